@@ -99,7 +99,7 @@ static void enter(struct coroutine *c)
 #endif
 }
 
-static void trampoline(unsigned high, unsigned low)
+static void coroutine_trampoline(unsigned high, unsigned low)
 {
         struct coroutine *c = (struct coroutine *)((uintptr_t)high << 32 | low);
 #if ASAN_SWITCHES
@@ -118,7 +118,8 @@ bool coroutine_start(struct coroutine *c, void (*body)(void *arg), void *arg)
         c->own.uc_stack.ss_sp = c->stack + c->guard;
         c->own.uc_stack.ss_size = c->stack_size;
         c->own.uc_link = NULL;
-        makecontext(&c->own, (void (*)(void))trampoline, 2, (unsigned)((uintptr_t)c >> 32), (unsigned)(uintptr_t)c);
+        makecontext(&c->own, (void (*)(void))coroutine_trampoline, 2, (unsigned)((uintptr_t)c >> 32),
+                    (unsigned)(uintptr_t)c);
 #if TSAN_SWITCHES
         c->own_fiber = __tsan_create_fiber(0);
 #endif
@@ -136,4 +137,3 @@ void coroutine_yield(struct coroutine *c)
 {
         leave(c, false);
 }
-

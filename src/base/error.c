@@ -12,7 +12,7 @@ static char *formatted(const char *format, va_list args)
         return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
-static void replace(struct fst_error *error, char *message)
+static void error_replace(struct fst_error *error, char *message)
 {
         free(error->message);
         error->message = message;
@@ -23,7 +23,7 @@ int error_set(struct fst_error *error, int code, const char *format, ...)
         if (error) {
                 va_list args;
                 va_start(args, format);
-                replace(error, formatted(format, args));
+                error_replace(error, formatted(format, args));
                 va_end(args);
         }
         return code;
@@ -37,7 +37,7 @@ int error_errno(struct fst_error *error, const char *format, ...)
                 va_start(args, format);
                 _cleanup_free_ char *context = formatted(format, args);
                 va_end(args);
-                replace(error, mem_printf("%s: %s", context ? context : "error", strerror(saved)));
+                error_replace(error, mem_printf("%s: %s", context ? context : "error", strerror(saved)));
         }
         errno = saved;
         return saved ? -saved : -EIO;
@@ -50,7 +50,7 @@ int error_wrap(struct fst_error *error, int code, const char *format, ...)
                 va_start(args, format);
                 _cleanup_free_ char *context = formatted(format, args);
                 va_end(args);
-                replace(error, mem_printf("%s: %s", context ? context : "error", error_message(error)));
+                error_replace(error, mem_printf("%s: %s", context ? context : "error", error_message(error)));
         }
         return code;
 }
@@ -65,6 +65,6 @@ void error_deinit(struct fst_error *error)
         if (!error)
                 return;
         int saved = errno;
-        replace(error, NULL);
+        error_replace(error, NULL);
         errno = saved;
 }

@@ -33,7 +33,7 @@ void fault_points_init(const char *executor_id)
         fault_points_armed = true;
 }
 
-static bool meet(const char *line, size_t n)
+static bool fault_point_meet(const char *line, size_t n)
 {
         char answer;
         ssize_t r;
@@ -55,7 +55,7 @@ void fault_point_passed(enum fault_place place)
         char line[128];
         int n = snprintf(line, sizeof(line), "%s %d %s\n", executor, (int)getpid(), names[place]);
         int before = errno;
-        if (!meet(line, MIN((size_t)n, sizeof(line) - 1))) {
+        if (!fault_point_meet(line, MIN((size_t)n, sizeof(line) - 1))) {
                 close(connection);
                 connection = -1;
         }

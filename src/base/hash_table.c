@@ -44,7 +44,7 @@ void *object_table_find(const struct object_table *t, uint64_t hash, object_has_
         }
 }
 
-static void place(struct object_table *t, uint64_t hash, void *object)
+static void hash_table_place(struct object_table *t, uint64_t hash, void *object)
 {
         size_t i = hash;
 
@@ -62,10 +62,10 @@ void object_table_put(struct object_table *t, uint64_t hash, void *object)
                 t->slots = new_array(struct object_slot, t->n_slots);
                 for (size_t i = 0; i < old.n_slots; i++)
                         if (old.slots[i].object)
-                                place(t, old.slots[i].hash, old.slots[i].object);
+                                hash_table_place(t, old.slots[i].hash, old.slots[i].object);
                 free(old.slots);
         }
-        place(t, hash, object);
+        hash_table_place(t, hash, object);
         t->count++;
 }
 

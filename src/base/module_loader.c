@@ -59,7 +59,7 @@ static const char *root_of(size_t place)
         return roots[place / ARRAY_SIZE(rooms)];
 }
 
-static const char *room_of(size_t place)
+static const char *module_loader_room_of(size_t place)
 {
         return rooms[place % ARRAY_SIZE(rooms)];
 }
@@ -87,10 +87,10 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
                 return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is",
                                  what, file);
         for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms); i++) {
-                _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), room_of(i), file);
+                _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), module_loader_room_of(i), file);
                 if (access(path, R_OK) == 0)
                         return load(what, path, symbol, out, error);
-                buf_printf(&tried, "%s%s%s%s", tried.len ? ", " : "", folder, root_of(i), room_of(i));
+                buf_printf(&tried, "%s%s%s%s", tried.len ? ", " : "", folder, root_of(i), module_loader_room_of(i));
         }
         return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));
 }
@@ -102,7 +102,8 @@ int on_demand_list(struct string_list *out, struct fst_error *error)
         for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms) && folder; i++) {
                 if (out->len > before && i % ARRAY_SIZE(rooms) == 0) /* other roots lead to the same folders */
                         break;
-                _cleanup_free_ char *pattern = mem_printf("%s%s%slibfiresteel-*.so", folder, root_of(i), room_of(i));
+                _cleanup_free_ char *pattern =
+                        mem_printf("%s%s%slibfiresteel-*.so", folder, root_of(i), module_loader_room_of(i));
                 glob_t found;
                 if (glob(pattern, 0, NULL, &found) != 0)
                         continue;

@@ -28,7 +28,7 @@ char **string_list_argv(struct string_list *words)
         return words->data;
 }
 
-static size_t find(const struct string_list *words, const char *name)
+static size_t string_list_find(const struct string_list *words, const char *name)
 {
         size_t n = strlen(name), i = 0;
         while (i < words->len && (strncmp(words->data[i], name, n) != 0 || words->data[i][n] != '='))
@@ -38,13 +38,13 @@ static size_t find(const struct string_list *words, const char *name)
 
 const char *string_list_variable(const struct string_list *words, const char *name)
 {
-        size_t i = find(words, name);
+        size_t i = string_list_find(words, name);
         return i < words->len ? words->data[i] + strlen(name) + 1 : NULL;
 }
 
 void string_list_set_variable(struct string_list *words, const char *name, const char *value)
 {
-        size_t i = find(words, name);
+        size_t i = string_list_find(words, name);
         if (i < words->len) {
                 free(words->data[i]);
                 words->data[i] = words->data[--words->len];

@@ -11,7 +11,7 @@ static size_t hash_of(const char *key)
         return h ^ (h >> 29);
 }
 
-static struct strmap_entry *find(const struct strmap *m, const char *key)
+static struct strmap_entry *strmap_find(const struct strmap *m, const char *key)
 {
         if (!m->n_slots)
                 return NULL;
@@ -25,7 +25,7 @@ static struct strmap_entry *find(const struct strmap *m, const char *key)
         }
 }
 
-static void place(struct strmap *m, size_t index)
+static void strmap_place(struct strmap *m, size_t index)
 {
         size_t i = hash_of(m->entries[index].key);
         while (m->slots[i & (m->n_slots - 1)])
@@ -33,7 +33,7 @@ static void place(struct strmap *m, size_t index)
         m->slots[i & (m->n_slots - 1)] = (unsigned)index + 1;
 }
 
-static void grow(struct strmap *m)
+static void strmap_grow(struct strmap *m)
 {
         m->cap = m->cap ? m->cap * 2 : 16;
         m->entries = mem_grow(m->entries, m->cap * sizeof(*m->entries));
@@ -41,7 +41,7 @@ static void grow(struct strmap *m)
         m->n_slots = m->cap * 2;
         m->slots = new_array(unsigned, m->n_slots);
         for (size_t i = 0; i < m->len; i++)
-                place(m, i);
+                strmap_place(m, i);
 }
 
 void strmap_deinit(struct strmap *m)
@@ -57,14 +57,14 @@ void strmap_deinit(struct strmap *m)
 
 const char *strmap_get(const struct strmap *m, const char *key)
 {
-        const struct strmap_entry *e = find(m, key);
+        const struct strmap_entry *e = strmap_find(m, key);
         return e ? e->value : NULL;
 }
 
 void strmap_set(struct strmap *m, const char *key, const char *value)
 {
         char *copy = mem_strdup(value);
-        struct strmap_entry *e = find(m, key);
+        struct strmap_entry *e = strmap_find(m, key);
         if (e) {
                 m->count += e->value == NULL;
                 free(e->value);
@@ -72,9 +72,9 @@ void strmap_set(struct strmap *m, const char *key, const char *value)
                 return;
         }
         if (m->len == m->cap)
-                grow(m);
+                strmap_grow(m);
         m->entries[m->len] = (struct strmap_entry){.key = mem_strdup(key), .value = copy};
-        place(m, m->len++);
+        strmap_place(m, m->len++);
         m->count++;
 }
 
@@ -88,7 +88,7 @@ bool strmap_set_if_missing(struct strmap *m, const char *key, const char *value)
 
 bool strmap_remove(struct strmap *m, const char *key)
 {
-        struct strmap_entry *e = find(m, key);
+        struct strmap_entry *e = strmap_find(m, key);
         if (!e || !e->value)
                 return false;
         free(e->value);

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-static const char *environment(const char *name)
+static const char *class_environment(const char *name)
 {
         return getenv(name);
 }
@@ -45,7 +45,7 @@ static int (*own_class(const char *class))(int, char **)
                 {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},
         };
         struct spark_home home = {0};
-        bool spark = spark_home_find(&home, environment, NULL) == 0 && home.jars;
+        bool spark = spark_home_find(&home, class_environment, NULL) == 0 && home.jars;
         spark_home_deinit(&home);
         for (size_t i = 0; i < ARRAY_SIZE(own) && !spark; i++)
                 if (strcmp(own[i].class, class) == 0)

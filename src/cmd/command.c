@@ -30,7 +30,7 @@ static const struct command {
         {"worker", "run executors and drivers for a standalone master", command_worker, command_worker_help},
 };
 
-static const struct command *find(const char *name)
+static const struct command *command_find(const char *name)
 {
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
                 if (strcmp(commands[i].name, name) == 0)
@@ -54,7 +54,7 @@ static void print_help(FILE *out)
 }
 
 /* What was printed is only good if it arrived. */
-static int finish(void)
+static int command_finish(void)
 {
         if (fflush(stdout) == 0)
                 return 0;
@@ -62,7 +62,7 @@ static int finish(void)
         return 1;
 }
 
-static int unknown(const char *name)
+static int command_unknown(const char *name)
 {
         fprintf(stderr, "Error: firesteel has no command '%s'. There is:", name);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
@@ -71,16 +71,16 @@ static int unknown(const char *name)
         return 2;
 }
 
-static int help(int argc, char **argv)
+static int command_help(int argc, char **argv)
 {
-        const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+        const struct command *command = argc > 2 ? command_find(argv[2]) : NULL;
         if (argc > 2 && !command)
-                return unknown(argv[2]);
+                return command_unknown(argv[2]);
         if (command)
                 fputs(command->help, stdout);
         else
                 print_help(stdout);
-        return finish();
+        return command_finish();
 }
 
 int firesteel_main(int argc, char **argv)
@@ -104,10 +104,10 @@ int firesteel_main(int argc, char **argv)
         }
         if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
                 puts("firesteel " FIRESTEEL_VERSION);
-                return finish();
+                return command_finish();
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-                return help(argc, argv);
-        const struct command *command = find(argv[1]);
-        return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+                return command_help(argc, argv);
+        const struct command *command = command_find(argv[1]);
+        return command ? command->run(argc - 1, argv + 1) : command_unknown(argv[1]);
 }

@@ -15,7 +15,7 @@ const char command_compile_help[] =
         "\n"
         "An application of one file needs no compiling by hand: `firesteel submit FILE.c` does it, and keeps the result.\n";
 
-static int usage(const char *problem, const char *word)
+static int compile_usage(const char *problem, const char *word)
 {
         fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_compile_help);
         return 2;
@@ -37,14 +37,14 @@ int command_compile(int argc, char **argv)
                 else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
                         output = argv[i] + 2;
                 else if (argv[i][0] == '-')
-                        return usage("flags for the compiler stand after --:", argv[i]);
+                        return compile_usage("flags for the compiler stand after --:", argv[i]);
                 else
                         vec_push(&sources, argv[i]);
         }
         if (sources.len == 0)
-                return usage("no C file was named", NULL);
+                return compile_usage("no C file was named", NULL);
         if (!output)
-                return usage("-o APP.so is missing", NULL);
+                return compile_usage("-o APP.so is missing", NULL);
         struct fst_error error = FST_ERROR_INIT;
         struct module_info info;
         int r = app_compiler_build(sources.data, (int)sources.len, output, flags, &error);

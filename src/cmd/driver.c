@@ -26,7 +26,7 @@ const char command_driver_help[] =
         "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET.\n";
 
 /* Why it failed: for people in the log, and for the worker, if it listens, which tells the master. */
-static void tell(const char *message)
+static void driver_tell(const char *message)
 {
         fprintf(stderr, "Error: %s\n", message);
         if (words_fd >= 0)
@@ -58,10 +58,10 @@ int command_driver(int argc, char **argv)
         options.arguments = argv + first + 3;
         options.n = (size_t)(argc - first - 3);
         if (driver_wrapper_run(&options, &status, &error) < 0) {
-                tell(error_message(&error));
+                driver_tell(error_message(&error));
                 status = 1;
         } else if (error.message) {
-                tell(error_message(&error));
+                driver_tell(error_message(&error));
         }
         error_deinit(&error);
         return status;

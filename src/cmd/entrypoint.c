@@ -35,7 +35,7 @@ static void name_user(void)
                 fputs("Container ENTRYPOINT failed to add passwd entry for anonymous UID\n", stderr);
 }
 
-static int run(int argc, char **argv, int *status, struct fst_error *error)
+static int entrypoint_run(int argc, char **argv, int *status, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list command = {0};
         int r = entrypoint_command(argc, argv, environ, &command, error);
@@ -61,7 +61,7 @@ int command_entrypoint(int argc, char **argv)
                 const char *path = argc > 2 ? argv[2] : "/etc/spark-init/spark-init.properties";
                 r = entrypoint_download(path, &error);
                 status = r < 0;
-        } else if ((r = run(argc - 1, argv + 1, &status, &error)) < 0) {
+        } else if ((r = entrypoint_run(argc - 1, argv + 1, &status, &error)) < 0) {
                 status = r == -ENOENT ? NOT_FOUND : r == -EACCES ? CANNOT_RUN : 1;
         }
         if (r < 0)

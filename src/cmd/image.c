@@ -37,13 +37,13 @@ struct words {
         struct string_list owned; /* paths that were made up */
 };
 
-static int usage(const char *problem, const char *word)
+static int image_usage(const char *problem, const char *word)
 {
         fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_image_help);
         return 2;
 }
 
-static const char *own(struct words *w, char *text)
+static const char *image_own(struct words *w, char *text)
 {
         string_list_take(&w->owned, text);
         return text;
@@ -53,24 +53,24 @@ static const char *own(struct words *w, char *text)
 static int add(struct words *w, const char *word, struct fst_error *error)
 {
         const char *colon = strstr(word, ":/");
-        const char *from = own(w, colon ? mem_strndup(word, (size_t)(colon - word)) : mem_strdup(word));
+        const char *from = image_own(w, colon ? mem_strndup(word, (size_t)(colon - word)) : mem_strdup(word));
         const char *to = colon ? colon + 1 : NULL;
         size_t n = strlen(from);
         while (n > 1 && from[n - 1] == '/')
                 n--;
-        from = own(w, mem_strndup(from, n));
+        from = image_own(w, mem_strndup(from, n));
         const char *slash = strrchr(from, '/'), *name = slash ? slash + 1 : from;
         if (text_ends_with(from, ".c")) {
                 char *compiled;
                 if (!to)
-                        to = own(w, mem_printf(IMAGE_APP_FOLDER "/%.*s.so", (int)strlen(name) - 2, name));
+                        to = image_own(w, mem_printf(IMAGE_APP_FOLDER "/%.*s.so", (int)strlen(name) - 2, name));
                 int r = app_compiler_run(&(struct app_compiler){.source = from}, &compiled, error);
                 if (r < 0)
                         return r;
-                from = own(w, compiled);
+                from = image_own(w, compiled);
         }
         if (!to)
-                to = own(w, mem_printf(IMAGE_APP_FOLDER "/%s", name));
+                to = image_own(w, mem_printf(IMAGE_APP_FOLDER "/%s", name));
         vec_push(&w->added, (struct image_added){.from = from, .to = to});
         return 0;
 }
@@ -80,12 +80,12 @@ static int parse_user(const char *text, int *user)
         char *end;
         long number = strtol(text, &end, 10);
         if (end == text || *end || number < 0 || number > 0x7ffffffe)
-                return usage("--user needs the number of a user, not", text);
+                return image_usage("--user needs the number of a user, not", text);
         *user = (int)number;
         return 0;
 }
 
-static int parse(struct words *w, int argc, char **argv, struct fst_error *error)
+static int image_parse(struct words *w, int argc, char **argv, struct fst_error *error)
 {
         static const char *const names[][2] = {
                 {"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}, {"--root", "-r"}};
@@ -98,10 +98,10 @@ static int parse(struct words *w, int argc, char **argv, struct fst_error *error
                                 break;
                 }
                 if (k == ARRAY_SIZE(names))
-                        return usage("unknown option", argv[i]);
+                        return image_usage("unknown option", argv[i]);
                 bool inside = argv[i][1] == '-' && argv[i][n] == '=';
                 if (!inside && i + 1 == argc)
-                        return usage("a value is missing after", argv[i]);
+                        return image_usage("a value is missing after", argv[i]);
                 const char *value = inside ? argv[i] + n + 1 : argv[++i];
                 int r = 0;
                 if (k == 0)
@@ -123,11 +123,11 @@ static const char *default_output(struct words *w)
 {
         const char *slash = strrchr(w->options.name, '/'), *last = slash ? slash + 1 : w->options.name;
         const char *colon = strchr(last, ':');
-        return own(w, mem_printf("%.*s-%s.tar", colon ? (int)(colon - last) : (int)strlen(last), last,
-                                 colon ? colon + 1 : "latest"));
+        return image_own(w, mem_printf("%.*s-%s.tar", colon ? (int)(colon - last) : (int)strlen(last), last,
+                                       colon ? colon + 1 : "latest"));
 }
 
-static int push(int argc, char **argv)
+static int image_command_push(int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct image_push what = {0};
@@ -139,17 +139,17 @@ static int push(int argc, char **argv)
                         what.name = argv[i] + strlen("--tag=");
                 else if (strcmp(argv[i], "--tag") == 0 || strcmp(argv[i], "-t") == 0) {
                         if (++i == argc)
-                                return usage("a value is missing after", argv[i - 1]);
+                                return image_usage("a value is missing after", argv[i - 1]);
                         what.name = argv[i];
                 } else if (argv[i][0] == '-')
-                        return usage("unknown option", argv[i]);
+                        return image_usage("unknown option", argv[i]);
                 else if (what.archive)
-                        return usage("one archive at a time, not also", argv[i]);
+                        return image_usage("one archive at a time, not also", argv[i]);
                 else
                         what.archive = argv[i];
         }
         if (!what.archive)
-                return usage("say which archive is to be pushed", NULL);
+                return image_usage("say which archive is to be pushed", NULL);
         int r = image_push(&what, &done, &error);
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
@@ -162,7 +162,7 @@ static int push(int argc, char **argv)
         return r < 0 || fflush(stdout) != 0;
 }
 
-static void tell(const struct image_options *o, const struct image_report *report)
+static void image_tell(const struct image_options *o, const struct image_report *report)
 {
         if (o->root)
                 printf("%s: %.1f MB in %zu files, %zu of them libraries\n", o->root, (double)report->uncompressed / 1e6,
@@ -181,13 +181,13 @@ int command_image(int argc, char **argv)
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_image_help, stdout) < 0 || fflush(stdout) != 0;
         if (argc < 2)
-                return usage("say what is to be done: firesteel image build", NULL);
+                return image_usage("say what is to be done: firesteel image build", NULL);
         if (strcmp(argv[1], "push") == 0)
-                return push(argc, argv);
+                return image_command_push(argc, argv);
         if (strcmp(argv[1], "build") != 0)
-                return usage("there are 'firesteel image build' and 'firesteel image push', not", argv[1]);
+                return image_usage("there are 'firesteel image build' and 'firesteel image push', not", argv[1]);
         scratch_remove_on_signals();
-        int r = parse(&w, argc, argv, &error);
+        int r = image_parse(&w, argc, argv, &error);
         if (r == 0) {
                 if (!w.options.output)
                         w.options.output = default_output(&w);
@@ -198,7 +198,7 @@ int command_image(int argc, char **argv)
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         else if (r == 0)
-                tell(&w.options, &report);
+                image_tell(&w.options, &report);
         error_deinit(&error);
         vec_deinit(&w.added);
         string_list_deinit(&w.owned);

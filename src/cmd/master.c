@@ -31,7 +31,7 @@ struct daemon {
         int status;
 };
 
-static void end(struct daemon *d, int status)
+static void master_command_end(struct daemon *d, int status)
 {
         if (d->ending)
                 return;
@@ -43,18 +43,18 @@ static void end(struct daemon *d, int status)
                 master_server_close(d->server);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void master_on_signal(uv_signal_t *handle, int number)
 {
         log_error("Master", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : number == SIGHUP ? "HUP" : "INT");
-        end(handle->data, 128 + number);
+        master_command_end(handle->data, 128 + number);
 }
 
 static void on_ended(void *owner, int status)
 {
-        end(owner, status);
+        master_command_end(owner, status);
 }
 
-static int run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
+static int master_run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
 {
         static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
         char host[256] = "";
@@ -65,11 +65,11 @@ static int run(struct daemon *d, const struct master_conf *conf, struct fst_erro
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                 uv_signal_init(&d->loop, &d->signals[i]);
                 d->signals[i].data = d;
-                uv_signal_start(&d->signals[i], on_signal, numbers[i]);
+                uv_signal_start(&d->signals[i], master_on_signal, numbers[i]);
         }
         int r = master_server_new(&d->loop, conf, on_ended, d, &d->server, error);
         if (r < 0)
-                end(d, 1);
+                master_command_end(d, 1);
         uv_run(&d->loop, UV_RUN_DEFAULT);
         uv_loop_close(&d->loop);
         return r;
@@ -88,7 +88,7 @@ int command_master(int argc, char **argv)
         if (r == MASTER_CONF_E_HELP)
                 status = 0;
         if (r == 0) {
-                r = run(&d, &conf, &error);
+                r = master_run(&d, &conf, &error);
                 status = d.status;
         }
         if (r < 0)

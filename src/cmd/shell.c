@@ -31,7 +31,7 @@ static bool is_set(const char *name)
 }
 
 /* Put @more before what the variable has. */
-static void prepend(const char *name, const char *more, const char *between)
+static void shell_prepend(const char *name, const char *more, const char *between)
 {
         const char *now = getenv(name);
         _cleanup_free_ char *value = mem_printf("%s%s%s", more, between, now ? now : "");
@@ -60,13 +60,13 @@ static void set_python_path(const char *home)
 {
         _cleanup_(option_words_deinit) struct option_words files = {0};
         _cleanup_free_ char *library = mem_printf("%s/python/lib", home), *python = mem_printf("%s/python/", home);
-        prepend("PYTHONPATH", python, ":");
+        shell_prepend("PYTHONPATH", python, ":");
         spark_home_list(library, &files);
         for (size_t i = 0; i < files.len; i++) {
                 const char *name = strrchr(files.data[i], '/') + 1;
                 size_t n = strlen(name);
                 if (strncmp(name, "py4j-", 5) == 0 && n > 8 && strcmp(name + n - 8, "-src.zip") == 0)
-                        prepend("PYTHONPATH", files.data[i], ":");
+                        shell_prepend("PYTHONPATH", files.data[i], ":");
         }
 }
 

@@ -35,7 +35,7 @@ struct arguments {
         const char *host, *port, *properties_file;
 };
 
-static int parse(int argc, char **argv, struct arguments *a, struct fst_error *error)
+static int shuffle_service_parse(int argc, char **argv, struct arguments *a, struct fst_error *error)
 {
         const struct daemon_option options[] = {{"--host", "-h", &a->host},
                                                 {"--port", "-p", &a->port},
@@ -43,7 +43,7 @@ static int parse(int argc, char **argv, struct arguments *a, struct fst_error *e
         return daemon_words_read(options, ARRAY_SIZE(options), argc, argv, NULL, NULL, NULL, error);
 }
 
-static int parse_port(const char *text, int *port, struct fst_error *error)
+static int shuffle_service_parse_port(const char *text, int *port, struct fst_error *error)
 {
         char *end;
         long value = text ? strtol(text, &end, 10) : -1;
@@ -72,14 +72,14 @@ static int state_directory(const struct fst_conf *conf, char **out, struct fst_e
         return 0;
 }
 
-static int run(const struct arguments *a, const sigset_t *signals, int *ended, struct fst_error *error)
+static int shuffle_service_run(const struct arguments *a, const sigset_t *signals, int *ended, struct fst_error *error)
 {
         struct fst_conf conf;
         struct shuffle_service *service = NULL;
         _cleanup_free_ char *state = NULL;
         int port = -1;
         conf_init(&conf);
-        int r = parse_port(a->port, &port, error);
+        int r = shuffle_service_parse_port(a->port, &port, error);
         if (r == 0)
                 r = daemon_conf_load(&conf, "SPARK_SHUFFLE_OPTS", a->properties_file, error);
         if (r == 0)
@@ -104,7 +104,7 @@ int command_shuffle_service(int argc, char **argv)
         struct fst_error error = FST_ERROR_INIT;
         sigset_t signals;
         int ended = 0;
-        int r = parse(argc, argv, &a, &error);
+        int r = shuffle_service_parse(argc, argv, &a, &error);
         if (r == DAEMON_WORDS_E_HELP) {
                 fputs(command_shuffle_service_help, stdout);
                 return 0;
@@ -122,7 +122,7 @@ int command_shuffle_service(int argc, char **argv)
         signal(SIGPIPE, SIG_IGN);
         r = daemon_environment(&error);
         if (r == 0)
-                r = run(&a, &signals, &ended, &error);
+                r = shuffle_service_run(&a, &signals, &ended, &error);
         if (r)
                 log_error(LOG, "%s", error_message(&error));
         error_deinit(&error);

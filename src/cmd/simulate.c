@@ -84,8 +84,8 @@ struct request {
         struct pool_file pools;
 };
 
-static int usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int usage(const char *format, ...)
+static int simulate_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int simulate_usage(const char *format, ...)
 {
         va_list args;
 
@@ -99,7 +99,7 @@ static int usage(const char *format, ...)
 
 /* ------------------------------------------------------------------------------------------------- options */
 
-static bool read_number(const char *text, double *out)
+static bool simulate_read_number(const char *text, double *out)
 {
         char *end;
 
@@ -107,12 +107,12 @@ static bool read_number(const char *text, double *out)
         return end > text && !*end && isfinite(*out);
 }
 
-static int read_count(const char *name, const char *value, double most, double *out)
+static int simulate_read_count(const char *name, const char *value, double most, double *out)
 {
         double number;
 
-        if (!read_number(value, &number) || number < 1 || number > most || number != floor(number))
-                return usage("%s takes a whole number from 1 to %.0f, not '%s'", name, most, value);
+        if (!simulate_read_number(value, &number) || number < 1 || number > most || number != floor(number))
+                return simulate_usage("%s takes a whole number from 1 to %.0f, not '%s'", name, most, value);
         *out = number;
         return 0;
 }
@@ -121,8 +121,8 @@ static int read_chance(const char *name, const char *value, double most, double 
 {
         double number;
 
-        if (!read_number(value, &number) || number < 0 || number > most)
-                return usage("%s takes a number from 0 to %g, not '%s'", name, most, value);
+        if (!simulate_read_number(value, &number) || number < 0 || number > most)
+                return simulate_usage("%s takes a number from 0 to %g, not '%s'", name, most, value);
         *out = number;
         return 0;
 }
@@ -134,9 +134,11 @@ static int read_stragglers(struct request *r, const char *value)
 
         if (factor)
                 *factor++ = 0;
-        if (!factor || !read_number(chance, &r->o.stragglers) || !read_number(factor, &r->o.straggler_factor) ||
-            r->o.stragglers < 0 || r->o.stragglers > 1 || r->o.straggler_factor < 1 || r->o.straggler_factor > 1e6)
-                return usage("--stragglers takes a chance and a factor from 1 on, like 0.01x20, not '%s'", value);
+        if (!factor || !simulate_read_number(chance, &r->o.stragglers) ||
+            !simulate_read_number(factor, &r->o.straggler_factor) || r->o.stragglers < 0 || r->o.stragglers > 1 ||
+            r->o.straggler_factor < 1 || r->o.straggler_factor > 1e6)
+                return simulate_usage("--stragglers takes a chance and a factor from 1 on, like 0.01x20, not '%s'",
+                                      value);
         return 0;
 }
 
@@ -155,16 +157,17 @@ static int read_seeds(struct request *r, const char *value, bool range)
 
         if (!dots || !read_seed(value, dots, &r->seed) ||
             (range && (!read_seed(dots + 2, value + strlen(value), &r->last_seed) || r->last_seed < r->seed)))
-                return usage(range ? "--seeds takes two whole numbers, the second not smaller, like 1..1000, not '%s'"
-                                   : "--seed takes a whole number, not '%s'",
-                             value);
+                return simulate_usage(
+                        range ? "--seeds takes two whole numbers, the second not smaller, like 1..1000, not '%s'"
+                              : "--seed takes a whole number, not '%s'",
+                        value);
         if (!range)
                 r->last_seed = r->seed;
         r->range = range;
         return 0;
 }
 
-static int read_time(struct request *r, const char *value)
+static int simulate_read_time(struct request *r, const char *value)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
@@ -178,22 +181,22 @@ static int read_time(struct request *r, const char *value)
         conf_deinit(&conf);
         error_deinit(&error);
         if (e || ms < 1 || ms > 86400000)
-                return usage("--task-time takes a time from 1ms to 24h, not '%s'", value);
+                return simulate_usage("--task-time takes a time from 1ms to 24h, not '%s'", value);
         r->o.task_ns = ms * 1000000;
         return 0;
 }
 
-static int read_conf(struct request *r, const char *value)
+static int simulate_read_conf(struct request *r, const char *value)
 {
         const char *equals = strchr(value, '=');
         struct key key;
 
         if (!equals || equals == value)
-                return usage("--conf takes KEY=VALUE, not '%s'", value);
+                return simulate_usage("--conf takes KEY=VALUE, not '%s'", value);
         _cleanup_free_ char *name = mem_strndup(value, (size_t)(equals - value));
 
         if (!key_find(name, &key))
-                return usage("--conf %s: there is no such key", name);
+                return simulate_usage("--conf %s: there is no such key", name);
         conf_set(&r->conf, name, equals + 1);
         return 0;
 }
@@ -244,7 +247,7 @@ static int read_option(struct request *r, const struct option *option, const cha
         r->world |= option->world;
         switch (option->kind) {
         case COUNT:
-                return read_count(option->name, value, option->most, number);
+                return simulate_read_count(option->name, value, option->most, number);
         case CHANCE:
                 return read_chance(option->name, value, option->most, number);
         case STRAGGLERS:
@@ -253,9 +256,9 @@ static int read_option(struct request *r, const struct option *option, const cha
         case SEEDS:
                 return read_seeds(r, value, option->kind == SEEDS);
         case TIME:
-                return read_time(r, value);
+                return simulate_read_time(r, value);
         case CONF:
-                return read_conf(r, value);
+                return simulate_read_conf(r, value);
         case TRACE:
                 r->trace = value;
                 return 0;
@@ -264,8 +267,9 @@ static int read_option(struct request *r, const struct option *option, const cha
                 return 0;
         case OUTPUT:
                 r->json = strcmp(value, "json") == 0;
-                return r->json || strcmp(value, "text") == 0 ? 0
-                                                             : usage("--output takes text or json, not '%s'", value);
+                return r->json || strcmp(value, "text") == 0
+                               ? 0
+                               : simulate_usage("--output takes text or json, not '%s'", value);
         case RANDOM:
                 r->o.random = true;
                 return 0;
@@ -284,7 +288,7 @@ static const struct option *find_option(const char *word, size_t len)
         return NULL;
 }
 
-static int read_options(struct request *r, int argc, char **argv)
+static int simulate_read_options(struct request *r, int argc, char **argv)
 {
         for (int i = 1; i < argc; i++) {
                 const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
@@ -293,14 +297,15 @@ static int read_options(struct request *r, int argc, char **argv)
                 const char *value = equals ? equals + 1 : NULL;
 
                 if (!option)
-                        return usage(argv[i][0] == '-' ? "there is no option '%s'" : "'%s' is no option", argv[i]);
+                        return simulate_usage(argv[i][0] == '-' ? "there is no option '%s'" : "'%s' is no option",
+                                              argv[i]);
                 bool bare = option->kind == RANDOM || option->kind == SWITCH;
 
                 if (bare && value)
-                        return usage("%s takes no value", option->name);
+                        return simulate_usage("%s takes no value", option->name);
                 if (!bare && !value) {
                         if (i + 1 == argc)
-                                return usage("%s needs a value", argv[i]);
+                                return simulate_usage("%s needs a value", argv[i]);
                         value = argv[++i];
                 }
                 int e = read_option(r, option, value);
@@ -315,12 +320,13 @@ static int read_options(struct request *r, int argc, char **argv)
 static int check_request(struct request *r)
 {
         if (r->o.random && r->world)
-                return usage("--random draws the world from the seed: only --seed, --seeds, --trace and --output go "
-                             "with it");
+                return simulate_usage(
+                        "--random draws the world from the seed: only --seed, --seeds, --trace and --output go "
+                        "with it");
         if (r->replay && (r->world || r->o.random || r->trace || r->range))
-                return usage("--replay takes everything from the trace: only --output goes with it");
+                return simulate_usage("--replay takes everything from the trace: only --output goes with it");
         if (r->trace && r->range)
-                return usage("--trace writes one run: use --seed, not --seeds");
+                return simulate_usage("--trace writes one run: use --seed, not --seeds");
         r->o.executors = (int)r->executors;
         r->o.cores = (int)r->cores;
         r->o.hosts = r->hosts > 0 ? (int)r->hosts : r->o.executors;
@@ -329,12 +335,12 @@ static int check_request(struct request *r)
         r->o.stages = (int)r->stages;
         r->o.racks = (int)r->racks;
         if ((r->tasks / r->jobs) / r->stages > (1 << 24))
-                return usage("a stage may have 16777216 tasks, not %.0f: use more --stages or --jobs",
-                             r->tasks / r->jobs / r->stages);
+                return simulate_usage("a stage may have 16777216 tasks, not %.0f: use more --stages or --jobs",
+                                      r->tasks / r->jobs / r->stages);
         return 0;
 }
 
-static int read_config(struct request *r)
+static int simulate_read_config(struct request *r)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *file = NULL;
@@ -497,7 +503,7 @@ static void write_trace(void *owner, const char *lines, size_t len)
         fwrite(lines, 1, len, owner);
 }
 
-static int simulate(struct request *r, int argc, char **argv)
+static int simulate_simulate(struct request *r, int argc, char **argv)
 {
         struct simulator_report sum = {0};
         struct fst_error error = FST_ERROR_INIT;
@@ -535,7 +541,7 @@ static int simulate(struct request *r, int argc, char **argv)
 }
 
 /* The whole file; NULL with errno. */
-static char *read_file(const char *path, size_t *len)
+static char *simulate_read_file(const char *path, size_t *len)
 {
         FILE *file = fopen(path, "re");
         struct stat st;
@@ -561,12 +567,12 @@ static char *read_file(const char *path, size_t *len)
         return text.data;
 }
 
-static int replay(const struct request *r)
+static int simulate_replay(const struct request *r)
 {
         struct sched_replay_report report;
         struct fst_error error = FST_ERROR_INIT;
         size_t len = 0;
-        _cleanup_free_ char *text = read_file(r->replay, &len);
+        _cleanup_free_ char *text = simulate_read_file(r->replay, &len);
 
         if (!text) {
                 fprintf(stderr, "Error: --replay: cannot read %s: %s\n", r->replay, strerror(errno));
@@ -614,8 +620,9 @@ int command_simulate(int argc, char **argv)
                         return fputs(command_simulate_help, stdout) < 0 ? 1 : finish(0);
         log_reset_levels(LOG_OFF);
         conf_init(&r.conf);
-        if ((e = read_options(&r, argc, argv)) == 0 && (e = check_request(&r)) == 0 && (e = read_config(&r)) == 0)
-                e = r.replay ? replay(&r) : simulate(&r, argc, argv);
+        if ((e = simulate_read_options(&r, argc, argv)) == 0 && (e = check_request(&r)) == 0 &&
+            (e = simulate_read_config(&r)) == 0)
+                e = r.replay ? simulate_replay(&r) : simulate_simulate(&r, argc, argv);
         conf_deinit(&r.conf);
         sched_config_deinit(&r.o.config);
         pool_file_deinit(&r.pools);

@@ -38,7 +38,7 @@ struct worker {
         bool ended;
 };
 
-static void ended(void *owner, int status)
+static void worker_ended(void *owner, int status)
 {
         struct worker *w = owner;
         w->status = status;
@@ -49,7 +49,7 @@ static void ended(void *owner, int status)
         worker_pages_free(steal(w->pages));
 }
 
-static void on_end(uv_signal_t *handle, int signal)
+static void worker_on_end(uv_signal_t *handle, int signal)
 {
         struct worker *w = handle->data;
         log_error("Worker", "RECEIVED SIGNAL %s", sigabbrev_np(signal));
@@ -63,7 +63,7 @@ static void on_decommission(uv_signal_t *handle, int signal)
         worker_server_decommission(w->server);
 }
 
-static void handle(struct worker *w, uv_signal_cb callback, int signal)
+static void worker_handle(struct worker *w, uv_signal_cb callback, int signal)
 {
         uv_signal_t *s = &w->signals[w->n_signals++];
         uv_signal_init(&w->loop, s);
@@ -78,7 +78,7 @@ static void handle_signals(struct worker *w)
                 struct sigaction now;
                 bool ignored = sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN; /* nohup */
                 if (!ignored && (ends[i] != w->conf.decommission_signal || !w->conf.decommission))
-                        handle(w, on_end, ends[i]);
+                        worker_handle(w, worker_on_end, ends[i]);
         }
         if (w->conf.decommission)
                 log_info("Worker", "Registering SIG%s handler to trigger decommissioning.",
@@ -86,24 +86,24 @@ static void handle_signals(struct worker *w)
         else
                 log_info("Worker", "Worker decommissioning not enabled.");
         if (w->conf.decommission || w->conf.decommission_signal == SIGPWR)
-                handle(w, on_decommission, w->conf.decommission_signal);
+                worker_handle(w, on_decommission, w->conf.decommission_signal);
 }
 
-static const struct worker_view *view(void *owner)
+static const struct worker_view *worker_command_view(void *owner)
 {
         struct worker *w = owner;
         return worker_server_view(w->server);
 }
 
 /* Pages, and the server with their address. What keeps pages from being served keeps the worker from starting. */
-static int start(struct worker *w, struct fst_error *error)
+static int worker_command_start(struct worker *w, struct fst_error *error)
 {
         char where[300];
         struct worker_pages_options o = {.loop = &w->loop,
                                          .conf = &w->conf.conf,
                                          .port = w->conf.web_ui_port,
                                          .work_dir = w->conf.work_dir,
-                                         .view = view,
+                                         .view = worker_command_view,
                                          .owner = w};
         int r = worker_pages_new(&o, &w->pages, error);
         if (r < 0)
@@ -116,12 +116,12 @@ static int start(struct worker *w, struct fst_error *error)
         return 0;
 }
 
-static int run(struct worker *w, struct fst_error *error)
+static int worker_command_run(struct worker *w, struct fst_error *error)
 {
         uv_loop_init(&w->loop);
-        int r = worker_server_new(&w->loop, &w->conf, ended, w, &w->server, error);
+        int r = worker_server_new(&w->loop, &w->conf, worker_ended, w, &w->server, error);
         if (r == 0) {
-                r = start(w, error);
+                r = worker_command_start(w, error);
                 if (r == 0) {
                         handle_signals(w);
                         uv_run(&w->loop, UV_RUN_DEFAULT);
@@ -145,7 +145,7 @@ int command_worker(int argc, char **argv)
                 w.status = 0;
         } else if (r == WORKER_CONF_E_USAGE) {
                 fprintf(stderr, "Error: %s\n\n%s", error_message(&error), command_worker_help);
-        } else if (r < 0 || (r = run(&w, &error)) < 0) {
+        } else if (r < 0 || (r = worker_command_run(&w, &error)) < 0) {
                 log_error("Worker", "%s", error_message(&error));
         }
         error_deinit(&error);

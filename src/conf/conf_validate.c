@@ -49,7 +49,8 @@ static const struct range ranges[] = {
 };
 
 /* A key of the table as a number, whatever its type. */
-static int read_number(const struct fst_conf *conf, const struct key *key, double *out, struct fst_error *error)
+static int conf_validate_read_number(const struct fst_conf *conf, const struct key *key, double *out,
+                                     struct fst_error *error)
 {
         int64_t whole = 0;
         int r;
@@ -70,7 +71,7 @@ static int read_number(const struct fst_conf *conf, const struct key *key, doubl
         return r;
 }
 
-static int check_range(const struct fst_conf *conf, const struct range *range, struct fst_error *error)
+static int conf_validate_check_range(const struct fst_conf *conf, const struct range *range, struct fst_error *error)
 {
         struct fst_error why = FST_ERROR_INIT;
         struct key key;
@@ -78,7 +79,7 @@ static int check_range(const struct fst_conf *conf, const struct range *range, s
         const char *value = conf_get_value(conf, range->key);
         if (!value || !*value || !key_find(range->key, &key))
                 return 0;
-        int r = read_number(conf, &key, &x, &why);
+        int r = conf_validate_read_number(conf, &key, &x, &why);
         if (r)
                 error_set(error, r, "%s: it must be %s", error_message(&why), range->allowed);
         else if (!(range->above_low ? x > range->low : x >= range->low) || !(x <= range->high))
@@ -89,7 +90,7 @@ static int check_range(const struct fst_conf *conf, const struct range *range, s
 
 /* ------------------------------------------------------------------------------------------------- rules */
 
-static int check_java_options(const struct fst_conf *conf, const char *key, struct fst_error *error)
+static int conf_validate_check_java_options(const struct fst_conf *conf, const char *key, struct fst_error *error)
 {
         _cleanup_free_ char *options = NULL;
         int r = conf_get_string(conf, key, &options, error);
@@ -173,9 +174,9 @@ int settings_check(const struct fst_conf *conf, struct fst_error *error)
 {
         int r = 0;
         for (size_t i = 0; i < ARRAY_SIZE(ranges) && r == 0; i++)
-                r = check_range(conf, &ranges[i], error);
-        if (r || (r = check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
-            (r = check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
+                r = conf_validate_check_range(conf, &ranges[i], error);
+        if (r || (r = conf_validate_check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
+            (r = conf_validate_check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
             (r = check_deploy_mode(conf, error)) || (r = check_encryption(conf, error)) ||
             (r = check_timeouts(conf, error)))
                 return r;

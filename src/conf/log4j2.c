@@ -47,7 +47,7 @@ static const struct {
         {"log4j.appender.*.ConversionPattern", "%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n*"},
 };
 
-static void ignore(struct file *f, const struct strmap_entry *e)
+static void log4j2_ignore(struct file *f, const struct strmap_entry *e)
 {
         for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
                 if (fnmatch(usual[i].key, e->key, 0) == 0 && fnmatch(usual[i].value, e->value, FNM_NOESCAPE) == 0)
@@ -100,7 +100,7 @@ static bool names_logger(const char *key)
 }
 
 /* Whether this program can have log lines of @logger. */
-static bool is_ours(const char *logger)
+static bool log4j2_is_ours(const char *logger)
 {
         static const char spark[] = "org.apache.spark";
         size_t n = MIN(strlen(logger), sizeof(spark) - 1);
@@ -109,14 +109,14 @@ static bool is_ours(const char *logger)
         return !strchr(logger, '.') || strncmp(logger, spark, n) == 0;
 }
 
-static int walk(struct file *f, bool apply, struct fst_error *error)
+static int log4j2_walk(struct file *f, bool apply, struct fst_error *error)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&f->set, e));) {
                 enum log_level level = LOG_INFO;
                 _cleanup_free_ char *logger = logger_of(f, e->key);
                 if (!logger) {
                         if (apply && !names_logger(e->key))
-                                ignore(f, e);
+                                log4j2_ignore(f, e);
                         continue;
                 }
                 int r = read_level(f, e, &level, error);
@@ -126,18 +126,18 @@ static int walk(struct file *f, bool apply, struct fst_error *error)
                         continue;
                 if (!*logger)
                         log_set_level(level);
-                else if (is_ours(logger) && log_set_logger_level(logger, level) < 0)
-                        ignore(f, e);
+                else if (log4j2_is_ours(logger) && log_set_logger_level(logger, level) < 0)
+                        log4j2_ignore(f, e);
         }
         return 0;
 }
 
 static int apply_file(struct file *f, struct fst_error *error)
 {
-        int r = walk(f, false, error);
+        int r = log4j2_walk(f, false, error);
         if (r < 0)
                 return r;
-        walk(f, true, NULL);
+        log4j2_walk(f, true, NULL);
         if (f->n_ignored == 1)
                 log_warn("Log4j2", "%s: only levels are taken from this file; %s has no effect", f->name, f->ignored);
         else if (f->n_ignored > 1)

@@ -7,15 +7,15 @@
 #include <limits.h>
 #include <stdbool.h>
 
-static void skip_blanks(const char **p)
+static void master_url_skip_blanks(const char **p)
 {
         *p += strspn(*p, " \t");
 }
 
 /* A number of digits alone that fits an int, with blanks around it. */
-static bool take_number(const char **p, int *out)
+static bool master_url_take_number(const char **p, int *out)
 {
-        skip_blanks(p);
+        master_url_skip_blanks(p);
         size_t n = strspn(*p, "0123456789");
         long long value = 0;
         for (size_t i = 0; i < n && value <= INT_MAX; i++)
@@ -23,12 +23,12 @@ static bool take_number(const char **p, int *out)
         if (n == 0 || value > INT_MAX)
                 return false;
         *p += n;
-        skip_blanks(p);
+        master_url_skip_blanks(p);
         *out = (int)value;
         return true;
 }
 
-static bool take(const char **p, char c)
+static bool master_url_take(const char **p, char c)
 {
         if (**p != c)
                 return false;
@@ -40,27 +40,28 @@ static bool take(const char **p, char c)
 static bool parse_local(const char *p, int processors, struct master_url *url)
 {
         url->max_failures = 1;
-        if (!take(&p, '['))
+        if (!master_url_take(&p, '['))
                 return false;
-        skip_blanks(&p);
-        if (take(&p, '*')) {
+        master_url_skip_blanks(&p);
+        if (master_url_take(&p, '*')) {
                 url->threads = processors;
-                skip_blanks(&p);
-        } else if (!take_number(&p, &url->threads)) {
+                master_url_skip_blanks(&p);
+        } else if (!master_url_take_number(&p, &url->threads)) {
                 return false;
         }
-        if (take(&p, ',') && !take_number(&p, &url->max_failures))
+        if (master_url_take(&p, ',') && !master_url_take_number(&p, &url->max_failures))
                 return false;
-        return take(&p, ']') && !*p;
+        return master_url_take(&p, ']') && !*p;
 }
 
 static bool parse_local_cluster(const char *p, struct master_url *url)
 {
-        return take(&p, '[') && take_number(&p, &url->executors) && take(&p, ',') && take_number(&p, &url->cores) &&
-               take(&p, ',') && take_number(&p, &url->memory_mib) && take(&p, ']') && !*p;
+        return master_url_take(&p, '[') && master_url_take_number(&p, &url->executors) && master_url_take(&p, ',') &&
+               master_url_take_number(&p, &url->cores) && master_url_take(&p, ',') &&
+               master_url_take_number(&p, &url->memory_mib) && master_url_take(&p, ']') && !*p;
 }
 
-static int refuse_malformed(const char *text, struct fst_error *error)
+static int master_url_refuse_malformed(const char *text, struct fst_error *error)
 {
         return error_set(
                 error, -EINVAL,
@@ -71,7 +72,7 @@ int local_master_parse(const char *text, int processors, struct master_url *out,
 {
         struct master_url url = {.threads = 1, .max_failures = 1};
         if (strncmp(text, "local", 5) != 0 || (text[5] && !parse_local(text + 5, processors, &url)))
-                return refuse_malformed(text, error);
+                return master_url_refuse_malformed(text, error);
         if (url.threads < 1)
                 return error_set(error, -EINVAL,
                                  "Asked to run locally with %d threads (master '%s'): at least 1 is needed",
@@ -87,7 +88,7 @@ int local_cluster_master_parse(const char *text, int processors, struct master_u
 {
         struct master_url url = {0};
         if (strncmp(text, "local-cluster", 13) != 0 || !parse_local_cluster(text + 13, &url))
-                return refuse_malformed(text, error);
+                return master_url_refuse_malformed(text, error);
         if (url.executors < 1 || url.cores < 1 || url.memory_mib < 1)
                 return error_set(error, -EINVAL, "master '%s': executors, cores and MiB must each be at least 1", text);
         *out = url;

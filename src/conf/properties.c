@@ -27,7 +27,7 @@ struct reader {
         uint32_t high; /* the first half of a character written as two \u escapes; 0 if none */
 };
 
-static bool is_blank(char c)
+static bool properties_is_blank(char c)
 {
         return c == ' ' || c == '\t' || c == '\f';
 }
@@ -47,9 +47,9 @@ static void skip_end(struct reader *r)
         r->line++;
 }
 
-static void skip_blanks(struct reader *r)
+static void properties_skip_blanks(struct reader *r)
 {
-        while (r->next < r->end && is_blank(*r->next))
+        while (r->next < r->end && properties_is_blank(*r->next))
                 r->next++;
 }
 
@@ -57,7 +57,7 @@ static void skip_blanks(struct reader *r)
 static bool find_line(struct reader *r)
 {
         while (r->next < r->end) {
-                skip_blanks(r);
+                properties_skip_blanks(r);
                 if (r->next == r->end)
                         break;
                 bool comment = *r->next == '#' || *r->next == '!';
@@ -90,7 +90,7 @@ static void put_utf8(struct buf *out, uint32_t c)
         }
 }
 
-static int wrong(const struct reader *r, struct fst_error *error, const char *what)
+static int properties_wrong(const struct reader *r, struct fst_error *error, const char *what)
 {
         return error_set(error, -EINVAL, "%s: line %zu: %s", r->name, r->line, what);
 }
@@ -103,16 +103,16 @@ static int read_unicode(struct reader *r, struct buf *out, struct fst_error *err
                 static const char digits[] = "0123456789abcdefABCDEF";
                 const char *digit = r->next < r->end && *r->next ? strchr(digits, *r->next) : NULL;
                 if (!digit)
-                        return wrong(r, error, "malformed \\uXXXX: four hexadecimal digits must follow \\u");
+                        return properties_wrong(r, error, "malformed \\uXXXX: four hexadecimal digits must follow \\u");
                 size_t value = (size_t)(digit - digits);
                 c = c << 4 | (uint32_t)(value < 16 ? value : value - 6);
                 r->next++;
         }
         bool low = c >= 0xdc00 && c < 0xe000;
         if (c == 0)
-                return wrong(r, error, "\\u0000 cannot be part of a key or value");
+                return properties_wrong(r, error, "\\u0000 cannot be part of a key or value");
         if (low != (r->high != 0))
-                return wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
+                return properties_wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
         if (c >= 0xd800 && c < 0xdc00) {
                 r->high = c;
                 return 0;
@@ -128,7 +128,7 @@ static int read_escape(struct reader *r, struct buf *out, struct fst_error *erro
         char c = *r->next;
         if (is_end(c)) {
                 skip_end(r);
-                skip_blanks(r);
+                properties_skip_blanks(r);
                 return 0;
         }
         r->next++;
@@ -139,18 +139,18 @@ static int read_escape(struct reader *r, struct buf *out, struct fst_error *erro
 }
 
 /* Read up to the end of the logical line, or of the key when @key; escapes are replaced. */
-static int read_part(struct reader *r, bool key, struct buf *out, struct fst_error *error)
+static int properties_read_part(struct reader *r, bool key, struct buf *out, struct fst_error *error)
 {
         while (r->next < r->end && !is_end(*r->next)) {
                 char c = *r->next;
-                if (key && (is_blank(c) || c == '=' || c == ':'))
+                if (key && (properties_is_blank(c) || c == '=' || c == ':'))
                         break;
                 r->next++;
                 bool unicode = c == '\\' && r->next < r->end && *r->next == 'u';
                 if (r->high && !unicode)
                         break;
                 if (c == '\0')
-                        return wrong(r, error, "a NUL byte: this is no properties file");
+                        return properties_wrong(r, error, "a NUL byte: this is no properties file");
                 if (c != '\\') {
                         buf_putc(out, c);
                 } else if (r->next < r->end) {
@@ -160,7 +160,7 @@ static int read_part(struct reader *r, bool key, struct buf *out, struct fst_err
                 }
         }
         if (r->high)
-                return wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
+                return properties_wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
         return 0;
 }
 
@@ -169,7 +169,7 @@ static void skip_separator(struct reader *r)
 {
         bool seen = false;
         while (r->next < r->end) {
-                if (is_blank(*r->next)) {
+                if (properties_is_blank(*r->next)) {
                         r->next++;
                 } else if (!seen && (*r->next == '=' || *r->next == ':')) {
                         seen = true;
@@ -189,7 +189,7 @@ static bool is_trimmed(char c)
         return (unsigned char)c <= ' ' && !is_end(c);
 }
 
-static const char *trimmed(struct buf *b)
+static const char *properties_trimmed(struct buf *b)
 {
         size_t n = b->len, start = 0;
         while (n && is_trimmed(b->data[n - 1]))
@@ -231,7 +231,8 @@ int properties_parse(struct strmap *out, const char *name, const char *text, siz
         if (bad) {
                 for (const char *p = text; p < bad; p++)
                         r.line += *p == '\n';
-                return wrong(&r, error, "not UTF-8: save the file as UTF-8, or write the character as \\uXXXX");
+                return properties_wrong(&r, error,
+                                        "not UTF-8: save the file as UTF-8, or write the character as \\uXXXX");
         }
         if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
                 r.next += 3;
@@ -240,15 +241,15 @@ int properties_parse(struct strmap *out, const char *name, const char *text, siz
         while (find_line(&r)) {
                 buf_reset(&key);
                 buf_reset(&value);
-                int e = read_part(&r, true, &key, error);
+                int e = properties_read_part(&r, true, &key, error);
                 if (e < 0)
                         return e;
                 skip_separator(&r);
-                e = read_part(&r, false, &value, error);
+                e = properties_read_part(&r, false, &value, error);
                 if (e < 0)
                         return e;
                 skip_end(&r);
-                strmap_set(&found, buf_text(&key), trimmed(&value));
+                strmap_set(&found, buf_text(&key), properties_trimmed(&value));
         }
         strmap_merge(out, &found);
         return 0;

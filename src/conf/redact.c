@@ -12,7 +12,8 @@
 
 #include <ctype.h>
 
-static int refuse(const char *name, const char *expression, const char *at, const char *what, struct fst_error *error)
+static int redact_refuse(const char *name, const char *expression, const char *at, const char *what,
+                         struct fst_error *error)
 {
         return error_set(error, -EINVAL, "%s should be a regular expression, but was %s: %s at '%s' is not supported",
                          name, expression, what, at);
@@ -51,21 +52,22 @@ static const char *rewrite_escape(struct buf *out, const char *p, bool in_bracke
 }
 
 /* Java's @expression, less its leading (?i), as a POSIX one. */
-static int rewrite(struct buf *out, const char *name, const char *expression, const char *p, struct fst_error *error)
+static int redact_rewrite(struct buf *out, const char *name, const char *expression, const char *p,
+                          struct fst_error *error)
 {
         bool in_brackets = false, repeated = false;
         while (*p) {
                 if (*p == '\\') {
                         const char *next = rewrite_escape(out, p, in_brackets);
                         if (!next)
-                                return refuse(name, expression, p, "this escape", error);
+                                return redact_refuse(name, expression, p, "this escape", error);
                         p = next;
                         repeated = false;
                         continue;
                 }
                 if (in_brackets) {
                         if (*p == '[' || (*p == '&' && p[1] == '&'))
-                                return refuse(name, expression, p, "a class within a class", error);
+                                return redact_refuse(name, expression, p, "a class within a class", error);
                         in_brackets = *p != ']';
                         buf_putc(out, *p++);
                         repeated = false;
@@ -73,14 +75,14 @@ static int rewrite(struct buf *out, const char *name, const char *expression, co
                 }
                 if (*p == '(' && p[1] == '?') {
                         if (p[2] != ':')
-                                return refuse(name, expression, p, "this kind of group", error);
+                                return redact_refuse(name, expression, p, "this kind of group", error);
                         buf_putc(out, '(');
                         p += 3;
                         repeated = false;
                         continue;
                 }
                 if (repeated && (*p == '?' || *p == '+'))
-                        return refuse(name, expression, p, "reluctant or possessive repetition", error);
+                        return redact_refuse(name, expression, p, "reluctant or possessive repetition", error);
                 repeated = strchr("*+?}", *p) != NULL;
                 if (*p == '[') {
                         in_brackets = true;
@@ -88,7 +90,7 @@ static int rewrite(struct buf *out, const char *name, const char *expression, co
                         if (*p == '^')
                                 buf_putc(out, *p++);
                         if (*p == ']')
-                                return refuse(name, expression, p, "an empty class", error);
+                                return redact_refuse(name, expression, p, "an empty class", error);
                         continue;
                 }
                 buf_putc(out, *p++);
@@ -100,7 +102,7 @@ int redact_compile(regex_t *out, const char *name, const char *expression, struc
 {
         bool any_case = strncmp(expression, "(?i)", 4) == 0;
         _cleanup_(buf_deinit) struct buf posix = BUF_INIT;
-        int r = rewrite(&posix, name, expression, expression + (any_case ? 4 : 0), error);
+        int r = redact_rewrite(&posix, name, expression, expression + (any_case ? 4 : 0), error);
         if (r < 0)
                 return r;
         regex_t compiled;

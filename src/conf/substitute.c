@@ -26,11 +26,11 @@ struct chain {
         int depth;
 };
 
-static int expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
-                  struct fst_error *error);
+static int substitute_expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
+                             struct fst_error *error);
 
 /* A system property, copied, or NULL. */
-static char *system_property(const struct fst_conf *conf, const char *name)
+static char *substitute_system_property(const struct fst_conf *conf, const char *name)
 {
         struct utsname uts;
         if (strncmp(name, "spark.", 6) == 0) {
@@ -75,7 +75,7 @@ static char *look_up(const struct fst_conf *conf, const char *reference)
                 return value ? mem_strdup(value) : NULL;
         }
         if (strncmp(reference, "system:", 7) == 0)
-                return system_property(conf, reference + 7);
+                return substitute_system_property(conf, reference + 7);
         return NULL;
 }
 
@@ -103,11 +103,11 @@ static int expand_reference(const struct fst_conf *conf, const char *text, size_
                 buf_append(out, text, length + 1);
                 return 0;
         }
-        return expand(conf, value, &chain, out, error);
+        return substitute_expand(conf, value, &chain, out, error);
 }
 
-static int expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
-                  struct fst_error *error)
+static int substitute_expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
+                             struct fst_error *error)
 {
         while (*text) {
                 size_t plain = strcspn(text, "$");
@@ -135,7 +135,7 @@ int substitute(const struct fst_conf *conf, const char *text, char **out, struct
                 return 0;
         }
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
-        int r = expand(conf, text, NULL, &b, error);
+        int r = substitute_expand(conf, text, NULL, &b, error);
         if (r < 0)
                 return r;
         *out = buf_steal(&b);

@@ -65,15 +65,15 @@ struct amount {
         char suffix[16];
 };
 
-static bool blank(char c)
+static bool units_blank(char c)
 {
         return c != '\0' && (unsigned char)c <= ' ';
 }
 
-static enum reading read_amount(const char *text, const struct suffix *known, size_t n_known, enum unit bare,
-                                struct amount *out)
+static enum reading units_read_amount(const char *text, const struct suffix *known, size_t n_known, enum unit bare,
+                                      struct amount *out)
 {
-        while (blank(*text))
+        while (units_blank(*text))
                 text++;
         bool negative = *text == '-';
         text += negative;
@@ -92,7 +92,7 @@ static enum reading read_amount(const char *text, const struct suffix *known, si
         for (; isalpha((unsigned char)*text) && n < sizeof(out->suffix) - 1; text++)
                 out->suffix[n++] = (char)tolower((unsigned char)*text);
         out->suffix[n] = '\0';
-        while (blank(*text))
+        while (units_blank(*text))
                 text++;
         if (*text)
                 return READ_NUMBER;
@@ -110,7 +110,7 @@ static enum reading read_amount(const char *text, const struct suffix *known, si
 }
 
 /* value × (size of from ÷ size of to), rounded towards zero; true if it does not fit. */
-static bool convert(int64_t value, enum unit from, enum unit to, int64_t *out)
+static bool units_convert(int64_t value, enum unit from, enum unit to, int64_t *out)
 {
         if (unit_size[from] < unit_size[to]) {
                 *out = value / (unit_size[to] / unit_size[from]);
@@ -126,13 +126,13 @@ struct amount_kind {
         const char *form, *range, *failure;
 };
 
-static int parse(const struct amount_kind *kind, const char *text, enum unit bare, enum unit wanted, int64_t *out,
-                 struct fst_error *error)
+static int units_parse(const struct amount_kind *kind, const char *text, enum unit bare, enum unit wanted, int64_t *out,
+                       struct fst_error *error)
 {
         struct amount amount = {0};
-        enum reading reading = read_amount(text, kind->suffixes, kind->n_suffixes, bare, &amount);
+        enum reading reading = units_read_amount(text, kind->suffixes, kind->n_suffixes, bare, &amount);
         int64_t value = 0;
-        if (reading == READ_OK && convert(amount.value, amount.unit, wanted, &value))
+        if (reading == READ_OK && units_convert(amount.value, amount.unit, wanted, &value))
                 reading = READ_RANGE;
         switch (reading) {
         case READ_OK:
@@ -160,7 +160,7 @@ int units_parse_bytes(const char *text, enum unit bare, enum unit wanted, int64_
                 .range = "The size exceeds 8 EiB",
                 .failure = "Failed to parse byte string",
         };
-        return parse(&size, text, bare, wanted, out, error);
+        return units_parse(&size, text, bare, wanted, out, error);
 }
 
 int units_parse_time(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error)
@@ -173,7 +173,7 @@ int units_parse_time(const char *text, enum unit bare, enum unit wanted, int64_t
                 .range = "The time is too long",
                 .failure = "Failed to parse time string",
         };
-        return parse(&time, text, bare, wanted, out, error);
+        return units_parse(&time, text, bare, wanted, out, error);
 }
 
 void units_put_bytes(struct buf *out, int64_t bytes)

@@ -24,7 +24,7 @@ struct allocation {
 
 /* ---------------------------------------------------------------------------------------------- what is asked for */
 
-static bool request_total(void *owner, const struct executor_request *requests, int n)
+static bool allocation_request_total(void *owner, const struct executor_request *requests, int n)
 {
         struct allocation *a = owner;
         return a->backend->class->request_executors(a->backend, requests, n);
@@ -46,7 +46,7 @@ static const char *executor_id(void *owner, int32_t executor)
 }
 
 static const struct executor_allocation_ops ops = {
-        .request_total = request_total, .remove = remove_idle, .monitor = {.id = executor_id}};
+        .request_total = allocation_request_total, .remove = remove_idle, .monitor = {.id = executor_id}};
 
 void allocation_start(struct allocation *a)
 {
@@ -88,7 +88,8 @@ void allocation_job_ended(struct allocation *a, const struct job *job)
 }
 
 /* Where each task would rather run, or NULL where none has a wish: that is seen without looking at all of them. */
-static struct task_places *places_of(const struct sched *sched, const struct task_set *set, const char ***hosts)
+static struct task_places *allocation_places_of(const struct sched *sched, const struct task_set *set,
+                                                const char ***hosts)
 {
         *hosts = NULL;
         if (!set->locality)
@@ -107,7 +108,7 @@ void allocation_stage_submitted(struct allocation *a, const struct sched *sched,
         if (!a)
                 return;
         _cleanup_free_ const char **hosts = NULL;
-        _cleanup_free_ struct task_places *places = places_of(sched, set, &hosts);
+        _cleanup_free_ struct task_places *places = allocation_places_of(sched, set, &hosts);
         executor_allocation_stage_submitted(
                 a->core,
                 &(struct stage_demand){
@@ -153,7 +154,7 @@ void allocation_launched(struct allocation *a, const struct task_batch *run)
         }
 }
 
-static enum task_state state_of(const struct task_batch *run, const struct slot_task *t)
+static enum task_state allocation_state_of(const struct task_batch *run, const struct slot_task *t)
 {
         switch (t->state) {
         case OUTCOME_SUCCESS:
@@ -178,7 +179,7 @@ void allocation_ended(struct allocation *a, const struct task_batch *run)
         int64_t now = now_ns();
         for (int i = 0; i < run->n; i++) {
                 struct task_event event = event_of(run, &run->tasks[i]);
-                executor_allocation_task_ended(a->core, &event, state_of(run, &run->tasks[i]), now);
+                executor_allocation_task_ended(a->core, &event, allocation_state_of(run, &run->tasks[i]), now);
         }
 }
 

@@ -38,7 +38,7 @@ static void send_reply(const struct gang_asker *asker, const struct barrier_mess
         asker->reply(asker->asker, packed, size);
 }
 
-static void met(void *owner, void *user, const struct barrier_message *messages, int n)
+static void barrier_sync_met(void *owner, void *user, const struct barrier_message *messages, int n)
 {
         struct gang_asker *asker = user;
         send_reply(asker, messages, n);
@@ -52,7 +52,7 @@ static void not_met(void *owner, void *user, const char *message)
         free(asker);
 }
 
-static const struct barrier_ops coordinator_ops = {.reply = met, .fail = not_met};
+static const struct barrier_ops coordinator_ops = {.reply = barrier_sync_met, .fail = not_met};
 
 /* ---------------------------------------------------------------------------------------------------- stages */
 
@@ -106,7 +106,7 @@ void gangs_stage_end(struct gangs *g, int stage, int attempt)
 
 /* --------------------------------------------------------------------------------------------------- questions */
 
-static const struct gang *find(const struct gangs *g, int stage, int attempt)
+static const struct gang *barrier_sync_find(const struct gangs *g, int stage, int attempt)
 {
         for (size_t i = 0; i < g->running.len; i++)
                 if (g->running.data[i].stage == stage && g->running.data[i].attempt == attempt)
@@ -135,8 +135,8 @@ static void put_question(struct gangs *g, const struct gang *gang, const Fireste
                 .index = q->partition,
                 .task_id = q->task_id,
                 .epoch = q->epoch,
-                .method = q->method == FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER ? BARRIER_ALL_GATHER
-                                                                                   : BARRIER_BARRIER,
+                .method =
+                        q->method == FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER ? BARRIER_ALL_GATHER : BARRIER_BARRIER,
                 .message = {q->message.data, q->message.len},
                 .user = waiting,
         };
@@ -146,7 +146,7 @@ static void put_question(struct gangs *g, const struct gang *gang, const Fireste
 void gangs_ask(struct gangs *g, const uint8_t *question, size_t len, const struct gang_asker *asker, int64_t now)
 {
         Firesteel__BarrierSync *q = firesteel__barrier_sync__unpack(NULL, len, question);
-        const struct gang *gang = q ? find(g, q->stage_id, q->stage_attempt) : NULL;
+        const struct gang *gang = q ? barrier_sync_find(g, q->stage_id, q->stage_attempt) : NULL;
         if (!q)
                 asker->fail(asker->asker, "the question of a barrier stage's task cannot be read");
         else if (!gang)

@@ -37,7 +37,7 @@ void job_runner_post(struct job_runner *r, struct message message)
 }
 
 /* 0, or what went wrong, with @error. */
-static int outcome(struct job_waiter *wait, struct fst_error *error)
+static int job_runner_outcome(struct job_waiter *wait, struct fst_error *error)
 {
         if (wait->result == JOB_SUCCEEDED)
                 return 0;
@@ -52,7 +52,7 @@ void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
 {
         if (wait->then) {
                 struct fst_error error = FST_ERROR_INIT;
-                wait->then(wait->owner, outcome(wait, &error), &error);
+                wait->then(wait->owner, job_runner_outcome(wait, &error), &error);
                 error_deinit(&error);
                 strmap_deinit(&wait->properties);
                 free(wait);
@@ -94,7 +94,7 @@ static int ask_gang(void *owner, const uint8_t *question, size_t len, const int 
         return gang_wait_for(wait, stopped, answer, answer_len, error);
 }
 
-static void submit(struct job_runner *r, struct job_waiter *wait)
+static void job_runner_submit_message(struct job_runner *r, struct job_waiter *wait)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct job_spec spec = {
@@ -116,11 +116,11 @@ static void submit(struct job_runner *r, struct job_waiter *wait)
         job_runner_end_wait(r, wait);
 }
 
-static void receive(struct job_runner *r, struct message *m)
+static void job_runner_receive(struct job_runner *r, struct message *m)
 {
         switch (m->kind) {
         case MESSAGE_SUBMIT:
-                submit(r, m->job);
+                job_runner_submit_message(r, m->job);
                 break;
         case MESSAGE_RUN_DONE:
                 job_runner_run_done(r, m->run);
@@ -203,7 +203,7 @@ static void *runner_main(void *arg)
                 struct message *m = take_messages(r);
                 while (m) {
                         struct message *next = m->next;
-                        receive(r, m);
+                        job_runner_receive(r, m);
                         m = next;
                 }
                 int64_t now = now_ns();
@@ -223,8 +223,8 @@ static void *runner_main(void *arg)
 
 /* ------------------------------------------------------------------------------------------- life and use */
 
-static int read_config(struct fst_context *sc, struct sched_config *config, struct pool_file *pools,
-                       struct fst_error *error)
+static int job_runner_read_config(struct fst_context *sc, struct sched_config *config, struct pool_file *pools,
+                                  struct fst_error *error)
 {
         _cleanup_free_ char *file = NULL;
         int e;
@@ -289,7 +289,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         r->last = &r->first;
         pthread_mutex_init(&r->lock, NULL);
 
-        int e = read_config(sc, &config, &pools, error);
+        int e = job_runner_read_config(sc, &config, &pools, error);
         if (e == 0)
                 e = allocation_new(sc, backend, &r->allocation, error);
         if (e) {
@@ -380,7 +380,7 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         pthread_mutex_unlock(&r->lock);
         pthread_cond_destroy(&wait.done);
         strmap_deinit(&wait.properties);
-        return outcome(&wait, error);
+        return job_runner_outcome(&wait, error);
 }
 
 void job_runner_submit(struct job_runner *r, const struct job_request *request, const struct strmap *properties,

@@ -31,7 +31,7 @@ static _Thread_local struct thread_locals mine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* only for its destructor */
 
-static void local_free(struct local *local)
+static void local_properties_local_free(struct local *local)
 {
         strmap_deinit(&local->map);
         free(local);
@@ -51,7 +51,7 @@ static void thread_ends(void *thread)
         pthread_mutex_lock(&lock);
         while (t->first) {
                 struct local *next = t->first->next;
-                local_free(t->first);
+                local_properties_local_free(t->first);
                 t->first = next;
         }
         if (t->link)
@@ -64,7 +64,7 @@ static void make_key(void)
         pthread_key_create(&key, thread_ends);
 }
 
-static struct strmap *add(const void *owner)
+static struct strmap *local_properties_add(const void *owner)
 {
         struct local *local = new0(struct local);
         local->owner = owner;
@@ -92,7 +92,7 @@ struct strmap *local_properties(const void *owner, bool create)
                 if (local->owner == owner)
                         found = &local->map;
         pthread_mutex_unlock(&lock);
-        return found || !create ? found : add(owner);
+        return found || !create ? found : local_properties_add(owner);
 }
 
 void local_properties_forget(const void *owner)
@@ -107,7 +107,7 @@ void local_properties_forget(const void *owner)
                                 continue;
                         }
                         *at = local->next;
-                        local_free(local);
+                        local_properties_local_free(local);
                 }
                 if (!t->first)
                         unlink_thread(t);

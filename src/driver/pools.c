@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static int read_file(FILE *file, const char *path, struct pool_file *pools, struct fst_error *error)
+static int pools_read_file(FILE *file, const char *path, struct pool_file *pools, struct fst_error *error)
 {
         _cleanup_free_ char *text = mem_alloc((size_t)POOL_FILE_MAX + 1);
         size_t length = fread(text, 1, (size_t)POOL_FILE_MAX + 1, file);
@@ -34,7 +34,7 @@ int pools_read(const char *path, struct pool_file *pools, struct fst_error *erro
                          "to a file that contains the configuration.");
                 return 0;
         }
-        int r = read_file(file, name, pools, error);
+        int r = pools_read_file(file, name, pools, error);
         fclose(file);
         return r;
 }

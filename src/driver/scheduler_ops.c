@@ -13,7 +13,7 @@
 #include "sched/map_outputs.h"
 #include "sched/tasks/task_set.h"
 
-static void job_started(void *owner, struct job *job)
+static void scheduler_ops_job_started(void *owner, struct job *job)
 {
         struct job_runner *r = owner;
         struct job_waiter *wait = job->user;
@@ -65,7 +65,7 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
         return work;
 }
 
-static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+static void scheduler_ops_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
         struct job_runner *r = owner;
         set->user = work_of(r, stage);
@@ -78,7 +78,8 @@ static void stage_submitted(void *owner, struct stage *stage, struct task_set *s
         starvation_submitted(&r->starvation, now_ns());
 }
 
-static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *launches, int n)
+static void scheduler_ops_launch(void *owner, int executor, struct task_set *set, const struct task_launch *launches,
+                                 int n)
 {
         struct job_runner *r = owner;
         struct task_batch *run = job_runner_run_new(r);
@@ -109,19 +110,19 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
         r->backend->class->launch(r->backend, executor, run);
 }
 
-static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+static void scheduler_ops_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
 {
         struct job_runner *r = owner;
         r->backend->class->kill_task(r->backend, executor, task_id, interrupt, reason);
 }
 
-static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                      const char *message)
+static void scheduler_ops_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
+                                    enum task_state state, const char *message)
 {
         /* The backend tells of the whole run: job_runner_run_lost. */
 }
 
-static void barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
+static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct job_runner *r = owner;
         const char **addresses = new_array(const char *, (size_t)n);
@@ -131,14 +132,14 @@ static void barrier_launching(void *owner, struct task_set *set, const int *exec
         free(addresses);
 }
 
-static void outputs_reset(void *owner, struct job *job)
+static void scheduler_ops_outputs_reset(void *owner, struct job *job)
 {
         struct action *action = ((struct job_waiter *)job->user)->request->action;
         if (action->reset)
                 action->reset(action);
 }
 
-static void stage_completed(void *owner, struct stage *stage, const char *failure)
+static void scheduler_ops_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
         struct job_runner *r = owner;
         gangs_stage_end(r->gangs, stage->id, stage->attempt);
@@ -154,7 +155,7 @@ static void forget_action(struct job_runner *r, const struct job *job)
                         ((struct stage_work *)set->user)->action = NULL;
 }
 
-static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+static void scheduler_ops_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
         struct job_runner *r = owner;
         struct job_waiter *wait = job->user;
@@ -170,13 +171,14 @@ static void job_ended(void *owner, struct job *job, enum job_result result, cons
         job_runner_end_wait(r, wait);
 }
 
-static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+static void scheduler_ops_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
+                                             uint64_t handle)
 {
         struct job_runner *r = owner;
         r->backend->class->remove_output(r->backend, executor, shuffle_id, map_partition, (int64_t)handle - 1);
 }
 
-static void task_set_removed(void *owner, struct task_set *set)
+static void scheduler_ops_task_set_removed(void *owner, struct task_set *set)
 {
         struct job_runner *r = owner;
         r->backend->class->stage_removed(r->backend, set->user);
@@ -184,14 +186,14 @@ static void task_set_removed(void *owner, struct task_set *set)
         set->user = NULL;
 }
 
-static void stage_removed(void *owner, struct stage *stage)
+static void scheduler_ops_stage_removed(void *owner, struct stage *stage)
 {
         struct job_runner *r = owner;
         commit_coordinator_stage_end(r->commits, stage->id);
         task_events_stage_removed(r->events, stage);
 }
 
-static void job_removed(void *owner, struct job *job)
+static void scheduler_ops_job_removed(void *owner, struct job *job)
 {
         if (job->user)
                 job_runner_end_wait(owner, job->user);
@@ -203,7 +205,7 @@ static bool may_be_cached(const struct job_runner *r, const struct lineage *rdd)
 }
 
 /* Persisted partitions are read where they are kept, files where their blocks are. */
-static bool may_prefer(void *owner, const struct lineage *rdd)
+static bool scheduler_ops_may_prefer(void *owner, const struct lineage *rdd)
 {
         return may_be_cached(owner, rdd) || rdd_of_const(rdd)->has_hosts;
 }
@@ -231,14 +233,15 @@ static int near_files(const fst_rdd *rdd, int partition, struct task_location *o
         return n;
 }
 
-static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+static int scheduler_ops_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out,
+                                   int max)
 {
         int n = cached_on(owner, rdd, partition, out, max);
         return n > 0 ? n : near_files(rdd_of_const(rdd), partition, out, max);
 }
 
 /* In a turn of its own: what the backend does about it is an event for the scheduler, which is busy with another. */
-static void kill_executor(void *owner, int executor, bool decommission, const char *reason)
+static void scheduler_ops_kill_executor(void *owner, int executor, bool decommission, const char *reason)
 {
         struct job_runner *r = owner;
         if (r->backend->class->kill_executor)
@@ -248,20 +251,20 @@ static void kill_executor(void *owner, int executor, bool decommission, const ch
                                                     .reason = mem_strdup(reason)});
 }
 
-static void excluded(void *owner, const struct exclusion *what)
+static void scheduler_ops_excluded(void *owner, const struct exclusion *what)
 {
         struct job_runner *r = owner;
         task_events_excluded(r->events, what);
 }
 
-static void speculative_submitted(void *owner, struct task_set *set, int index)
+static void scheduler_ops_speculative_submitted(void *owner, struct task_set *set, int index)
 {
         struct job_runner *r = owner;
         task_events_speculative(r->events, set, index);
         allocation_speculative(r->allocation, set, index);
 }
 
-static void unschedulable(void *owner, struct task_set *set, bool yes)
+static void scheduler_ops_unschedulable(void *owner, struct task_set *set, bool yes)
 {
         struct job_runner *r = owner;
         task_events_unschedulable(r->events, set, yes);
@@ -269,23 +272,23 @@ static void unschedulable(void *owner, struct task_set *set, bool yes)
 }
 
 const struct sched_ops scheduler_orders = {
-        .excluded = excluded,
-        .speculative_submitted = speculative_submitted,
-        .unschedulable = unschedulable,
-        .may_prefer = may_prefer,
-        .preferred = preferred,
-        .kill_executor = kill_executor,
-        .job_started = job_started,
-        .stage_submitted = stage_submitted,
-        .launch = launch,
-        .barrier_launching = barrier_launching,
-        .outputs_reset = outputs_reset,
-        .kill_task = kill_task,
-        .task_lost = task_lost,
-        .stage_completed = stage_completed,
-        .job_ended = job_ended,
-        .map_output_removed = map_output_removed,
-        .task_set_removed = task_set_removed,
-        .stage_removed = stage_removed,
-        .job_removed = job_removed,
+        .excluded = scheduler_ops_excluded,
+        .speculative_submitted = scheduler_ops_speculative_submitted,
+        .unschedulable = scheduler_ops_unschedulable,
+        .may_prefer = scheduler_ops_may_prefer,
+        .preferred = scheduler_ops_preferred,
+        .kill_executor = scheduler_ops_kill_executor,
+        .job_started = scheduler_ops_job_started,
+        .stage_submitted = scheduler_ops_stage_submitted,
+        .launch = scheduler_ops_launch,
+        .barrier_launching = scheduler_ops_barrier_launching,
+        .outputs_reset = scheduler_ops_outputs_reset,
+        .kill_task = scheduler_ops_kill_task,
+        .task_lost = scheduler_ops_task_lost,
+        .stage_completed = scheduler_ops_stage_completed,
+        .job_ended = scheduler_ops_job_ended,
+        .map_output_removed = scheduler_ops_map_output_removed,
+        .task_set_removed = scheduler_ops_task_set_removed,
+        .stage_removed = scheduler_ops_stage_removed,
+        .job_removed = scheduler_ops_job_removed,
 };

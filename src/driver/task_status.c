@@ -31,7 +31,7 @@ struct task_batch *job_runner_run_new(struct job_runner *r)
 }
 
 /* A result that does not count. */
-static void discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
+static void task_status_discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
         struct action *action = run->work->action;
         if (action && action->class->discard && t->state == OUTCOME_SUCCESS && !t->is_encoded)
@@ -70,7 +70,7 @@ static bool merge_accumulators(struct job_runner *r, struct task_batch *run, str
                          : accumulators_merge(r->sc->accumulators, t->accumulated, &error);
         if (e == 0)
                 return true;
-        discard_result(r, run, t);
+        task_status_discard_result(r, run, t);
         t->state = OUTCOME_FAILED;
         t->status = e;
         t->message = steal(error.message);
@@ -85,7 +85,7 @@ static void free_commit(struct job_runner *r, const struct slot_task *t)
                                           t->info.attempt);
 }
 
-static enum task_state state_of(const struct slot_task *t)
+static enum task_state task_status_state_of(const struct slot_task *t)
 {
         static const enum task_state states[] = {
                 [OUTCOME_SUCCESS] = TASK_SUCCEEDED,
@@ -109,7 +109,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 struct task_status *s = &statuses[i];
                 *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
                 if (t->state == OUTCOME_SUCCESS && !sched_result_is_needed(r->sched, t->info.id)) {
-                        discard_result(r, run, t);
+                        task_status_discard_result(r, run, t);
                 } else if (t->state == OUTCOME_SUCCESS && t->accumulated && !merge_accumulators(r, run, t)) {
                         fatal = true;
                 } else if (t->state == OUTCOME_SUCCESS && action) {
@@ -122,7 +122,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 }
                 if (action)
                         free_commit(r, t);
-                s->state = fatal ? TASK_FAILED_FATAL : state_of(t);
+                s->state = fatal ? TASK_FAILED_FATAL : task_status_state_of(t);
                 s->message = t->message;
                 fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
                 s->fetch = t->state == OUTCOME_FETCH_FAILED ? &fetches[i] : NULL;

@@ -69,7 +69,7 @@ void executor_end_if_decommissioned(struct executor *x)
         executor_end(x, EXECUTOR_EXIT_OK);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void decommission_on_signal(uv_signal_t *handle, int number)
 {
         struct executor *x = handle->data;
         Firesteel__KillExecutors ids = FIRESTEEL__KILL_EXECUTORS__INIT;
@@ -100,7 +100,7 @@ int executor_watch_signal(struct executor *x, struct fst_error *error)
             (r = conf_get_string(&x->conf, "spark.executor.decommission.signal", &name, error)))
                 return r;
         int number = signal_number(name);
-        r = number > 0 ? uv_signal_start(&x->decommission, on_signal, number) : -EINVAL;
+        r = number > 0 ? uv_signal_start(&x->decommission, decommission_on_signal, number) : -EINVAL;
         if (r) /* as Spark: the rest works without */
                 log_warn(LOG, "Failed to register SIG%s handler - disabling executor decommission feature.", name);
         else

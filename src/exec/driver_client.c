@@ -46,7 +46,7 @@ static void question_unref(struct question *q)
 }
 
 /* The rpc layer is done with it. Under the lock. */
-static void finish(struct driver_asks *a, struct question *q, int status, const char *message)
+static void driver_client_finish(struct driver_asks *a, struct question *q, int status, const char *message)
 {
         struct question **at = &a->sent;
         while (*at != q)
@@ -61,7 +61,7 @@ static void finish(struct driver_asks *a, struct question *q, int status, const 
         question_unref(q);
 }
 
-static void on_answer(void *owner, struct rpc_answer *answer)
+static void driver_client_on_answer(void *owner, struct rpc_answer *answer)
 {
         struct question *q = owner;
         struct driver_asks *a = q->asks;
@@ -73,11 +73,11 @@ static void on_answer(void *owner, struct rpc_answer *answer)
                 if (answer->len)
                         memcpy(q->body, answer->body, answer->len);
         }
-        finish(a, q, answer->status > 0 ? -EREMOTEIO : answer->status, answer->message);
+        driver_client_finish(a, q, answer->status > 0 ? -EREMOTEIO : answer->status, answer->message);
         pthread_mutex_unlock(&a->lock);
 }
 
-static void send_all(struct driver_asks *a)
+static void driver_client_send_all(struct driver_asks *a)
 {
         pthread_mutex_lock(&a->lock);
         while (a->first) {
@@ -87,16 +87,18 @@ static void send_all(struct driver_asks *a)
                         a->last = &a->first;
                 q->next = a->sent;
                 a->sent = q;
-                int r = a->stopped ? -ESHUTDOWN : rpc_ask(a->driver, q->type, q->body, q->len, NULL, q->timeout_ms, on_answer, q);
+                int r = a->stopped ? -ESHUTDOWN
+                                   : rpc_ask(a->driver, q->type, q->body, q->len, NULL, q->timeout_ms,
+                                             driver_client_on_answer, q);
                 if (r)
-                        finish(a, q, r, NULL);
+                        driver_client_finish(a, q, r, NULL);
         }
         pthread_mutex_unlock(&a->lock);
 }
 
 static void on_wake(uv_async_t *handle)
 {
-        send_all(handle->data);
+        driver_client_send_all(handle->data);
 }
 
 int driver_asks_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_asks **asks, struct fst_error *error)
@@ -131,7 +133,7 @@ void driver_asks_stop(struct driver_asks *a)
         }
         pthread_cond_broadcast(&a->answered);
         pthread_mutex_unlock(&a->lock);
-        send_all(a);
+        driver_client_send_all(a);
         if (first)
                 uv_close((uv_handle_t *)&a->wake, NULL);
 }
@@ -152,8 +154,9 @@ void driver_asks_free(struct driver_asks *a)
 }
 
 /* Takes @packed. */
-static int ask(struct driver_asks *a, uint16_t type, uint8_t *packed, size_t packed_len, int64_t timeout_ms,
-               const int *stopped, uint8_t **body, size_t *len, struct fst_error *error)
+static int driver_client_ask(struct driver_asks *a, uint16_t type, uint8_t *packed, size_t packed_len,
+                             int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
+                             struct fst_error *error)
 {
         struct question *q = new0(struct question);
         q->asks = a;
@@ -195,7 +198,7 @@ int driver_ask(struct driver_asks *a, uint16_t type, const ProtobufCMessage *que
         size_t size = protobuf_c_message_get_packed_size(question);
         uint8_t *packed = mem_alloc(size + 1);
         protobuf_c_message_pack(question, packed);
-        return ask(a, type, packed, size, 0, stopped, body, len, error);
+        return driver_client_ask(a, type, packed, size, 0, stopped, body, len, error);
 }
 
 int driver_ask_packed(struct driver_asks *a, uint16_t type, const void *question, size_t question_len,
@@ -203,5 +206,5 @@ int driver_ask_packed(struct driver_asks *a, uint16_t type, const void *question
 {
         uint8_t *packed = mem_alloc(question_len + 1);
         memcpy(packed, question, question_len);
-        return ask(a, type, packed, question_len, timeout_ms, stopped, body, len, error);
+        return driver_client_ask(a, type, packed, question_len, timeout_ms, stopped, body, len, error);
 }

@@ -40,7 +40,7 @@ static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_
  * Outputs of map tasks go first, to disk, where Spark has them anyway: that costs less than computing a cached
  * partition again, and most of them will not be read any more.
  */
-static size_t evict(void *owner, size_t want)
+static size_t exec_env_evict(void *owner, size_t want)
 {
         struct exec_env *env = owner;
         size_t freed = shuffle_store_evict(env->shuffles, want);
@@ -98,7 +98,7 @@ static int init_disk(struct exec_env *env, const struct fst_conf *conf, struct f
                 .level = space.level,
         });
         env->shuffles = shuffle_store_new(&space);
-        memory_manager_set_evict(env->memory, evict, env);
+        memory_manager_set_evict(env->memory, exec_env_evict, env);
         return 0;
 }
 

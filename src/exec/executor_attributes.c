@@ -5,7 +5,8 @@
 
 #include <ctype.h>
 
-static void take(char *const *environment, const char *prefix, int (*with_case)(int), struct executor_labels *labels)
+static void executor_attributes_take(char *const *environment, const char *prefix, int (*with_case)(int),
+                                     struct executor_labels *labels)
 {
         size_t n = 0, prefix_len = strlen(prefix);
         while (environment[n])
@@ -28,12 +29,12 @@ static void take(char *const *environment, const char *prefix, int (*with_case)(
 
 void executor_log_urls(char *const *environment, struct executor_labels *urls)
 {
-        take(environment, "SPARK_LOG_URL_", tolower, urls);
+        executor_attributes_take(environment, "SPARK_LOG_URL_", tolower, urls);
 }
 
 void executor_attributes(char *const *environment, struct executor_labels *attributes)
 {
-        take(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
+        executor_attributes_take(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
 }
 
 void executor_labels_deinit(struct executor_labels *labels)

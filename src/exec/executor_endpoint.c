@@ -38,7 +38,7 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
-static void add_stage(struct executor *x, struct rpc_message *m)
+static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *m)
 {
         Firesteel__StageHeader *header = firesteel__stage_header__unpack(NULL, m->len, m->body);
         if (header) {
@@ -50,7 +50,7 @@ static void add_stage(struct executor *x, struct rpc_message *m)
 }
 
 /* The slot that has task @id; -1: none. */
-static int slot_of(struct executor *x, int64_t id)
+static int executor_endpoint_slot_of(struct executor *x, int64_t id)
 {
         int slot = -1;
         pthread_mutex_lock(&x->lock);
@@ -63,12 +63,12 @@ static int slot_of(struct executor *x, int64_t id)
         return slot;
 }
 
-static void kill_task(struct executor *x, const struct rpc_message *m)
+static void executor_endpoint_kill_task(struct executor *x, const struct rpc_message *m)
 {
         Firesteel__KillTask *kill = firesteel__kill_task__unpack(NULL, m->len, m->body);
         if (!kill)
                 return;
-        int slot = slot_of(x, kill->task_id);
+        int slot = executor_endpoint_slot_of(x, kill->task_id);
         if (slot >= 0) {
                 log_info("Executor", "Executor is trying to kill task TID %" PRId64 ", reason: %s", kill->task_id,
                          kill->reason);
@@ -116,7 +116,7 @@ void executor_take_tokens(struct executor *x, const void *tokens, size_t len)
         log_info("CoarseGrainedExecutorBackend", "Received tokens of %zu bytes", len);
 }
 
-static void update_tokens(struct executor *x, const struct rpc_message *m)
+static void executor_endpoint_update_tokens(struct executor *x, const struct rpc_message *m)
 {
         Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
         if (t)
@@ -124,18 +124,18 @@ static void update_tokens(struct executor *x, const struct rpc_message *m)
         firesteel__delegation_tokens__free_unpacked(t, NULL);
 }
 
-static void receive(void *owner, struct rpc_message *m)
+static void executor_endpoint_receive(void *owner, struct rpc_message *m)
 {
         struct executor *x = owner;
         switch (m->type) {
         case FIRESTEEL__CONTROL_TYPE__STAGE:
-                add_stage(x, m);
+                executor_endpoint_add_stage(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__LAUNCH_TASKS:
                 launch_tasks(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__KILL_TASK:
-                kill_task(x, m);
+                executor_endpoint_kill_task(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REMOVE:
                 remove_unneeded(x, m);
@@ -150,7 +150,7 @@ static void receive(void *owner, struct rpc_message *m)
                 executors_lost(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS:
-                update_tokens(x, m);
+                executor_endpoint_update_tokens(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR:
                 executor_decommission(x);
@@ -167,7 +167,7 @@ static void receive(void *owner, struct rpc_message *m)
         }
 }
 
-static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+static void executor_endpoint_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct executor *x = owner;
         if (x->ended || !x->registered)
@@ -177,4 +177,5 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
         executor_end(x, EXECUTOR_EXIT_FAILED);
 }
 
-const struct rpc_endpoint_class executor_endpoint_class = {.receive = receive, .disconnected = disconnected};
+const struct rpc_endpoint_class executor_endpoint_class = {.receive = executor_endpoint_receive,
+                                                           .disconnected = executor_endpoint_disconnected};

@@ -31,7 +31,8 @@ static bool all_strings(const json_t *array)
         return json_is_array(array);
 }
 
-static int read_all(const json_t *root, const char *path, struct executor_resources *out, struct fst_error *error)
+static int executor_resources_read_all(const json_t *root, const char *path, struct executor_resources *out,
+                                       struct fst_error *error)
 {
         if (!json_is_array(root))
                 return error_set(error, -EINVAL, "resources file %s: a JSON array is expected", path);
@@ -58,7 +59,7 @@ int executor_resources_read(const char *path, struct executor_resources *out, st
         json_t *root = json_load_file(path, 0, &at);
         if (!root)
                 return error_set(error, -EINVAL, "resources file %s, line %d: %s", path, at.line, at.text);
-        int r = read_all(root, path, out, error);
+        int r = executor_resources_read_all(root, path, out, error);
         json_decref(root);
         if (r)
                 executor_resources_deinit(out);

@@ -39,7 +39,7 @@ static void entry_free(struct stage_entry *e)
         free(e);
 }
 
-static struct stage_entry **find(struct executor_stages *s, int id, int attempt)
+static struct stage_entry **executor_stages_find(struct executor_stages *s, int id, int attempt)
 {
         struct stage_entry **at = &s->entries;
         while (*at && ((*at)->id != id || (*at)->attempt != attempt))
@@ -47,7 +47,7 @@ static struct stage_entry **find(struct executor_stages *s, int id, int attempt)
         return at;
 }
 
-static void decode(struct stage_entry *e)
+static void executor_stages_decode(struct stage_entry *e)
 {
         const struct executor_stages_options *o = &e->stages->options;
         if (e->status == 0)
@@ -69,7 +69,7 @@ static void decode(struct stage_entry *e)
                         inputs->here = i;
 }
 
-static void hand_over(struct stage_entry *e, struct task_batch *run)
+static void executor_stages_hand_over(struct stage_entry *e, struct task_batch *run)
 {
         const struct executor_stages_options *o = &e->stages->options;
         run->work = e->work ? stage_work_ref(e->work) : NULL;
@@ -78,30 +78,30 @@ static void hand_over(struct stage_entry *e, struct task_batch *run)
 
 /* ------------------------------------------------------------------------------------------------------ loading */
 
-static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)
+static int executor_stages_load_module(void *owner, const struct stage_module *module, struct fst_error *error)
 {
         const struct executor_stages_options *o = owner;
         return o->load(o->owner, module, error);
 }
 
-static void load(uv_work_t *work)
+static void executor_stages_load(uv_work_t *work)
 {
         struct stage_entry *e = container_of(work, struct stage_entry, loading);
         struct executor_stages_options *o = &e->stages->options;
         o->prepare(o->owner);
-        e->status = stage_modules(e->data, e->len, load_module, o, &e->error);
+        e->status = stage_modules(e->data, e->len, executor_stages_load_module, o, &e->error);
 }
 
-static void loaded(uv_work_t *work, int status)
+static void executor_stages_loaded(uv_work_t *work, int status)
 {
         struct stage_entry *e = container_of(work, struct stage_entry, loading);
         if (status && e->status == 0)
                 e->status = error_set(&e->error, status, "the executor is ending");
-        decode(e);
+        executor_stages_decode(e);
         while (e->waiting) {
                 struct task_batch *run = e->waiting;
                 e->waiting = run->next;
-                hand_over(e, run);
+                executor_stages_hand_over(e, run);
         }
         if (e->removed)
                 entry_free(e);
@@ -123,7 +123,7 @@ struct executor_stages *executor_stages_new(const struct executor_stages_options
 
 void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, void *data, size_t len)
 {
-        if (*find(s, stage_id, attempt)) {
+        if (*executor_stages_find(s, stage_id, attempt)) {
                 free(data);
                 return;
         }
@@ -140,14 +140,15 @@ void executor_stages_add(struct executor_stages *s, int stage_id, int attempt, v
         if (r < 0)
                 e->status = r;
         bool is_ready = r == 0 && s->options.is_prepared(s->options.owner);
-        if (r < 0 || is_ready || uv_queue_work(s->options.loop, &e->loading, load, loaded))
-                decode(e);
+        if (r < 0 || is_ready ||
+            uv_queue_work(s->options.loop, &e->loading, executor_stages_load, executor_stages_loaded))
+                executor_stages_decode(e);
 }
 
 void executor_stages_run(struct executor_stages *s, struct task_batch *run)
 {
         const struct executor_stages_options *o = &s->options;
-        struct stage_entry *e = *find(s, run->tasks[0].info.stage, run->tasks[0].info.stage_attempt);
+        struct stage_entry *e = *executor_stages_find(s, run->tasks[0].info.stage, run->tasks[0].info.stage_attempt);
         if (!e) {
                 o->ready(o->owner, run, "the executor was not told of its stage");
         } else if (e->state == STAGE_LOADING) {
@@ -155,7 +156,7 @@ void executor_stages_run(struct executor_stages *s, struct task_batch *run)
                 *e->last = run;
                 e->last = &run->next;
         } else {
-                hand_over(e, run);
+                executor_stages_hand_over(e, run);
         }
 }
 
@@ -181,7 +182,7 @@ bool executor_stages_waits(const struct executor_stages *s)
 
 void executor_stages_remove(struct executor_stages *s, int stage_id, int attempt)
 {
-        struct stage_entry **at = find(s, stage_id, attempt), *e = *at;
+        struct stage_entry **at = executor_stages_find(s, stage_id, attempt), *e = *at;
         if (!e)
                 return;
         *at = e->next;

@@ -37,7 +37,7 @@ static void end_at_once(int status)
 }
 
 /* Whether it is this that ends the process; false: it is about to end already. */
-static bool begin(int status)
+static bool exit_hooks_begin(int status)
 {
         int none = 0;
         if (!atomic_compare_exchange_strong(&ending.status, &none, status))
@@ -50,12 +50,12 @@ static bool begin(int status)
 
 void shutdown_begin(int status)
 {
-        begin(status);
+        exit_hooks_begin(status);
 }
 
-static void handle(int signal)
+static void exit_hooks_handle(int signal)
 {
-        if (!begin(128 + signal))
+        if (!exit_hooks_begin(128 + signal))
                 end_at_once(128 + signal);
 }
 
@@ -77,7 +77,7 @@ void shutdown_init(void)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-                struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
+                struct sigaction action = {.sa_handler = exit_hooks_handle, .sa_flags = SA_RESTART}, before;
                 sigfillset(&action.sa_mask);
                 if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
                         sigaction(signals[i], &action, NULL);

@@ -15,8 +15,9 @@ struct kept_outputs {
         int port;
 };
 
-static int make_files(struct kept_outputs *k, const struct fst_conf *conf, const struct exec_env *env,
-                      int64_t subdirectories, struct fst_error *error)
+static int external_shuffle_outputs_make_files(struct kept_outputs *k, const struct fst_conf *conf,
+                                               const struct exec_env *env, int64_t subdirectories,
+                                               struct fst_error *error)
 {
         _cleanup_free_ char *local = NULL, *list = NULL;
         struct file_key *key = NULL;
@@ -48,7 +49,7 @@ int kept_outputs_new(const struct fst_conf *conf, const struct exec_env *env, co
         k->port = (int)port;
         r = service_client_new(conf, env->app_id, (int)connections * cores, &k->client, error);
         if (r == 0)
-                r = make_files(k, conf, env, subdirectories, error);
+                r = external_shuffle_outputs_make_files(k, conf, env, subdirectories, error);
         if (r == 0)
                 r = service_client_register(k->client, host, k->port, env->executor_id, shuffle_files_dirs(k->files),
                                             (int)subdirectories, error);

@@ -51,7 +51,7 @@ struct migration {
         bool again;   /* another round is wanted */
 };
 
-static bool is_stopped(const struct migration *m)
+static bool migration_is_stopped(const struct migration *m)
 {
         return __atomic_load_n(&m->stopped, __ATOMIC_ACQUIRE);
 }
@@ -63,7 +63,7 @@ static int find_peers(struct migration *m)
         struct fst_error error = FST_ERROR_INIT;
         const struct block_network *n = m->options.network;
         m->n_peers = n->peers ? n->peers(n->owner, NULL, &m->stopped, m->peers, MAX_BLOCK_LOCATIONS, &error) : 0;
-        if (m->n_peers < 0 && !is_stopped(m))
+        if (m->n_peers < 0 && !migration_is_stopped(m))
                 log_warn(LOG, "the driver cannot be asked for other executors: %s", error_message(&error));
         error_deinit(&error);
         return m->n_peers;
@@ -77,7 +77,7 @@ static const struct block_location *next_peer(struct migration *m)
 /* ------------------------------------------------------------------------------------------------------ names */
 
 /* It failed once more; true if it is given up. */
-static bool note_failure(struct migration *m, const char *name)
+static bool migration_note_failure(struct migration *m, const char *name)
 {
         const char *before = strmap_get(&m->failures, name);
         char times[16];
@@ -111,10 +111,10 @@ static int move_block(struct migration *m, struct block_id id)
                 m->moved++;
         } else if (r == -ENOENT) {
                 r = 0; /* gone meanwhile */
-        } else if (!is_stopped(m)) {
+        } else if (!migration_is_stopped(m)) {
                 log_warn(LOG, "Failed to migrate block %s to %s:%d: %s", name, to->host, to->port,
                          error_message(&error));
-                r = !note_failure(m, name);
+                r = !migration_note_failure(m, name);
                 find_peers(m);
         }
         error_deinit(&error);
@@ -126,7 +126,7 @@ static int move_blocks(struct migration *m)
         size_t n;
         struct block_id *ids = block_store_list(m->options.env->blocks, &n);
         int left = 0;
-        for (size_t i = 0; i < n && !is_stopped(m) && m->n_peers > 0; i++)
+        for (size_t i = 0; i < n && !migration_is_stopped(m) && m->n_peers > 0; i++)
                 left += move_block(m, ids[i]);
         free(ids);
         return left;
@@ -135,8 +135,8 @@ static int move_blocks(struct migration *m)
 /* ------------------------------------------------------------------------------------------------------ map outputs */
 
 /* Readers are to go there: 0 once the driver knows. */
-static int announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
-                    struct fst_error *error)
+static int migration_announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
+                              struct fst_error *error)
 {
         Firesteel__OutputsMoved moved = FIRESTEEL__OUTPUTS_MOVED__INIT;
         int32_t map = id->map_partition;
@@ -172,17 +172,17 @@ static int move_output(struct migration *m, const struct shuffle_output_id *id)
         int r = shuffle_send(m->options.env->shuffles, id, m->options.network->client, to->host, to->port, &call,
                              &error);
         if (r == 0)
-                r = announce(m, id, to, &error);
+                r = migration_announce(m, id, to, &error);
         if (r == 0) {
                 log_debug(LOG, "Migrated %s to %s:%d", name, to->host, to->port);
                 strmap_set(&m->settled, name, "");
                 m->moved++;
         } else if (r == -ENOENT) {
                 r = 0; /* not needed any more */
-        } else if (!is_stopped(m)) {
+        } else if (!migration_is_stopped(m)) {
                 log_warn(LOG, "Error occurred during migrating %s to %s:%d: %s", name, to->host, to->port,
                          error_message(&error));
-                r = !note_failure(m, name);
+                r = !migration_note_failure(m, name);
                 find_peers(m);
         }
         error_deinit(&error);
@@ -194,7 +194,7 @@ static int move_outputs(struct migration *m)
         size_t n;
         struct shuffle_output_id *ids = shuffle_store_list(m->options.env->shuffles, &n);
         int left = 0;
-        for (size_t i = 0; i < n && !is_stopped(m) && m->n_peers > 0; i++)
+        for (size_t i = 0; i < n && !migration_is_stopped(m) && m->n_peers > 0; i++)
                 left += move_output(m, &ids[i]);
         free(ids);
         return left;
@@ -234,7 +234,7 @@ static void wait_for_round(struct migration *m, int left)
                 until.tv_nsec -= 1000000000;
         }
         int r = 0;
-        while (!is_stopped(m) && !m->again && r == 0)
+        while (!migration_is_stopped(m) && !m->again && r == 0)
                 r = left > 0 ? pthread_cond_clockwait(&m->wake, &m->lock, CLOCK_MONOTONIC, &until)
                              : pthread_cond_wait(&m->wake, &m->lock);
 }
@@ -245,7 +245,7 @@ static void *migration_main(void *arg)
         pthread_setname_np(pthread_self(), "migrate-blocks");
         log_info(LOG, "Starting block migration");
         pthread_mutex_lock(&m->lock);
-        while (!is_stopped(m)) {
+        while (!migration_is_stopped(m)) {
                 int64_t begin = now_ns();
                 m->again = false;
                 pthread_mutex_unlock(&m->lock);

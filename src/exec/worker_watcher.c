@@ -18,32 +18,33 @@ struct worker_watcher {
         bool closed;
 };
 
-static void tell(struct worker_watcher *w)
+static void worker_watcher_tell(struct worker_watcher *w)
 {
         void (*lost)(void *owner) = steal(w->lost);
         if (lost)
                 lost(w->owner);
 }
 
-static void receive(void *owner, struct rpc_message *m)
+static void worker_watcher_receive(void *owner, struct rpc_message *m)
 {
         (void)owner;
         (void)m;
 }
 
-static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+static void worker_watcher_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct worker_watcher *w = owner;
         (void)peer;
         if (w->lost)
                 log_error("WorkerWatcher", "Lost connection to worker rpc endpoint %s. Exiting. (%s)", w->url, why);
-        tell(w);
+        worker_watcher_tell(w);
 }
 
-static const struct rpc_endpoint_class endpoint_class = {.receive = receive, .disconnected = disconnected};
+static const struct rpc_endpoint_class endpoint_class = {.receive = worker_watcher_receive,
+                                                         .disconnected = worker_watcher_disconnected};
 
 /* The worker does not answer; that it was asked is enough. */
-static void answered(void *owner, struct rpc_answer *answer)
+static void worker_watcher_answered(void *owner, struct rpc_answer *answer)
 {
         struct worker_watcher *w = owner;
         if (answer->peer) {
@@ -53,10 +54,10 @@ static void answered(void *owner, struct rpc_answer *answer)
         if (w->lost)
                 log_error("WorkerWatcher", "Could not initialize connection to worker %s. Exiting. (%s)", w->url,
                           answer->message);
-        tell(w);
+        worker_watcher_tell(w);
 }
 
-static int connect_to(struct worker_watcher *w, const struct fst_conf *conf, struct fst_error *error)
+static int worker_watcher_connect_to(struct worker_watcher *w, const struct fst_conf *conf, struct fst_error *error)
 {
         struct rpc_options options;
         int r;
@@ -71,7 +72,7 @@ static int connect_to(struct worker_watcher *w, const struct fst_conf *conf, str
             (r = rpc_env_ref(w->rpc, w->url, &w->worker, error)))
                 return r;
         log_info("WorkerWatcher", "Connecting to worker %s", w->url);
-        r = rpc_ask(w->worker, WORKER_WATCHER_MESSAGE, NULL, 0, NULL, 0, answered, w);
+        r = rpc_ask(w->worker, WORKER_WATCHER_MESSAGE, NULL, 0, NULL, 0, worker_watcher_answered, w);
         return r ? error_set(error, r, "cannot ask the worker at %s: %s", w->url, strerror(-r)) : 0;
 }
 
@@ -83,7 +84,7 @@ int worker_watcher_new(uv_loop_t *loop, const struct fst_conf *conf, const char 
         w->url = mem_strdup(url);
         w->lost = lost;
         w->owner = owner;
-        int r = connect_to(w, conf, error);
+        int r = worker_watcher_connect_to(w, conf, error);
         if (r)
                 worker_watcher_free(w);
         else
@@ -91,7 +92,7 @@ int worker_watcher_new(uv_loop_t *loop, const struct fst_conf *conf, const char 
         return r;
 }
 
-static void rpc_closed(void *owner)
+static void worker_watcher_rpc_closed(void *owner)
 {
         *(bool *)owner = true;
 }
@@ -103,7 +104,7 @@ void worker_watcher_free(struct worker_watcher *w)
         w->lost = NULL;
         rpc_ref_unref(w->worker);
         if (w->rpc) {
-                rpc_env_close(w->rpc, 0, rpc_closed, &w->closed);
+                rpc_env_close(w->rpc, 0, worker_watcher_rpc_closed, &w->closed);
                 while (!w->closed)
                         uv_run(w->loop, UV_RUN_ONCE);
         }

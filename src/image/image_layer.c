@@ -47,7 +47,7 @@ void image_layer_free(struct image_layer *layer)
         free(layer);
 }
 
-static struct entry *find(const struct image_layer *layer, const char *path, size_t n)
+static struct entry *image_layer_find(const struct image_layer *layer, const char *path, size_t n)
 {
         for (size_t i = 0; i < layer->entries.len; i++) {
                 struct entry *e = &layer->entries.data[i];
@@ -59,17 +59,17 @@ static struct entry *find(const struct image_layer *layer, const char *path, siz
 
 bool image_layer_has(const struct image_layer *layer, const char *path)
 {
-        return find(layer, path, strlen(path));
+        return image_layer_find(layer, path, strlen(path));
 }
 
-static struct buf *add(struct image_layer *layer, const char *path, mode_t mode, int user)
+static struct buf *image_layer_add(struct image_layer *layer, const char *path, mode_t mode, int user)
 {
         for (const char *slash = path; (slash = strchr(slash + 1, '/'));)
-                if (!find(layer, path, (size_t)(slash - path)))
+                if (!image_layer_find(layer, path, (size_t)(slash - path)))
                         vec_push(&layer->entries, (struct entry){.path = mem_strndup(path, (size_t)(slash - path)),
                                                                  .mode = S_IFDIR | 0755,
                                                                  .implied = true});
-        struct entry *implied = S_ISDIR(mode) ? find(layer, path, strlen(path)) : NULL;
+        struct entry *implied = S_ISDIR(mode) ? image_layer_find(layer, path, strlen(path)) : NULL;
         if (implied && implied->implied) {
                 implied->implied = false;
                 implied->mode = mode;
@@ -82,17 +82,17 @@ static struct buf *add(struct image_layer *layer, const char *path, mode_t mode,
 
 void image_layer_folder(struct image_layer *layer, const char *path, unsigned mode, int user)
 {
-        add(layer, path, S_IFDIR | mode, user);
+        image_layer_add(layer, path, S_IFDIR | mode, user);
 }
 
 void image_layer_link(struct image_layer *layer, const char *path, const char *target)
 {
-        buf_puts(add(layer, path, S_IFLNK | 0777, 0), target);
+        buf_puts(image_layer_add(layer, path, S_IFLNK | 0777, 0), target);
 }
 
 void image_layer_text(struct image_layer *layer, const char *path, unsigned mode, const char *text)
 {
-        buf_puts(add(layer, path, S_IFREG | mode, 0), text);
+        buf_puts(image_layer_add(layer, path, S_IFREG | mode, 0), text);
 }
 
 static int read_whole(int fd, const char *path, size_t size, struct buf *out, struct fst_error *error)
@@ -125,7 +125,7 @@ int image_layer_file(struct image_layer *layer, const char *path, const char *fr
                 if (r == 0 && strip)
                         content.len = elf_strip(content.data, content.len);
                 if (r == 0)
-                        *add(layer, path, S_IFREG | (st.st_mode & S_IXUSR ? 0755 : 0644), 0) = content;
+                        *image_layer_add(layer, path, S_IFREG | (st.st_mode & S_IXUSR ? 0755 : 0644), 0) = content;
                 else
                         buf_deinit(&content);
         }
@@ -156,7 +156,7 @@ static int compress_layer(const struct buf *tar, struct buf *out, struct fst_err
         return r == Z_STREAM_END ? 0 : error_set(error, -EIO, "a layer cannot be compressed");
 }
 
-static int twice(const struct entry *e, struct fst_error *error)
+static int image_layer_twice(const struct entry *e, struct fst_error *error)
 {
         return error_set(error, -EINVAL, "two files of the image are to be %s", e->path);
 }
@@ -174,7 +174,7 @@ static int unpack_file(const struct entry *e, const char *path, struct fst_error
         return r < 0 ? error_set(error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-static int unpack_entry(const struct entry *e, const char *root, struct fst_error *error)
+static int image_layer_unpack_entry(const struct entry *e, const char *root, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s%s", root, e->path);
         int r = 0;
@@ -196,7 +196,8 @@ int image_layer_unpack(struct image_layer *layer, const char *root, struct image
         qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), by_path);
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
                 const struct entry *e = &layer->entries.data[i];
-                r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? twice(e, error) : unpack_entry(e, root, error);
+                r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? image_layer_twice(e, error)
+                                                              : image_layer_unpack_entry(e, root, error);
                 sealed.files += S_ISREG(e->mode);
                 sealed.content += S_ISREG(e->mode) ? e->data.len : 0;
         }
@@ -217,7 +218,7 @@ int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
                 struct entry *e = &layer->entries.data[i];
                 if (i > 0 && strcmp(e->path, e[-1].path) == 0)
-                        r = twice(e, error);
+                        r = image_layer_twice(e, error);
                 else
                         r = tar_writer_add(&w, e->path + 1, e->mode, e->user, buf_text(&e->data), e->data.len, error);
                 sealed.files += S_ISREG(e->mode);

@@ -24,7 +24,7 @@
 #define SIZE_LEN 12
 #define TYPE_AT 156
 
-static size_t entry_size(const char *head)
+static size_t oci_archive_entry_size(const char *head)
 {
         char digits[SIZE_LEN + 1] = "";
         memcpy(digits, head + SIZE_AT, SIZE_LEN);
@@ -32,12 +32,12 @@ static size_t entry_size(const char *head)
 }
 
 /* 0, -ENOENT, or -EBADMSG for what is no tar. */
-static int find(const struct oci_archive *a, const char *name, struct oci_part *out)
+static int oci_archive_find(const struct oci_archive *a, const char *name, struct oci_part *out)
 {
         size_t n = strlen(name);
         for (size_t at = 0; at + BLOCK <= a->len && a->map[at];) {
                 const char *head = a->map + at;
-                size_t size = entry_size(head);
+                size_t size = oci_archive_entry_size(head);
                 if (memcmp(head + 257, "ustar", 5) != 0 || size > a->len - at - BLOCK)
                         return -EBADMSG;
                 const char *own = text_starts_with(head, "./") ? head + 2 : head;
@@ -67,7 +67,7 @@ int oci_archive_blob(const struct oci_archive *a, const char *digest, struct oci
             digest[7 + strspn(digest + 7, "0123456789abcdef")])
                 return error_set(error, -EINVAL, "%s: '%s' is no digest", a->path, digest);
         _cleanup_free_ char *name = mem_printf("blobs/sha256/%s", digest + 7);
-        int r = find(a, name, &part);
+        int r = oci_archive_find(a, name, &part);
         if (r < 0)
                 return error_set(error, r, "%s: %s is not in it", a->path, name);
         r = image_digest(part.data, part.len, found, error);
@@ -85,10 +85,10 @@ static char *copy_of(const json_t *object, const char *key)
         return text ? mem_strdup(text) : NULL;
 }
 
-static int read_index(struct oci_archive *a, struct fst_error *error)
+static int oci_archive_read_index(struct oci_archive *a, struct fst_error *error)
 {
         struct oci_part part;
-        int r = a->map ? find(a, "index.json", &part) : -EBADMSG;
+        int r = a->map ? oci_archive_find(a, "index.json", &part) : -EBADMSG;
         if (r != 0)
                 return no_layout(a->path, r == -ENOENT ? "there is no index.json in it" : "it is no tar", error);
         json_t *index = json_loadb(part.data, part.len, 0, NULL);
@@ -107,7 +107,7 @@ static int read_index(struct oci_archive *a, struct fst_error *error)
 int oci_archive_parse(const char *data, size_t len, const char *path, struct oci_archive *out, struct fst_error *error)
 {
         struct oci_archive a = {.path = mem_strdup(path), .map = data, .len = len};
-        int r = read_index(&a, error);
+        int r = oci_archive_read_index(&a, error);
         if (r < 0)
                 oci_archive_close(&a);
         else

@@ -42,7 +42,7 @@ static int load_modules(struct program_files *files, struct fst_error *error)
 }
 
 /* The executable's first entry has no name; the loader's is that by which the kernel found it. */
-static int visit(struct dl_phdr_info *info, size_t size, void *context)
+static int program_files_visit(struct dl_phdr_info *info, size_t size, void *context)
 {
         struct program_files *files = context;
         const char *path = info->dlpi_name, *name = last_part(path);
@@ -71,7 +71,7 @@ int program_files_find(struct program_files *files, struct fst_error *error)
         int r = load_modules(files, error);
         if (r)
                 return r;
-        dl_iterate_phdr(visit, files);
+        dl_iterate_phdr(program_files_visit, files);
         const char *missing = !files->loader ? "its loader" : !files->folder ? "the C library" : NULL;
         return missing ? error_set(error, -ENOENT, "%s: %s is not found among what is loaded", path, missing) : 0;
 }

@@ -62,7 +62,7 @@ void registry_close(struct registry *r)
 /* ---------------------------------------------------------------------------------------------------- who is asking */
 
 /* The value of @name in "Bearer realm="…",service="…"", the caller's, or NULL. */
-static char *parameter(const char *challenge, const char *name)
+static char *registry_parameter(const char *challenge, const char *name)
 {
         size_t n = strlen(name);
         for (const char *at = challenge; (at = strstr(at, name)); at += n)
@@ -73,7 +73,8 @@ static char *parameter(const char *challenge, const char *name)
 
 static int fetch_token(struct registry *r, const char *challenge, struct fst_error *error)
 {
-        _cleanup_free_ char *realm = parameter(challenge, "realm"), *service = parameter(challenge, "service");
+        _cleanup_free_ char *realm = registry_parameter(challenge, "realm"),
+                            *service = registry_parameter(challenge, "service");
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         _cleanup_(buf_deinit) struct buf url = BUF_INIT;
         if (!realm || (text_starts_with(r->base, "https:") && !text_starts_with(realm, "https:")))
@@ -115,7 +116,7 @@ static int answer_challenge(struct registry *r, struct fst_error *error)
 /* --------------------------------------------------------------------------------------------------------- requests */
 
 /* Perform, with r->answer of any status; a token that is over, or not there yet, is got once. */
-static int ask(struct registry *r, const struct http_request *what, struct fst_error *error)
+static int registry_ask(struct registry *r, const struct http_request *what, struct fst_error *error)
 {
         for (int attempt = 0;; attempt++) {
                 struct http_request request = *what;
@@ -131,7 +132,7 @@ static int ask(struct registry *r, const struct http_request *what, struct fst_e
         }
 }
 
-static int refused(struct registry *r, const char *what, struct fst_error *error)
+static int registry_refused(struct registry *r, const char *what, struct fst_error *error)
 {
         json_t *root = json_loadb(buf_text(&r->answer.body), r->answer.body.len, 0, NULL);
         json_t *first = json_array_get(json_object_get(root, "errors"), 0);
@@ -153,11 +154,11 @@ static int refused(struct registry *r, const char *what, struct fst_error *error
 int registry_has_blob(struct registry *r, const char *digest, struct fst_error *error)
 {
         _cleanup_free_ char *url = mem_printf("%s/v2/%s/blobs/%s", r->base, r->repository, digest);
-        int result = ask(r, &(struct http_request){.url = url, .method = "HEAD", .follow = true}, error);
+        int result = registry_ask(r, &(struct http_request){.url = url, .method = "HEAD", .follow = true}, error);
         if (result < 0)
                 return result;
         if (r->answer.status != 200 && r->answer.status != 404)
-                return refused(r, "a question", error);
+                return registry_refused(r, "a question", error);
         return r->answer.status == 200;
 }
 
@@ -171,17 +172,18 @@ static char *upload_url(const struct registry *r, const char *location, const ch
 int registry_put_blob(struct registry *r, const char *digest, const void *data, size_t n, struct fst_error *error)
 {
         _cleanup_free_ char *start = mem_printf("%s/v2/%s/blobs/uploads/", r->base, r->repository);
-        int result = ask(r, &(struct http_request){.url = start, .method = "POST"}, error);
+        int result = registry_ask(r, &(struct http_request){.url = start, .method = "POST"}, error);
         if (result < 0)
                 return result;
         _cleanup_free_ char *location = http_answer_header(&r->answer, "Location");
         if (r->answer.status != 202)
-                return refused(r, "a layer", error);
+                return registry_refused(r, "a layer", error);
         if (!location || (*location != '/' && !text_starts_with(location, "http")))
                 return error_set(error, -EPROTO, "%s does not say where a layer is to go: is it a registry?", r->host);
         _cleanup_free_ char *url = upload_url(r, location, digest);
-        result = ask(r, &(struct http_request){.url = url, .method = "PUT", .body = data, .body_len = n}, error);
-        return result < 0 ? result : r->answer.status == 201 ? 0 : refused(r, "a layer", error);
+        result = registry_ask(r, &(struct http_request){.url = url, .method = "PUT", .body = data, .body_len = n},
+                              error);
+        return result < 0 ? result : r->answer.status == 201 ? 0 : registry_refused(r, "a layer", error);
 }
 
 int registry_put_manifest(struct registry *r, const char *tag, const char *type, const void *data, size_t n,
@@ -190,8 +192,8 @@ int registry_put_manifest(struct registry *r, const char *tag, const char *type,
         _cleanup_free_ char *url = mem_printf("%s/v2/%s/manifests/%s", r->base, r->repository, tag);
         _cleanup_free_ char *typed = mem_printf("Content-Type: %s", type);
         const char *headers[] = {typed, NULL};
-        int result = ask(
+        int result = registry_ask(
                 r, &(struct http_request){.url = url, .method = "PUT", .headers = headers, .body = data, .body_len = n},
                 error);
-        return result < 0 ? result : r->answer.status / 100 == 2 ? 0 : refused(r, "the manifest", error);
+        return result < 0 ? result : r->answer.status / 100 == 2 ? 0 : registry_refused(r, "the manifest", error);
 }

@@ -60,7 +60,8 @@ static int ask_helper(const char *helper, const char *host, char **out, struct f
         return r;
 }
 
-static int look(const json_t *file, const char *path, const char *host, char **out, struct fst_error *error)
+static int registry_login_look(const json_t *file, const char *path, const char *host, char **out,
+                               struct fst_error *error)
 {
         const char *helper = json_string_value(of_host(json_object_get(file, "credHelpers"), host));
         const char *text = json_string_value(json_object_get(of_host(json_object_get(file, "auths"), host), "auth"));
@@ -91,7 +92,8 @@ int registry_login_find(const char *host, char **out, struct fst_error *error)
                 if (r < 0)
                         return r;
                 json_t *file = json_loadb(buf_text(&text), text.len, 0, NULL);
-                r = file ? look(file, path, host, out, error) : error_set(error, -EINVAL, "%s is no JSON", path);
+                r = file ? registry_login_look(file, path, host, out, error)
+                         : error_set(error, -EINVAL, "%s is no JSON", path);
                 json_decref(file);
         }
         return r;

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static la_ssize_t take(struct archive *tar, void *context, const void *data, size_t n)
+static la_ssize_t tar_writer_take(struct archive *tar, void *context, const void *data, size_t n)
 {
         struct tar_writer *w = context;
         buf_append(w->out, data, n);
         return (la_ssize_t)n;
 }
 
-static int failed(struct tar_writer *w, const char *name, struct fst_error *error)
+static int tar_writer_failed(struct tar_writer *w, const char *name, struct fst_error *error)
 {
         return error_set(error, -EIO, "writing %s into a tar: %s", name, archive_library_why(w->lib, w->tar));
 }
@@ -29,8 +29,8 @@ int tar_writer_init(struct tar_writer *w, struct buf *out, struct fst_error *err
         if (!w->tar)
                 return error_set(error, -ENOMEM, "no memory for a tar");
         if (w->lib->archive_write_set_format_ustar(w->tar) != ARCHIVE_OK ||
-            w->lib->archive_write_open(w->tar, w, NULL, take, NULL) != ARCHIVE_OK) {
-                r = failed(w, "its head", error);
+            w->lib->archive_write_open(w->tar, w, NULL, tar_writer_take, NULL) != ARCHIVE_OK) {
+                r = tar_writer_failed(w, "its head", error);
                 tar_writer_deinit(w);
         }
         return r;
@@ -57,14 +57,14 @@ int tar_writer_add(struct tar_writer *w, const char *name, mode_t mode, int user
                 w->lib->archive_entry_set_symlink(entry, data);
         int r = 0;
         if (w->lib->archive_write_header(w->tar, entry) != ARCHIVE_OK)
-                r = failed(w, name, error);
+                r = tar_writer_failed(w, name, error);
         else if (S_ISREG(mode) && n > 0 && w->lib->archive_write_data(w->tar, data, n) != (la_ssize_t)n)
-                r = failed(w, name, error);
+                r = tar_writer_failed(w, name, error);
         w->lib->archive_entry_free(entry);
         return r;
 }
 
 int tar_writer_end(struct tar_writer *w, struct fst_error *error)
 {
-        return w->lib->archive_write_close(w->tar) == ARCHIVE_OK ? 0 : failed(w, "its end", error);
+        return w->lib->archive_write_close(w->tar) == ARCHIVE_OK ? 0 : tar_writer_failed(w, "its end", error);
 }

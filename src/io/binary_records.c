@@ -10,7 +10,7 @@
 #define BUFFER_SIZE ((size_t)256 << 10)
 #define SAMPLE_BLOCK ((size_t)16 << 10)
 
-static int check_file(const struct file_status *file, uint32_t record, struct fst_error *error)
+static int binary_records_check_file(const struct file_status *file, uint32_t record, struct fst_error *error)
 {
         if (codec_of_file(file->path) != CODEC_NONE || codec_check_file(file->path, NULL) < 0)
                 return error_set(error, -ENOTSUP,
@@ -33,7 +33,7 @@ int binary_records_plan(const char *paths, uint32_t record, const struct input_o
                 uint64_t size = MIN(options->max_split_size, input_block_size(file, options));
                 size = MAX(size, options->min_split_size);
                 size = MAX(size - size % record, (uint64_t)record);
-                r = check_file(file, record, error);
+                r = binary_records_check_file(file, record, error);
                 if (r == 0 && (file->size > 0 || !options->ignore_empty))
                         r = input_splits_cut(splits, file, CODEC_NONE, size, options->places, error);
         }

@@ -23,14 +23,14 @@ struct planner {
         struct buf missing; /* a line for each input that is not there */
 };
 
-static bool hidden(const char *path)
+static bool input_files_hidden(const char *path)
 {
         const char *name = path_name(path);
         return name[0] == '.' || name[0] == '_';
 }
 
 /* The files of a matched path: itself, or what lies in the directory. Takes over @status. */
-static int add_files(struct planner *p, const struct file_system *fs, struct file_status *status, bool top)
+static int input_files_add_files(struct planner *p, const struct file_system *fs, struct file_status *status, bool top)
 {
         if (!status->directory) {
                 vec_push(&p->files, *status);
@@ -45,10 +45,10 @@ static int add_files(struct planner *p, const struct file_system *fs, struct fil
         struct file_list entries = {0};
         int r = fs->list(fs, directory.path, &entries, p->error);
         for (size_t i = 0; i < entries.len; i++) {
-                if (r < 0 || hidden(entries.data[i].path))
+                if (r < 0 || input_files_hidden(entries.data[i].path))
                         file_status_deinit(&entries.data[i]);
                 else
-                        r = add_files(p, fs, &entries.data[i], false);
+                        r = input_files_add_files(p, fs, &entries.data[i], false);
         }
         vec_deinit(&entries);
         return r;
@@ -59,7 +59,7 @@ static void remove_hidden(struct file_list *files)
 {
         size_t kept = 0;
         for (size_t i = 0; i < files->len; i++) {
-                if (hidden(files->data[i].path))
+                if (input_files_hidden(files->data[i].path))
                         file_status_deinit(&files->data[i]);
                 else
                         files->data[kept++] = files->data[i];
@@ -90,13 +90,13 @@ static int add_input(struct planner *p, const char *word)
                 if (r < 0)
                         file_status_deinit(&found.data[i]);
                 else
-                        r = add_files(p, fs, &found.data[i], true);
+                        r = input_files_add_files(p, fs, &found.data[i], true);
         }
         vec_deinit(&found);
         return r;
 }
 
-static int find(struct planner *p, const char *paths)
+static int input_files_find_one(struct planner *p, const char *paths)
 {
         _cleanup_(glob_words_deinit) struct glob_words words = {0};
         int r = 0;
@@ -118,7 +118,7 @@ int input_files_find(const char *paths, const struct input_options *options, str
 {
         struct planner p = {.options = options, .error = error};
         uint64_t all = 0;
-        int r = find(&p, paths);
+        int r = input_files_find_one(&p, paths);
         buf_deinit(&p.missing);
         if (r < 0) {
                 file_list_deinit(&p.files);
@@ -153,7 +153,7 @@ static int read_long(const struct fst_conf *conf, const char *key, uint64_t *out
         return 0;
 }
 
-static int read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+static int input_files_read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
         if (!text)
@@ -185,12 +185,12 @@ int input_options_read(const struct fst_conf *conf, struct input_options *option
         if (r == 0)
                 r = read_long(conf, "spark.hadoop.fs.local.block.size", &o.block_size, error);
         if (r == 0)
-                r = read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive", &o.recursive,
-                              error);
+                r = input_files_read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive",
+                                          &o.recursive, error);
         if (r == 0)
-                r = read_bool(conf, "spark.hadoopRDD.ignoreEmptySplits", &o.ignore_empty, error);
+                r = input_files_read_bool(conf, "spark.hadoopRDD.ignoreEmptySplits", &o.ignore_empty, error);
         if (r == 0)
-                r = read_bool(conf, "spark.files.ignoreMissingFiles", &o.ignore_missing, error);
+                r = input_files_read_bool(conf, "spark.files.ignoreMissingFiles", &o.ignore_missing, error);
         if (r == 0)
                 *options = o;
         return r;

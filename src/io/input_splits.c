@@ -31,8 +31,8 @@ static const char *hosts_of(struct input_splits *splits, const struct block_list
         return hosts;
 }
 
-static void add_split(struct input_splits *splits, const char *path, uint64_t start, uint64_t length,
-                      enum codec_kind codec, const struct block_list *blocks)
+static void input_splits_add_split(struct input_splits *splits, const char *path, uint64_t start, uint64_t length,
+                                   enum codec_kind codec, const struct block_list *blocks)
 {
         vec_push(splits, (struct input_split){.path = path,
                                               .start = start,
@@ -57,15 +57,15 @@ int input_splits_cut(struct input_splits *splits, const struct file_status *file
                 return r;
         const char *path = arena_copy(&splits->arena, file->path, strlen(file->path));
         if (codec != CODEC_NONE || file->size == 0) {
-                add_split(splits, path, 0, file->size, codec, &blocks);
+                input_splits_add_split(splits, path, 0, file->size, codec, &blocks);
                 return 0;
         }
         uint64_t left = file->size;
         while ((double)left / (double)size > SPLIT_SLOP) {
-                add_split(splits, path, file->size - left, size, CODEC_NONE, &blocks);
+                input_splits_add_split(splits, path, file->size - left, size, CODEC_NONE, &blocks);
                 left -= size;
         }
-        add_split(splits, path, file->size - left, left, CODEC_NONE, &blocks);
+        input_splits_add_split(splits, path, file->size - left, left, CODEC_NONE, &blocks);
         return 0;
 }
 

@@ -62,24 +62,26 @@ static int read_flag(const struct fst_conf *conf, const char *key, bool *out, st
 }
 
 /* The value of a setting or of its older name, as the newer one is called in messages. */
-static const char *setting(const struct fst_conf *conf, const char *key, const char *older, const char **name)
+static const char *output_committer_setting(const struct fst_conf *conf, const char *key, const char *older,
+                                            const char **name)
 {
         const char *text = conf_get_raw(conf, key);
         *name = text ? key : older;
         return text ? text : conf_get_raw(conf, older);
 }
 
-static int read_codec(const struct fst_conf *conf, enum codec_kind *codec, struct fst_error *error)
+static int output_committer_read_codec(const struct fst_conf *conf, enum codec_kind *codec, struct fst_error *error)
 {
         const char *name;
-        const char *packed = setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress",
-                                     "spark.hadoop.mapred.output.compress", &name);
+        const char *packed = output_committer_setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress",
+                                                      "spark.hadoop.mapred.output.compress", &name);
         bool wanted = false;
         int r = packed ? read_flag(conf, name, &wanted, error) : 0;
         if (r < 0 || !wanted)
                 return r;
-        const char *text = setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress.codec",
-                                   "spark.hadoop.mapred.output.compression.codec", &name);
+        const char *text =
+                output_committer_setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress.codec",
+                                         "spark.hadoop.mapred.output.compression.codec", &name);
         *codec = CODEC_DEFLATE;
         r = text ? codec_parse_file(text, codec, error) : 0;
         return r < 0 ? error_wrap(error, r, "%s", name) : 0;
@@ -100,7 +102,7 @@ int output_options_read(const struct fst_conf *conf, struct output_options *opti
         if (r == 0)
                 r = read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", &o.mark, error);
         if (r == 0)
-                r = read_codec(conf, &o.codec, error);
+                r = output_committer_read_codec(conf, &o.codec, error);
         if (r == 0)
                 *options = o;
         return r;
@@ -206,7 +208,8 @@ int output_committer_setup_job(struct output_committer *c, struct fst_error *err
 }
 
 /* Move @from into the place of @to, directories by their entries. What is at @to already is replaced. */
-static int merge(struct output_committer *c, const struct file_status *from, const char *to, struct fst_error *error)
+static int output_committer_merge(struct output_committer *c, const struct file_status *from, const char *to,
+                                  struct fst_error *error)
 {
         const struct file_system *fs = c->fs;
         if (!from->directory) {
@@ -224,7 +227,7 @@ static int merge(struct output_committer *c, const struct file_status *from, con
                 r = fs->list(fs, from->path, &entries, error);
         for (size_t i = 0; r == 0 && i < entries.len; i++) {
                 _cleanup_free_ char *target = path_join(to, path_name(entries.data[i].path));
-                r = merge(c, &entries.data[i], target, error);
+                r = output_committer_merge(c, &entries.data[i], target, error);
         }
         file_list_deinit(&entries);
         return r;
@@ -241,7 +244,7 @@ static int move_result(struct output_committer *c, int partition, int attempt, s
         if (r < 0)
                 return r;
         if (c->options.algorithm == 2) {
-                r = merge(c, &status, c->path, error);
+                r = output_committer_merge(c, &status, c->path, error);
                 return r < 0 ? r : c->fs->remove(c->fs, from, error);
         }
         _cleanup_free_ char *to = mem_printf("%s/task_%s_%04d_m_%06d", c->job_path, c->tracker, c->job, partition);
@@ -316,7 +319,7 @@ int output_committer_commit_job(struct output_committer *c, struct fst_error *er
                 r = c->fs->list(c->fs, c->job_path, &entries, error);
                 for (size_t i = 0; r == 0 && i < entries.len; i++)
                         if (strncmp(path_name(entries.data[i].path), prefix, strlen(prefix)) == 0)
-                                r = merge(c, &entries.data[i], c->path, error);
+                                r = output_committer_merge(c, &entries.data[i], c->path, error);
                 file_list_deinit(&entries);
         }
         /* The marker last of all: whoever sees it sees nothing temporary any more. */

@@ -27,8 +27,8 @@ static int cut_file(const struct file_status *file, bool may_be_packed, uint64_t
         return input_splits_cut(splits, file, codec, size, options->places, error);
 }
 
-static int plan(const char *paths, bool may_be_packed, int min_partitions, const struct input_options *options,
-                struct input_splits *splits, struct fst_error *error)
+static int text_plan_plan(const char *paths, bool may_be_packed, int min_partitions,
+                          const struct input_options *options, struct input_splits *splits, struct fst_error *error)
 {
         _cleanup_(file_list_deinit) struct file_list files = {0};
         int r = input_files_find(paths, options, &files, &splits->bytes, error);
@@ -44,11 +44,11 @@ static int plan(const char *paths, bool may_be_packed, int min_partitions, const
 int text_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
               struct fst_error *error)
 {
-        return plan(paths, true, min_partitions, options, splits, error);
+        return text_plan_plan(paths, true, min_partitions, options, splits, error);
 }
 
 int plain_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
                struct fst_error *error)
 {
-        return plan(paths, false, min_partitions, options, splits, error);
+        return text_plan_plan(paths, false, min_partitions, options, splits, error);
 }

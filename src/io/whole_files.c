@@ -33,17 +33,17 @@ static uint64_t partition_size(const struct whole_files_options *o, uint64_t byt
         return MIN(each, (uint64_t)o->most_bytes);
 }
 
-static int too_large(const char *path, struct fst_error *error)
+static int whole_files_too_large(const char *path, struct fst_error *error)
 {
         return error_set(error, -EFBIG, "%s is larger than %" PRIu64 " bytes, the most that a file as one row can have",
                          path, MAX_WHOLE_FILE);
 }
 
-static int add_file(const struct file_status *file, const struct whole_files_options *o, struct input_splits *splits,
-                    struct fst_error *error)
+static int whole_files_add_file(const struct file_status *file, const struct whole_files_options *o,
+                                struct input_splits *splits, struct fst_error *error)
 {
         if (file->size > MAX_WHOLE_FILE)
-                return too_large(file->path, error);
+                return whole_files_too_large(file->path, error);
         int r = o->unpack ? codec_check_file(file->path, error) : 0;
         return r < 0 ? r
                      : input_splits_cut(splits, file, o->unpack ? codec_of_file(file->path) : CODEC_NONE,
@@ -51,8 +51,9 @@ static int add_file(const struct file_status *file, const struct whole_files_opt
 }
 
 /* Files with something in them first: to Hadoop the empty ones are nowhere, and go last, with what was left over. */
-static int plan(const struct file_list *files, const struct whole_files_options *o, struct input_splits *splits,
-                uint32_t *firsts, size_t *partitions, struct fst_error *error)
+static int whole_files_plan_splits(const struct file_list *files, const struct whole_files_options *o,
+                                   struct input_splits *splits, uint32_t *firsts, size_t *partitions,
+                                   struct fst_error *error)
 {
         uint64_t size = partition_size(o, splits->bytes, files->len), filled = 0;
         size_t n = 0;
@@ -62,7 +63,7 @@ static int plan(const struct file_list *files, const struct whole_files_options 
                 for (size_t i = 0; r == 0 && i < files->len; i++) {
                         if ((files->data[i].size == 0) != (empty == 1))
                                 continue;
-                        r = add_file(&files->data[i], o, splits, error);
+                        r = whole_files_add_file(&files->data[i], o, splits, error);
                         filled += files->data[i].size;
                         if (size == 0 || filled < size || empty)
                                 continue;
@@ -85,7 +86,7 @@ int whole_files_plan(const char *paths, const struct whole_files_options *option
                 return r;
         uint32_t *found = new_array(uint32_t, files.len + 1);
         splits->files = files.len;
-        r = plan(&files, options, splits, found, partitions, error);
+        r = whole_files_plan_splits(&files, options, splits, found, partitions, error);
         if (r < 0) {
                 free(found);
                 input_splits_deinit(splits);
@@ -95,7 +96,7 @@ int whole_files_plan(const char *paths, const struct whole_files_options *option
         return 0;
 }
 
-static int make_room(struct buf *content, size_t more, const char *path, struct fst_error *error)
+static int whole_files_make_room(struct buf *content, size_t more, const char *path, struct fst_error *error)
 {
         return buf_try_reserve(content, more) ? 0
                                               : error_set(error, -ENOMEM, "%s: no memory for its %zu bytes as one row",
@@ -106,7 +107,7 @@ static int read_plain(struct open_file *file, const struct input_split *split, s
                       struct fst_error *error)
 {
         size_t from = content->len;
-        int r = make_room(content, (size_t)split->length, split->path, error);
+        int r = whole_files_make_room(content, (size_t)split->length, split->path, error);
         while (r == 0 && content->len - from < split->length) {
                 size_t got = content->len - from;
                 ssize_t n =
@@ -128,13 +129,13 @@ static int read_packed(struct open_file *file, const struct input_split *split, 
         size_t got = 1, from = content->len;
         int r = decoder_start(decoder, split->codec, file, error);
         while (r == 0 && got > 0) {
-                r = make_room(content, PIECE, split->path, error);
+                r = whole_files_make_room(content, PIECE, split->path, error);
                 if (r == 0)
                         r = decoder_read(decoder, content->data + content->len, PIECE, &got, error);
                 if (r == 0)
                         content->len += got;
                 if (r == 0 && content->len - from > MAX_WHOLE_FILE)
-                        r = too_large(split->path, error);
+                        r = whole_files_too_large(split->path, error);
         }
         return r;
 }
@@ -145,7 +146,7 @@ int whole_file_read(const struct input_split *split, struct decoder *decoder, st
         struct open_file file = OPEN_FILE_INIT;
         const struct file_system *fs;
         if (split->length > MAX_WHOLE_FILE)
-                return too_large(split->path, error);
+                return whole_files_too_large(split->path, error);
         int r = file_system_of(split->path, &fs, error);
         if (r == 0)
                 r = fs->open(fs, split->path, &file, error);

@@ -37,7 +37,7 @@ struct work {
         size_t next;
 };
 
-static void tell(struct work *w, const char *form, const char *what, const char *detail, long ms)
+static void download_tell(struct work *w, const char *form, const char *what, const char *detail, long ms)
 {
         _cleanup_free_ char *line = detail ? mem_printf("\t[%s] %s: %s (%ldms)", form, what, detail, ms)
                                            : mem_printf("\t[%s] %s (%ldms)", form, what, ms);
@@ -46,7 +46,7 @@ static void tell(struct work *w, const char *form, const char *what, const char 
         pthread_mutex_unlock(&w->lock);
 }
 
-static void bring(struct work *w, struct job *job, struct fetcher *fetcher)
+static void download_bring(struct work *w, struct job *job, struct fetcher *fetcher)
 {
         struct download *d = job->download;
         long start = now_ms();
@@ -71,14 +71,14 @@ static void bring(struct work *w, struct job *job, struct fetcher *fetcher)
         }
         d->ms = now_ms() - start;
         if (d->status == 0)
-                tell(w, "SUCCESSFUL ", text, NULL, d->ms);
+                download_tell(w, "SUCCESSFUL ", text, NULL, d->ms);
         else if (d->status == -ENOENT)
-                tell(w, "NOT FOUND  ", text, NULL, d->ms);
+                download_tell(w, "NOT FOUND  ", text, NULL, d->ms);
         else
-                tell(w, "FAILED     ", text, d->message, d->ms);
+                download_tell(w, "FAILED     ", text, d->message, d->ms);
 }
 
-static void *run(void *data)
+static void *download_run(void *data)
 {
         struct work *w = data;
         _cleanup_(fetcher_deinit) struct fetcher fetcher = {NULL, w->finder->settings->credentials,
@@ -89,7 +89,7 @@ static void *run(void *data)
                 pthread_mutex_unlock(&w->lock);
                 if (!job)
                         return NULL;
-                bring(w, job, &fetcher);
+                download_bring(w, job, &fetcher);
         }
 }
 
@@ -119,9 +119,9 @@ void finder_download(struct finder *f, struct downloads *d)
                 vec_push(&w.jobs, job);
         }
         while (started < THREADS - 1 && (size_t)started + 1 < w.jobs.len &&
-               pthread_create(&threads[started], NULL, run, &w) == 0)
+               pthread_create(&threads[started], NULL, download_run, &w) == 0)
                 started++;
-        run(&w);
+        download_run(&w);
         while (started > 0)
                 pthread_join(threads[--started], NULL);
         for (size_t i = 0; i < w.jobs.len; i++)

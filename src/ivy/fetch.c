@@ -37,7 +37,7 @@ void silent_hosts_deinit(struct silent_hosts *s)
 }
 
 /* Of "http://name:password@host:port/path" the part up to the path. */
-static size_t host_length(const char *url)
+static size_t fetch_host_length(const char *url)
 {
         const char *host = strstr(url, "://");
         return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/") : strlen(url);
@@ -45,7 +45,7 @@ static size_t host_length(const char *url)
 
 static bool is_silent(struct silent_hosts *s, const char *url)
 {
-        size_t len = host_length(url);
+        size_t len = fetch_host_length(url);
         bool is = false;
         if (!s)
                 return false;
@@ -62,7 +62,7 @@ static void note_silence(struct silent_hosts *s, const char *url, int r)
         if (!s || (r != -EHOSTUNREACH && r != -ECONNREFUSED && r != -ETIMEDOUT && r != -ENETUNREACH))
                 return;
         pthread_mutex_lock(&s->lock);
-        vec_push(&s->hosts, mem_strndup(url, host_length(url)));
+        vec_push(&s->hosts, mem_strndup(url, fetch_host_length(url)));
         pthread_mutex_unlock(&s->lock);
 }
 
@@ -85,7 +85,7 @@ static int hex_digit(char c)
 }
 
 /* The local name of "file:/x", "file:///x" (escapes undone) or "/x"; NULL for what is elsewhere. Owned. */
-static char *local_path(const char *location)
+static char *fetch_local_path(const char *location)
 {
         if (strncmp(location, "file:", 5) != 0)
                 return strstr(location, "://") ? NULL : mem_strdup(location);
@@ -118,7 +118,8 @@ static const char *password_for(const struct fetcher *f, const char *url)
         return NULL;
 }
 
-static int perform(struct fetcher *f, struct http_request *request, struct http_answer *answer, struct fst_error *error)
+static int fetch_perform(struct fetcher *f, struct http_request *request, struct http_answer *answer,
+                         struct fst_error *error)
 {
         int r = f->client ? 0 : http_client_new(&f->client, error);
         if (r < 0)
@@ -178,12 +179,12 @@ static int read_local(const char *path, struct buf *text, struct fst_error *erro
 
 int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct fst_error *error)
 {
-        _cleanup_free_ char *path = local_path(location);
+        _cleanup_free_ char *path = fetch_local_path(location);
         if (path)
                 return read_local(path, text, error);
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         struct http_request request = {.url = location, .max_answer = FETCH_MAX_TEXT};
-        int r = perform(f, &request, &answer, error);
+        int r = fetch_perform(f, &request, &answer, error);
         if (r < 0)
                 return r;
         buf_reset(text);
@@ -193,13 +194,13 @@ int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct
 
 int fetch_exists(struct fetcher *f, const char *location, struct fst_error *error)
 {
-        _cleanup_free_ char *path = local_path(location);
+        _cleanup_free_ char *path = fetch_local_path(location);
         struct stat st;
         if (path)
                 return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -ENOENT;
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         struct http_request request = {.url = location, .method = "HEAD"};
-        return perform(f, &request, &answer, error);
+        return fetch_perform(f, &request, &answer, error);
 }
 
 int fetch_make_folder(const char *path, struct fst_error *error)
@@ -268,7 +269,7 @@ int fetch_store(const char *path, const void *data, size_t len, struct fst_error
         return r < 0 ? r : part_commit(&part, path, error);
 }
 
-static int take(void *context, const char *data, size_t n)
+static int fetch_take(void *context, const char *data, size_t n)
 {
         struct part *part = context;
         part->size += n;
@@ -286,7 +287,7 @@ static int copy_local(const char *from, struct part *part, struct fst_error *err
                 n = read(fd, block, 1 << 16);
                 if (n < 0)
                         return error_errno(error, "reading %s", from);
-                r = take(part, block, (size_t)n);
+                r = fetch_take(part, block, (size_t)n);
                 if (r < 0)
                         error_set(error, r, "writing %s: %s", part->name, strerror(-r));
         }
@@ -357,8 +358,8 @@ static int check_one(struct fetcher *f, const struct part *part, const char *loc
         return 0;
 }
 
-static int check(struct fetcher *f, const struct part *part, const char *location, const char *checksums,
-                 struct fst_error *error)
+static int fetch_check(struct fetcher *f, const struct part *part, const char *location, const char *checksums,
+                       struct fst_error *error)
 {
         _cleanup_free_ char *list = mem_printf("%s,sha256", checksums);
         char *state, *algorithm = strtok_r(list, ", ", &state);
@@ -375,7 +376,7 @@ int fetch_file(struct fetcher *f, const char *location, const char *path, const 
                struct fst_error *error)
 {
         _cleanup_(part_deinit) struct part part = {.fd = -1};
-        _cleanup_free_ char *local = local_path(location);
+        _cleanup_free_ char *local = fetch_local_path(location);
         int r = part_open(&part, path, error);
         if (r < 0)
                 return r;
@@ -383,11 +384,11 @@ int fetch_file(struct fetcher *f, const char *location, const char *path, const 
                 r = copy_local(local, &part, error);
         } else {
                 _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
-                struct http_request request = {.url = location, .sink = take, .context = &part};
-                r = perform(f, &request, &answer, error);
+                struct http_request request = {.url = location, .sink = fetch_take, .context = &part};
+                r = fetch_perform(f, &request, &answer, error);
         }
         if (r == 0 && checksums)
-                r = check(f, &part, location, checksums, error);
+                r = fetch_check(f, &part, location, checksums, error);
         if (r == 0)
                 r = part_commit(&part, path, error);
         if (r == 0)
@@ -409,7 +410,7 @@ static int local_names(const char *folder, struct fetch_list *names, struct fst_
 
 int fetch_names(struct fetcher *f, const char *folder, struct fetch_list *names, struct fst_error *error)
 {
-        _cleanup_free_ char *path = local_path(folder);
+        _cleanup_free_ char *path = fetch_local_path(folder);
         if (path)
                 return local_names(path, names, error);
         _cleanup_(buf_deinit) struct buf page = BUF_INIT;

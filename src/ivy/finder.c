@@ -48,7 +48,7 @@ void finder_deinit(struct finder *f)
         fetcher_deinit(&f->fetcher);
 }
 
-static void warn(struct finder *f, const char *line)
+static void finder_warn(struct finder *f, const char *line)
 {
         vec_push(&f->warnings, line);
 }
@@ -135,27 +135,27 @@ static bool is_safe_artifact(const struct artifact *a)
 /* --- repositories ------------------------------------------------------------------------------------------- */
 
 /* Told once for a host: the second time it is not asked. */
-static void note_failure(struct finder *f, int r, const char *message)
+static void finder_note_failure(struct finder *f, int r, const char *message)
 {
         if (r == -EHOSTUNREACH || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -ENETUNREACH)
-                warn(f, names_printf(f->names, "%s; it is not asked again", message));
+                finder_warn(f, names_printf(f->names, "%s; it is not asked again", message));
 }
 
-static int get_text(struct finder *f, const char *location, struct buf *text)
+static int finder_get_text(struct finder *f, const char *location, struct buf *text)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int r = fetch_text(&f->fetcher, location, text, &error);
         if (r < 0)
-                note_failure(f, r, error_message(&error));
+                finder_note_failure(f, r, error_message(&error));
         return r;
 }
 
-static bool is_there(struct finder *f, const char *location)
+static bool finder_is_there(struct finder *f, const char *location)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int r = fetch_exists(&f->fetcher, location, &error);
         if (r < 0)
-                note_failure(f, r, error_message(&error));
+                finder_note_failure(f, r, error_message(&error));
         return r == 0;
 }
 
@@ -166,7 +166,7 @@ static const char *replace_first(struct names *n, const char *text, const char *
 }
 
 /* "1.0-20240101.120000-7" is a snapshot of 1.0: the length of "1.0", else 0. */
-static size_t timestamped(const char *revision)
+static size_t finder_timestamped(const char *revision)
 {
         static const char form[] = "-dddddddd.dddddd-";
         size_t n = strlen(revision), build = 0;
@@ -185,7 +185,7 @@ static size_t timestamped(const char *revision)
 static const char *snapshot_pattern(struct finder *f, const struct repository *r, const struct revision_name *id,
                                     const char *pattern)
 {
-        size_t base = timestamped(id->revision);
+        size_t base = finder_timestamped(id->revision);
         if (!r->m2 || !r->root)
                 return pattern;
         if (base > 0)
@@ -197,7 +197,7 @@ static const char *snapshot_pattern(struct finder *f, const struct repository *r
         const char *metadata =
                 names_printf(f->names, "%s%s", r->root, "[organisation]/[module]/[revision]/maven-metadata.xml");
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        if (get_text(f, pattern_fill(f->names, metadata, id, &none, true), &text) < 0)
+        if (finder_get_text(f, pattern_fill(f->names, metadata, id, &none, true), &text) < 0)
                 return pattern;
         const char *stamp = metadata_snapshot(f->names, buf_text(&text), text.len);
         return stamp ? replace_first(f->names, pattern, "-[revision]",
@@ -253,7 +253,7 @@ static void list_revisions(struct finder *f, const struct repository *r, const s
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         if (r->m2 && r->root) {
                 const char *metadata = names_printf(f->names, "%s[organisation]/[module]/maven-metadata.xml", r->root);
-                if (get_text(f, pattern_fill(f->names, metadata, id, &a, true), &text) == 0 &&
+                if (finder_get_text(f, pattern_fill(f->names, metadata, id, &a, true), &text) == 0 &&
                     metadata_revisions(f->names, buf_text(&text), text.len, out) == 0)
                         return;
         }
@@ -304,7 +304,7 @@ static int check_names(const struct known_pom *k, const struct revision_name *id
                                  "inconsistent module descriptor file found in '%s': bad module name: expected='%s' "
                                  "found='%s'; ",
                                  location, wanted->name, is->name);
-        if (strcmp(k->module->id->revision, id->revision) != 0 && timestamped(id->revision) == 0)
+        if (strcmp(k->module->id->revision, id->revision) != 0 && finder_timestamped(id->revision) == 0)
                 return error_set(error, -EINVAL,
                                  "inconsistent module descriptor file found in '%s': bad revision: expected='%s' "
                                  "found='%s'; ",
@@ -338,8 +338,8 @@ static int read_description(struct finder *f, struct known_pom *k, const struct 
         return r;
 }
 
-static void remember(struct finder *f, const struct known_pom *k, const struct revision_name *id,
-                     const struct buf *text)
+static void finder_remember(struct finder *f, const struct known_pom *k, const struct revision_name *id,
+                            const struct buf *text)
 {
         _cleanup_free_ char *data = mem_printf("#ivy cached data file for %s\nresolver=%s\nartifact.resolver=%s\n",
                                                id->text, k->repository->name, k->repository->name);
@@ -358,7 +358,8 @@ static void remember(struct finder *f, const struct known_pom *k, const struct r
         if (r == 0)
                 r = fetch_store(cache_path(f, id, DATA), data, strlen(data), &error);
         if (r < 0)
-                warn(f, names_printf(f->names, "impossible to put metadata file in cache: %s", error_message(&error)));
+                finder_warn(f, names_printf(f->names, "impossible to put metadata file in cache: %s",
+                                            error_message(&error)));
 }
 
 static bool find_in_cache(struct finder *f, struct known_pom *k, const struct revision_name *id)
@@ -397,17 +398,17 @@ static int find_here(struct finder *f, struct repository *r, struct known_pom *k
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 const char *pattern = snapshot_pattern(f, r, id, r->ivy_patterns.data[i]);
                 const char *location = pattern_fill(f->names, pattern, id, &description, r->m2);
-                if (get_text(f, location, &text) < 0)
+                if (finder_get_text(f, location, &text) < 0)
                         continue;
                 k->searched = k->downloaded = true;
                 int e = read_description(f, k, id, location, &text, &error);
                 if (e == 0) {
-                        remember(f, k, id, &text);
+                        finder_remember(f, k, id, &text);
                         return 0;
                 }
                 if (strncmp(error_message(&error), "inconsistent", 12) == 0)
                         *why = names_copy(f->names, error_message(&error));
-                warn(f, names_printf(f->names, "\t%s: %s: %s", r->name, location, error_message(&error)));
+                finder_warn(f, names_printf(f->names, "\t%s: %s: %s", r->name, location, error_message(&error)));
                 return -ENOENT;
         }
         if (r->needs_descriptor)
@@ -415,12 +416,12 @@ static int find_here(struct finder *f, struct repository *r, struct known_pom *k
         struct module *m = module_default(f->names, id);
         for (size_t i = 0; i < r->artifact_patterns.len; i++) {
                 const char *location = finder_location(f, r, id, m->artifacts, i);
-                if (!is_there(f, location))
+                if (!finder_is_there(f, location))
                         continue;
                 k->module = m;
                 k->searched = true;
                 k->downloaded = false;
-                remember(f, k, id, NULL);
+                finder_remember(f, k, id, NULL);
                 return 0;
         }
         return -ENOENT;
@@ -460,20 +461,20 @@ static void warn_tried(struct finder *f, const struct repository *r, const struc
         }
         const struct artifact description = description_of(r, id);
         const struct artifact jar = {.name = id->module->name, .type = "jar", .ext = "jar"};
-        warn(f, names_printf(f->names, "==== %s: tried", r->name));
+        finder_warn(f, names_printf(f->names, "==== %s: tried", r->name));
         for (size_t i = 0; i < r->ivy_patterns.len; i++)
-                warn(f, names_printf(f->names, "  %s",
-                                     pattern_fill(f->names, r->ivy_patterns.data[i], id, &description, r->m2)));
+                finder_warn(f, names_printf(f->names, "  %s",
+                                            pattern_fill(f->names, r->ivy_patterns.data[i], id, &description, r->m2)));
         if (r->needs_descriptor)
                 return;
-        warn(f, names_printf(f->names, "  -- artifact %s:", artifact_text(f->names, id, &jar)));
+        finder_warn(f, names_printf(f->names, "  -- artifact %s:", artifact_text(f->names, id, &jar)));
         for (size_t i = 0; i < r->artifact_patterns.len; i++)
-                warn(f, names_printf(f->names, "  %s",
-                                     pattern_fill(f->names, r->artifact_patterns.data[i], id, &jar, r->m2)));
+                finder_warn(f, names_printf(f->names, "  %s",
+                                            pattern_fill(f->names, r->artifact_patterns.data[i], id, &jar, r->m2)));
 }
 
 /* The description of a revision that is not dynamic; looked for once. */
-static struct known_pom *know(struct finder *f, struct revision_name *id)
+static struct known_pom *finder_know(struct finder *f, struct revision_name *id)
 {
         struct known_pom *k = NULL;
         size_t reading = 0;
@@ -506,7 +507,7 @@ static struct known_pom *know(struct finder *f, struct revision_name *id)
 
 static int other_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
 {
-        struct known_pom *k = know(context, id);
+        struct known_pom *k = finder_know(context, id);
         if (k->reading)
                 return error_set(error, -ELOOP, "%s: POMs refer to each other in a circle", id->text);
         if (k->failed)
@@ -536,7 +537,7 @@ static void find_latest(struct finder *f, const struct repository *r, const stru
                         if (*best && revision_compare(found.data[i], (*best)->revision) <= 0)
                                 break;
                         struct revision_name *id = names_revision(f->names, asked->module, found.data[i]);
-                        struct known_pom *k = know(f, id);
+                        struct known_pom *k = finder_know(f, id);
                         if (k->failed ||
                             (revision_needs_status(asked->revision) &&
                              (k->module->is_default || !revision_accepts_status(asked->revision, k->module->status))))
@@ -548,7 +549,7 @@ static void find_latest(struct finder *f, const struct repository *r, const stru
         }
 }
 
-static int find(void *context, const struct dependency *d, struct found *found, struct fst_error *error)
+static int finder_find(void *context, const struct dependency *d, struct found *found, struct fst_error *error)
 {
         struct finder *f = context;
         struct revision_name *id = d->id;
@@ -561,9 +562,9 @@ static int find(void *context, const struct dependency *d, struct found *found, 
                 id = NULL;
                 find_latest(f, f->settings->top, d->id, &id);
         }
-        struct known_pom *k = id ? know(f, id) : NULL;
+        struct known_pom *k = id ? finder_know(f, id) : NULL;
         if (!k || k->failed) {
-                warn(f, names_printf(f->names, "\tmodule not found: %s", d->id->text));
+                finder_warn(f, names_printf(f->names, "\tmodule not found: %s", d->id->text));
                 if (!k || k->failed == -ENOENT)
                         warn_tried(f, f->settings->top, d->id);
                 return error_set(error, -ENOENT, "%s", k ? k->message : "not found");
@@ -576,19 +577,19 @@ static int find(void *context, const struct dependency *d, struct found *found, 
 /* --- jars --------------------------------------------------------------------------------------------------- */
 
 /* The repository of a node, or the members of it if that is a chain, in their order. */
-static const char *locate(struct finder *f, const struct repository *r, const struct revision_name *id,
-                          const struct artifact *a)
+static const char *finder_locate(struct finder *f, const struct repository *r, const struct revision_name *id,
+                                 const struct artifact *a)
 {
         if (a->url)
                 return a->url;
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member) {
-                const char *location = locate(f, m, id, a);
+                const char *location = finder_locate(f, m, id, a);
                 if (location)
                         return location;
         }
         for (size_t i = 0; !r->is_chain && i < r->artifact_patterns.len; i++) {
                 const char *location = finder_location(f, r, id, a, i);
-                if (is_there(f, location))
+                if (finder_is_there(f, location))
                         return location;
         }
         return NULL;
@@ -601,17 +602,17 @@ const char *finder_jar_path(struct finder *f, const struct revision_name *id, co
         return names_printf(f->names, "%s/%s", f->settings->cache_dir, pattern_fill(f->names, JAR, id, a, false));
 }
 
-static bool exists(void *context, const struct node *node, const struct artifact *a)
+static bool finder_exists(void *context, const struct node *node, const struct artifact *a)
 {
         struct finder *f = context;
         struct revision_name *id = node_resolved_id(node);
         const char *path = finder_jar_path(f, id, a);
-        return path && (access(path, R_OK) == 0 || locate(f, f->settings->top, id, a));
+        return path && (access(path, R_OK) == 0 || finder_locate(f, f->settings->top, id, a));
 }
 
 struct module_source finder_source(struct finder *f)
 {
-        return (struct module_source){f, find, f->say, exists};
+        return (struct module_source){f, finder_find, f->say, finder_exists};
 }
 
 void finder_forget(struct finder *f, const struct revision_name *id)

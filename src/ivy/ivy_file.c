@@ -15,7 +15,7 @@ struct reader {
         struct fst_error *error;
 };
 
-static const char *word(struct names *n, const char *from, size_t len)
+static const char *ivy_file_word(struct names *n, const char *from, size_t len)
 {
         while (len > 0 && strchr(" \t\r\n", *from))
                 from++, len--;
@@ -25,13 +25,13 @@ static const char *word(struct names *n, const char *from, size_t len)
 }
 
 /* The words of a list by @separator, one after the other; NULL at the end. */
-static const char *next_word(struct names *n, const char **at, char separator)
+static const char *ivy_file_next_word(struct names *n, const char **at, char separator)
 {
         if (!*at)
                 return NULL;
         const char *end = strchr(*at, separator), *start = *at;
         *at = end ? end + 1 : NULL;
-        return word(n, start, end ? (size_t)(end - start) : strlen(start));
+        return ivy_file_word(n, start, end ? (size_t)(end - start) : strlen(start));
 }
 
 static bool is_false(const char *text)
@@ -60,7 +60,7 @@ static int read_info(struct reader *r, const struct xml_node *info)
  * Configurations that extend nothing but what is finished are finished; if no more can be, the rest goes in circles.
  * The number of those that are not finished.
  */
-static size_t unfinished(const struct module *m, const char **name)
+static size_t ivy_file_unfinished(const struct module *m, const char **name)
 {
         struct texts done = {0};
         size_t left = 0, before;
@@ -91,7 +91,7 @@ static int check_configurations(struct reader *r)
                         if (!module_configuration(r->module, c->extends.data[i]))
                                 return error_set(r->error, -EINVAL, "unknown configuration '%s'. It is extended by %s",
                                                  c->extends.data[i], c->name);
-        if (unfinished(r->module, &name) > 0)
+        if (ivy_file_unfinished(r->module, &name) > 0)
                 return error_set(r->error, -EINVAL, "illegal cycle detected in configuration extension: %s", name);
         return 0;
 }
@@ -117,7 +117,7 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
                         count += *p == ',';
                 c->extends.data = module_alloc(r->names, count * sizeof(char *));
                 c->extends.cap = count;
-                for (const char *other; extends && (other = next_word(r->names, &extends, ','));)
+                for (const char *other; extends && (other = ivy_file_next_word(r->names, &extends, ','));)
                         if (*other)
                                 c->extends.data[c->extends.len++] = other;
                 list_append(&r->module->configurations, c);
@@ -130,8 +130,8 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
 }
 
 /* An <artifact> for each configuration in @confs; for "*" of a publication each that there is. */
-static void add_artifact(struct reader *r, const struct xml_node *node, const char *name, const char *confs,
-                         bool published, struct artifact **list)
+static void ivy_file_add_artifact(struct reader *r, const struct xml_node *node, const char *name, const char *confs,
+                                  bool published, struct artifact **list)
 {
         const char *type = xml_attribute(node, "type"), *ext = xml_attribute(node, "ext");
         struct artifact a = {.name = xml_attribute(node, "name"),
@@ -141,7 +141,7 @@ static void add_artifact(struct reader *r, const struct xml_node *node, const ch
         if (!a.name)
                 a.name = name;
         a.ext = ext ? ext : a.type;
-        for (const char *conf; (conf = next_word(r->names, &confs, ','));) {
+        for (const char *conf; (conf = ivy_file_next_word(r->names, &confs, ','));) {
                 const struct configuration *c = r->module->configurations;
                 for (; published && strcmp(conf, "*") == 0 && c; c = c->next) {
                         struct artifact *copy = module_new(r->names, struct artifact);
@@ -163,7 +163,7 @@ static void read_publications(struct reader *r, const struct xml_node *of)
         const char *name = r->module->id->module->name, *otherwise = of ? xml_attribute(of, "defaultconf") : NULL;
         if (!of) {
                 const struct xml_node none = {.name = "artifact", .text = ""};
-                add_artifact(r, &none, name, "*", true, &r->module->artifacts);
+                ivy_file_add_artifact(r, &none, name, "*", true, &r->module->artifacts);
         }
         xml_each(node, of)
         {
@@ -173,10 +173,10 @@ static void read_publications(struct reader *r, const struct xml_node *of)
                 if (strcmp(node->name, "artifact") != 0)
                         continue;
                 if (xml_child(node, "conf")) {
-                        xml_each(c, node) if (xml_attribute(c, "name"))
-                                add_artifact(r, node, name, xml_attribute(c, "name"), true, &r->module->artifacts);
+                        xml_each(c, node) if (xml_attribute(c, "name")) ivy_file_add_artifact(
+                                r, node, name, xml_attribute(c, "name"), true, &r->module->artifacts);
                 } else {
-                        add_artifact(r, node, name, confs, true, &r->module->artifacts);
+                        ivy_file_add_artifact(r, node, name, confs, true, &r->module->artifacts);
                 }
         }
 }
@@ -184,10 +184,10 @@ static void read_publications(struct reader *r, const struct xml_node *of)
 /* "a,b->c,d;e": e alone means e->e, or what defaultconfmapping says of it. */
 static void add_mappings(struct reader *r, struct dependency *d, const char *text, const char *otherwise)
 {
-        for (const char *one; (one = next_word(r->names, &text, ';'));) {
+        for (const char *one; (one = ivy_file_next_word(r->names, &text, ';'));) {
                 const char *arrow = strstr(one, "->");
-                const char *from = arrow ? word(r->names, one, (size_t)(arrow - one)) : one;
-                for (const char *f; (f = next_word(r->names, &from, ','));) {
+                const char *from = arrow ? ivy_file_word(r->names, one, (size_t)(arrow - one)) : one;
+                for (const char *f; (f = ivy_file_next_word(r->names, &from, ','));) {
                         if (!*f)
                                 continue;
                         const char *to = arrow ? arrow + 2 : NULL;
@@ -197,9 +197,9 @@ static void add_mappings(struct reader *r, struct dependency *d, const char *tex
                                 to = f;
                         /* Within the parentheses of a fallback commas do not divide. */
                         if (strchr(to, '('))
-                                module_add_mapping(r->names, d, f, word(r->names, to, strlen(to)));
+                                module_add_mapping(r->names, d, f, ivy_file_word(r->names, to, strlen(to)));
                         else
-                                for (const char *t; (t = next_word(r->names, &to, ','));)
+                                for (const char *t; (t = ivy_file_next_word(r->names, &to, ','));)
                                         module_add_mapping(r->names, d, f, t);
                 }
         }
@@ -245,7 +245,7 @@ static int read_dependency(struct reader *r, const struct xml_node *node)
         {
                 const char *of = xml_attribute(child, "conf");
                 if (strcmp(child->name, "artifact") == 0)
-                        add_artifact(r, child, name, or_any(of), false, &d->artifacts);
+                        ivy_file_add_artifact(r, child, name, or_any(of), false, &d->artifacts);
                 else if (strcmp(child->name, "exclude") == 0)
                         list_append(&d->exclusions, read_exclusion(r, child));
                 else if (strcmp(child->name, "conf") != 0)

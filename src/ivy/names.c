@@ -41,7 +41,7 @@ struct entry {
         void *name;
 };
 
-static size_t hash(const char *text)
+static size_t names_hash(const char *text)
 {
         size_t h = 14695981039346656037ULL;
         for (; *text; text++)
@@ -51,7 +51,7 @@ static size_t hash(const char *text)
 
 static void **find_slot(struct names *n, const char *text)
 {
-        size_t at = hash(text) & (n->n_slots - 1);
+        size_t at = names_hash(text) & (n->n_slots - 1);
         while (n->slots[at] && strcmp(((struct entry *)n->slots[at])->text, text) != 0)
                 at = (at + 1) & (n->n_slots - 1);
         return &n->slots[at];
@@ -72,7 +72,7 @@ static void **slot_for(struct names *n, const char *text)
         return find_slot(n, text);
 }
 
-static void *keep(struct names *n, void **slot, const char *text, void *name)
+static void *names_keep(struct names *n, void **slot, const char *text, void *name)
 {
         struct entry *e = arena_alloc(&n->arena, sizeof(*e));
         *e = (struct entry){text, name};
@@ -89,7 +89,7 @@ struct module_name *names_module(struct names *n, const char *organisation, cons
                 return ((struct entry *)*slot)->name;
         struct module_name *m = arena_alloc(&n->arena, sizeof(*m));
         *m = (struct module_name){names_copy(n, organisation), names_copy(n, name), names_copy(n, text)};
-        return keep(n, slot, m->text, m);
+        return names_keep(n, slot, m->text, m);
 }
 
 struct revision_name *names_revision(struct names *n, struct module_name *module, const char *revision)
@@ -106,7 +106,7 @@ struct revision_name *names_revision(struct names *n, struct module_name *module
                 return ((struct entry *)*slot)->name;
         struct revision_name *r = arena_alloc(&n->arena, sizeof(*r));
         *r = (struct revision_name){module, names_copy(n, revision), names_copy(n, text)};
-        return keep(n, slot, names_copy(n, key), r);
+        return names_keep(n, slot, names_copy(n, key), r);
 }
 
 void coordinates_deinit(struct coordinates *c)
@@ -119,7 +119,7 @@ void coordinates_deinit(struct coordinates *c)
         vec_deinit(c);
 }
 
-static bool blank(const char *text)
+static bool names_blank(const char *text)
 {
         return text[strspn(text, " \t\r\n\f\v")] == '\0';
 }
@@ -153,7 +153,7 @@ static int parse_one(const char *text, struct coordinates *c, struct fst_error *
                                  "'groupId:artifactId:version'. The coordinate provided is: %s",
                                  text);
         for (size_t i = 0; i < 3; i++)
-                if (blank(parts[i]))
+                if (names_blank(parts[i]))
                         return error_set(error, -EINVAL,
                                          "requirement failed: The %s cannot be null or be whitespace. The %s provided "
                                          "is: %s",

@@ -48,7 +48,7 @@ static bool may_be_told(const char *variable)
                strcmp(variable, "HOME") == 0 || strcmp(variable, "USER") == 0;
 }
 
-static const char *system_property(struct reader *r, const char *name)
+static const char *pom_system_property(struct reader *r, const char *name)
 {
         static struct utsname system;
         if (strncmp(name, "env.", 4) == 0)
@@ -89,9 +89,9 @@ static const char *own_name(const struct reader *r, const char *name)
         return strcmp(name, "version") == 0 ? r->version : NULL;
 }
 
-static const char *property(struct reader *r, const char *name)
+static const char *pom_property(struct reader *r, const char *name)
 {
-        const char *value = system_property(r, name);
+        const char *value = pom_system_property(r, name);
         const char *parent = strncmp(name, "project.", 8) == 0 ? name + 8 : name;
         if (!value && strcmp(parent, "parent.version") == 0)
                 value = r->parent_version;
@@ -102,7 +102,7 @@ static const char *property(struct reader *r, const char *name)
         return value ? value : own_name(r, name);
 }
 
-static int expand(struct reader *r, const char *text, struct buf *out, const char **within, int depth)
+static int pom_expand(struct reader *r, const char *text, struct buf *out, const char **within, int depth)
 {
         for (const char *at = text; *at;) {
                 const char *start = strstr(at, "${"), *end = start ? strchr(start, '}') : NULL;
@@ -112,7 +112,7 @@ static int expand(struct reader *r, const char *text, struct buf *out, const cha
                 }
                 buf_append(out, at, (size_t)(start - at));
                 _cleanup_free_ char *name = mem_strndup(start + 2, (size_t)(end - start - 2));
-                const char *value = property(r, name);
+                const char *value = pom_property(r, name);
                 if (!value)
                         buf_append(out, start, (size_t)(end - start + 1));
                 for (int i = 0; value && i < depth; i++)
@@ -123,7 +123,7 @@ static int expand(struct reader *r, const char *text, struct buf *out, const cha
                 if (value && ++r->put_in > MAX_PUT_IN)
                         return error_set(r->error, -EINVAL, "too many properties within each other: ${%s}", name);
                 within[depth < MAX_DEPTH ? depth : 0] = name;
-                int e = value ? expand(r, value, out, within, depth + 1) : 0;
+                int e = value ? pom_expand(r, value, out, within, depth + 1) : 0;
                 if (e < 0)
                         return e;
                 if (out->len > MAX_EXPANDED)
@@ -133,7 +133,7 @@ static int expand(struct reader *r, const char *text, struct buf *out, const cha
         return 0;
 }
 
-static const char *trimmed(struct names *n, const char *text)
+static const char *pom_trimmed(struct names *n, const char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -144,27 +144,27 @@ static const char *trimmed(struct names *n, const char *text)
 }
 
 /* The text with its properties, without white space around it; NULL stays NULL. */
-static int value_of(struct reader *r, const char *text, const char **out)
+static int pom_value_of(struct reader *r, const char *text, const char **out)
 {
         const char *within[MAX_DEPTH + 1];
         *out = NULL;
         if (!text)
                 return 0;
         if (!strstr(text, "${")) {
-                *out = trimmed(r->names, text);
+                *out = pom_trimmed(r->names, text);
                 return 0;
         }
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         r->put_in = 0;
-        int e = expand(r, text, &b, within, 0);
+        int e = pom_expand(r, text, &b, within, 0);
         if (e == 0)
-                *out = trimmed(r->names, buf_text(&b));
+                *out = pom_trimmed(r->names, buf_text(&b));
         return e;
 }
 
 static int child_value(struct reader *r, const struct xml_node *node, const char *name, const char **out)
 {
-        return value_of(r, xml_child_text(node, name), out);
+        return pom_value_of(r, xml_child_text(node, name), out);
 }
 
 /* The project's own element, else the parent element's; for the parent, the other way round. */
@@ -172,7 +172,7 @@ static int either_value(struct reader *r, const struct xml_node *first, const st
                         const char **out)
 {
         const char *text = xml_child_text(first, name);
-        return value_of(r, text ? text : xml_child_text(second, name), out);
+        return pom_value_of(r, text ? text : xml_child_text(second, name), out);
 }
 
 static bool is_true(const char *text)
@@ -239,11 +239,11 @@ static bool os_matches(struct reader *r, const struct xml_node *os)
                 if (!text)
                         continue;
                 any = true;
-                if (strcmp(trimmed(r->names, text), system_property(r, parts[i][1])) != 0)
+                if (strcmp(pom_trimmed(r->names, text), pom_system_property(r, parts[i][1])) != 0)
                         return false;
         }
         const char *family = xml_child_text(os, "family");
-        if (family && !strstr(system_property(r, "os.name"), trimmed(r->names, family)))
+        if (family && !strstr(pom_system_property(r, "os.name"), pom_trimmed(r->names, family)))
                 return false;
         return any || family;
 }
@@ -251,9 +251,9 @@ static bool os_matches(struct reader *r, const struct xml_node *os)
 static bool file_matches(struct reader *r, const struct xml_node *file)
 {
         const char *missing = xml_child_text(file, "missing"), *exists = xml_child_text(file, "exists");
-        if (missing && access(trimmed(r->names, missing), F_OK) == 0)
+        if (missing && access(pom_trimmed(r->names, missing), F_OK) == 0)
                 return false;
-        if (exists && access(trimmed(r->names, exists), F_OK) != 0)
+        if (exists && access(pom_trimmed(r->names, exists), F_OK) != 0)
                 return false;
         return missing || exists;
 }
@@ -266,7 +266,7 @@ static bool property_matches(struct reader *r, const struct xml_node *rule)
                 name++;
         if (!name || !*name)
                 return false;
-        const char *is = property(r, name);
+        const char *is = pom_property(r, name);
         bool matched = wanted && *wanted ? is && strcmp(is, wanted) == 0 : is != NULL;
         return matched != negate;
 }
@@ -477,8 +477,8 @@ static bool packed_as_jar(const char *packaging)
         return false;
 }
 
-static void add_artifact(struct reader *r, struct dependency *d, const char *conf, const char *type,
-                         const char *classifier)
+static void pom_add_artifact(struct reader *r, struct dependency *d, const char *conf, const char *type,
+                             const char *classifier)
 {
         struct artifact *a = module_new(r->names, struct artifact);
         *a = (struct artifact){
@@ -588,7 +588,7 @@ static int read_need(struct reader *r, const struct xml_node *d, struct need *ne
         return 0;
 }
 
-static int add_dependency(struct reader *r, const struct xml_node *element)
+static int pom_add_dependency(struct reader *r, const struct xml_node *element)
 {
         struct need need = {0};
         int e = read_need(r, element, &need);
@@ -611,10 +611,10 @@ static int add_dependency(struct reader *r, const struct xml_node *element)
         map_scope(r->names, d, need.scope, need.optional);
         if (need.classifier || (need.type && strcmp(need.type, "jar") != 0)) {
                 if (existing && !d->artifacts)
-                        add_artifact(r, d, only ? only : conf, "jar", NULL);
-                add_artifact(r, d, conf, need.type ? need.type : "jar", need.classifier);
+                        pom_add_artifact(r, d, only ? only : conf, "jar", NULL);
+                pom_add_artifact(r, d, conf, need.type ? need.type : "jar", need.classifier);
         } else if (existing) {
-                add_artifact(r, d, conf, "jar", NULL);
+                pom_add_artifact(r, d, conf, "jar", NULL);
         }
         add_exclusions(r, d, need.exclusions);
         return 0;
@@ -624,7 +624,7 @@ static int add_dependencies(struct reader *r, const struct xml_node *of)
 {
         xml_each(d, xml_child(of, "dependencies"))
         {
-                int e = strcmp(d->name, "dependency") == 0 ? add_dependency(r, d) : 0;
+                int e = strcmp(d->name, "dependency") == 0 ? pom_add_dependency(r, d) : 0;
                 if (e < 0)
                         return e;
         }
@@ -650,7 +650,7 @@ static int inherit_dependencies(struct reader *r)
                         copy_dependency(r, d);
                         continue;
                 }
-                int e = add_dependency(r, d->source);
+                int e = pom_add_dependency(r, d->source);
                 if (e < 0)
                         return e;
         }
@@ -693,7 +693,7 @@ static int read_parent(struct reader *r, const struct xml_node *parent)
         return 0;
 }
 
-static int read_name(struct reader *r, const struct xml_node *parent)
+static int pom_read_name(struct reader *r, const struct xml_node *parent)
 {
         int e = either_value(r, r->pom->project, parent, "groupId", &r->group);
         if (e == 0)
@@ -771,7 +771,7 @@ static int read_project(struct reader *r)
         read_profiles(r, &active);
         int e = parent ? read_parent(r, parent) : 0;
         if (e == 0)
-                e = read_name(r, parent);
+                e = pom_read_name(r, parent);
         if (e < 0)
                 return e;
         const struct xml_node *relocation = xml_child(xml_child(project, "distributionManagement"), "relocation");

@@ -48,7 +48,7 @@ static const struct dependency *with_revision(struct graph *g, const struct depe
 }
 
 /* What those above the node that is being walked say about the revision: the one furthest up has the last word. */
-static const struct dependency *mediate(struct graph *g, const struct dependency *d)
+static const struct dependency *resolve_mediate(struct graph *g, const struct dependency *d)
 {
         const char *revision = NULL;
         for (const struct visit *v = g->current ? g->current->parent : NULL; v; v = v->parent)
@@ -83,8 +83,8 @@ static void set_required(struct usage *u, struct node *in, const char *conf, con
 }
 
 /* Of the same revision only one node is kept in @out, as Ivy's map has it. */
-static void add_dependency(struct node *n, const struct dependency *d, const char *conf, const char *requested,
-                           const struct texts *confs, struct nodes *out)
+static void resolve_add_dependency(struct node *n, const struct dependency *d, const char *conf, const char *requested,
+                                   const struct texts *confs, struct nodes *out)
 {
         struct graph *g = n->graph;
         struct node *node = NULL;
@@ -107,12 +107,12 @@ static void add_dependency(struct node *n, const struct dependency *d, const cha
 static void dependencies_in(struct node *n, const char *conf, const char *requested, struct nodes *out)
 {
         for (const struct dependency *d = n->module->dependencies; d; d = d->next) {
-                const struct dependency *asked = mediate(n->graph, d);
+                const struct dependency *asked = resolve_mediate(n->graph, d);
                 _cleanup_texts_ struct texts confs = {0};
                 dependency_configurations(n->graph->names, asked, conf, requested ? requested : conf, &confs);
                 /* A module that needs itself through a mediated name is no dependency. */
                 if (confs.len > 0 && asked->id->module != n->id->module && !is_excluded(n, asked))
-                        add_dependency(n, asked, conf, requested ? requested : conf, &confs, out);
+                        resolve_add_dependency(n, asked, conf, requested ? requested : conf, &confs, out);
         }
 }
 
@@ -180,8 +180,8 @@ static bool take_configuration(struct node *n, bool loaded, struct node *parent,
         return true;
 }
 
-static bool load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf, const char *conf,
-                 bool should_be_public, struct usage *usage);
+static bool resolve_load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
+                         const char *conf, bool should_be_public, struct usage *usage);
 
 /* A dynamic revision turned out to be one that there is already: that node takes over. */
 static void move_to(struct engine *e, struct node *n, struct node *real, const struct found *found, struct node *parent,
@@ -196,7 +196,7 @@ static void move_to(struct engine *e, struct node *n, struct node *real, const s
         for (size_t i = 0; i < n->dependencies.len; i++)
                 node_set_dependency(real, n->dependencies.data[i].parent, n->dependencies.data[i].dependency);
         node_update_from(real, n, true);
-        load(e, real, parent, parent_conf, conf, should_be_public, n->usage);
+        resolve_load(e, real, parent, parent_conf, conf, should_be_public, n->usage);
         usage_merge(real->usage, n);
         n->usage = real->usage;
         graph_replace(e->graph, n->id, real);
@@ -242,8 +242,8 @@ static bool find_module(struct engine *e, struct node *n, struct node *parent, c
 }
 
 /* Whether it was loaded now, or has something more to load. */
-static bool load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf, const char *conf,
-                 bool should_be_public, struct usage *usage)
+static bool resolve_load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
+                         const char *conf, bool should_be_public, struct usage *usage)
 {
         bool loaded = false, moved = false;
         if (!n->is_root)
@@ -285,7 +285,7 @@ static struct usage *visit_usage(const struct visit *v)
 
 static bool visit_load(struct engine *e, struct visit *v, const char *conf, bool should_be_public)
 {
-        if (!load(e, v->node, parent_node(v), v->parent_conf, conf, should_be_public, visit_usage(v)))
+        if (!resolve_load(e, v->node, parent_node(v), v->parent_conf, conf, should_be_public, visit_usage(v)))
                 return false;
         struct node *real = v->parent ? graph_find(e->graph, v->node->id) : NULL;
         if (real)
@@ -348,7 +348,7 @@ static struct visit *visit_other(struct visit *v, struct node *node)
 /* --- conflicts ---------------------------------------------------------------------------------------------- */
 
 /* The later revision; or what @parent itself says. False if a dynamic revision is not known yet. */
-static bool pick(struct node *parent, const struct nodes *conflicts, struct nodes *out)
+static bool resolve_pick(struct node *parent, const struct nodes *conflicts, struct nodes *out)
 {
         struct node *best = NULL;
         bool any_alive = false;
@@ -410,7 +410,7 @@ static struct nodes find_conflicts(struct engine *e, struct visit *v, struct vis
         return conflicts;
 }
 
-static bool settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict);
+static bool resolve_settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict);
 
 /* @v won in @ancestor: those who were selected before and are not any more are evicted there. */
 static bool settle_won(struct engine *e, struct visit *v, struct visit *ancestor, const struct nodes *winners,
@@ -428,7 +428,7 @@ static bool settle_won(struct engine *e, struct visit *v, struct visit *ancestor
         nodes_add_all(&evicted, before);
         node_set_evicted(a, module, &evicted);
         node_set_pending(a, module, &none);
-        return settle(e, v, ancestor->parent, before);
+        return resolve_settle(e, v, ancestor->parent, before);
 }
 
 static bool settle_lost(struct engine *e, struct visit *v, struct visit *ancestor, const struct nodes *winners,
@@ -454,7 +454,7 @@ static bool settle_lost(struct engine *e, struct visit *v, struct visit *ancesto
         node_set_selected(a, module, winners);
         for (size_t i = 0; i < winners->len; i++)
                 if (!nodes_contain(&before, winners->data[i]))
-                        settled &= settle(e, visit_other(v, winners->data[i]), ancestor->parent, &out);
+                        settled &= resolve_settle(e, visit_other(v, winners->data[i]), ancestor->parent, &out);
         return settled;
 }
 
@@ -480,13 +480,13 @@ static void check_root(struct engine *e, struct visit *v)
 }
 
 /* Conflicts of @v in @ancestor and above. False if a dynamic revision has to be known first. */
-static bool settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict)
+static bool resolve_settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict)
 {
         if (!ancestor || v == ancestor || was_settled_before(v, ancestor))
                 return true;
         const struct module_name *module = v->node->id->module;
         if (node_has_selected(ancestor->node, module, node_resolved_id(v->node))) {
-                if (!settle(e, v, ancestor->parent, to_evict))
+                if (!resolve_settle(e, v, ancestor->parent, to_evict))
                         return false;
                 check_root(e, v);
                 return true;
@@ -504,7 +504,7 @@ static bool settle(struct engine *e, struct visit *v, struct visit *ancestor, st
         }
         if (known) {
                 nodes_add_all(&winners, &conflicts);
-        } else if (!pick(ancestor->node, &conflicts, &winners)) {
+        } else if (!resolve_pick(ancestor->node, &conflicts, &winners)) {
                 node_set_pending(ancestor->node, module, &conflicts);
                 return false;
         }
@@ -515,7 +515,7 @@ static bool settle(struct engine *e, struct visit *v, struct visit *ancestor, st
 static void settle_all(struct engine *e, struct visit *v)
 {
         struct nodes none = {0};
-        settle(e, v, v->parent, &none);
+        resolve_settle(e, v, v->parent, &none);
 }
 
 /* --- the walk ----------------------------------------------------------------------------------------------- */
@@ -531,7 +531,7 @@ static bool was_walked(struct engine *e, const struct node *n, const char *conf,
         return false;
 }
 
-static void walk(struct engine *e, struct visit *v, const char *conf, bool should_be_public);
+static void resolve_walk(struct engine *e, struct visit *v, const char *conf, bool should_be_public);
 
 static void walk_dependency(struct engine *e, struct visit *v, const char *conf, struct visit *child)
 {
@@ -540,14 +540,14 @@ static void walk_dependency(struct engine *e, struct visit *v, const char *conf,
                 child->node = real;
         _cleanup_texts_ struct texts required = node_required(child->node, v->node, conf);
         for (size_t i = 0; i < required.len; i++)
-                walk(e, child, required.data[i], true);
+                resolve_walk(e, child, required.data[i], true);
         if (node_is_evicted(child->node) || child->node->problem)
                 return;
         _cleanup_texts_ struct texts left = {0};
         for (size_t i = 0; i < child->node->to_fetch.len; i++)
                 texts_add(&left, child->node->to_fetch.data[i]);
         for (size_t i = 0; i < left.len; i++)
-                walk(e, child, left.data[i], false);
+                resolve_walk(e, child, left.data[i], false);
 }
 
 static void walk_configuration(struct engine *e, struct visit *v, const char *conf)
@@ -560,7 +560,7 @@ static void walk_configuration(struct engine *e, struct visit *v, const char *co
                 v->requested_conf = conf;
         node_fetch_confs(v->node, &c->extends);
         for (size_t i = 0; i < c->extends.len; i++)
-                walk(e, v, c->extends.data[i], false);
+                resolve_walk(e, v, c->extends.data[i], false);
         if (!was_walked(e, v->node, conf, false) && visit_is_transitive(v)) {
                 _cleanup_nodes_ struct nodes below = {0};
                 dependencies_in(v->node, conf, v->requested_conf, &below);
@@ -594,12 +594,12 @@ static void walk_winners(struct engine *e, struct visit *v, const char *conf)
         texts_add(&one, conf);
         for (size_t i = 0; i < winners.len; i++)
                 if (winners.data[i]->module)
-                        walk(e, visit_other(v, winners.data[i]), conf, true);
+                        resolve_walk(e, visit_other(v, winners.data[i]), conf, true);
                 else
                         node_fetch_confs(winners.data[i], &one);
 }
 
-static void walk(struct engine *e, struct visit *v, const char *conf, bool should_be_public)
+static void resolve_walk(struct engine *e, struct visit *v, const char *conf, bool should_be_public)
 {
         if (e->failed)
                 return;
@@ -685,14 +685,14 @@ int resolve(struct graph *g, struct module *root, const struct module_source *so
         _cleanup_texts_ struct texts conf = {0};
         texts_add(&conf, ROOT_CONF);
         node_fetch_confs(g->root, &conf);
-        walk(&e, v, ROOT_CONF, false);
+        resolve_walk(&e, v, ROOT_CONF, false);
         vec_deinit(&e.walked);
         if (!e.failed)
                 evict_transitively(g);
         return e.failed;
 }
 
-static void add_artifact(struct node *n, struct artifact **list, const struct artifact *a, bool merged)
+static void resolve_add_artifact(struct node *n, struct artifact **list, const struct artifact *a, bool merged)
 {
         for (const struct artifact *b = *list; b; b = b->next)
                 if (strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->ext, b->ext) == 0 &&
@@ -712,7 +712,7 @@ static bool add_asked(struct node *n, const struct usage *u, struct artifact **l
         for (size_t i = 0; i < u->dependers.len; i++)
                 for (const struct artifact *a = u->dependers.data[i].dependency->artifacts; a; a = a->next)
                         if (strcmp(a->conf, "*") == 0 || strcmp(a->conf, u->dependers.data[i].conf) == 0) {
-                                add_artifact(n, list, a, merged);
+                                resolve_add_artifact(n, list, a, merged);
                                 any = true;
                         }
         return any;
@@ -732,7 +732,7 @@ struct artifact *resolve_artifacts(struct node *n, const struct module_source *s
                         for (const struct artifact *a = n->module->artifacts; a; a = a->next)
                                 if (strcmp(a->conf, confs.data[i]) == 0 &&
                                     (!a->if_exists || source->exists(source->context, n, a)))
-                                        add_artifact(n, &all, a, false);
+                                        resolve_add_artifact(n, &all, a, false);
         }
         for (struct artifact *a = all, *next; a; a = next) {
                 next = a->next;

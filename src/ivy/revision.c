@@ -15,7 +15,7 @@ struct part {
         size_t len;
 };
 
-static bool divides(char c)
+static bool revision_divides(char c)
 {
         return c == '.' || c == '_' || c == '-' || c == '+';
 }
@@ -30,7 +30,7 @@ static bool next_part(const char **at, struct part *part)
         if (!p)
                 return false;
         size_t n = 0;
-        while (p[n] && !divides(p[n])) {
+        while (p[n] && !revision_divides(p[n])) {
                 n++;
                 if ((isalpha((unsigned char)p[n - 1]) && isdigit((unsigned char)p[n])) ||
                     (isdigit((unsigned char)p[n - 1]) && isalpha((unsigned char)p[n])))
@@ -38,7 +38,7 @@ static bool next_part(const char **at, struct part *part)
         }
         *part = (struct part){p, n};
         const char *rest = p + n;
-        if (divides(*rest))
+        if (revision_divides(*rest))
                 rest++;
         else if (*rest == '\0')
                 rest = NULL;
@@ -48,7 +48,7 @@ static bool next_part(const char **at, struct part *part)
         return !(rest == NULL && n == 0);
 }
 
-static bool is_number(struct part p)
+static bool revision_is_number(struct part p)
 {
         for (size_t i = 0; i < p.len; i++)
                 if (!isdigit((unsigned char)p.text[i]))
@@ -68,7 +68,7 @@ static int compare_numbers(struct part a, struct part b)
 }
 
 /* 0 for words that mean nothing; @known says whether it does. */
-static int meaning(struct part p, bool *known)
+static int revision_meaning(struct part p, bool *known)
 {
         static const struct {
                 const char *word;
@@ -86,7 +86,7 @@ static int meaning(struct part p, bool *known)
 static int compare_words(struct part a, struct part b)
 {
         bool a_known, b_known;
-        int a_value = meaning(a, &a_known), b_value = meaning(b, &b_known);
+        int a_value = revision_meaning(a, &a_known), b_value = revision_meaning(b, &b_known);
         if (a_known || b_known)
                 return (a_value > b_value) - (a_value < b_value);
         int r = memcmp(a.text, b.text, MIN(a.len, b.len));
@@ -102,12 +102,12 @@ int revision_compare(const char *a, const char *b)
                 if (!more_a && !more_b)
                         return 0;
                 if (!more_b)
-                        return is_number(p) ? 1 : -1;
+                        return revision_is_number(p) ? 1 : -1;
                 if (!more_a)
-                        return is_number(q) ? -1 : 1;
+                        return revision_is_number(q) ? -1 : 1;
                 if (p.len == q.len && memcmp(p.text, q.text, p.len) == 0)
                         continue;
-                bool p_number = is_number(p), q_number = is_number(q);
+                bool p_number = revision_is_number(p), q_number = revision_is_number(q);
                 if (p_number != q_number)
                         return p_number ? 1 : -1;
                 return p_number ? compare_numbers(p, q) : compare_words(p, q);
@@ -120,7 +120,7 @@ struct range {
         bool with_lower, with_upper;
 };
 
-static struct part limit(const char *from, const char *to)
+static struct part revision_limit(const char *from, const char *to)
 {
         while (from < to && isspace((unsigned char)*from))
                 from++;
@@ -146,8 +146,8 @@ static bool parse_range(const char *text, struct range *range)
         const char *comma = strchr(text, ',');
         if (!comma)
                 return false;
-        *range = (struct range){limit(text + 1, comma), limit(comma + 1, text + n - 1), text[0] == '[',
-                                text[n - 1] == ']'};
+        *range = (struct range){revision_limit(text + 1, comma), revision_limit(comma + 1, text + n - 1),
+                                text[0] == '[', text[n - 1] == ']'};
         if (!limit_ok(range->lower) || !limit_ok(range->upper))
                 return false;
         if (range->lower.len == 0)

@@ -18,7 +18,7 @@
 #define CENTRAL "https://repo1.maven.org/maven2/"
 #define SPARK_PACKAGES "https://repos.spark-packages.org/"
 
-static bool blank(const char *text)
+static bool settings_blank(const char *text)
 {
         return !text || text[strspn(text, " \t\r\n")] == '\0';
 }
@@ -26,7 +26,7 @@ static bool blank(const char *text)
 const char *settings_user_dir(struct names *n, const char *path, bool legacy)
 {
         const char *home = getenv("HOME");
-        if (blank(path))
+        if (settings_blank(path))
                 return names_printf(n, "%s/%s", home ? home : "", legacy ? ".ivy2" : ".ivy2.5.2");
         if (*path == '/')
                 return names_copy(n, path);
@@ -110,7 +110,7 @@ void settings_defaults(struct names *n, struct settings *s, const char *user_dir
 void settings_add_repositories(struct names *n, struct settings *s, const char *list,
                                void (*say)(void *context, const char *line), void *context)
 {
-        if (blank(list))
+        if (settings_blank(list))
                 return;
         struct repository *chain = new_repository(n, s, "user-list");
         chain->is_chain = true;
@@ -144,7 +144,7 @@ struct loader {
 };
 
 /* ${name} from the variables; what is not known stays. */
-static const char *expand(struct loader *l, const char *text)
+static const char *settings_expand(struct loader *l, const char *text)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         if (!text)
@@ -167,14 +167,14 @@ static const char *expand(struct loader *l, const char *text)
         return names_copy(l->names, buf_text(&out));
 }
 
-static const char *attribute(struct loader *l, const struct xml_node *node, const char *name)
+static const char *settings_attribute(struct loader *l, const struct xml_node *node, const char *name)
 {
-        return expand(l, xml_attribute(node, name));
+        return settings_expand(l, xml_attribute(node, name));
 }
 
-static bool flag(struct loader *l, const struct xml_node *node, const char *name, bool otherwise)
+static bool settings_flag(struct loader *l, const struct xml_node *node, const char *name, bool otherwise)
 {
-        const char *text = attribute(l, node, name);
+        const char *text = settings_attribute(l, node, name);
         return text ? strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 || strcasecmp(text, "on") == 0
                     : otherwise;
 }
@@ -193,13 +193,13 @@ static int only_attributes(struct loader *l, const struct xml_node *node, const 
 
 static int read_property(struct loader *l, const struct xml_node *node)
 {
-        const char *name = attribute(l, node, "name"), *value = attribute(l, node, "value");
-        const char *environment = attribute(l, node, "environment");
+        const char *name = settings_attribute(l, node, "name"), *value = settings_attribute(l, node, "value");
+        const char *environment = settings_attribute(l, node, "environment");
         if (environment)
                 return error_set(l->error, -ENOTSUP, "the attribute environment of <property> is not supported");
         if (!name || !value)
                 return error_set(l->error, -EINVAL, "<property> needs name and value");
-        if (flag(l, node, "override", true))
+        if (settings_flag(l, node, "override", true))
                 strmap_set(&l->variables, name, value);
         else
                 strmap_set_if_missing(&l->variables, name, value);
@@ -209,20 +209,20 @@ static int read_property(struct loader *l, const struct xml_node *node)
 static int read_properties_file(struct loader *l, const struct xml_node *node)
 {
         _cleanup_(strmap_deinit) struct strmap read = STRMAP_INIT;
-        const char *file = attribute(l, node, "file");
+        const char *file = settings_attribute(l, node, "file");
         if (!file)
                 return error_set(l->error, -EINVAL, "<properties> needs file");
         int r = properties_load(&read, file, l->error);
         struct strmap_entry *p = NULL;
         while (r == 0 && (p = strmap_next(&read, p)))
-                strmap_set(&l->variables, p->key, expand(l, p->value));
+                strmap_set(&l->variables, p->key, settings_expand(l, p->value));
         return r;
 }
 
 static int add_credentials(struct loader *l, const struct xml_node *node)
 {
-        const char *host = attribute(l, node, "host"), *user = attribute(l, node, "username");
-        const char *password = attribute(l, node, "passwd");
+        const char *host = settings_attribute(l, node, "host"), *user = settings_attribute(l, node, "username");
+        const char *password = settings_attribute(l, node, "passwd");
         if (strcmp(node->name, "credentials") != 0 || !host || !user)
                 return error_set(l->error, -EINVAL, "<credentials> needs host, username and passwd");
         struct credential *new = module_new(l->names, struct credential);
@@ -245,11 +245,11 @@ static int read_credentials(struct loader *l, const struct xml_node *node)
 }
 
 /* Patterns of a url or filesystem resolver. */
-static int read_patterns(struct loader *l, const struct xml_node *node, struct repository *r)
+static int settings_read_patterns(struct loader *l, const struct xml_node *node, struct repository *r)
 {
         xml_each(p, node)
         {
-                const char *pattern = attribute(l, p, "pattern");
+                const char *pattern = settings_attribute(l, p, "pattern");
                 bool ivy = strcmp(p->name, "ivy") == 0;
                 if (!ivy && strcmp(p->name, "artifact") != 0)
                         return error_set(l->error, -ENOTSUP, "<%s> in the resolver '%s' is not supported", p->name,
@@ -275,18 +275,18 @@ static int read_patterned(struct loader *l, const struct xml_node *node, struct 
         int e = only_attributes(l, node, COMMON);
         if (e < 0)
                 return e;
-        r->m2 = flag(l, node, "m2compatible", false);
-        return read_patterns(l, node, r);
+        r->m2 = settings_flag(l, node, "m2compatible", false);
+        return settings_read_patterns(l, node, r);
 }
 
 static int read_ibiblio(struct loader *l, const struct xml_node *node, struct repository *r)
 {
-        const char *root = attribute(l, node, "root"), *pattern = attribute(l, node, "pattern");
+        const char *root = settings_attribute(l, node, "root"), *pattern = settings_attribute(l, node, "pattern");
         int e = only_attributes(l, node, COMMON "root pattern usepoms useMavenMetadata ");
         if (e < 0)
                 return e;
-        r->use_poms = flag(l, node, "usepoms", true);
-        if (!flag(l, node, "m2compatible", false))
+        r->use_poms = settings_flag(l, node, "usepoms", true);
+        if (!settings_flag(l, node, "m2compatible", false))
                 return error_set(l->error, -ENOTSUP,
                                  "the ibiblio resolver '%s' is for Maven 1; set m2compatible=\"true\"", r->name);
         set_m2_root(l->names, r, root ? root : CENTRAL, pattern ? pattern : M2_PATTERN);
@@ -308,7 +308,7 @@ static int read_members(struct loader *l, const struct xml_node *node, struct re
 
 static int read_resolver(struct loader *l, const struct xml_node *node, struct repository *chain)
 {
-        const char *name = attribute(l, node, "name"), *ref = attribute(l, node, "ref");
+        const char *name = settings_attribute(l, node, "name"), *ref = settings_attribute(l, node, "ref");
         if (strcmp(node->name, "resolver") == 0 && ref) {
                 struct repository *r = settings_repository(l->settings, ref);
                 if (!r)
@@ -318,7 +318,8 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
                 return 0;
         }
         struct repository *r = new_repository(l->names, l->settings, name ? name : node->name);
-        const char *descriptor = attribute(l, node, "descriptor"), *checksums = attribute(l, node, "checksums");
+        const char *descriptor = settings_attribute(l, node, "descriptor"),
+                   *checksums = settings_attribute(l, node, "checksums");
         r->needs_descriptor = descriptor && strcmp(descriptor, "required") == 0;
         r->checksums = checksums;
         if (chain)
@@ -326,7 +327,7 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
         if (strcmp(node->name, "chain") == 0) {
                 int e = only_attributes(l, node, OF_ANY "returnFirst dual ");
                 r->is_chain = true;
-                r->return_first = flag(l, node, "returnFirst", false);
+                r->return_first = settings_flag(l, node, "returnFirst", false);
                 return e < 0 ? e : read_members(l, node, r);
         }
         if (strcmp(node->name, "ibiblio") == 0)
@@ -341,7 +342,7 @@ static int read_resolver(struct loader *l, const struct xml_node *node, struct r
 static int read_element(struct loader *l, const struct xml_node *node, const char **top)
 {
         if (strcmp(node->name, "settings") == 0 || strcmp(node->name, "conf") == 0) {
-                *top = attribute(l, node, "defaultResolver");
+                *top = settings_attribute(l, node, "defaultResolver");
                 return 0;
         }
         if (strcmp(node->name, "property") == 0)
@@ -374,7 +375,7 @@ static void set_variables(struct loader *l, const char *path, const char *user_d
         strmap_set(&l->variables, "user.dir", cwd ? cwd : ".");
 }
 
-static int read_settings(struct loader *l, const struct xml_node *root)
+static int settings_read_settings(struct loader *l, const struct xml_node *root)
 {
         const char *top = NULL;
         if (strcmp(root->name, "ivysettings") != 0 && strcmp(root->name, "ivyconf") != 0)
@@ -430,6 +431,6 @@ int settings_load(struct names *n, struct settings *s, const char *file, const c
         if (r == 0)
                 r = xml_parse(&n->arena, buf_text(&text), text.len, &root, error);
         if (r == 0)
-                r = read_settings(&l, root);
+                r = settings_read_settings(&l, root);
         return r < 0 ? error_wrap(error, r, "Failed when loading Ivy settings from %s", file) : 0;
 }

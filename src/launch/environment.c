@@ -27,7 +27,7 @@ char *submit_conf_dir(void)
         return home ? mem_printf("%s/conf", home) : NULL;
 }
 
-static int read_all(int fd, struct buf *out)
+static int environment_read_all(int fd, struct buf *out)
 {
         for (;;) {
                 buf_reserve(out, 16384);
@@ -54,7 +54,7 @@ static void take_over(char *entries, size_t len)
         }
 }
 
-static int run_script(const char *script, struct buf *out, struct fst_error *error)
+static int environment_run_script(const char *script, struct buf *out, struct fst_error *error)
 {
         static char command[] = "set -a; . \"$1\" 3>&-; exec env -0 >&3";
         const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
@@ -76,7 +76,7 @@ static int run_script(const char *script, struct buf *out, struct fst_error *err
         posix_spawn_file_actions_destroy(&actions);
         close(ends[1]);
         if (r == 0)
-                r = -read_all(ends[0], out);
+                r = -environment_read_all(ends[0], out);
         close(ends[0]);
         if (r != 0)
                 return error_set(error, -r, "reading %s with %s: %s", script, shell, strerror(r));
@@ -98,7 +98,7 @@ int submit_load_spark_env(const char *conf_dir, struct fst_error *error)
         if (access(script, R_OK) < 0)
                 return 0;
         _cleanup_(buf_deinit) struct buf entries = BUF_INIT;
-        int r = run_script(script, &entries, error);
+        int r = environment_run_script(script, &entries, error);
         if (r < 0)
                 return r;
         take_over(entries.data, entries.len);

@@ -23,7 +23,7 @@ int native_program_prepare(const struct native_program *p, struct fst_error *err
                 "With a local master this ends the application, unless spark.firesteel.task.isolation=process", error);
 }
 
-static int load(const struct native_program *p, struct app *app, struct fst_error *error)
+static int native_program_load(const struct native_program *p, struct app *app, struct fst_error *error)
 {
         const char *local = getenv("SPARK_LOCAL_DIRS");
         _cleanup_free_ char *dirs = NULL;
@@ -57,7 +57,7 @@ static int call_main(const struct native_program *p, const struct app *app)
 int native_program_run(const struct native_program *p, int *status, struct fst_error *error)
 {
         struct app app;
-        int r = load(p, &app, error);
+        int r = native_program_load(p, &app, error);
         if (r < 0)
                 return r;
         if (r == FST_APP_E_NO_ENTRY) {

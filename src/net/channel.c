@@ -69,7 +69,7 @@ void channel_free(struct channel *ch)
         errno = saved;
 }
 
-static ssize_t fail(struct channel *ch, int code, const char *message)
+static ssize_t channel_fail(struct channel *ch, int code, const char *message)
 {
         ch->failed = code;
         snprintf(ch->error, sizeof(ch->error), "%s", message);
@@ -80,12 +80,12 @@ static ssize_t fail_errno(struct channel *ch)
 {
         if (errno == EAGAIN || errno == EWOULDBLOCK)
                 return -EAGAIN;
-        return fail(ch, -errno, strerror(errno));
+        return channel_fail(ch, -errno, strerror(errno));
 }
 
 static ssize_t fail_tls(struct channel *ch, ssize_t r)
 {
-        return r == -EAGAIN ? r : fail(ch, (int)r, ch->security->crypto->tls_message(ch->tls));
+        return r == -EAGAIN ? r : channel_fail(ch, (int)r, ch->security->crypto->tls_message(ch->tls));
 }
 
 /*
@@ -105,16 +105,16 @@ static ssize_t begin_tls(struct channel *ch)
                 if (n < 0)
                         return fail_errno(ch);
                 if (n == 0)
-                        return fail(ch, -ECONNRESET, TLS_ENDED_EARLY);
+                        return channel_fail(ch, -ECONNRESET, TLS_ENDED_EARLY);
                 if (first != TLS_HANDSHAKE_RECORD)
-                        return fail(ch, -EPROTO, TLS_NOT_SPOKEN);
+                        return channel_fail(ch, -EPROTO, TLS_NOT_SPOKEN);
         }
         ch->tls = ch->security->crypto->tls_new(server ? ch->security->server : ch->security->client, ch->fd);
-        return ch->tls ? 0 : fail(ch, -ENOMEM, "no memory for a TLS connection");
+        return ch->tls ? 0 : channel_fail(ch, -ENOMEM, "no memory for a TLS connection");
 }
 
 /* 0 when the channel may be used. */
-static ssize_t prepare(struct channel *ch)
+static ssize_t channel_prepare(struct channel *ch)
 {
         if (unlikely(ch->failed))
                 return ch->failed;
@@ -132,7 +132,7 @@ static ssize_t prepare(struct channel *ch)
 
 ssize_t channel_read(struct channel *ch, void *buf, size_t n)
 {
-        ssize_t r = prepare(ch);
+        ssize_t r = channel_prepare(ch);
         if (r < 0)
                 return r;
         if (ch->tls) {
@@ -146,7 +146,7 @@ ssize_t channel_read(struct channel *ch, void *buf, size_t n)
 }
 
 /* Pieces too small for a record of their own, one after another, in `record`: how many bytes. */
-static size_t gather(struct channel *ch, const struct iovec *iov, int n, size_t skip)
+static size_t channel_gather(struct channel *ch, const struct iovec *iov, int n, size_t skip)
 {
         size_t len = 0;
         if (!ch->record)
@@ -172,7 +172,7 @@ static ssize_t tls_writev(struct channel *ch, const struct iovec *iov, int n)
                 const void *data = (const char *)iov->iov_base + skip;
                 size_t len = MIN(iov->iov_len - skip, (size_t)RECORD);
                 if (len < RECORD && n > 1) {
-                        len = gather(ch, iov, n, skip);
+                        len = channel_gather(ch, iov, n, skip);
                         data = ch->record;
                 }
                 ssize_t r = ch->security->crypto->tls_write(ch->tls, data, len);
@@ -194,7 +194,7 @@ static ssize_t tls_writev(struct channel *ch, const struct iovec *iov, int n)
 
 ssize_t channel_writev(struct channel *ch, const struct iovec *iov, int n)
 {
-        ssize_t r = prepare(ch);
+        ssize_t r = channel_prepare(ch);
         if (r < 0)
                 return r;
         if (ch->tls)
@@ -241,7 +241,8 @@ const char *channel_peer(const struct channel *ch)
 /* ------------------------------------------------------------------------------------------------- blocking */
 
 /* Wait for what the last -EAGAIN was about. 0, or negative with @error set. */
-static int wait_for(struct channel *ch, int events, int64_t timeout_ns, const int *stopped, struct fst_error *error)
+static int channel_wait_for(struct channel *ch, int events, int64_t timeout_ns, const int *stopped,
+                            struct fst_error *error)
 {
         int wanted = channel_events(ch);
         int r = socket_wait(ch->fd, wanted ? wanted : events, timeout_ns, stopped);
@@ -253,7 +254,7 @@ static int wait_for(struct channel *ch, int events, int64_t timeout_ns, const in
         return error_set(error, r, "%s: %s", ch->peer, r == -ECANCELED ? "stopped" : strerror(-r));
 }
 
-static bool is_stopped(const int *stopped)
+static bool channel_is_stopped(const int *stopped)
 {
         return stopped && __atomic_load_n(stopped, __ATOMIC_RELAXED);
 }
@@ -261,7 +262,7 @@ static bool is_stopped(const int *stopped)
 ssize_t channel_read_some(struct channel *ch, void *buf, size_t n, int64_t timeout_ns, const int *stopped,
                           struct fst_error *error)
 {
-        if (is_stopped(stopped))
+        if (channel_is_stopped(stopped))
                 return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
         for (;;) {
                 ssize_t r = channel_read(ch, buf, n);
@@ -269,7 +270,7 @@ ssize_t channel_read_some(struct channel *ch, void *buf, size_t n, int64_t timeo
                         return r;
                 if (r != -EAGAIN)
                         return error_set(error, (int)r, "%s: %s", ch->peer, ch->error);
-                r = wait_for(ch, POLLIN, timeout_ns, stopped, error);
+                r = channel_wait_for(ch, POLLIN, timeout_ns, stopped, error);
                 if (r < 0)
                         return r;
         }
@@ -293,7 +294,7 @@ int channel_read_all(struct channel *ch, void *buf, size_t n, int64_t timeout_ns
 int channel_writev_all(struct channel *ch, struct iovec *iov, int n, int64_t timeout_ns, const int *stopped,
                        struct fst_error *error)
 {
-        if (is_stopped(stopped))
+        if (channel_is_stopped(stopped))
                 return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
         while (n > 0) {
                 if (iov->iov_len == 0) {
@@ -302,7 +303,7 @@ int channel_writev_all(struct channel *ch, struct iovec *iov, int n, int64_t tim
                 }
                 ssize_t r = channel_writev(ch, iov, MIN(n, 1024)); /* IOV_MAX */
                 if (r == -EAGAIN) {
-                        r = wait_for(ch, POLLOUT, timeout_ns, stopped, error);
+                        r = channel_wait_for(ch, POLLOUT, timeout_ns, stopped, error);
                         if (r < 0)
                                 return (int)r;
                         continue;
@@ -324,14 +325,14 @@ int channel_writev_all(struct channel *ch, struct iovec *iov, int n, int64_t tim
 int channel_handshake(struct channel *ch, int64_t timeout_ns, const int *stopped, struct fst_error *error)
 {
         for (;;) {
-                if (is_stopped(stopped))
+                if (channel_is_stopped(stopped))
                         return error_set(error, -ECANCELED, "%s: stopped", ch->peer);
-                ssize_t r = prepare(ch);
+                ssize_t r = channel_prepare(ch);
                 if (r == 0)
                         return 0;
                 if (r != -EAGAIN)
                         return error_set(error, (int)r, "%s: %s", ch->peer, ch->error);
-                r = wait_for(ch, 0, timeout_ns, stopped, error);
+                r = channel_wait_for(ch, 0, timeout_ns, stopped, error);
                 if (r < 0)
                         return (int)r;
         }

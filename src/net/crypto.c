@@ -12,7 +12,7 @@ static struct {
         const struct crypto_ops *ops;
 } module = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-static int load_locked(struct fst_error *error)
+static int crypto_load_locked(struct fst_error *error)
 {
         on_demand_fn get;
         int r = on_demand_load("crypto", "libfiresteel-crypto.so", CRYPTO_MODULE_SYMBOL, &get, error);
@@ -30,7 +30,7 @@ static int load_locked(struct fst_error *error)
 int crypto_load(const struct crypto_ops **out, struct fst_error *error)
 {
         pthread_mutex_lock(&module.lock);
-        int r = module.ops ? 0 : load_locked(error);
+        int r = module.ops ? 0 : crypto_load_locked(error);
         if (r == 0)
                 *out = module.ops;
         pthread_mutex_unlock(&module.lock);

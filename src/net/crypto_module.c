@@ -20,7 +20,7 @@
 static EVP_MD *sha256_md;
 static EVP_CIPHER *aes_cipher;
 
-static int hash(const void *data, size_t len, uint8_t out[SHA256_SIZE])
+static int crypto_module_hash(const void *data, size_t len, uint8_t out[SHA256_SIZE])
 {
         return EVP_Digest(data, len, out, NULL, sha256_md, NULL) ? 0 : -ENOMEM;
 }
@@ -113,8 +113,8 @@ static int aes_crypt(struct aes_ctr *a, uint64_t offset, const void *in, void *o
         return 0;
 }
 
-static int derive(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
-                  size_t info_len, uint8_t *out, size_t out_len)
+static int crypto_module_derive(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
+                                const void *info, size_t info_len, uint8_t *out, size_t out_len)
 {
         EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
         EVP_KDF_CTX *ctx = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
@@ -136,7 +136,8 @@ static int random_bytes(void *out, size_t len)
         return len <= 1 << 20 && RAND_bytes(out, (int)len) == 1 ? 0 : -EIO;
 }
 
-static int digest(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX], size_t *len)
+static int crypto_module_digest(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX],
+                                size_t *len)
 {
         unsigned n = 0;
         EVP_MD *md = EVP_MD_fetch(NULL, algorithm, NULL);
@@ -158,16 +159,16 @@ static const struct crypto_ops ops = {
         .tls_pending = crypto_tls_pending,
         .tls_wants = crypto_tls_wants,
         .tls_message = crypto_tls_message,
-        .sha256 = hash,
+        .sha256 = crypto_module_hash,
         .sha256_new = hash_new,
         .sha256_add = hash_add,
         .sha256_end = hash_end,
         .aes_ctr_new = aes_new,
         .aes_ctr_crypt = aes_crypt,
         .aes_ctr_free = aes_free,
-        .hkdf = derive,
+        .hkdf = crypto_module_derive,
         .random = random_bytes,
-        .digest = digest,
+        .digest = crypto_module_digest,
 };
 
 __attribute__((visibility("default"))) const struct crypto_ops *firesteel_crypto_module(void);

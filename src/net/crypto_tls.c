@@ -1,9 +1,9 @@
 /*
  * TLS 1.3 by OpenSSL; part of the crypto module (net/crypto.h).
  *
- * With a pre-shared key: one identity, one cipher suite, always an (EC)DHE exchange, no early data, no tickets. A client
- * believes nobody who did not use the key: no certificate is trusted, and a handshake that ended without the key is
- * refused. A server has no certificate, so a client that does not offer the key fails before any secret is computed.
+ * With a pre-shared key: one identity, one cipher suite, always an (EC)DHE exchange, no early data, no tickets. A
+ * client believes nobody who did not use the key: no certificate is trusted, and a handshake that ended without the key
+ * is refused. A server has no certificate, so a client that does not offer the key fails before any secret is computed.
  * With certificates: what the files say; without a trust store, exactly the own certificate chain is trusted.
  *
  * OpenSSL's own reasons are for its developers; what a user may have set wrongly is said in his words.
@@ -141,7 +141,7 @@ static int use_psk(struct tls_context *c, const struct tls_options *o)
 
 enum file_kind { FILE_UNREADABLE, FILE_PEM, FILE_DER, FILE_JKS };
 
-static enum file_kind kind_of(const char *path, char *message, size_t size)
+static enum file_kind crypto_tls_kind_of(const char *path, char *message, size_t size)
 {
         unsigned char head[4] = {0};
         FILE *f = fopen(path, "re");
@@ -161,7 +161,7 @@ static enum file_kind kind_of(const char *path, char *message, size_t size)
         return n == 4 && head[0] == 0x30 ? FILE_DER : FILE_PEM;
 }
 
-static int refuse(char *message, size_t size, const char *what, const char *path)
+static int crypto_tls_refuse(char *message, size_t size, const char *what, const char *path)
 {
         unsigned long code = ERR_peek_last_error();
         const char *reason = code ? ERR_reason_error_string(code) : NULL;
@@ -187,17 +187,17 @@ static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, bool
         STACK_OF(X509) *others = NULL;
         int r = -EINVAL;
         if (!p || !PKCS12_parse(p, password ? password : "", &key, &cert, &others)) {
-                refuse(message, size, "cannot open the key store (is its password right?)", path);
+                crypto_tls_refuse(message, size, "cannot open the key store (is its password right?)", path);
         } else if (own) {
                 r = cert && key && SSL_CTX_use_cert_and_key(ctx, cert, key, others, 1)
                             ? 0
-                            : refuse(message, size, "no key with its certificate in the key store", path);
+                            : crypto_tls_refuse(message, size, "no key with its certificate in the key store", path);
         } else {
                 X509_STORE *store = SSL_CTX_get_cert_store(ctx);
                 int added = cert ? X509_STORE_add_cert(store, cert) : 0;
                 for (int i = 0; i < sk_X509_num(others); i++)
                         added += X509_STORE_add_cert(store, sk_X509_value(others, i));
-                r = added > 0 ? 0 : refuse(message, size, "no certificate in the trust store", path);
+                r = added > 0 ? 0 : crypto_tls_refuse(message, size, "no certificate in the trust store", path);
         }
         sk_X509_pop_free(others, X509_free);
         X509_free(cert);
@@ -219,24 +219,25 @@ static int give_password(char *out, int size, int writing, void *password)
 static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, size_t size)
 {
         if (o->store_file) {
-                enum file_kind kind = kind_of(o->store_file, message, size);
+                enum file_kind kind = crypto_tls_kind_of(o->store_file, message, size);
                 if (kind == FILE_UNREADABLE || kind == FILE_JKS)
                         return -EINVAL;
                 return use_pkcs12(ctx, o->store_file, o->store_password, true, message, size);
         }
-        enum file_kind chain = kind_of(o->chain_file, message, size);
-        enum file_kind key = chain == FILE_UNREADABLE ? chain : kind_of(o->key_file, message, size);
+        enum file_kind chain = crypto_tls_kind_of(o->chain_file, message, size);
+        enum file_kind key = chain == FILE_UNREADABLE ? chain : crypto_tls_kind_of(o->key_file, message, size);
         if (key == FILE_UNREADABLE)
                 return -EINVAL;
         SSL_CTX_set_default_passwd_cb(ctx, give_password);
         SSL_CTX_set_default_passwd_cb_userdata(ctx, (void *)o->key_password);
         if (!SSL_CTX_use_certificate_chain_file(ctx, o->chain_file))
-                return refuse(message, size, "cannot use the certificate chain", o->chain_file);
+                return crypto_tls_refuse(message, size, "cannot use the certificate chain", o->chain_file);
         if (!SSL_CTX_use_PrivateKey_file(ctx, o->key_file, SSL_FILETYPE_PEM))
-                return refuse(message, size, "cannot use the private key (is its password right?)", o->key_file);
+                return crypto_tls_refuse(message, size, "cannot use the private key (is its password right?)",
+                                         o->key_file);
         SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
         if (!SSL_CTX_check_private_key(ctx))
-                return refuse(message, size, "the certificate is not of the private key", o->key_file);
+                return crypto_tls_refuse(message, size, "the certificate is not of the private key", o->key_file);
         return 0;
 }
 
@@ -252,25 +253,28 @@ static int use_trust(SSL_CTX *ctx, const struct tls_options *o, char *message, s
                 }
         }
         X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
-        enum file_kind kind = kind_of(path, message, size);
+        enum file_kind kind = crypto_tls_kind_of(path, message, size);
         if (kind == FILE_UNREADABLE || kind == FILE_JKS)
                 return -EINVAL;
         if (kind == FILE_DER)
                 return use_pkcs12(ctx, path, password, false, message, size);
-        return SSL_CTX_load_verify_file(ctx, path) ? 0 : refuse(message, size, "cannot use the trust store", path);
+        return SSL_CTX_load_verify_file(ctx, path)
+                       ? 0
+                       : crypto_tls_refuse(message, size, "cannot use the trust store", path);
 }
 
 static int use_certificates(struct tls_context *c, const struct tls_options *o, char *message, size_t size)
 {
         bool own = o->store_file || (o->chain_file && o->key_file);
         if (o->server && !own) {
-                snprintf(message, size, "spark.ssl.rpc.enabled needs spark.ssl.rpc.privateKey and .certChain, or "
-                                        ".keyStore");
+                snprintf(message, size,
+                         "spark.ssl.rpc.enabled needs spark.ssl.rpc.privateKey and .certChain, or "
+                         ".keyStore");
                 return -EINVAL;
         }
         int r = own ? use_own(c->ctx, o, message, size) : 0;
         if (r == 0 && o->suites && !SSL_CTX_set_ciphersuites(c->ctx, o->suites))
-                r = refuse(message, size, "spark.ssl.rpc.enabledAlgorithms:", o->suites);
+                r = crypto_tls_refuse(message, size, "spark.ssl.rpc.enabledAlgorithms:", o->suites);
         if (r == 0 && (!o->server || o->need_client)) {
                 SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
                 r = use_trust(c->ctx, o, message, size);
@@ -395,7 +399,7 @@ static const char *plain_words(const struct tls *t, unsigned long code)
         }
 }
 
-static int explain(struct tls *t)
+static int crypto_tls_explain(struct tls *t)
 {
         unsigned long code = ERR_peek_error();
         const char *words = plain_words(t, code), *reason = ERR_reason_error_string(code);
@@ -411,7 +415,7 @@ static int explain(struct tls *t)
 }
 
 /* What a call that did not succeed means. */
-static ssize_t outcome(struct tls *t, int r)
+static ssize_t crypto_tls_outcome(struct tls *t, int r)
 {
         int saved = errno;
         switch (SSL_get_error(t->ssl, r)) {
@@ -429,10 +433,10 @@ static ssize_t outcome(struct tls *t, int r)
                         snprintf(t->message, sizeof(t->message), "%s", strerror(saved ? saved : ECONNRESET));
                         return saved ? -saved : -ECONNRESET;
                 }
-                return explain(t);
+                return crypto_tls_explain(t);
         default:
                 t->failed = true;
-                return explain(t);
+                return crypto_tls_explain(t);
         }
 }
 
@@ -441,7 +445,7 @@ int crypto_tls_handshake(struct tls *t)
         ERR_clear_error();
         int r = SSL_do_handshake(t->ssl);
         if (r <= 0) {
-                ssize_t o = outcome(t, r);
+                ssize_t o = crypto_tls_outcome(t, r);
                 if (o == 0) {
                         snprintf(t->message, sizeof(t->message), "%s", TLS_ENDED_EARLY);
                         return -ECONNRESET;
@@ -462,7 +466,7 @@ ssize_t crypto_tls_read(struct tls *t, void *buf, size_t n)
         ERR_clear_error();
         errno = 0;
         int r = SSL_read_ex(t->ssl, buf, n, &got);
-        return r > 0 ? (ssize_t)got : outcome(t, r);
+        return r > 0 ? (ssize_t)got : crypto_tls_outcome(t, r);
 }
 
 ssize_t crypto_tls_write(struct tls *t, const void *buf, size_t n)
@@ -473,7 +477,7 @@ ssize_t crypto_tls_write(struct tls *t, const void *buf, size_t n)
         int r = SSL_write_ex(t->ssl, buf, n, &put);
         if (r > 0)
                 return (ssize_t)put;
-        ssize_t o = outcome(t, r);
+        ssize_t o = crypto_tls_outcome(t, r);
         if (o == 0) {
                 snprintf(t->message, sizeof(t->message), "the other side ended it");
                 return -EPIPE;

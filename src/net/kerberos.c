@@ -10,7 +10,7 @@
 
 static _Atomic(const struct kerberos_ops *) module; /* NULL: nobody has logged in */
 
-static int load(const struct kerberos_ops **ops, struct fst_error *error)
+static int kerberos_load(const struct kerberos_ops **ops, struct fst_error *error)
 {
         on_demand_fn get;
         if ((*ops = atomic_load(&module)))
@@ -32,7 +32,7 @@ int kerberos_login(const char *principal, const char *keytab, char **cache, int6
         const struct kerberos_ops *ops;
         char message[1024] = "";
         int64_t end;
-        int r = load(&ops, error);
+        int r = kerberos_load(&ops, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *name = mem_printf("MEMORY:firesteel-%ld-%u", (long)getpid(), atomic_fetch_add(&last, 1));

@@ -16,7 +16,8 @@ struct login {
         int got_credentials;
 };
 
-static krb5_error_code log_in(struct login *l, const char *principal, const char *keytab, const char *cache)
+static krb5_error_code kerberos_module_log_in(struct login *l, const char *principal, const char *keytab,
+                                              const char *cache)
 {
         krb5_error_code e;
         if ((e = krb5_init_context(&l->context)) || (e = krb5_parse_name(l->context, principal, &l->principal)) ||
@@ -44,12 +45,12 @@ static void log_in_end(struct login *l)
                 krb5_free_context(l->context);
 }
 
-static int login(const char *principal, const char *keytab, const char *cache, int64_t *expires, char *message,
-                 size_t size)
+static int kerberos_module_login(const char *principal, const char *keytab, const char *cache, int64_t *expires,
+                                 char *message, size_t size)
 {
         struct login l;
         memset(&l, 0, sizeof(l));
-        krb5_error_code e = log_in(&l, principal, keytab, cache);
+        krb5_error_code e = kerberos_module_log_in(&l, principal, keytab, cache);
         if (e) {
                 const char *text = krb5_get_error_message(l.context, e);
                 snprintf(message, size, "%s", text);
@@ -62,13 +63,13 @@ static int login(const char *principal, const char *keytab, const char *cache, i
 }
 
 /* The name is the thread's own in MIT's library. */
-static void use(const char *cache)
+static void kerberos_module_use(const char *cache)
 {
         OM_uint32 minor;
         gss_krb5_ccache_name(&minor, cache, NULL);
 }
 
-static void forget(const char *name)
+static void kerberos_module_forget(const char *name)
 {
         krb5_context context;
         krb5_ccache cache;
@@ -83,6 +84,9 @@ __attribute__((visibility("default"))) const struct kerberos_ops *firesteel_krb5
 
 const struct kerberos_ops *firesteel_krb5_module(void)
 {
-        static const struct kerberos_ops ops = {.abi = KERBEROS_ABI, .login = login, .use = use, .forget = forget};
+        static const struct kerberos_ops ops = {.abi = KERBEROS_ABI,
+                                                .login = kerberos_module_login,
+                                                .use = kerberos_module_use,
+                                                .forget = kerberos_module_forget};
         return &ops;
 }

@@ -29,7 +29,7 @@
 #define MAX_PURPOSE 64
 #define MAX_APP_ID 256
 
-static void wipe(void *data, size_t len)
+static void security_wipe(void *data, size_t len)
 {
         explicit_bzero(data, len);
 }
@@ -37,14 +37,14 @@ static void wipe(void *data, size_t len)
 static void buf_wipe(struct buf *b)
 {
         if (b->data)
-                wipe(b->data, b->cap);
+                security_wipe(b->data, b->cap);
         buf_deinit(b);
 }
 
 static void string_wipe(char **s)
 {
         if (*s)
-                wipe(*s, strlen(*s));
+                security_wipe(*s, strlen(*s));
         free(*s);
 }
 
@@ -105,7 +105,7 @@ static int read_secret(const struct fst_conf *conf, enum security_role role, str
 }
 
 /* How much there is to guess at most, seen from the characters that are used. */
-static double bits_of(const struct buf *secret)
+static double security_bits_of(const struct buf *secret)
 {
         bool seen[256] = {false}, classes[4] = {false};
         int distinct = 0;
@@ -152,7 +152,7 @@ static int make_psk_contexts(struct security *s, const char *purpose, struct fst
                 return error_set(error, r, "no key can be derived from the secret");
         struct tls_options o = {.psk = key, .identity = identity};
         r = make_contexts(s, &o, error);
-        wipe(key, sizeof(key));
+        security_wipe(key, sizeof(key));
         return r;
 }
 
@@ -163,7 +163,7 @@ static int new_psk(struct security *s, const struct fst_conf *conf, const char *
         int r = read_secret(conf, role, &secret, error);
         if (r < 0)
                 return r;
-        double bits = bits_of(&secret);
+        double bits = security_bits_of(&secret);
         if (bits < SECRET_LEAST_BITS)
                 log_warn("SecurityManager",
                          "The secret of this application can have %.0f bits at most. Who listens to its connections "
@@ -322,7 +322,7 @@ void security_free(struct security *s)
                 s->crypto->tls_context_free(s->client);
                 s->crypto->tls_context_free(s->server);
         }
-        wipe(s->secret, sizeof(s->secret));
+        security_wipe(s->secret, sizeof(s->secret));
         free(s->identity);
         free(s);
         errno = saved;
@@ -352,7 +352,7 @@ int security_make_secret(const struct fst_conf *conf, char **out, struct fst_err
         char *text = mem_alloc(2 * n + 1);
         for (size_t i = 0; i < n; i++)
                 sprintf(text + 2 * i, "%02x", bytes[i]);
-        wipe(bytes, sizeof(bytes));
+        security_wipe(bytes, sizeof(bytes));
         *out = text;
         return 0;
 }

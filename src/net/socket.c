@@ -94,7 +94,7 @@ const char *socket_name(int fd, bool peer, char *text, size_t size)
         return text;
 }
 
-static int resolve(const char *host, int port, int flags, struct addrinfo **out, struct fst_error *error)
+static int socket_resolve(const char *host, int port, int flags, struct addrinfo **out, struct fst_error *error)
 {
         struct addrinfo hints = {
                 .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
@@ -196,7 +196,7 @@ int socket_listen(const struct listen_options *options, int *port, struct fst_er
                                  .ai_addrlen = sizeof(any6),
                                  .ai_next = &second};
         bool all = !options->host || !*options->host;
-        int r = all ? 0 : resolve(options->host, options->port, AI_PASSIVE, &addresses, error);
+        int r = all ? 0 : socket_resolve(options->host, options->port, AI_PASSIVE, &addresses, error);
         if (r < 0)
                 return error_wrap(error, r, "Service '%s' cannot listen", options->service);
         int fd = listen_attempts(options, all ? &first : addresses, error);
@@ -292,7 +292,7 @@ int socket_connect(const char *host, int port, int64_t timeout_ns, const int *st
 {
         struct addrinfo *addresses = NULL;
         int64_t end = timeout_ns < 0 ? INT64_MAX : now_ns() + timeout_ns;
-        int r = resolve(host, port, 0, &addresses, error);
+        int r = socket_resolve(host, port, 0, &addresses, error);
         if (r < 0)
                 return r;
         for (const struct addrinfo *a = addresses; a; a = a->ai_next) {
@@ -310,7 +310,7 @@ int socket_connect(const char *host, int port, int64_t timeout_ns, const int *st
 
 /* ------------------------------------------------------------------------------------------------- own name */
 
-static bool is_loopback(const struct sockaddr *address)
+static bool socket_is_loopback(const struct sockaddr *address)
 {
         if (address->sa_family == AF_INET)
                 return (ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24) == 127;
@@ -358,9 +358,9 @@ char *socket_local_host(void)
         char name[256] = "";
         struct addrinfo *addresses = NULL;
         char *result = NULL;
-        if (gethostname(name, sizeof(name) - 1) == 0 && resolve(name, 0, 0, &addresses, NULL) == 0) {
+        if (gethostname(name, sizeof(name) - 1) == 0 && socket_resolve(name, 0, 0, &addresses, NULL) == 0) {
                 for (const struct addrinfo *a = addresses; a && !result; a = a->ai_next)
-                        if (!is_loopback(a->ai_addr))
+                        if (!socket_is_loopback(a->ai_addr))
                                 result = address_text(a->ai_addr);
                 freeaddrinfo(addresses);
         }

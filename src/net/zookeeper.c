@@ -52,7 +52,7 @@ struct zookeeper {
 
 /* ------------------------------------------------------------------------------------- on the module's threads */
 
-static void put(struct zookeeper *z, struct said *said)
+static void zookeeper_put(struct zookeeper *z, struct said *said)
 {
         uv_mutex_lock(&z->lock);
         *(z->last ? &z->last->next : &z->first) = said;
@@ -61,24 +61,24 @@ static void put(struct zookeeper *z, struct said *said)
         uv_async_send(&z->wake);
 }
 
-static void on_session(void *context, enum zookeeper_session session, int timeout)
+static void zookeeper_on_session(void *context, enum zookeeper_session session, int timeout)
 {
         struct said *s = new0(struct said);
         s->kind = SAID_SESSION;
         s->session = session;
         s->timeout = timeout;
-        put(context, s);
+        zookeeper_put(context, s);
 }
 
-static void on_watch(void *context, const char *path)
+static void zookeeper_on_watch(void *context, const char *path)
 {
         struct said *s = new0(struct said);
         s->kind = SAID_WATCH;
         s->path = mem_strdup(path);
-        put(context, s);
+        zookeeper_put(context, s);
 }
 
-static void on_answer(void *context, void *tag, const struct zookeeper_answer *answer)
+static void zookeeper_on_answer(void *context, void *tag, const struct zookeeper_answer *answer)
 {
         struct said *s = new0(struct said);
         s->kind = SAID_ANSWER;
@@ -96,10 +96,10 @@ static void on_answer(void *context, void *tag, const struct zookeeper_answer *a
                         copy[i] = mem_strdup(answer->children[i]);
                 s->answer.children = (const char *const *)copy;
         }
-        put(context, s);
+        zookeeper_put(context, s);
 }
 
-static void on_log(const char *line)
+static void zookeeper_on_log(const char *line)
 {
         log_debug("ZooKeeper", "%s", line);
 }
@@ -116,7 +116,7 @@ static void said_free(struct said *s)
         free(s);
 }
 
-static struct said *take(struct zookeeper *z)
+static struct said *zookeeper_take(struct zookeeper *z)
 {
         uv_mutex_lock(&z->lock);
         struct said *s = z->first;
@@ -136,10 +136,10 @@ static void call_remove(struct zookeeper *z, struct call *call)
         free(call);
 }
 
-static void deliver(struct zookeeper *z)
+static void zookeeper_deliver(struct zookeeper *z)
 {
         struct said *s;
-        while (!z->working && !z->closing && (s = take(z))) {
+        while (!z->working && !z->closing && (s = zookeeper_take(z))) {
                 if (s->kind == SAID_SESSION)
                         z->events->session(z->owner, s->session, s->timeout, NULL);
                 else if (s->kind == SAID_WATCH)
@@ -153,9 +153,9 @@ static void deliver(struct zookeeper *z)
         }
 }
 
-static void woken(uv_async_t *wake)
+static void zookeeper_woken(uv_async_t *wake)
 {
-        deliver(wake->data);
+        zookeeper_deliver(wake->data);
 }
 
 static void wake_closed(uv_handle_t *handle)
@@ -163,7 +163,7 @@ static void wake_closed(uv_handle_t *handle)
         struct zookeeper *z = handle->data;
         void (*closed)(void *) = z->closed;
         void *owner = z->closed_owner;
-        for (struct said *s; (s = take(z));)
+        for (struct said *s; (s = zookeeper_take(z));)
                 said_free(s);
         while (z->calls)
                 call_remove(z, z->calls);
@@ -175,13 +175,13 @@ static void wake_closed(uv_handle_t *handle)
                 closed(owner);
 }
 
-static void disconnect(uv_work_t *work)
+static void zookeeper_disconnect(uv_work_t *work)
 {
         struct zookeeper *z = container_of(work, struct zookeeper, work);
         z->ops->close(z->handle);
 }
 
-static void disconnected(uv_work_t *work, int status)
+static void zookeeper_disconnected(uv_work_t *work, int status)
 {
         struct zookeeper *z = container_of(work, struct zookeeper, work);
         uv_close((uv_handle_t *)&z->wake, wake_closed);
@@ -190,12 +190,12 @@ static void disconnected(uv_work_t *work, int status)
 static void begin_closing(struct zookeeper *z)
 {
         if (z->handle)
-                uv_queue_work(z->loop, &z->work, disconnect, disconnected);
+                uv_queue_work(z->loop, &z->work, zookeeper_disconnect, zookeeper_disconnected);
         else
                 uv_close((uv_handle_t *)&z->wake, wake_closed);
 }
 
-static int load(struct zookeeper *z, struct fst_error *error)
+static int zookeeper_load(struct zookeeper *z, struct fst_error *error)
 {
         on_demand_fn get;
         int r = on_demand_load("zookeeper", "libfiresteel-zookeeper.so", ZOOKEEPER_MODULE_SYMBOL, &get, error);
@@ -213,14 +213,14 @@ static void connect_work(uv_work_t *work)
 {
         struct zookeeper *z = container_of(work, struct zookeeper, work);
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        if (!z->ops && load(z, &error) < 0) {
+        if (!z->ops && zookeeper_load(z, &error) < 0) {
                 snprintf(z->message, sizeof(z->message), "%s", error_message(&error));
                 return;
         }
         z->handle = z->ops->connect(&z->options, &z->receiver, z->message, sizeof(z->message));
 }
 
-static void connected(uv_work_t *work, int status)
+static void zookeeper_connected(uv_work_t *work, int status)
 {
         struct zookeeper *z = container_of(work, struct zookeeper, work);
         z->working = false;
@@ -229,7 +229,7 @@ static void connected(uv_work_t *work, int status)
         else if (!z->handle)
                 z->events->session(z->owner, ZOOKEEPER_UNREACHABLE, 0, z->message);
         else
-                deliver(z);
+                zookeeper_deliver(z);
 }
 
 void zk_open(uv_loop_t *loop, const struct zookeeper_options *options, const struct zookeeper_events *events,
@@ -244,13 +244,16 @@ void zk_open(uv_loop_t *loop, const struct zookeeper_options *options, const str
         z->options.servers = z->servers = mem_strdup(options->servers);
         z->user_password = options->user_password ? mem_strdup(options->user_password) : NULL;
         z->options.user_password = z->user_password;
-        z->receiver = (struct zookeeper_receiver){
-                .session = on_session, .watch = on_watch, .answer = on_answer, .context = z, .log = on_log};
+        z->receiver = (struct zookeeper_receiver){.session = zookeeper_on_session,
+                                                  .watch = zookeeper_on_watch,
+                                                  .answer = zookeeper_on_answer,
+                                                  .context = z,
+                                                  .log = zookeeper_on_log};
         uv_mutex_init(&z->lock);
-        uv_async_init(loop, &z->wake, woken);
+        uv_async_init(loop, &z->wake, zookeeper_woken);
         z->wake.data = z;
         z->working = true;
-        uv_queue_work(loop, &z->work, connect_work, connected);
+        uv_queue_work(loop, &z->work, connect_work, zookeeper_connected);
         *out = z;
 }
 

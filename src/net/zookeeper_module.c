@@ -28,7 +28,7 @@ struct request {
         zoo_op_result_t results[]; /* of a multi */
 };
 
-static enum zookeeper_code code_of(int rc)
+static enum zookeeper_code zookeeper_module_code_of(int rc)
 {
         switch (rc) {
         case ZOK:
@@ -65,23 +65,23 @@ static struct request *request_new(struct zookeeper_handle *h, void *tag, size_t
 }
 
 /* Completes @answer, which has what is particular to the request, and frees the request. */
-static void reply(const struct request *r, int rc, struct zookeeper_answer *answer)
+static void zookeeper_module_reply(const struct request *r, int rc, struct zookeeper_answer *answer)
 {
         const struct zookeeper_receiver *receiver = r->handle->receiver;
-        answer->code = code_of(rc);
+        answer->code = zookeeper_module_code_of(rc);
         answer->text = zerror(rc);
         receiver->answer(receiver->context, r->tag, answer);
         free((void *)r);
 }
 
 /* A request that the library would not even take. */
-static void refused(struct request *r, int rc)
+static void zookeeper_module_refused(struct request *r, int rc)
 {
         if (rc != ZOK)
-                reply(r, rc, &(struct zookeeper_answer){0});
+                zookeeper_module_reply(r, rc, &(struct zookeeper_answer){0});
 }
 
-static void on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
+static void zookeeper_module_on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
         struct zookeeper_handle *h = context;
         const struct zookeeper_receiver *receiver = h->receiver;
@@ -97,7 +97,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
         receiver->session(receiver->context, session, session == ZOOKEEPER_CONNECTED ? zoo_recv_timeout(zh) : 0);
 }
 
-static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
+static void zookeeper_module_on_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
         struct zookeeper_handle *h = context;
         if (type != ZOO_SESSION_EVENT && type != ZOO_NOTWATCHING_EVENT && path)
@@ -114,17 +114,17 @@ static void on_void(int rc, const void *data)
                         break;
                 }
         }
-        reply(r, rc, &answer);
+        zookeeper_module_reply(r, rc, &answer);
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
-        reply(data, rc, &(struct zookeeper_answer){.created = rc == ZOK && stat ? stat->czxid : 0});
+        zookeeper_module_reply(data, rc, &(struct zookeeper_answer){.created = rc == ZOK && stat ? stat->czxid : 0});
 }
 
 static void on_string(int rc, const char *value, const void *data)
 {
-        reply(data, rc, &(struct zookeeper_answer){.path = rc == ZOK ? value : NULL});
+        zookeeper_module_reply(data, rc, &(struct zookeeper_answer){.path = rc == ZOK ? value : NULL});
 }
 
 static void on_strings(int rc, const struct String_vector *strings, const void *data)
@@ -134,10 +134,10 @@ static void on_strings(int rc, const struct String_vector *strings, const void *
                 answer.children = (const char *const *)strings->data;
                 answer.n_children = (size_t)strings->count;
         }
-        reply(data, rc, &answer);
+        zookeeper_module_reply(data, rc, &answer);
 }
 
-static void on_data(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+static void zookeeper_module_on_data(int rc, const char *value, int size, const struct Stat *stat, const void *data)
 {
         struct zookeeper_answer answer = {0};
         if (rc == ZOK && stat) {
@@ -145,36 +145,36 @@ static void on_data(int rc, const char *value, int size, const struct Stat *stat
                 answer.size = size > 0 ? (size_t)size : 0;
                 answer.created = stat->czxid;
         }
-        reply(data, rc, &answer);
+        zookeeper_module_reply(data, rc, &answer);
 }
 
-static void create(struct zookeeper_handle *h, const char *path, const void *data, size_t size, bool ephemeral,
-                   void *tag)
+static void zookeeper_module_create(struct zookeeper_handle *h, const char *path, const void *data, size_t size,
+                                    bool ephemeral, void *tag)
 {
         struct request *r = request_new(h, tag, 0);
-        refused(r, zoo_acreate(h->zh, path, data, (int)size, h->acl,
-                               ephemeral ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_PERSISTENT, on_string, r));
+        zookeeper_module_refused(r, zoo_acreate(h->zh, path, data, (int)size, h->acl,
+                                                ephemeral ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_PERSISTENT, on_string, r));
 }
 
-static void exists(struct zookeeper_handle *h, const char *path, bool watch, void *tag)
+static void zookeeper_module_exists(struct zookeeper_handle *h, const char *path, bool watch, void *tag)
 {
         struct request *r = request_new(h, tag, 0);
-        refused(r, zoo_awexists(h->zh, path, watch ? on_watch : NULL, h, on_stat, r));
+        zookeeper_module_refused(r, zoo_awexists(h->zh, path, watch ? zookeeper_module_on_watch : NULL, h, on_stat, r));
 }
 
-static void children(struct zookeeper_handle *h, const char *path, void *tag)
+static void zookeeper_module_children(struct zookeeper_handle *h, const char *path, void *tag)
 {
         struct request *r = request_new(h, tag, 0);
-        refused(r, zoo_aget_children(h->zh, path, 0, on_strings, r));
+        zookeeper_module_refused(r, zoo_aget_children(h->zh, path, 0, on_strings, r));
 }
 
-static void get(struct zookeeper_handle *h, const char *path, void *tag)
+static void zookeeper_module_get(struct zookeeper_handle *h, const char *path, void *tag)
 {
         struct request *r = request_new(h, tag, 0);
-        refused(r, zoo_aget(h->zh, path, 0, on_data, r));
+        zookeeper_module_refused(r, zoo_aget(h->zh, path, 0, zookeeper_module_on_data, r));
 }
 
-static void multi(struct zookeeper_handle *h, const struct zookeeper_step *steps, size_t n, void *tag)
+static void zookeeper_module_multi(struct zookeeper_handle *h, const struct zookeeper_step *steps, size_t n, void *tag)
 {
         struct request *r = request_new(h, tag, n);
         zoo_op_t *ops = calloc(n, sizeof(*ops));
@@ -197,17 +197,18 @@ static void multi(struct zookeeper_handle *h, const struct zookeeper_step *steps
                         break;
                 }
         }
-        refused(r, zoo_amulti(h->zh, (int)n, ops, r->results, on_void, r));
+        zookeeper_module_refused(r, zoo_amulti(h->zh, (int)n, ops, r->results, on_void, r));
         free(ops);
 }
 
-static void authenticated(int rc, const void *data)
+static void zookeeper_module_authenticated(int rc, const void *data)
 {
         /* A refusal comes as the session's state. */
 }
 
-static struct zookeeper_handle *start(const struct zookeeper_options *o, const struct zookeeper_receiver *receiver,
-                                      char *message, size_t size)
+static struct zookeeper_handle *zookeeper_module_start(const struct zookeeper_options *o,
+                                                       const struct zookeeper_receiver *receiver, char *message,
+                                                       size_t size)
 {
         struct zookeeper_handle *h = calloc(1, sizeof(*h));
         sigset_t all, old;
@@ -218,7 +219,7 @@ static struct zookeeper_handle *start(const struct zookeeper_options *o, const s
         zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
         sigfillset(&all); /* signals are for the process's own threads */
         pthread_sigmask(SIG_SETMASK, &all, &old);
-        h->zh = zookeeper_init2(o->servers, on_session, o->session_timeout, NULL, h, 0, receiver->log);
+        h->zh = zookeeper_init2(o->servers, zookeeper_module_on_session, o->session_timeout, NULL, h, 0, receiver->log);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
         if (!h->zh) {
                 snprintf(message, size, "%s", errno == EINVAL ? "its name is not known, or is none" : strerror(errno));
@@ -226,24 +227,25 @@ static struct zookeeper_handle *start(const struct zookeeper_options *o, const s
                 return NULL;
         }
         if (o->user_password)
-                zoo_add_auth(h->zh, "digest", o->user_password, (int)strlen(o->user_password), authenticated, NULL);
+                zoo_add_auth(h->zh, "digest", o->user_password, (int)strlen(o->user_password),
+                             zookeeper_module_authenticated, NULL);
         return h;
 }
 
-static void finish(struct zookeeper_handle *h)
+static void zookeeper_module_finish(struct zookeeper_handle *h)
 {
         zookeeper_close(h->zh);
         free(h);
 }
 static const struct zookeeper_ops ops = {
         .abi = ZOOKEEPER_ABI,
-        .connect = start,
-        .close = finish,
-        .create = create,
-        .exists = exists,
-        .children = children,
-        .get = get,
-        .multi = multi,
+        .connect = zookeeper_module_start,
+        .close = zookeeper_module_finish,
+        .create = zookeeper_module_create,
+        .exists = zookeeper_module_exists,
+        .children = zookeeper_module_children,
+        .get = zookeeper_module_get,
+        .multi = zookeeper_module_multi,
 };
 
 __attribute__((visibility("default"))) const struct zookeeper_ops *firesteel_zookeeper_module(void);

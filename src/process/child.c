@@ -23,7 +23,7 @@ struct child {
         uv_poll_t watch;
 };
 
-static void closed(uv_handle_t *handle)
+static void child_closed(uv_handle_t *handle)
 {
         struct child *c = handle->data;
         close(c->pidfd);
@@ -31,7 +31,7 @@ static void closed(uv_handle_t *handle)
         free(c);
 }
 
-static void ended(uv_poll_t *watch, int status, int events)
+static void child_on_end(uv_poll_t *watch, int status, int events)
 {
         struct child *c = watch->data;
         char words[CHILD_LAST_WORDS + 1];
@@ -47,7 +47,7 @@ static void ended(uv_poll_t *watch, int status, int events)
         words[n > 0 ? n : 0] = '\0';
         uv_poll_stop(watch);
         c->options.ended(c->options.owner, c, wait_status, words);
-        uv_close((uv_handle_t *)watch, closed);
+        uv_close((uv_handle_t *)watch, child_closed);
 }
 
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error)
@@ -87,7 +87,7 @@ int child_start(uv_loop_t *loop, const struct child_options *options, struct chi
                 free(c);
                 return error_set(error, r, "cannot watch %s: %s", options->file, strerror(-r));
         }
-        uv_poll_start(&c->watch, UV_READABLE, ended);
+        uv_poll_start(&c->watch, UV_READABLE, child_on_end);
         *child = c;
         return 0;
 }
@@ -95,7 +95,7 @@ int child_start(uv_loop_t *loop, const struct child_options *options, struct chi
 void child_forget(struct child *child)
 {
         uv_poll_stop(&child->watch);
-        uv_close((uv_handle_t *)&child->watch, closed);
+        uv_close((uv_handle_t *)&child->watch, child_closed);
 }
 
 pid_t child_pid(const struct child *child)

@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-static int read_all(int fd, struct buf *out)
+static int command_read_all(int fd, struct buf *out)
 {
         for (;;) {
                 buf_reserve(out, 4096);
@@ -27,8 +27,8 @@ static int read_all(int fd, struct buf *out)
         }
 }
 
-static void describe(const struct command *c, int output, posix_spawn_file_actions_t *actions,
-                     posix_spawnattr_t *attributes)
+static void command_describe(const struct command *c, int output, posix_spawn_file_actions_t *actions,
+                             posix_spawnattr_t *attributes)
 {
         sigset_t none;
         short flags = POSIX_SPAWN_SETSIGMASK;
@@ -52,12 +52,12 @@ static void describe(const struct command *c, int output, posix_spawn_file_actio
 }
 
 /* A signal waits until the group is known. */
-static int start(const struct command *c, int output, pid_t *child)
+static int command_start(const struct command *c, int output, pid_t *child)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t every, before;
-        describe(c, output, &actions, &attributes);
+        command_describe(c, output, &actions, &attributes);
         sigfillset(&every);
         pthread_sigmask(SIG_SETMASK, &every, &before);
         int r = -posix_spawnp(child, c->words[0], &actions, &attributes, c->words,
@@ -71,7 +71,7 @@ static int start(const struct command *c, int output, pid_t *child)
 }
 
 /* The group is forgotten before its number can be somebody else's. */
-static int wait_for(const struct command *c, pid_t child, int *wait_status)
+static int command_wait_for(const struct command *c, pid_t child, int *wait_status)
 {
         siginfo_t info;
         while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0)
@@ -91,12 +91,12 @@ int command_run(const struct command *c, int *wait_status)
         pid_t child;
         if (c->said && pipe2(ends, O_CLOEXEC) < 0)
                 return -errno;
-        int r = start(c, c->said ? ends[1] : c->output, &child);
+        int r = command_start(c, c->said ? ends[1] : c->output, &child);
         if (c->said)
                 close(ends[1]);
         if (r == 0) {
-                int heard = c->said ? read_all(ends[0], c->said) : 0;
-                r = wait_for(c, child, wait_status);
+                int heard = c->said ? command_read_all(ends[0], c->said) : 0;
+                r = command_wait_for(c, child, wait_status);
                 r = r < 0 ? r : heard;
         }
         if (c->said)

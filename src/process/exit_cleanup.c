@@ -161,7 +161,7 @@ void scratch_remove_all(void)
         errno = kept;
 }
 
-static void handle(int number)
+static void exit_cleanup_handle(int number)
 {
         scratch_remove_all();
         _exit(128 + number);
@@ -171,7 +171,7 @@ void scratch_remove_on_signals(void)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-                struct sigaction action = {.sa_handler = handle}, before;
+                struct sigaction action = {.sa_handler = exit_cleanup_handle}, before;
                 sigfillset(&action.sa_mask);
                 if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
                         sigaction(signals[i], &action, NULL);

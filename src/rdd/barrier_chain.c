@@ -20,7 +20,7 @@ static bool reads_shuffle(const struct rdd_walk *walk, uint32_t i)
 }
 
 /* Each RDD after those that it depends on: so one pass tells which are barrier RDDs. */
-static void mark(const struct rdd_walk *walk, bool *barrier)
+static void barrier_chain_mark(const struct rdd_walk *walk, bool *barrier)
 {
         for (uint32_t i = 0; i < walk->n; i++) {
                 int n;
@@ -67,7 +67,7 @@ const char *barrier_chain_refusal(fst_rdd *final, int tasks, bool dynamic_alloca
                 any |= walk.rdds[i]->lineage.barrier;
         bool *barrier = any ? new_array(bool, walk.n) : NULL;
         if (any) {
-                mark(&walk, barrier);
+                barrier_chain_mark(&walk, barrier);
                 possible = stage_possible(&walk, barrier, final, tasks);
                 if (dynamic_allocation && any_barrier(&walk, barrier))
                         refusal = allocation_refusal;

@@ -18,7 +18,7 @@ static bool is_enough(const struct partitioner *p, int most, int set)
         return (int64_t)p->partitions * 10 > most || (set ? set : most) <= p->partitions;
 }
 
-static struct partitioner *usable(const fst_rdd *rdd)
+static struct partitioner *default_partitioner_usable(const fst_rdd *rdd)
 {
         struct partitioner *p = rdd->partitioner;
         return p && p->kind != PARTITIONER_HASH && p->key.key == FST_KIND_F64 ? NULL : p;
@@ -34,7 +34,7 @@ struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int want
         for (int i = 0; i < n; i++) {
                 if (rdd_plan(rdds[i]))
                         return NULL;
-                struct partitioner *p = usable(rdds[i]);
+                struct partitioner *p = default_partitioner_usable(rdds[i]);
                 if (p && (!larger || p->partitions > larger->partitions))
                         larger = p;
                 most = MAX(most, rdds[i]->lineage.partitions);
@@ -47,7 +47,7 @@ struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int want
 
 struct partitioner *rdd_own_partitioner(fst_rdd *rdd, int wanted, struct partitioner *hash)
 {
-        struct partitioner *p = usable(rdd);
+        struct partitioner *p = default_partitioner_usable(rdd);
         partitioner_init_hash(hash, MAX(wanted, 1), rdd->type);
         if (wanted > 0)
                 return hash;

@@ -255,7 +255,7 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
  */
 
 /* The answer of function @code for row @row. */
-static int ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)
+static int partitioner_ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)
 {
         fst_column key = batch->key;
         switch (batch->type.key) {
@@ -279,7 +279,7 @@ static int place_by_function(const struct placing *placing, const fst_batch *bat
         const char *outer = task_run_enter(run, p->fn.name);
         run->task.captured = p->fn.captured;
         for (uint32_t i = 0; i < batch->rows && !run->status; i++) {
-                int place = ask(p->fn.code, &run->task, batch, i, p->partitions);
+                int place = partitioner_ask(p->fn.code, &run->task, batch, i, p->partitions);
                 if (place < 0 || place >= p->partitions)
                         task_run_fail(run, -EINVAL, "%s placed a key in partition %d of %d", p->fn.name, place,
                                       p->partitions);

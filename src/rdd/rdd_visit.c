@@ -25,7 +25,7 @@ fst_rdd *const *rdd_walk_parents(const struct rdd_walk *walk, uint32_t i, int *n
         return walk->sources[i] ? &walk->sources[i] : walk->rdds[i]->parents;
 }
 
-static void push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+static void rdd_visit_push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 {
         if (walk->n == walk->cap) {
                 walk->cap = walk->cap ? walk->cap * 2 : 8;
@@ -39,7 +39,7 @@ static void push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 /* ------------------------------------------------------------------------------------------- the table */
 
 /* Where @rdd stands in the table, or is to stand. */
-static uint32_t *slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
+static uint32_t *rdd_visit_slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
 {
         uint64_t hash = (uint64_t)(uintptr_t)rdd * 0x9e3779b97f4a7c15u;
         uint32_t at = (uint32_t)(hash >> 32) & (walk->n_slots - 1);
@@ -48,28 +48,28 @@ static uint32_t *slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
         return &walk->slots[at];
 }
 
-static void list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+static void rdd_visit_list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 {
-        push(walk, rdd, source);
+        rdd_visit_push(walk, rdd, source);
         if (walk->n * 2 > walk->n_slots) {
                 free(walk->slots);
                 walk->n_slots = walk->n_slots ? walk->n_slots * 2 : 16;
                 walk->slots = new_array(uint32_t, walk->n_slots);
                 for (uint32_t i = 0; i + 1 < walk->n; i++)
-                        *slot_of(walk, walk->rdds[i]) = i + 1;
+                        *rdd_visit_slot_of(walk, walk->rdds[i]) = i + 1;
         }
-        *slot_of(walk, rdd) = walk->n;
+        *rdd_visit_slot_of(walk, rdd) = walk->n;
 }
 
-static bool listed(const struct rdd_walk *walk, const fst_rdd *rdd)
+static bool rdd_visit_listed(const struct rdd_walk *walk, const fst_rdd *rdd)
 {
-        return walk->n_slots && *slot_of(walk, rdd);
+        return walk->n_slots && *rdd_visit_slot_of(walk, rdd);
 }
 
 uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd)
 {
         if (walk->slots)
-                return *slot_of(walk, rdd) - 1;
+                return *rdd_visit_slot_of(walk, rdd) - 1;
         for (uint32_t i = 0;; i++)
                 if (walk->rdds[i] == rdd)
                         return i;
@@ -93,7 +93,7 @@ static bool walk_chain(struct rdd_walk *walk, fst_rdd *final)
                 int parents = parents_in(rdd, source, walk->extent);
                 if (parents > 1)
                         return false;
-                push(walk, rdd, source);
+                rdd_visit_push(walk, rdd, source);
                 if (parents == 0)
                         break;
         }
@@ -113,14 +113,14 @@ static void walk_graph(struct rdd_walk *walk, fst_rdd *final)
         while (stack.len > 0) {
                 struct visit *top = &stack.data[stack.len - 1];
                 if (top->next == parents_in(top->rdd, top->source, walk->extent)) {
-                        if (!listed(walk, top->rdd))
-                                list(walk, top->rdd, top->source);
+                        if (!rdd_visit_listed(walk, top->rdd))
+                                rdd_visit_list(walk, top->rdd, top->source);
                         stack.len--;
                         continue;
                 }
                 fst_rdd *parent = top->source ? top->source : top->rdd->parents[top->next];
                 top->next++;
-                if (!listed(walk, parent))
+                if (!rdd_visit_listed(walk, parent))
                         vec_push(&stack, (struct visit){parent, checkpoint_of(parent), 0});
         }
         vec_deinit(&stack);

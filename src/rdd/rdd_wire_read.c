@@ -24,7 +24,7 @@ int rdd_wire_bad(const fst_rdd *rdd, struct fst_error *error, const char *what)
         return error_set(error, -EBADMSG, "RDD %d (%s): %s", rdd->lineage.id, rdd->call_site, what);
 }
 
-static bool none(const char *text)
+static bool rdd_wire_read_none(const char *text)
 {
         return !text || !*text;
 }
@@ -36,7 +36,7 @@ static uint32_t size_of_kind(uint8_t kind, uint32_t fixed)
         return kind == FST_KIND_FIXED ? fixed : kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : 0;
 }
 
-static int read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
+static int rdd_wire_read_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         fst_type type = {.key = (uint8_t)m->kinds, .value = (uint8_t)(m->kinds >> 8)};
         if (m->kinds > 0xffff)
@@ -111,7 +111,7 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
         rdd->call_site = m->call_site;
         rdd->lineage.call_site = m->call_site;
         rdd->site.operation = m->operation;
-        rdd->name = none(m->name) ? NULL : m->name;
+        rdd->name = rdd_wire_read_none(m->name) ? NULL : m->name;
         rdd->lineage.name = rdd->name ? rdd->name : m->operation;
         rdd->planned = true;
         rdd->op = (enum rdd_op)m->op;
@@ -131,7 +131,7 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
                         return rdd_wire_bad(rdd, error, "its parent does not come before it");
                 rdd->parents[i] = &rdds[m->parents[i]];
         }
-        int r = read_type(m, rdd, error);
+        int r = rdd_wire_read_read_type(m, rdd, error);
         bool combines = rdd->op == RDD_SHUFFLED && m->shuffle && m->shuffle->combine;
         if (r == 0 && (rdd->class->wants_function || combines))
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)

@@ -23,24 +23,24 @@ size_t slice_size(const fst_rdd *rdd)
         return SLICE_HEADER + rdd->parallelize.count * width + rdd->parallelize.n_bytes;
 }
 
-static void put32(unsigned char *at, uint32_t value)
+static void slice_put32(unsigned char *at, uint32_t value)
 {
         memcpy(at, &value, 4);
 }
 
-static void put64(unsigned char *at, uint64_t value)
+static void slice_put64(unsigned char *at, uint64_t value)
 {
         memcpy(at, &value, 8);
 }
 
-static uint32_t get32(const unsigned char *at)
+static uint32_t slice_get32(const unsigned char *at)
 {
         uint32_t value;
         memcpy(&value, at, 4);
         return value;
 }
 
-static uint64_t get64(const unsigned char *at)
+static uint64_t slice_get64(const unsigned char *at)
 {
         uint64_t value;
         memcpy(&value, at, 8);
@@ -59,7 +59,7 @@ static int append_bytes(const fst_bytes *rows, size_t n, struct buf *out, struct
         buf_reserve(out, n * 4 + total);
         for (size_t i = 0; i < n; i++) {
                 unsigned char length[4];
-                put32(length, (uint32_t)rows[i].len);
+                slice_put32(length, (uint32_t)rows[i].len);
                 buf_append(out, length, 4);
         }
         buf_append(out, n ? rows[0].data : NULL, total);
@@ -91,11 +91,11 @@ int slice_encode(const fst_rdd *rdd, int partition, struct buf *out, struct fst_
                 return r;
         }
         size_t bytes = out->len - start - SLICE_HEADER;
-        put32(header, SLICE_MAGIC);
-        put32(header + 4, rdd->type.key);
-        put64(header + 8, end - from);
-        put64(header + 16, bytes);
-        put64(header + 24, XXH3_64bits(out->data + start + SLICE_HEADER, bytes));
+        slice_put32(header, SLICE_MAGIC);
+        slice_put32(header + 4, rdd->type.key);
+        slice_put64(header + 8, end - from);
+        slice_put64(header + 16, bytes);
+        slice_put64(header + 24, XXH3_64bits(out->data + start + SLICE_HEADER, bytes));
         memcpy(out->data + start, header, sizeof(header));
         return 0;
 }
@@ -105,7 +105,7 @@ static bool lengths_agree(const struct slice *s)
 {
         uint64_t total = 0;
         for (uint64_t i = 0; i < s->rows; i++)
-                total += get32(s->column + i * 4);
+                total += slice_get32(s->column + i * 4);
         return total == s->heap_size;
 }
 
@@ -114,16 +114,17 @@ int slice_open(struct slice *slice, fst_type type, uint64_t rows, const void *da
         const unsigned char *header = data;
         size_t width = has_bytes(type) ? 4 : type.key_size, columns;
         struct slice s = {.type = type, .rows = rows};
-        if (len < SLICE_HEADER || get32(header) != SLICE_MAGIC)
+        if (len < SLICE_HEADER || slice_get32(header) != SLICE_MAGIC)
                 return error_set(error, -EBADMSG, "these are no rows of parallelize");
         size_t bytes = len - SLICE_HEADER;
-        if (get32(header + 4) != type.key || get64(header + 8) != rows || get64(header + 16) != bytes)
+        if (slice_get32(header + 4) != type.key || slice_get64(header + 8) != rows || slice_get64(header + 16) != bytes)
                 return error_set(error, -EBADMSG,
                                  "rows of parallelize are others than expected: %" PRIu64 " of kind %u in %" PRIu64
                                  " bytes, not %" PRIu64 " of kind %u in %zu",
-                                 get64(header + 8), get32(header + 4), get64(header + 16), rows, type.key, bytes);
+                                 slice_get64(header + 8), slice_get32(header + 4), slice_get64(header + 16), rows,
+                                 type.key, bytes);
         s.column = header + SLICE_HEADER;
-        if (get64(header + 24) != XXH3_64bits(s.column, bytes))
+        if (slice_get64(header + 24) != XXH3_64bits(s.column, bytes))
                 return error_set(error, -EBADMSG, "rows of parallelize are damaged: the checksum differs");
         if (__builtin_mul_overflow((size_t)rows, width, &columns) || columns > bytes)
                 return error_set(error, -EBADMSG, "rows of parallelize are cut short");
@@ -144,7 +145,7 @@ uint32_t slice_next(struct slice *s, uint32_t most, fst_bytes *views, fst_column
                 return n;
         }
         for (uint32_t i = 0; i < n; i++) {
-                views[i] = (fst_bytes){s->heap + s->heap_at, get32(s->column + (s->at + i) * 4)};
+                views[i] = (fst_bytes){s->heap + s->heap_at, slice_get32(s->column + (s->at + i) * 4)};
                 s->heap_at += views[i].len;
         }
         column->bytes = views;

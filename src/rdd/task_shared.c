@@ -69,7 +69,7 @@ FST_API void *fst_accumulator_state(fst_task *task, fst_accumulator a)
 
 /* ---------------------------------------------------------------------------------------- broadcast variables */
 
-static void hold(struct task_run *run, const struct held_broadcast *held)
+static void task_shared_hold(struct task_run *run, const struct held_broadcast *held)
 {
         if (run->n_broadcasts == run->broadcasts_room) {
                 run->broadcasts_room = run->broadcasts_room ? run->broadcasts_room * 2 : 4;
@@ -92,7 +92,7 @@ struct accumulator_updates *task_run_take_accumulated(struct task_run *run)
         return steal(run->accumulated);
 }
 
-static fst_bytes fetch(fst_task *task, fst_broadcast b)
+static fst_bytes task_shared_fetch(fst_task *task, fst_broadcast b)
 {
         struct task_run *run = task->run;
         struct fst_error error = FST_ERROR_INIT;
@@ -114,7 +114,7 @@ static fst_bytes fetch(fst_task *task, fst_broadcast b)
         error_deinit(&error);
         if (r)
                 return (fst_bytes){NULL, 0};
-        hold(run, &held);
+        task_shared_hold(run, &held);
         return (fst_bytes){held.data, b.size};
 }
 
@@ -124,7 +124,7 @@ FST_API fst_bytes fst_task_broadcast(fst_task *task, fst_broadcast b)
         for (int i = 0; i < run->n_broadcasts; i++)
                 if (run->broadcasts[i].id == b.id && run->broadcasts[i].size == b.size)
                         return (fst_bytes){run->broadcasts[i].data, b.size};
-        return fetch(task, b);
+        return task_shared_fetch(task, b);
 }
 
 /* ------------------------------------------------------------------------------------------------------ files */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* A sentence of a peer's, fit for a log. */
-static const char *sentence(const struct frame *f, char *text, size_t size)
+static const char *dispatch_sentence(const struct frame *f, char *text, size_t size)
 {
         size_t len = MIN((size_t)f->header.body_len, size - 1);
         for (size_t i = 0; i < len; i++)
@@ -21,7 +21,7 @@ static const char *sentence(const struct frame *f, char *text, size_t size)
 
 /* ---------------------------------------------------------------------------------------------------- greeting */
 
-static void greeted(struct rpc_peer *peer)
+static void dispatch_greeted(struct rpc_peer *peer)
 {
         struct rpc_env *env = peer->env;
         peer->state = PEER_OPEN;
@@ -59,7 +59,7 @@ static void take_hello(struct rpc_peer *peer, const struct frame *f)
                                                  : env->o.max_message_bytes;
                 log_debug(RPC_LOG, "%s greeted %s%s%s, %s", env->name, peer->name, *other.address ? " of " : "",
                           other.address, other.software);
-                greeted(peer);
+                dispatch_greeted(peer);
         }
         error_deinit(&error);
 }
@@ -79,7 +79,8 @@ static void no_endpoint(struct rpc_peer *peer, const struct frame_header *h)
 }
 
 /* Give a message to its endpoint. What is left of *@attachment is the caller's. */
-static void deliver(struct rpc_peer *peer, const struct frame_header *h, const uint8_t *body, uint8_t **attachment)
+static void dispatch_deliver(struct rpc_peer *peer, const struct frame_header *h, const uint8_t *body,
+                             uint8_t **attachment)
 {
         struct endpoint *e = env_endpoint(peer->env, h->endpoint);
         if (!e) {
@@ -107,8 +108,8 @@ uint8_t *rpc_message_take_attachment(struct rpc_message *m)
         return steal(m->attachment);
 }
 
-static void take_answer(struct rpc_peer *peer, const struct frame_header *h, const struct frame *f,
-                        uint8_t **attachment)
+static void dispatch_take_answer(struct rpc_peer *peer, const struct frame_header *h, const struct frame *f,
+                                 uint8_t **attachment)
 {
         struct ask_wait *w = NULL;
         int r = asks_take(peer, h->id, &w);
@@ -127,7 +128,7 @@ static void take_answer(struct rpc_peer *peer, const struct frame_header *h, con
         };
         if (h->kind == FRAME_FAIL) {
                 answer.status = h->type == FST_RPC_E_NO_ENDPOINT ? FST_RPC_E_NO_ENDPOINT : FST_RPC_E_FAILED;
-                answer.message = sentence(f, text, sizeof(text));
+                answer.message = dispatch_sentence(f, text, sizeof(text));
                 answer.type = 0;
                 answer.len = 0;
         }
@@ -144,7 +145,7 @@ static void take_message(struct rpc_peer *peer, const struct frame *f, uint8_t *
                 return;
         }
         peer->received_id++;
-        deliver(peer, &f->header, f->body, attachment);
+        dispatch_deliver(peer, &f->header, f->body, attachment);
 }
 
 static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
@@ -153,7 +154,7 @@ static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **a
         char text[512];
         if (h->kind == FRAME_REFUSED) {
                 peer_doom(peer, peer->outgoing && !peer->greeted ? LOG_WARN : LOG_DEBUG, -ECONNREFUSED,
-                          "the other side says: %s", sentence(f, text, sizeof(text)));
+                          "the other side says: %s", dispatch_sentence(f, text, sizeof(text)));
         } else if ((h->kind == FRAME_HELLO) != (peer->state == PEER_GREETING)) {
                 peer_doom(peer, LOG_WARN, -EPROTO,
                           peer->state == PEER_GREETING ? "a message before the greeting" : "a second greeting");
@@ -162,7 +163,7 @@ static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **a
         } else if (h->kind == FRAME_SEND || h->kind == FRAME_ASK) {
                 take_message(peer, f, attachment);
         } else if (h->kind == FRAME_REPLY || h->kind == FRAME_FAIL) {
-                take_answer(peer, h, f, attachment);
+                dispatch_take_answer(peer, h, f, attachment);
         } else if (h->kind == FRAME_PING) {
                 struct frame_header pong = {.kind = FRAME_PONG};
                 if (peer->out.bytes > peer_queue_limit(peer))
@@ -193,9 +194,9 @@ void peer_take_local(struct rpc_peer *self, struct local_frame *l)
 {
         struct frame f = {.header = l->header, .body = l->body};
         if (l->header.kind == FRAME_SEND || l->header.kind == FRAME_ASK)
-                deliver(self, &f.header, f.body, &l->attachment);
+                dispatch_deliver(self, &f.header, f.body, &l->attachment);
         else
-                take_answer(self, &f.header, &f, &l->attachment);
+                dispatch_take_answer(self, &f.header, &f, &l->attachment);
         free(l->attachment);
         free(l);
 }

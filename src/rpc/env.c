@@ -62,12 +62,12 @@ void env_handle_closed(struct rpc_env *env)
         env_unref(env);
 }
 
-static void handle_closed(uv_handle_t *handle)
+static void env_on_handle_closed(uv_handle_t *handle)
 {
         env_handle_closed(handle->data);
 }
 
-static void on_idle(uv_idle_t *idle)
+static void env_on_idle(uv_idle_t *idle)
 {
         /* being there is all that it is for */
 }
@@ -75,7 +75,7 @@ static void on_idle(uv_idle_t *idle)
 void env_wake(struct rpc_env *env)
 {
         if (!env->closed)
-                uv_idle_start(&env->idle, on_idle);
+                uv_idle_start(&env->idle, env_on_idle);
 }
 
 /* The window is over: say what was left out, and begin anew. */
@@ -102,7 +102,7 @@ bool env_may_log(struct rpc_env *env, struct log_quota *q)
 
 /* --------------------------------------------------------------------------------------------------- the turn */
 
-static void shut(struct rpc_env *env);
+static void env_shut(struct rpc_env *env);
 
 static void run_local(struct rpc_env *env)
 {
@@ -121,7 +121,7 @@ static void run_local(struct rpc_env *env)
         }
 }
 
-static void run_again(struct rpc_env *env)
+static void env_run_again(struct rpc_env *env)
 {
         struct link now;
         link_init(&now);
@@ -150,7 +150,7 @@ void rpc_env_flush(struct rpc_env *env)
 }
 
 /* While closing: whether nothing is left that can be written. */
-static bool drained(struct rpc_env *env)
+static bool env_drained(struct rpc_env *env)
 {
         if (env_now_ms(env) >= env->close_deadline_ms)
                 return true;
@@ -167,11 +167,11 @@ static void env_turn(uv_prepare_t *prepare)
         struct rpc_env *env = prepare->data;
         uv_idle_stop(&env->idle);
         run_local(env);
-        run_again(env);
+        env_run_again(env);
         run_doomed(env);
         rpc_env_flush(env);
-        if (env->closing && drained(env)) {
-                shut(env);
+        if (env->closing && env_drained(env)) {
+                env_shut(env);
                 return;
         }
         if (env->local_first || !link_empty(&env->again) || !link_empty(&env->doomed) || !link_empty(&env->dirty))
@@ -215,8 +215,8 @@ void rpc_options_init(struct rpc_options *o)
 }
 
 /* A timeout of its own key, or spark.network.timeout. */
-static int read_timeout(const struct fst_conf *conf, const char *key, int64_t fallback, int64_t *out,
-                        struct fst_error *error)
+static int env_read_timeout(const struct fst_conf *conf, const char *key, int64_t fallback, int64_t *out,
+                            struct fst_error *error)
 {
         _cleanup_free_ char *text = NULL;
         int r = conf_get_string(conf, key, &text, error);
@@ -243,9 +243,9 @@ int rpc_options_configure(struct rpc_options *options, const struct fst_conf *co
         if (r == 0)
                 r = conf_get_ms(conf, "spark.network.timeout", &o.idle_timeout_ms, error);
         if (r == 0)
-                r = read_timeout(conf, "spark.rpc.askTimeout", o.idle_timeout_ms, &o.ask_timeout_ms, error);
+                r = env_read_timeout(conf, "spark.rpc.askTimeout", o.idle_timeout_ms, &o.ask_timeout_ms, error);
         if (r == 0)
-                r = read_timeout(conf, "spark.rpc.lookupTimeout", o.idle_timeout_ms, &o.lookup_timeout_ms, error);
+                r = env_read_timeout(conf, "spark.rpc.lookupTimeout", o.idle_timeout_ms, &o.lookup_timeout_ms, error);
         if (r == 0 && conf_contains(conf, "spark.rpc.io.connectionTimeout"))
                 r = conf_get_ms(conf, "spark.rpc.io.connectionTimeout", &o.idle_timeout_ms, error);
         if (r < 0)
@@ -259,7 +259,7 @@ int rpc_options_configure(struct rpc_options *options, const struct fst_conf *co
 
 /* ----------------------------------------------------------------------------------------------------- making */
 
-static void add_handle(struct rpc_env *env, uv_handle_t *handle)
+static void env_add_handle(struct rpc_env *env, uv_handle_t *handle)
 {
         handle->data = env;
         env->handles++;
@@ -299,10 +299,10 @@ int rpc_env_new(uv_loop_t *loop, const struct rpc_options *options, struct rpc_e
         uv_idle_init(loop, &env->idle);
         uv_timer_init(loop, &env->wait_timer);
         uv_timer_init(loop, &env->sweep_timer);
-        add_handle(env, (uv_handle_t *)&env->prepare);
-        add_handle(env, (uv_handle_t *)&env->idle);
-        add_handle(env, (uv_handle_t *)&env->wait_timer);
-        add_handle(env, (uv_handle_t *)&env->sweep_timer);
+        env_add_handle(env, (uv_handle_t *)&env->prepare);
+        env_add_handle(env, (uv_handle_t *)&env->idle);
+        env_add_handle(env, (uv_handle_t *)&env->wait_timer);
+        env_add_handle(env, (uv_handle_t *)&env->sweep_timer);
         uv_prepare_start(&env->prepare, env_turn);
         int64_t least = MIN(MIN(env->o.idle_timeout_ms, env->o.greeting_timeout_ms), env->o.lookup_timeout_ms);
         env->sweep_every_ms = MAX(MIN(least / 8, (int64_t)5000), (int64_t)10);
@@ -348,7 +348,7 @@ void rpc_env_unregister(struct rpc_env *env, const char *name)
 
 /* -------------------------------------------------------------------------------------------------- listening */
 
-static void accepting(struct rpc_env *env, bool on);
+static void env_accepting(struct rpc_env *env, bool on);
 
 /* Room for one more that has not said who it is. */
 static bool room_for_stranger(struct rpc_env *env)
@@ -367,7 +367,7 @@ static void on_listen(uv_poll_t *handle, int status, int events)
         struct rpc_env *env = handle->data;
         for (int i = 0; i < ACCEPTS_A_TURN; i++) {
                 if (!room_for_stranger(env)) {
-                        accepting(env, false);
+                        env_accepting(env, false);
                         return;
                 }
                 int fd = socket_accept(env->listener);
@@ -376,7 +376,7 @@ static void on_listen(uv_poll_t *handle, int status, int events)
                 if (fd < 0) {
                         if (env_may_log(env, &env->stranger_log))
                                 log_warn(RPC_LOG, "%s cannot accept a connection now: %s", env->name, strerror(-fd));
-                        accepting(env, false);
+                        env_accepting(env, false);
                         return;
                 }
                 peer_accept(env, fd);
@@ -391,7 +391,7 @@ static void on_accept_retry(uv_timer_t *timer)
         on_sweep(timer);
 }
 
-static void accepting(struct rpc_env *env, bool on)
+static void env_accepting(struct rpc_env *env, bool on)
 {
         if (env->listener < 0 || env->closing || env->accepting == on)
                 return;
@@ -406,7 +406,7 @@ static void accepting(struct rpc_env *env, bool on)
 
 void env_accept_again(struct rpc_env *env)
 {
-        accepting(env, true);
+        env_accepting(env, true);
 }
 
 int rpc_port_open(struct rpc_port *port, const struct rpc_options *options, const char *bind, const char *host,
@@ -449,13 +449,13 @@ int rpc_env_listen_at(struct rpc_env *env, struct rpc_port *port, struct fst_err
         int r = uv_poll_init(env->loop, &env->listen_poll, port->fd);
         if (r < 0)
                 return error_set(error, r, "%s cannot listen: %s", env->name, uv_strerror(r));
-        add_handle(env, (uv_handle_t *)&env->listen_poll);
+        env_add_handle(env, (uv_handle_t *)&env->listen_poll);
         env->listener = port->fd;
         env->port = port->number;
         env->address = mem_strdup(port->address);
         strcpy(env->hello.address, port->address);
         *port = RPC_PORT_NONE;
-        accepting(env, true);
+        env_accepting(env, true);
         log_info("Utils", "Successfully started service '%s' on port %d.", env->name, env->port);
         return 0;
 }
@@ -484,7 +484,7 @@ int rpc_env_port(const struct rpc_env *env)
 
 /* ---------------------------------------------------------------------------------------------------- closing */
 
-static void shut(struct rpc_env *env)
+static void env_shut(struct rpc_env *env)
 {
         if (env->closed)
                 return;
@@ -497,12 +497,12 @@ static void shut(struct rpc_env *env)
         asks_deinit(env->self);
         env->self->state = PEER_ENDED;
         rpc_peer_unref(steal(env->self));
-        uv_close((uv_handle_t *)&env->prepare, handle_closed);
-        uv_close((uv_handle_t *)&env->idle, handle_closed);
-        uv_close((uv_handle_t *)&env->wait_timer, handle_closed);
-        uv_close((uv_handle_t *)&env->sweep_timer, handle_closed);
+        uv_close((uv_handle_t *)&env->prepare, env_on_handle_closed);
+        uv_close((uv_handle_t *)&env->idle, env_on_handle_closed);
+        uv_close((uv_handle_t *)&env->wait_timer, env_on_handle_closed);
+        uv_close((uv_handle_t *)&env->sweep_timer, env_on_handle_closed);
         if (env->listener >= 0) {
-                uv_close((uv_handle_t *)&env->listen_poll, handle_closed);
+                uv_close((uv_handle_t *)&env->listen_poll, env_on_handle_closed);
                 close(env->listener);
                 env->listener = -1;
         }
@@ -517,7 +517,7 @@ void rpc_env_close(struct rpc_env *env, int64_t drain_ms, void (*closed)(void *o
 {
         if (env->closing)
                 return;
-        accepting(env, false);
+        env_accepting(env, false);
         env->closing = true;
         env->on_closed = closed;
         env->on_closed_owner = owner;

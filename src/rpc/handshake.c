@@ -49,7 +49,7 @@ static int take_text(const char *text, char *out, size_t size, const char *what,
         return 0;
 }
 
-static int take(const Firesteel__Rpc__Hello *m, struct hello *h, struct fst_error *error)
+static int handshake_take(const Firesteel__Rpc__Hello *m, struct hello *h, struct fst_error *error)
 {
         struct host_port address;
         *h = (struct hello){.version_low = m->version_low,
@@ -79,7 +79,7 @@ int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_
         if (!m)
                 return error_set(error, -EPROTO, "a greeting that cannot be read");
         struct hello h;
-        int r = take(m, &h, error);
+        int r = handshake_take(m, &h, error);
         firesteel__rpc__hello__free_unpacked(m, NULL);
         if (r == 0)
                 *out = h;

@@ -194,7 +194,7 @@ static char *get_characters(const unsigned char *p, size_t n)
 
 /* ----------------------------------------------------------------------------------------------------- writing */
 
-static void put_number(struct buf *out, uint64_t value, int bytes)
+static void launcher_wire_put_number(struct buf *out, uint64_t value, int bytes)
 {
         while (bytes-- > 0)
                 buf_putc(out, (char)(value >> (8 * bytes)));
@@ -202,7 +202,7 @@ static void put_number(struct buf *out, uint64_t value, int bytes)
 
 static void put_utf(struct buf *out, const char *ascii)
 {
-        put_number(out, strlen(ascii), 2);
+        launcher_wire_put_number(out, strlen(ascii), 2);
         buf_puts(out, ascii);
 }
 
@@ -214,7 +214,7 @@ static bool put_reference(struct launcher_writer *w, uint32_t *number, struct bu
                 return false;
         }
         buf_putc(out, TC_REFERENCE);
-        put_number(out, FIRST_HANDLE + *number - 1, 4);
+        launcher_wire_put_number(out, FIRST_HANDLE + *number - 1, 4);
         return true;
 }
 
@@ -234,9 +234,9 @@ static void put_class(struct launcher_writer *w, int id, struct buf *out)
                         return;
                 buf_putc(out, TC_CLASSDESC);
                 put_utf(out, shape->name);
-                put_number(out, shape->uid, 8);
+                launcher_wire_put_number(out, shape->uid, 8);
                 buf_putc(out, (char)shape->flags);
-                put_number(out, (uint64_t)shape->n_fields, 2);
+                launcher_wire_put_number(out, (uint64_t)shape->n_fields, 2);
                 for (int i = 0; i < shape->n_fields; i++) {
                         buf_putc(out, 'L');
                         put_utf(out, shape->fields[i].name);
@@ -261,7 +261,7 @@ static void put_state(struct launcher_writer *w, enum launcher_state state, stru
         put_utf(out, state_names[state]);
 }
 
-static int put_text(struct launcher_writer *w, const char *text, struct buf *out, struct fst_error *error)
+static int launcher_wire_put_text(struct launcher_writer *w, const char *text, struct buf *out, struct fst_error *error)
 {
         if (!text) {
                 buf_putc(out, TC_NULL);
@@ -270,7 +270,7 @@ static int put_text(struct launcher_writer *w, const char *text, struct buf *out
         w->next++;
         buf_putc(out, TC_STRING);
         size_t at = out->len;
-        put_number(out, 0, 2);
+        launcher_wire_put_number(out, 0, 2);
         int r = put_characters(text, out);
         size_t n = out->len - at - 2;
         if (r == 0 && n > MAX_LAUNCHER_MESSAGE / 4)
@@ -300,9 +300,9 @@ int launcher_writer_put(struct launcher_writer *writer, const struct launcher_me
         put_class(&w, (int)of_kind[m->kind], out);
         w.next++; /* the object */
         if (m->kind == LAUNCHER_HELLO || m->kind == LAUNCHER_SET_APP_ID)
-                r = put_text(&w, m->text, out, error);
+                r = launcher_wire_put_text(&w, m->text, out, error);
         if (r == 0 && m->kind == LAUNCHER_HELLO)
-                r = put_text(&w, m->version, out, error);
+                r = launcher_wire_put_text(&w, m->version, out, error);
         if (m->kind == LAUNCHER_SET_STATE)
                 put_state(&w, m->state, out);
         if (r < 0)
@@ -330,7 +330,7 @@ struct cursor {
 
 #define MISSING 1 /* of the functions below: 0 done, MISSING, or negative */
 
-static int refuse(struct cursor *c, const char *what)
+static int launcher_wire_refuse(struct cursor *c, const char *what)
 {
         return error_set(c->error, -EBADMSG, "not a launcher's message: %s", what);
 }
@@ -358,7 +358,7 @@ static int get_exactly(struct cursor *c, int bytes, uint64_t value, const char *
 {
         uint64_t found;
         int r = get_number(c, bytes, &found);
-        return r ? r : found == value ? 0 : refuse(c, what);
+        return r ? r : found == value ? 0 : launcher_wire_refuse(c, what);
 }
 
 /* A length and so many bytes, where they lie. */
@@ -369,7 +369,7 @@ static int get_utf(struct cursor *c, const unsigned char **text, size_t *n)
         if (r)
                 return r;
         if (length > MAX_LAUNCHER_MESSAGE / 4)
-                return refuse(c, "a text is too long");
+                return launcher_wire_refuse(c, "a text is too long");
         if (c->end - c->at < (ptrdiff_t)length)
                 return MISSING;
         *text = c->at;
@@ -388,7 +388,7 @@ static int get_expected_utf(struct cursor *c, const char *expected, const char *
         const unsigned char *text;
         size_t n;
         int r = get_utf(c, &text, &n);
-        return r ? r : is_text(text, n, expected) ? 0 : refuse(c, what);
+        return r ? r : is_text(text, n, expected) ? 0 : launcher_wire_refuse(c, what);
 }
 
 static int number_it(struct cursor *c, struct launcher_known known)
@@ -408,9 +408,9 @@ static int get_reference(struct cursor *c, int kind, const struct launcher_known
         if (r)
                 return r;
         if (number < FIRST_HANDLE || number - FIRST_HANDLE >= c->reader->known.len)
-                return refuse(c, "a reference to nothing");
+                return launcher_wire_refuse(c, "a reference to nothing");
         *known = &c->reader->known.data[number - FIRST_HANDLE];
-        return (int)(*known)->kind == kind ? 0 : refuse(c, "a reference to something else");
+        return (int)(*known)->kind == kind ? 0 : launcher_wire_refuse(c, "a reference to something else");
 }
 
 static int get_type(struct cursor *c, enum type_id type)
@@ -421,10 +421,10 @@ static int get_type(struct cursor *c, enum type_id type)
                 return r;
         if (tag == TC_REFERENCE) {
                 r = get_reference(c, KNOWN_TYPE, &known);
-                return r ? r : known->which == (int)type ? 0 : refuse(c, "a field of another type");
+                return r ? r : known->which == (int)type ? 0 : launcher_wire_refuse(c, "a field of another type");
         }
         if (tag != TC_STRING)
-                return refuse(c, "a field's type is missing");
+                return launcher_wire_refuse(c, "a field's type is missing");
         r = number_it(c, (struct launcher_known){.kind = KNOWN_TYPE, .which = (int)type});
         return r ? r : get_expected_utf(c, type_names[type], "a field of another type");
 }
@@ -440,7 +440,7 @@ static int get_shape_id(struct cursor *c, int *id)
                 if (is_text(text, n, shapes[*id].name))
                         return 0;
         }
-        return refuse(c, "an object of a class that is none of its own");
+        return launcher_wire_refuse(c, "an object of a class that is none of its own");
 }
 
 /* The rest of a class description, but its parent: it must say what the shape says. */
@@ -468,7 +468,7 @@ static int get_class(struct cursor *c, int expected, int *found)
                 if (r)
                         return r;
                 if (expected == NO_PARENT)
-                        return tag == TC_NULL ? 0 : refuse(c, "a class with another parent");
+                        return tag == TC_NULL ? 0 : launcher_wire_refuse(c, "a class with another parent");
                 if (tag == TC_REFERENCE) {
                         if ((r = get_reference(c, KNOWN_CLASS, &known)))
                                 return r;
@@ -480,10 +480,10 @@ static int get_class(struct cursor *c, int expected, int *found)
                             (r = get_shape(c, &shapes[id])))
                                 return r;
                 } else {
-                        return refuse(c, "a class description is missing");
+                        return launcher_wire_refuse(c, "a class description is missing");
                 }
                 if (expected == SHAPES ? id > SHAPE_STOP : id != expected)
-                        return refuse(c, "an object of another class");
+                        return launcher_wire_refuse(c, "an object of another class");
                 if (first)
                         *found = id;
                 if (tag == TC_REFERENCE)
@@ -492,7 +492,7 @@ static int get_class(struct cursor *c, int expected, int *found)
         }
 }
 
-static int get_text(struct cursor *c, char **out)
+static int launcher_wire_get_text(struct cursor *c, char **out)
 {
         const struct launcher_known *known;
         const unsigned char *text;
@@ -507,12 +507,12 @@ static int get_text(struct cursor *c, char **out)
                 return 0;
         }
         if (tag != TC_STRING)
-                return refuse(c, "a text is missing");
+                return launcher_wire_refuse(c, "a text is missing");
         if ((r = get_utf(c, &text, &n)))
                 return r;
         char *utf8 = get_characters(text, n);
         if (!utf8)
-                return refuse(c, "a text of no characters");
+                return launcher_wire_refuse(c, "a text of no characters");
         if ((r = number_it(c, (struct launcher_known){.kind = KNOWN_TEXT, .text = utf8})))
                 return r;
         *out = mem_strdup(utf8);
@@ -532,7 +532,7 @@ static int get_state_name(struct cursor *c, int *state)
                         return number_it(c, (struct launcher_known){.kind = KNOWN_TEXT,
                                                                     .text = mem_strdup(state_names[*state])});
         }
-        return refuse(c, "a state that is none");
+        return launcher_wire_refuse(c, "a state that is none");
 }
 
 static int get_state(struct cursor *c, enum launcher_state *out)
@@ -548,7 +548,7 @@ static int get_state(struct cursor *c, enum launcher_state *out)
                 return 0;
         }
         if (tag != TC_ENUM)
-                return refuse(c, "a state is missing");
+                return launcher_wire_refuse(c, "a state is missing");
         if ((r = get_class(c, SHAPE_STATE, &id)))
                 return r;
         size_t at = c->reader->known.len;
@@ -565,7 +565,7 @@ static int get_message(struct cursor *c, struct launcher_message *m)
         if (r || (r = get_tag(c, &tag)))
                 return r;
         if (tag != TC_OBJECT)
-                return refuse(c, "an object is missing");
+                return launcher_wire_refuse(c, "an object is missing");
         if ((r = get_class(c, SHAPES, &id)) || (r = number_it(c, (struct launcher_known){.kind = KNOWN_OBJECT})))
                 return r;
         m->kind = id == SHAPE_HELLO        ? LAUNCHER_HELLO
@@ -573,15 +573,15 @@ static int get_message(struct cursor *c, struct launcher_message *m)
                   : id == SHAPE_SET_STATE  ? LAUNCHER_SET_STATE
                                            : LAUNCHER_STOP;
         if (m->kind == LAUNCHER_HELLO || m->kind == LAUNCHER_SET_APP_ID)
-                r = get_text(c, &m->text);
+                r = launcher_wire_get_text(c, &m->text);
         if (r == 0 && m->kind == LAUNCHER_HELLO)
-                r = get_text(c, &m->version);
+                r = launcher_wire_get_text(c, &m->version);
         if (m->kind == LAUNCHER_SET_STATE)
                 r = get_state(c, &m->state);
         return r;
 }
 
-static void forget(struct launcher_reader *r, size_t known)
+static void launcher_wire_forget(struct launcher_reader *r, size_t known)
 {
         while (r->known.len > known)
                 free(r->known.data[--r->known.len].text);
@@ -589,7 +589,7 @@ static void forget(struct launcher_reader *r, size_t known)
 
 void launcher_reader_deinit(struct launcher_reader *r)
 {
-        forget(r, 0);
+        launcher_wire_forget(r, 0);
         vec_deinit(&r->known);
         buf_deinit(&r->in);
 }
@@ -607,7 +607,7 @@ int launcher_reader_next(struct launcher_reader *reader, struct launcher_message
         size_t known = reader->known.len;
         int r = get_message(&c, &read);
         if (r != 0) {
-                forget(reader, known);
+                launcher_wire_forget(reader, known);
                 launcher_message_deinit(&read);
                 if (r == MISSING && reader->in.len > MAX_LAUNCHER_MESSAGE)
                         return error_set(error, -EMSGSIZE, "a launcher's message is longer than %d bytes",

@@ -60,24 +60,24 @@ void rpc_peer_unref(struct rpc_peer *peer)
 
 /* ---------------------------------------------------------------------------------------------------- polling */
 
-static void poll_closed(uv_handle_t *handle)
+static void peer_poll_closed(uv_handle_t *handle)
 {
         struct peer_poll *poll = handle->data;
         env_handle_closed(poll->env);
         free(poll);
 }
 
-static void unwatch(struct rpc_peer *peer)
+static void peer_unwatch(struct rpc_peer *peer)
 {
         if (!peer->poll)
                 return;
         struct peer_poll *poll = steal(peer->poll);
         poll->peer = NULL;
-        uv_close((uv_handle_t *)&poll->handle, poll_closed);
+        uv_close((uv_handle_t *)&poll->handle, peer_poll_closed);
         peer->events = 0;
 }
 
-static void on_poll(uv_poll_t *handle, int status, int events);
+static void peer_on_poll(uv_poll_t *handle, int status, int events);
 
 static void set_events(struct rpc_peer *peer, int events)
 {
@@ -85,12 +85,12 @@ static void set_events(struct rpc_peer *peer, int events)
                 return;
         peer->events = events;
         if (events)
-                uv_poll_start(&peer->poll->handle, events, on_poll);
+                uv_poll_start(&peer->poll->handle, events, peer_on_poll);
         else
                 uv_poll_stop(&peer->poll->handle);
 }
 
-static int watch(struct rpc_peer *peer, int fd)
+static int peer_watch(struct rpc_peer *peer, int fd)
 {
         struct peer_poll *poll = new0(struct peer_poll);
         int r = uv_poll_init(peer->env->loop, &poll->handle, fd);
@@ -205,7 +205,7 @@ void peer_end(struct rpc_peer *peer)
                 link_remove(&peer->stranger);
                 env->stranger_count--;
         }
-        unwatch(peer);
+        peer_unwatch(peer);
         channel_free(steal(peer->ch));
         if (peer->fd >= 0)
                 close(peer->fd);
@@ -243,7 +243,7 @@ static void begin_channel(struct rpc_peer *peer, int fd, enum channel_side side)
                 peer_doom(peer, LOG_WARN, r, "%s", error_message(&error));
         } else {
                 peer->name = mem_strdup(channel_peer(peer->ch));
-                if (!peer->poll && (r = watch(peer, fd)) < 0)
+                if (!peer->poll && (r = peer_watch(peer, fd)) < 0)
                         peer_doom(peer, LOG_WARN, r, "it cannot be polled: %s", uv_strerror(r));
         }
         error_deinit(&error);
@@ -259,7 +259,7 @@ static void try_next_address(struct rpc_peer *peer, int code)
                         code = fd;
                         continue;
                 }
-                code = watch(peer, fd);
+                code = peer_watch(peer, fd);
                 if (code < 0) {
                         close(fd);
                         continue;
@@ -276,7 +276,7 @@ static void connect_event(struct rpc_peer *peer)
 {
         int r = socket_connected(peer->fd);
         if (r < 0) {
-                unwatch(peer);
+                peer_unwatch(peer);
                 close(peer->fd);
                 peer->fd = -1;
                 try_next_address(peer, r);
@@ -289,7 +289,7 @@ static void connect_event(struct rpc_peer *peer)
         peer_flush(peer);
 }
 
-static void resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
+static void peer_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
 {
         struct peer_lookup *lookup = request->data;
         struct rpc_peer *peer = lookup->peer;
@@ -312,7 +312,7 @@ static void resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *add
 }
 
 /* The target's addresses: at once if it is written as one, else from the resolver, which has threads of its own. */
-static void resolve(struct rpc_peer *peer)
+static void peer_resolve(struct rpc_peer *peer)
 {
         struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
         char port[8];
@@ -329,7 +329,7 @@ static void resolve(struct rpc_peer *peer)
         lookup->request.data = lookup;
         lookup->peer = peer;
         lookup->env = peer->env;
-        int r = uv_getaddrinfo(peer->env->loop, &lookup->request, resolved, peer->target.host, port, &hints);
+        int r = uv_getaddrinfo(peer->env->loop, &lookup->request, peer_resolved, peer->target.host, port, &hints);
         if (r < 0) {
                 free(lookup);
                 peer_doom(peer, LOG_WARN, -ENOENT, "the host \"%s\" cannot be looked up: %s", peer->target.host,
@@ -356,7 +356,7 @@ struct rpc_peer *peer_connect(struct rpc_env *env, const struct host_port *targe
         peer->target_text = mem_strdup(target_text);
         link_insert(&env->peers, &peer->all);
         put_hello(peer);
-        resolve(peer);
+        peer_resolve(peer);
         return peer;
 }
 
@@ -462,7 +462,7 @@ void peer_read(struct rpc_peer *peer)
                 frame_reader_keep(&peer->reader);
 }
 
-static void on_poll(uv_poll_t *handle, int status, int events)
+static void peer_on_poll(uv_poll_t *handle, int status, int events)
 {
         struct rpc_peer *peer = ((struct peer_poll *)handle->data)->peer;
         if (!peer || peer->doomed)

@@ -9,20 +9,20 @@
 
 #define MAX_FORGOTTEN 65536
 
-static size_t place_of(const struct ask_table *t, uint64_t id)
+static size_t pending_asks_place_of(const struct ask_table *t, uint64_t id)
 {
         return (size_t)(id * 0x9e3779b97f4a7c15u >> 32) & (t->size - 1);
 }
 
-static void put(struct ask_table *t, struct ask a)
+static void pending_asks_put(struct ask_table *t, struct ask a)
 {
-        size_t i = place_of(t, a.id);
+        size_t i = pending_asks_place_of(t, a.id);
         while (t->places[i].id)
                 i = (i + 1) & (t->size - 1);
         t->places[i] = a;
 }
 
-static void grow(struct ask_table *t)
+static void pending_asks_grow(struct ask_table *t)
 {
         struct ask *old = t->places;
         size_t size = t->size;
@@ -30,26 +30,26 @@ static void grow(struct ask_table *t)
         t->places = new_array(struct ask, t->size);
         for (size_t i = 0; i < size; i++)
                 if (old[i].id)
-                        put(t, old[i]);
+                        pending_asks_put(t, old[i]);
         free(old);
 }
 
-static struct ask *find(const struct ask_table *t, uint64_t id)
+static struct ask *pending_asks_find(const struct ask_table *t, uint64_t id)
 {
         if (t->size == 0)
                 return NULL;
-        for (size_t i = place_of(t, id); t->places[i].id; i = (i + 1) & (t->size - 1))
+        for (size_t i = pending_asks_place_of(t, id); t->places[i].id; i = (i + 1) & (t->size - 1))
                 if (t->places[i].id == id)
                         return &t->places[i];
         return NULL;
 }
 
 /* Take a place out, and move up what was put behind it for lack of room. */
-static void take_out(struct ask_table *t, struct ask *a)
+static void pending_asks_take_out(struct ask_table *t, struct ask *a)
 {
         size_t hole = (size_t)(a - t->places), mask = t->size - 1;
         for (size_t i = (hole + 1) & mask; t->places[i].id; i = (i + 1) & mask) {
-                size_t home = place_of(t, t->places[i].id);
+                size_t home = pending_asks_place_of(t, t->places[i].id);
                 if (((i - home) & mask) >= ((i - hole) & mask)) {
                         t->places[hole] = t->places[i];
                         hole = i;
@@ -59,7 +59,7 @@ static void take_out(struct ask_table *t, struct ask *a)
         t->used--;
 }
 
-static void arm(struct rpc_env *env)
+static void pending_asks_arm(struct rpc_env *env)
 {
         if (env->closing || link_empty(&env->waits))
                 return;
@@ -86,24 +86,24 @@ void asks_add(struct rpc_peer *peer, uint64_t id, int64_t timeout_ms, rpc_answer
                                .answered = answered,
                                .owner = owner};
         if (2 * (peer->asks.used + 1) > peer->asks.size)
-                grow(&peer->asks);
-        put(&peer->asks, (struct ask){id, w});
+                pending_asks_grow(&peer->asks);
+        pending_asks_put(&peer->asks, (struct ask){id, w});
         peer->asks.used++;
         /* most have the same timeout, so their place is at the end */
         struct link *at = &env->waits;
         while (at->prev != &env->waits && container_of(at->prev, struct ask_wait, link)->deadline_ms > w->deadline_ms)
                 at = at->prev;
         link_insert(at, &w->link);
-        arm(env);
+        pending_asks_arm(env);
 }
 
 int asks_take(struct rpc_peer *peer, uint64_t id, struct ask_wait **out)
 {
-        struct ask *a = find(&peer->asks, id);
+        struct ask *a = pending_asks_find(&peer->asks, id);
         if (!a)
                 return -ENOENT;
         struct ask_wait *w = a->wait;
-        take_out(&peer->asks, a);
+        pending_asks_take_out(&peer->asks, a);
         if (!w) {
                 peer->asks.forgotten--;
                 return 0;
@@ -119,7 +119,7 @@ void asks_release(struct rpc_env *env, struct ask_wait *w)
         env->free_waits = w;
 }
 
-static void tell_failure(struct ask_wait *w, int code, const char *why)
+static void pending_asks_tell_failure(struct ask_wait *w, int code, const char *why)
 {
         const struct rpc_peer *p = w->peer;
         struct rpc_answer answer = {.status = code, .message = why};
@@ -142,7 +142,7 @@ void asks_fail_all(struct rpc_peer *peer, const char *why)
         for (size_t i = 0; i < waits.len; i++)
                 link_remove(&waits.data[i]->link);
         for (size_t i = 0; i < waits.len; i++) {
-                tell_failure(waits.data[i], -ENOTCONN, why);
+                pending_asks_tell_failure(waits.data[i], -ENOTCONN, why);
                 asks_release(peer->env, waits.data[i]);
         }
         vec_deinit(&waits);
@@ -170,7 +170,7 @@ void asks_timer(uv_timer_t *timer)
                         break;
                 link_remove(&w->link);
                 struct rpc_peer *peer = w->peer;
-                find(&peer->asks, w->id)->wait = NULL;
+                pending_asks_find(&peer->asks, w->id)->wait = NULL;
                 if (++peer->asks.forgotten > MAX_FORGOTTEN)
                         peer_doom(peer, LOG_WARN, -ETIMEDOUT, "it answers nothing");
                 _cleanup_free_ char *why = mem_printf("%s %s within %lld ms (spark.rpc.askTimeout, "
@@ -178,10 +178,10 @@ void asks_timer(uv_timer_t *timer)
                                                       peer->name ? peer->name : peer->target_text,
                                                       peer->state == PEER_OPEN ? "did not answer" : "was not reached",
                                                       (long long)w->timeout_ms);
-                tell_failure(w, -ETIMEDOUT, why);
+                pending_asks_tell_failure(w, -ETIMEDOUT, why);
                 asks_release(env, w);
                 if (env->closing)
                         return;
         }
-        arm(env);
+        pending_asks_arm(env);
 }

@@ -144,7 +144,7 @@ struct rpc_peer *rpc_ref_peer(const struct rpc_ref *ref)
 
 /* -------------------------------------------------------------------------------------------------- messages */
 
-static void release(const struct rpc_attachment *a)
+static void ref_release(const struct rpc_attachment *a)
 {
         if (a && a->release)
                 a->release(a->arg, a->data);
@@ -164,7 +164,7 @@ static void put_local(struct rpc_peer *self, const struct frame_header *h, const
                 f->attachment = mem_alloc(h->attachment_len);
                 memcpy(f->attachment, attachment->data, h->attachment_len);
         }
-        release(attachment);
+        ref_release(attachment);
         *env->local_last = f;
         env->local_last = &f->next;
         env_wake(env);
@@ -182,19 +182,19 @@ static void put_attachment(struct rpc_peer *peer, const struct rpc_attachment *a
                 out_queue_commit(&peer->out, n);
                 at += n;
         }
-        release(a);
+        ref_release(a);
 }
 
 int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *body, const ProtobufCMessage *packed,
                      const struct rpc_attachment *attachment)
 {
         if (attachment && attachment->len == 0) {
-                release(attachment);
+                ref_release(attachment);
                 attachment = NULL;
         }
         size_t attached = attachment ? attachment->len : 0;
         if (h->body_len > peer->max_bytes || attached > peer->max_bytes - h->body_len) {
-                release(attachment);
+                ref_release(attachment);
                 return -EMSGSIZE;
         }
         h->attachment_len = attached;
@@ -204,7 +204,7 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
         }
         if (unlikely(peer->out.bytes > 0 && peer->out.bytes + h->body_len + attached > peer_queue_limit(peer))) {
                 peer_doom(peer, LOG_WARN, -ENOBUFS, "it does not read: %zu bytes wait for it", peer->out.bytes);
-                release(attachment);
+                ref_release(attachment);
                 return -ENOBUFS;
         }
         uint8_t *at = out_queue_reserve(&peer->out, FRAME_HEADER_SIZE + (size_t)h->body_len);
@@ -227,7 +227,7 @@ static int send_message(struct rpc_ref *ref, struct frame_header *h, const void 
         int code = 0;
         struct rpc_peer *peer = ref_peer(ref, &code);
         if (!peer) {
-                release(attachment);
+                ref_release(attachment);
                 return code;
         }
         h->endpoint = ref->number;
@@ -240,18 +240,18 @@ static int send_message(struct rpc_ref *ref, struct frame_header *h, const void 
         return 0;
 }
 
-static bool fits(size_t len, const struct rpc_attachment *attachment)
+static bool ref_fits(size_t len, const struct rpc_attachment *attachment)
 {
         if (len <= UINT32_MAX)
                 return true;
-        release(attachment);
+        ref_release(attachment);
         return false;
 }
 
 int rpc_send(struct rpc_ref *ref, uint16_t type, const void *body, size_t len, const struct rpc_attachment *attachment)
 {
         struct rpc_peer *peer;
-        if (!fits(len, attachment))
+        if (!ref_fits(len, attachment))
                 return -EMSGSIZE;
         struct frame_header h = {.kind = FRAME_SEND, .type = type, .body_len = (uint32_t)len};
         return send_message(ref, &h, body, NULL, attachment, &peer);
@@ -262,14 +262,14 @@ int rpc_send_packed(struct rpc_ref *ref, uint16_t type, const ProtobufCMessage *
 {
         struct rpc_peer *peer;
         size_t len = protobuf_c_message_get_packed_size(body);
-        if (!fits(len, attachment))
+        if (!ref_fits(len, attachment))
                 return -EMSGSIZE;
         struct frame_header h = {.kind = FRAME_SEND, .type = type, .body_len = (uint32_t)len};
         return send_message(ref, &h, NULL, body, attachment, &peer);
 }
 
-static int ask(struct rpc_ref *ref, struct frame_header *h, const void *body, const ProtobufCMessage *packed,
-               const struct rpc_attachment *attachment, int64_t timeout_ms, rpc_answer_fn answered, void *owner)
+static int ref_ask(struct rpc_ref *ref, struct frame_header *h, const void *body, const ProtobufCMessage *packed,
+                   const struct rpc_attachment *attachment, int64_t timeout_ms, rpc_answer_fn answered, void *owner)
 {
         struct rpc_peer *peer;
         int r = send_message(ref, h, body, packed, attachment, &peer);
@@ -281,36 +281,36 @@ static int ask(struct rpc_ref *ref, struct frame_header *h, const void *body, co
 int rpc_ask(struct rpc_ref *ref, uint16_t type, const void *body, size_t len, const struct rpc_attachment *attachment,
             int64_t timeout_ms, rpc_answer_fn answered, void *owner)
 {
-        if (!fits(len, attachment))
+        if (!ref_fits(len, attachment))
                 return -EMSGSIZE;
         struct frame_header h = {.kind = FRAME_ASK, .type = type, .body_len = (uint32_t)len};
-        return ask(ref, &h, body, NULL, attachment, timeout_ms, answered, owner);
+        return ref_ask(ref, &h, body, NULL, attachment, timeout_ms, answered, owner);
 }
 
 int rpc_ask_packed(struct rpc_ref *ref, uint16_t type, const ProtobufCMessage *body,
                    const struct rpc_attachment *attachment, int64_t timeout_ms, rpc_answer_fn answered, void *owner)
 {
         size_t len = protobuf_c_message_get_packed_size(body);
-        if (!fits(len, attachment))
+        if (!ref_fits(len, attachment))
                 return -EMSGSIZE;
         struct frame_header h = {.kind = FRAME_ASK, .type = type, .body_len = (uint32_t)len};
-        return ask(ref, &h, NULL, body, attachment, timeout_ms, answered, owner);
+        return ref_ask(ref, &h, NULL, body, attachment, timeout_ms, answered, owner);
 }
 
 /* --------------------------------------------------------------------------------------------------- answers */
 
 /* The answer to @id. If it cannot be sent as it is, the asker is told so. */
-static int answer(struct rpc_peer *peer, uint64_t id, uint8_t kind, uint16_t type, const void *body, size_t len,
-                  const ProtobufCMessage *packed, const struct rpc_attachment *attachment)
+static int ref_answer(struct rpc_peer *peer, uint64_t id, uint8_t kind, uint16_t type, const void *body, size_t len,
+                      const ProtobufCMessage *packed, const struct rpc_attachment *attachment)
 {
         if (peer->doomed || peer->state == PEER_ENDED || peer->env->closing) {
-                release(attachment);
+                ref_release(attachment);
                 return peer->env->closing ? -ESHUTDOWN : -ENOTCONN;
         }
         if (packed)
                 len = protobuf_c_message_get_packed_size(packed);
         int r = -EMSGSIZE;
-        if (fits(len, attachment)) {
+        if (ref_fits(len, attachment)) {
                 struct frame_header h = {.kind = kind, .type = type, .id = id, .body_len = (uint32_t)len};
                 r = peer_put_message(peer, &h, body, packed, attachment);
         }
@@ -328,11 +328,11 @@ static int answer_failure(struct rpc_peer *peer, uint64_t id, const char *format
         char text[2048];
         int len = vsnprintf(text, sizeof(text), format, args);
         size_t n = len < 0 ? 0 : MIN((size_t)len, sizeof(text) - 1);
-        return answer(peer, id, FRAME_FAIL, FST_RPC_E_FAILED, text, n, NULL, NULL);
+        return ref_answer(peer, id, FRAME_FAIL, FST_RPC_E_FAILED, text, n, NULL, NULL);
 }
 
 /* The ask of a message, once. */
-static uint64_t take_ask(struct rpc_message *m)
+static uint64_t ref_take_ask(struct rpc_message *m)
 {
         uint64_t id = m->ask;
         m->ask = 0;
@@ -342,26 +342,26 @@ static uint64_t take_ask(struct rpc_message *m)
 int rpc_reply(struct rpc_message *m, uint16_t type, const void *body, size_t len,
               const struct rpc_attachment *attachment)
 {
-        uint64_t id = take_ask(m);
+        uint64_t id = ref_take_ask(m);
         if (id)
-                return answer(m->peer, id, FRAME_REPLY, type, body, len, NULL, attachment);
-        release(attachment);
+                return ref_answer(m->peer, id, FRAME_REPLY, type, body, len, NULL, attachment);
+        ref_release(attachment);
         return 0;
 }
 
 int rpc_reply_packed(struct rpc_message *m, uint16_t type, const ProtobufCMessage *body,
                      const struct rpc_attachment *attachment)
 {
-        uint64_t id = take_ask(m);
+        uint64_t id = ref_take_ask(m);
         if (id)
-                return answer(m->peer, id, FRAME_REPLY, type, NULL, 0, body, attachment);
-        release(attachment);
+                return ref_answer(m->peer, id, FRAME_REPLY, type, NULL, 0, body, attachment);
+        ref_release(attachment);
         return 0;
 }
 
 int rpc_fail(struct rpc_message *m, const char *format, ...)
 {
-        uint64_t id = take_ask(m);
+        uint64_t id = ref_take_ask(m);
         if (!id)
                 return 0;
         va_list args;
@@ -376,7 +376,7 @@ struct rpc_call *rpc_message_defer(struct rpc_message *m)
         struct rpc_call *call = new0(struct rpc_call);
         call->env = env_ref(m->env);
         call->peer = rpc_peer_ref_new(m->peer);
-        call->id = take_ask(m);
+        call->id = ref_take_ask(m);
         return call;
 }
 
@@ -393,8 +393,8 @@ int rpc_call_reply(struct rpc_call *call, uint16_t type, const void *body, size_
                    const struct rpc_attachment *attachment)
 {
         if (call->id)
-                return call_end(call, answer(call->peer, call->id, FRAME_REPLY, type, body, len, NULL, attachment));
-        release(attachment);
+                return call_end(call, ref_answer(call->peer, call->id, FRAME_REPLY, type, body, len, NULL, attachment));
+        ref_release(attachment);
         return call_end(call, 0);
 }
 

@@ -29,7 +29,7 @@ static struct out_block *block_new(struct out_pool *pool, size_t n)
         return b;
 }
 
-static void block_free(struct out_pool *pool, struct out_block *b)
+static void send_queue_block_free(struct out_pool *pool, struct out_block *b)
 {
         if (b->cap != OUT_BLOCK_SIZE || pool->count >= MAX_OUT_POOL) {
                 free(b);
@@ -59,7 +59,7 @@ static void piece_done(struct out_queue *q, struct out_piece *p)
 {
         if (p->block) {
                 if (--p->block->pieces == 0 && p->block != q->current)
-                        block_free(q->pool, p->block);
+                        send_queue_block_free(q->pool, p->block);
         } else if (p->release) {
                 p->release(p->arg, p->whole);
         }
@@ -74,12 +74,12 @@ void out_queue_deinit(struct out_queue *q)
                 piece_done(q, &p);
         }
         if (q->current)
-                block_free(q->pool, steal(q->current));
+                send_queue_block_free(q->pool, steal(q->current));
         free(steal(q->pieces));
         q->first = q->cap = q->bytes = 0;
 }
 
-static struct out_piece *push(struct out_queue *q)
+static struct out_piece *send_queue_push(struct out_queue *q)
 {
         if (q->first + q->len == q->cap) {
                 if (q->first > 0) {
@@ -99,7 +99,7 @@ uint8_t *out_queue_reserve(struct out_queue *q, size_t n)
         if (!b || b->cap - b->used < n) {
                 q->current = block_new(q->pool, n);
                 if (b && b->pieces == 0)
-                        block_free(q->pool, b);
+                        send_queue_block_free(q->pool, b);
                 b = q->current;
         }
         return b->data + b->used;
@@ -112,7 +112,7 @@ void out_queue_commit(struct out_queue *q, size_t n)
         if (last && last->block == b) { /* no other piece of it can be newer: the run goes on */
                 last->len += n;
         } else {
-                *push(q) = (struct out_piece){.data = b->data + b->used, .len = n, .block = b};
+                *send_queue_push(q) = (struct out_piece){.data = b->data + b->used, .len = n, .block = b};
                 b->pieces++;
         }
         b->used += n;
@@ -122,7 +122,8 @@ void out_queue_commit(struct out_queue *q, size_t n)
 void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*release)(void *arg, const void *data),
                    void *arg)
 {
-        *push(q) = (struct out_piece){.data = data, .len = len, .release = release, .arg = arg, .whole = data};
+        *send_queue_push(q) =
+                (struct out_piece){.data = data, .len = len, .release = release, .arg = arg, .whole = data};
         q->bytes += len;
 }
 
@@ -154,5 +155,5 @@ void out_queue_sent(struct out_queue *q, size_t n)
         }
         q->first = 0;
         if (q->current)
-                block_free(q->pool, steal(q->current));
+                send_queue_block_free(q->pool, steal(q->current));
 }

@@ -24,17 +24,18 @@ void *wire_array(struct wire_memory *memory, size_t count, size_t size)
         return memset(at, 0, bytes - 16);
 }
 
-static void *allocate(void *memory, size_t size)
+static void *wire_memory_allocate(void *memory, size_t size)
 {
         return wire_alloc(memory, size);
 }
 
-static void release(void *memory, void *pointer)
+static void wire_memory_release(void *memory, void *pointer)
 {
         /* with the arena */
 }
 
 ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory)
 {
-        return (ProtobufCAllocator){.alloc = allocate, .free = release, .allocator_data = memory};
+        return (ProtobufCAllocator){
+                .alloc = wire_memory_allocate, .free = wire_memory_release, .allocator_data = memory};
 }

@@ -93,7 +93,7 @@ static struct meeting *meeting_of(struct barrier_coordinator *c, const struct ba
         return &c->meetings.data[c->meetings.len - 1];
 }
 
-static void complete(struct barrier_coordinator *c, struct meeting *m)
+static void barrier_coordinator_complete(struct barrier_coordinator *c, struct meeting *m)
 {
         struct barrier_message *messages = new_array(struct barrier_message, (size_t)m->n_tasks);
 
@@ -107,7 +107,7 @@ static void complete(struct barrier_coordinator *c, struct meeting *m)
 }
 
 /* What is wrong with the request alone; NULL: nothing. The caller frees. */
-static char *refuse(const struct meeting *m, const struct barrier_request *r)
+static char *barrier_coordinator_refuse(const struct meeting *m, const struct barrier_request *r)
 {
         if (r->n_tasks != m->n_tasks || r->index < 0 || r->index >= m->n_tasks)
                 return mem_printf("Number of tasks of Stage %d (Attempt %d) is %d from Task %" PRId64
@@ -144,7 +144,7 @@ void barrier_coordinator_request(struct barrier_coordinator *c, const struct bar
                 return;
         }
         m = meeting_of(c, r);
-        refusal = refuse(m, r);
+        refusal = barrier_coordinator_refuse(m, r);
         if (refusal) {
                 c->ops->fail(c->owner, r->user, refusal);
                 return;
@@ -166,7 +166,7 @@ void barrier_coordinator_request(struct barrier_coordinator *c, const struct bar
         }
         sit_down(m, r);
         if (m->arrived == m->n_tasks)
-                complete(c, m);
+                barrier_coordinator_complete(c, m);
 }
 
 void barrier_coordinator_stage_end(struct barrier_coordinator *c, int stage, int stage_attempt)

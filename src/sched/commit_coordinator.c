@@ -30,7 +30,7 @@ struct commit_coordinator *commit_coordinator_new(void)
         return new0(struct commit_coordinator);
 }
 
-static struct commit_stage *find(const struct commit_coordinator *c, int stage)
+static struct commit_stage *commit_coordinator_find(const struct commit_coordinator *c, int stage)
 {
         for (size_t i = 0; i < c->stages.len; i++)
                 if (c->stages.data[i].id == stage)
@@ -40,7 +40,7 @@ static struct commit_stage *find(const struct commit_coordinator *c, int stage)
 
 bool commit_coordinator_stage_start(struct commit_coordinator *c, int stage, int partitions)
 {
-        struct commit_stage *known = find(c, stage);
+        struct commit_stage *known = commit_coordinator_find(c, stage);
 
         if (known)
                 return known->partitions == partitions;
@@ -62,7 +62,7 @@ static void stage_deinit(struct commit_stage *s)
 
 void commit_coordinator_stage_end(struct commit_coordinator *c, int stage)
 {
-        struct commit_stage *s = find(c, stage);
+        struct commit_stage *s = commit_coordinator_find(c, stage);
 
         if (!s)
                 return;
@@ -80,7 +80,7 @@ void commit_coordinator_free(struct commit_coordinator *c)
         free(c);
 }
 
-static bool same(const struct attempt *a, const struct attempt *b)
+static bool commit_coordinator_same(const struct attempt *a, const struct attempt *b)
 {
         return a->partition == b->partition && a->stage_attempt == b->stage_attempt && a->number == b->number;
 }
@@ -88,7 +88,7 @@ static bool same(const struct attempt *a, const struct attempt *b)
 bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int stage_attempt, int partition,
                                    int attempt)
 {
-        struct commit_stage *s = find(c, stage);
+        struct commit_stage *s = commit_coordinator_find(c, stage);
         struct attempt asker = {partition, stage_attempt, attempt};
 
         if (!s || partition < 0 || partition >= s->partitions) {
@@ -97,7 +97,7 @@ bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int 
                 return false;
         }
         for (size_t i = 0; i < s->failed.len; i++)
-                if (same(&s->failed.data[i], &asker)) {
+                if (commit_coordinator_same(&s->failed.data[i], &asker)) {
                         log_info(
                                 LOG,
                                 "Commit denied for stage=%d.%d, partition=%d: task attempt %d already marked as failed.",
@@ -108,18 +108,18 @@ bool commit_coordinator_may_commit(struct commit_coordinator *c, int stage, int 
 
         if (committer->number < 0)
                 *committer = asker;
-        return same(committer, &asker);
+        return commit_coordinator_same(committer, &asker);
 }
 
 void commit_coordinator_failed(struct commit_coordinator *c, int stage, int stage_attempt, int partition, int attempt)
 {
-        struct commit_stage *s = find(c, stage);
+        struct commit_stage *s = commit_coordinator_find(c, stage);
         struct attempt failed = {partition, stage_attempt, attempt};
 
         if (!s || partition < 0 || partition >= s->partitions)
                 return;
         vec_push(&s->failed, failed);
-        if (!same(&s->committers[partition], &failed))
+        if (!commit_coordinator_same(&s->committers[partition], &failed))
                 return;
         log_debug(LOG, "Authorized committer (attemptNumber=%d, stage=%d, partition=%d) failed; clearing lock", attempt,
                   stage, partition);

@@ -29,12 +29,12 @@ static void submit_stage(struct sched *s, struct stage *stage);
 static void fail_job(struct sched *s, struct job *job, enum job_result result, const char *message);
 static void abort_stage(struct sched *s, struct stage *stage, const char *reason);
 
-static const char *kind(const struct stage *stage)
+static const char *dag_kind(const struct stage *stage)
 {
         return stage_is_result(stage) ? "ResultStage" : "ShuffleMapStage";
 }
 
-static const char *site(const struct stage *stage)
+static const char *dag_site(const struct stage *stage)
 {
         return stage->call_site ? stage->call_site : "?";
 }
@@ -65,11 +65,11 @@ static void finish_stage(struct sched *s, struct stage *stage, const char *failu
         double seconds = (double)(s->now - stage->submitted) / 1e9;
 
         if (failure)
-                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) failed in %.3f s due to %s", kind(stage), stage->id,
-                          site(stage), seconds, failure);
+                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) failed in %.3f s due to %s", dag_kind(stage),
+                          stage->id, dag_site(stage), seconds, failure);
         else
-                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) finished in %.3f s", kind(stage), stage->id,
-                          site(stage), seconds);
+                log_about(LOG_INFO, stage->id, -1, LOG, "%s %d (%s) finished in %.3f s", dag_kind(stage), stage->id,
+                          dag_site(stage), seconds);
         if (!failure)
                 stage->failed_attempts = 0;
         stage->state = STAGE_IDLE;
@@ -78,7 +78,7 @@ static void finish_stage(struct sched *s, struct stage *stage, const char *failu
 
 /* ---------------------------------------------------------------------------------------------- submission */
 
-static void release_set(struct sched *s, struct task_set *set)
+static void dag_release_set(struct sched *s, struct task_set *set)
 {
         struct stage *stage = set->stage;
         struct job *job = set->job;
@@ -142,13 +142,13 @@ static void submit_missing_tasks(struct sched *s, struct stage *stage)
         preferred_places_find(s, set);
         stage->set = set;
         const char *name = __atomic_load_n(&stage->lineage->name, __ATOMIC_ACQUIRE);
-        log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n, kind(stage),
-                  stage->id, name ? name : "RDD", stage->lineage->id,
+        log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %d missing tasks from %s %d (%s[%d] at %s)", n,
+                  dag_kind(stage), stage->id, name ? name : "RDD", stage->lineage->id,
                   stage->lineage->call_site ? stage->lineage->call_site : "?");
         s->ops->stage_submitted(s->owner, stage, set);
         task_scheduler_submit(&s->tasks, set, s->now);
         if (task_set_unref(set))
-                release_set(s, set);
+                dag_release_set(s, set);
 }
 
 /* @parent is complete: submit what waited for it. */
@@ -220,11 +220,11 @@ static void submit_one(struct sched *s, struct stage *stage, stage_list *stack)
                         mem_printf("%s %d (name=%s) has been resubmitted for the maximum "
                                    "allowable number of times: %d, which is the max value of "
                                    "config `spark.stage.maxAttempts`",
-                                   kind(stage), stage->id, site(stage), s->config.max_total_attempts);
+                                   dag_kind(stage), stage->id, dag_site(stage), s->config.max_total_attempts);
                 abort_stage(s, stage, reason);
         } else if (missing.len == 0 && has_slots(s, stage)) {
                 log_about(LOG_INFO, stage->id, -1, LOG, "Submitting %s %d (%s), which has no missing parents",
-                          kind(stage), stage->id, site(stage));
+                          dag_kind(stage), stage->id, dag_site(stage));
                 submit_missing_tasks(s, stage);
         } else if (missing.len > 0) {
                 stage->state = STAGE_WAITING;
@@ -294,7 +294,7 @@ void dag_retry_barrier_stages(struct sched *s)
 
 /* ---------------------------------------------------------------------------------------------------- jobs */
 
-static int check_partitions(const struct job_spec *spec, struct fst_error *error)
+static int dag_check_partitions(const struct job_spec *spec, struct fst_error *error)
 {
         for (int i = 0; spec->partitions && i < spec->n_partitions; i++)
                 if (spec->partitions[i] < 0 || spec->partitions[i] >= spec->final->partitions)
@@ -379,7 +379,7 @@ static void end_job(struct sched *s, struct job *job, enum job_result result, co
         job_unref(s, job);
 }
 
-static bool interrupts(const struct job *job)
+static bool dag_interrupts(const struct job *job)
 {
         const char *value = strmap_get(&job->properties, "spark.job.interruptOnCancel");
 
@@ -398,7 +398,7 @@ static void fail_job(struct sched *s, struct job *job, enum job_result result, c
 
                 if (stage->jobs.len != 1)
                         continue;
-                task_scheduler_cancel(&s->tasks, stage, interrupts(job), reason);
+                task_scheduler_cancel(&s->tasks, stage, dag_interrupts(job), reason);
                 if (stage->state == STAGE_RUNNING)
                         finish_stage(s, stage, message);
         }
@@ -432,15 +432,15 @@ static void log_job(struct sched *s, const struct job *job)
         if (LOG_INFO > log_threshold)
                 return;
         for (int i = 0; i < stage->n_parents; i++)
-                buf_printf(&parents, "%s%s %d", i ? ", " : "", kind(stage->parents[i]), stage->parents[i]->id);
+                buf_printf(&parents, "%s%s %d", i ? ", " : "", dag_kind(stage->parents[i]), stage->parents[i]->id);
         log_info(LOG, "Got job %d (%s) with %d output partitions", job->id, job->call_site, job->n);
-        log_info(LOG, "Final stage: ResultStage %d (%s)", stage->id, site(stage));
+        log_info(LOG, "Final stage: ResultStage %d (%s)", stage->id, dag_site(stage));
         log_info(LOG, "Parents of final stage: List(%s)", buf_text(&parents));
 }
 
 int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, struct fst_error *error)
 {
-        int r = check_partitions(spec, error);
+        int r = dag_check_partitions(spec, error);
 
         if (r < 0)
                 return r;
@@ -484,7 +484,7 @@ static void result_task_succeeded(struct sched *s, const struct task_attempt_inf
         job->output_done[info->output] = true;
         if (++job->done < job->n)
                 return;
-        task_scheduler_cancel(&s->tasks, stage, interrupts(job), "Stage finished");
+        task_scheduler_cancel(&s->tasks, stage, dag_interrupts(job), "Stage finished");
         if (stage->state == STAGE_RUNNING)
                 finish_stage(s, stage, NULL);
         log_info(LOG, "Job %d finished: %s, took %.6f s", job->id, job->call_site,
@@ -500,7 +500,7 @@ static void map_stage_ended(struct sched *s, struct stage *stage)
                 return;
         }
         log_about(LOG_INFO, stage->id, -1, LOG, "Resubmitting %s %d (%s) because %d of its outputs have been lost",
-                  kind(stage), stage->id, site(stage), stage->outputs->n - stage->outputs->available);
+                  dag_kind(stage), stage->id, dag_site(stage), stage->outputs->n - stage->outputs->available);
         submit_stage(s, stage);
 }
 
@@ -538,7 +538,7 @@ static void task_succeeded(void *owner, const struct task_attempt_info *info, co
                 map_task_succeeded(s, info, status);
 }
 
-static bool reads(const struct stage *stage, const struct stage *parent)
+static bool dag_reads(const struct stage *stage, const struct stage *parent)
 {
         for (int i = 0; i < stage->n_parents; i++)
                 if (stage->parents[i] == parent)
@@ -552,7 +552,7 @@ static bool roll_back_children(struct sched *s, const struct stage *map, struct 
         for (int i = 0; i < job->n_stages; i++) {
                 struct stage *child = job->stages[i];
 
-                if (!reads(child, map))
+                if (!dag_reads(child, map))
                         continue;
                 if (stage_is_result(child) && child->job->done > 0) {
                         _cleanup_free_ char *reason =
@@ -674,7 +674,7 @@ static bool attempt_failed(struct sched *s, struct stage *stage, const char *mes
         _cleanup_free_ char *reason =
                 mem_printf("%s %d (%s) has failed the maximum allowable number of "
                            "times: %d. Most recent failure reason:\n%s",
-                           kind(stage), stage->id, site(stage), s->config.max_stage_attempts, message);
+                           dag_kind(stage), stage->id, dag_site(stage), s->config.max_stage_attempts, message);
 
         abort_stage(s, stage, reason);
         return true;
@@ -688,7 +688,7 @@ static bool from_decommissioned(const struct sched *s, const struct task_fetch *
                s->tasks.executors.at.data[fetch->executor].decommissioned;
 }
 
-static void fetch_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
+static void dag_fetch_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct stage *stage = info->set->stage;
         const char *message = status->message ? status->message : "fetch failed";
@@ -738,7 +738,7 @@ static void task_failed(void *owner, const struct task_attempt_info *info, const
 
         s->now = s->tasks.now;
         if (status->state == TASK_FETCH_FAILED)
-                fetch_failed(s, info, status);
+                dag_fetch_failed(s, info, status);
         else if (info->set->barrier)
                 barrier_failed(s, info, status);
 }
@@ -770,7 +770,7 @@ static void task_set_done(void *owner, struct task_set *set)
 
 static void task_set_released(void *owner, struct task_set *set)
 {
-        release_set(owner, set);
+        dag_release_set(owner, set);
 }
 
 const struct task_events dag_task_events = {

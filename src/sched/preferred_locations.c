@@ -42,7 +42,8 @@ static bool stage_may_prefer(struct walk *w, const struct lineage *final)
 }
 
 /* The partitions of the parent that @partition needs. */
-static void needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first, int *count)
+static void preferred_locations_needs(const struct lineage *child, const struct lineage_dep *dep, int partition,
+                                      int *first, int *count)
 {
         int64_t from = dep->parent->partitions, to = child->partitions;
 
@@ -65,7 +66,7 @@ static void push_needed(struct walk *w, struct node at)
 
                 if (dep->kind != LINEAGE_NARROW)
                         continue;
-                needs(at.rdd, dep, at.partition, &first, &count);
+                preferred_locations_needs(at.rdd, dep, at.partition, &first, &count);
                 for (int k = count; k-- > 0;)
                         vec_push(&w->stack, (struct node){dep->parent, first + k});
         }
@@ -74,7 +75,7 @@ static void push_needed(struct walk *w, struct node at)
 /* A diamond of RDDs may be walked many times over; Spark marks what it has seen, here the number of steps is held. */
 enum { MAX_STEPS = 100000 };
 
-static int locate(void *owner, struct task_set *set, int index, struct task_location *out, int max)
+static int preferred_locations_locate(void *owner, struct task_set *set, int index, struct task_location *out, int max)
 {
         struct walk *w = owner;
         int n = 0;
@@ -99,6 +100,7 @@ void preferred_places_find(struct sched *s, struct task_set *set)
         if (!s->ops->preferred)
                 return;
         if (stage_may_prefer(&w, set->stage->lineage))
-                set->locality = locality_new(set, &s->tasks.executors, s->ops, s->owner, locate, &w, s->now);
+                set->locality = locality_new(set, &s->tasks.executors, s->ops, s->owner, preferred_locations_locate, &w,
+                                             s->now);
         vec_deinit(&w.stack);
 }

@@ -77,7 +77,7 @@ static const struct member {
 #undef MEMBER
 };
 
-static int read_count(const struct fst_conf *conf, const struct member *m, int *out, struct fst_error *error)
+static int sched_conf_read_count(const struct fst_conf *conf, const struct member *m, int *out, struct fst_error *error)
 {
         int64_t value;
         int r = conf_get_int(conf, m->key, &value, error);
@@ -91,7 +91,8 @@ static int read_count(const struct fst_conf *conf, const struct member *m, int *
         return 0;
 }
 
-static int read_time(const struct fst_conf *conf, const struct member *m, int64_t *out, struct fst_error *error)
+static int sched_conf_read_time(const struct fst_conf *conf, const struct member *m, int64_t *out,
+                                struct fst_error *error)
 {
         int64_t ms;
         int r = conf_get_ms(conf, m->key, &ms, error);
@@ -116,18 +117,18 @@ static int read_member(struct sched_config *config, const struct fst_conf *conf,
         case KIND_BOOL:
                 return conf_get_bool(conf, m->key, at, error);
         case KIND_COUNT:
-                return read_count(conf, m, at, error);
+                return sched_conf_read_count(conf, m, at, error);
         case KIND_DOUBLE:
                 return conf_get_double(conf, m->key, at, error);
         case KIND_TIME:
-                return read_time(conf, m, at, error);
+                return sched_conf_read_time(conf, m, at, error);
         case KIND_BYTES:
                 return conf_get_bytes(conf, m->key, at, error);
         }
         return 0;
 }
 
-static int read_mode(struct sched_config *config, const struct fst_conf *conf, struct fst_error *error)
+static int sched_conf_read_mode(struct sched_config *config, const struct fst_conf *conf, struct fst_error *error)
 {
         _cleanup_free_ char *mode = NULL;
         int r = conf_get_string(conf, "spark.scheduler.mode", &mode, error);
@@ -143,7 +144,7 @@ static int read_mode(struct sched_config *config, const struct fst_conf *conf, s
 #define RESOURCE_PREFIX "spark.task.resource."
 #define RESOURCE_SUFFIX ".amount"
 
-static int read_amount(const char *key, const char *text, int64_t *amount, struct fst_error *error)
+static int sched_conf_read_amount(const char *key, const char *text, int64_t *amount, struct fst_error *error)
 {
         char *end = NULL;
         double value = strtod(text, &end);
@@ -166,7 +167,8 @@ static void free_requests(const struct resource_request *requests, int n)
 }
 
 /* Every spark.task.resource.<name>.amount that was set. */
-static int read_resources(const struct fst_conf *conf, struct resource_request **out, int *n, struct fst_error *error)
+static int sched_conf_read_resources(const struct fst_conf *conf, struct resource_request **out, int *n,
+                                     struct fst_error *error)
 {
         const size_t prefix = strlen(RESOURCE_PREFIX), suffix = strlen(RESOURCE_SUFFIX);
         struct resource_request *requests = NULL;
@@ -179,7 +181,7 @@ static int read_resources(const struct fst_conf *conf, struct resource_request *
                 if (strncmp(e->key, RESOURCE_PREFIX, prefix) != 0 || length <= prefix + suffix ||
                     strcmp(e->key + length - suffix, RESOURCE_SUFFIX) != 0)
                         continue;
-                int r = read_amount(e->key, e->value, &amount, error);
+                int r = sched_conf_read_amount(e->key, e->value, &amount, error);
 
                 if (r) {
                         free_requests(requests, count);
@@ -195,25 +197,26 @@ static int read_resources(const struct fst_conf *conf, struct resource_request *
 }
 
 /* Spark: HealthTracker.validateExcludeOnFailureConfs. */
-static int check_exclusion(const struct sched_config *config, struct fst_error *error)
+static int sched_conf_check_exclusion(const struct sched_config *config, struct fst_error *error)
 {
         if (!config->exclusion.application && !config->exclusion.stage)
                 return 0;
         if (config->exclusion.max_task_attempts_per_node < config->max_failures)
                 return 0;
-        return error_set(error, -EINVAL,
-                         "spark.excludeOnFailure.task.maxTaskAttemptsPerNode ( = %d) was >= spark.task.maxFailures "
-                         "( = %d ). Though excludeOnFailure is enabled, with this configuration, Spark will not be "
-                         "robust to one bad node. Decrease spark.excludeOnFailure.task.maxTaskAttemptsPerNode, increase "
-                         "spark.task.maxFailures, or disable excludeOnFailure with spark.excludeOnFailure.enabled",
-                         config->exclusion.max_task_attempts_per_node, config->max_failures);
+        return error_set(
+                error, -EINVAL,
+                "spark.excludeOnFailure.task.maxTaskAttemptsPerNode ( = %d) was >= spark.task.maxFailures "
+                "( = %d ). Though excludeOnFailure is enabled, with this configuration, Spark will not be "
+                "robust to one bad node. Decrease spark.excludeOnFailure.task.maxTaskAttemptsPerNode, increase "
+                "spark.task.maxFailures, or disable excludeOnFailure with spark.excludeOnFailure.enabled",
+                config->exclusion.max_task_attempts_per_node, config->max_failures);
 }
 
 int sched_config_read(const struct fst_conf *conf, struct sched_config *config, struct fst_error *error)
 {
         struct sched_config read = SCHED_CONFIG_DEFAULT;
         struct resource_request *requests;
-        int r = read_mode(&read, conf, error);
+        int r = sched_conf_read_mode(&read, conf, error);
 
         for (size_t i = 0; i < ARRAY_SIZE(members) && r == 0; i++)
                 r = read_member(&read, conf, &members[i], error);
@@ -221,9 +224,9 @@ int sched_config_read(const struct fst_conf *conf, struct sched_config *config, 
                 r = error_set(error, -EINVAL, "spark.speculation.quantile is %g, but must be from 0.0 to 1.0",
                               read.speculation.quantile);
         if (r == 0)
-                r = check_exclusion(&read, error);
+                r = sched_conf_check_exclusion(&read, error);
         if (r == 0)
-                r = read_resources(conf, &requests, &read.n_resources, error);
+                r = sched_conf_read_resources(conf, &requests, &read.n_resources, error);
         if (r)
                 return r;
         read.resources = requests;

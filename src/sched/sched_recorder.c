@@ -23,24 +23,24 @@ struct sched_recorder {
         int n_resources;    /* of each task */
 };
 
-static void flush(struct sched_recorder *r)
+static void sched_recorder_flush(struct sched_recorder *r)
 {
         if (r->lines.len > 0)
                 r->sink.write(r->sink.owner, r->lines.data, r->lines.len);
         buf_reset(&r->lines);
 }
 
-static struct buf *begin(struct sched_recorder *r, const char *word)
+static struct buf *sched_recorder_begin(struct sched_recorder *r, const char *word)
 {
         buf_puts(&r->lines, word);
         return &r->lines;
 }
 
-static void end(struct sched_recorder *r)
+static void sched_recorder_end(struct sched_recorder *r)
 {
         buf_putc(&r->lines, '\n');
         if (r->sink.each_line || r->lines.len >= FLUSH)
-                flush(r);
+                sched_recorder_flush(r);
 }
 
 static void put_attempt(struct buf *b, int stage, int attempt)
@@ -54,7 +54,7 @@ static void put_attempt(struct buf *b, int stage, int attempt)
 
 static void put_rdd(struct sched_recorder *r, const struct lineage *rdd)
 {
-        struct buf *b = begin(r, "rdd");
+        struct buf *b = sched_recorder_begin(r, "rdd");
 
         trace_put_number(b, rdd->id);
         trace_put_number(b, rdd->partitions);
@@ -77,10 +77,10 @@ static void put_rdd(struct sched_recorder *r, const struct lineage *rdd)
                         trace_put_number(b, count);
                 }
         }
-        end(r);
+        sched_recorder_end(r);
 }
 
-static bool known(struct sched_recorder *r, const struct lineage *rdd)
+static bool sched_recorder_known(struct sched_recorder *r, const struct lineage *rdd)
 {
         while (r->known.len <= (size_t)rdd->id)
                 vec_push(&r->known, 0);
@@ -88,7 +88,7 @@ static bool known(struct sched_recorder *r, const struct lineage *rdd)
 }
 
 /* Describe @rdd and all before it that were not, parents first; a lineage may be ten thousand deep. */
-static void describe(struct sched_recorder *r, const struct lineage *rdd)
+static void sched_recorder_describe(struct sched_recorder *r, const struct lineage *rdd)
 {
         VEC(const struct lineage *) stack = {0};
 
@@ -97,12 +97,12 @@ static void describe(struct sched_recorder *r, const struct lineage *rdd)
                 const struct lineage *at = stack.data[stack.len - 1];
                 size_t before = stack.len;
 
-                if (known(r, at)) {
+                if (sched_recorder_known(r, at)) {
                         stack.len--;
                         continue;
                 }
                 for (int i = at->n_deps; i-- > 0;)
-                        if (!known(r, at->deps[i].parent))
+                        if (!sched_recorder_known(r, at->deps[i].parent))
                                 vec_push(&stack, at->deps[i].parent);
                 if (stack.len > before)
                         continue;
@@ -115,8 +115,8 @@ static void describe(struct sched_recorder *r, const struct lineage *rdd)
 
 void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now)
 {
-        describe(r, spec->final);
-        struct buf *b = begin(r, "submit");
+        sched_recorder_describe(r, spec->final);
+        struct buf *b = sched_recorder_begin(r, "submit");
 
         trace_put_number(b, now);
         trace_put_number(b, spec->final->id);
@@ -130,13 +130,13 @@ void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec
                 trace_put_text(b, e->key);
                 trace_put_text(b, e->value);
         }
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, const char *name, const char *reason,
                            int64_t now)
 {
-        struct buf *b = begin(r, what);
+        struct buf *b = sched_recorder_begin(r, what);
 
         trace_put_number(b, now);
         if (name)
@@ -144,12 +144,12 @@ void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, c
         else
                 trace_put_number(b, id);
         trace_put_text(b, reason);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now)
 {
-        struct buf *b = begin(r, "add_executor");
+        struct buf *b = sched_recorder_begin(r, "add_executor");
 
         trace_put_number(b, now);
         trace_put_text(b, spec->id);
@@ -161,54 +161,54 @@ void sched_recorder_add_executor(struct sched_recorder *r, const struct executor
                 for (int k = 0; k < spec->resources[i].n; k++)
                         trace_put_text(b, spec->resources[i].addresses[k]);
         }
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_lose_host(struct sched_recorder *r, const char *host, const char *message, int64_t now)
 {
-        struct buf *b = begin(r, "lose_host");
+        struct buf *b = sched_recorder_begin(r, "lose_host");
 
         trace_put_number(b, now);
         trace_put_text(b, host);
         trace_put_text(b, message);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_kill_attempt(struct sched_recorder *r, int64_t task_id, bool interrupt, const char *reason)
 {
-        struct buf *b = begin(r, "kill_attempt");
+        struct buf *b = sched_recorder_begin(r, "kill_attempt");
 
         trace_put_number(b, task_id);
         trace_put_number(b, interrupt);
         trace_put_text(b, reason);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_result_fits(struct sched_recorder *r, int64_t task_id, int64_t bytes, int64_t now)
 {
-        struct buf *b = begin(r, "result_fits");
+        struct buf *b = sched_recorder_begin(r, "result_fits");
 
         trace_put_number(b, now);
         trace_put_number(b, task_id);
         trace_put_number(b, bytes);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool caused_by_app, const char *message,
                                   int64_t now)
 {
-        struct buf *b = begin(r, "lose_executor");
+        struct buf *b = sched_recorder_begin(r, "lose_executor");
 
         trace_put_number(b, now);
         trace_put_number(b, executor);
         trace_put_number(b, caused_by_app);
         trace_put_text(b, message);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now)
 {
-        struct buf *b = begin(r, "status");
+        struct buf *b = sched_recorder_begin(r, "status");
 
         trace_put_number(b, now);
         for (int i = 0; i < n; i++) {
@@ -228,49 +228,49 @@ void sched_recorder_status(struct sched_recorder *r, const struct task_status *s
                 trace_put_number(b, s->fetch ? s->fetch->map_partition : -1);
                 trace_put_number(b, s->fetch ? s->fetch->executor : -1);
         }
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time)
 {
-        struct buf *b = begin(r, word);
+        struct buf *b = sched_recorder_begin(r, word);
 
         if (time >= 0)
                 trace_put_number(b, time);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number)
 {
-        trace_put_number(begin(r, word), number);
-        end(r);
+        trace_put_number(sched_recorder_begin(r, word), number);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other)
 {
-        struct buf *b = begin(r, word);
+        struct buf *b = sched_recorder_begin(r, word);
 
         trace_put_number(b, number);
         trace_put_number(b, other);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
                                 int to)
 {
-        struct buf *b = begin(r, "move_output");
+        struct buf *b = sched_recorder_begin(r, "move_output");
 
         trace_put_number(b, shuffle);
         trace_put_number(b, map_partition);
         trace_put_number(b, (int64_t)handle);
         trace_put_number(b, from);
         trace_put_number(b, to);
-        end(r);
+        sched_recorder_end(r);
 }
 
 /* --------------------------------------------------------------------------------------- what it decided */
 
-static void job_started(void *owner, struct job *job)
+static void sched_recorder_job_started(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
@@ -278,40 +278,40 @@ static void job_started(void *owner, struct job *job)
         r->ops->job_started(r->owner, job);
 }
 
-static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+static void sched_recorder_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= stage_submitted");
+        struct buf *b = sched_recorder_begin(r, "= stage_submitted");
 
         put_attempt(b, stage->id, stage->attempt);
         trace_put_number(b, set->n);
-        end(r);
+        sched_recorder_end(r);
         r->ops->stage_submitted(r->owner, stage, set);
 }
 
-static bool simple(const struct task_launch *t)
+static bool sched_recorder_simple(const struct task_launch *t)
 {
         return t->attempt == 0 && t->partition == t->index && t->output == t->index;
 }
 
-static void put_resources(struct sched_recorder *r, const struct task_resource *resources, int n)
+static void sched_recorder_put_resources(struct sched_recorder *r, const struct task_resource *resources, int n)
 {
         for (int i = 0; i < n; i++) {
-                struct buf *b = begin(r, "= resource");
+                struct buf *b = sched_recorder_begin(r, "= resource");
 
                 trace_put_text(b, resources[i].name);
                 trace_put_number(b, resources[i].amount);
                 trace_put_number(b, resources[i].n);
                 for (int k = 0; k < resources[i].n; k++)
                         trace_put_text(b, resources[i].addresses[k]);
-                end(r);
+                sched_recorder_end(r);
         }
 }
 
-static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
+static void sched_recorder_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= launch");
+        struct buf *b = sched_recorder_begin(r, "= launch");
 
         trace_put_number(b, executor);
         put_attempt(b, set->stage_id, set->attempt);
@@ -319,49 +319,50 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
         trace_put_number(b, run[0].locality);
         trace_put_number(b, (run[0].speculative ? 1 : 0) | (run[0].crash_suspect ? 2 : 0));
         for (int i = 0, end_of; i < n; i = end_of) {
-                for (end_of = i + 1; end_of < n && simple(&run[end_of]) &&
-                                     run[end_of].index == run[end_of - 1].index + 1 && simple(&run[i]);)
+                for (end_of = i + 1; end_of < n && sched_recorder_simple(&run[end_of]) &&
+                                     run[end_of].index == run[end_of - 1].index + 1 && sched_recorder_simple(&run[i]);)
                         end_of++;
                 trace_put_number(b, run[i].index);
-                if (simple(&run[i]))
+                if (sched_recorder_simple(&run[i]))
                         buf_printf(b, "+%d", end_of - i);
                 else
                         buf_printf(b, ",%d,%d,%d", run[i].partition, run[i].output, run[i].attempt);
         }
-        end(r);
+        sched_recorder_end(r);
         if (run[0].resources)
-                put_resources(r, run[0].resources, r->n_resources);
+                sched_recorder_put_resources(r, run[0].resources, r->n_resources);
         r->ops->launch(r->owner, executor, set, run, n);
 }
 
-static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+static void sched_recorder_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= kill_task");
+        struct buf *b = sched_recorder_begin(r, "= kill_task");
 
         trace_put_number(b, executor);
         trace_put_number(b, task_id);
         trace_put_number(b, interrupt);
         trace_put_text(b, reason);
-        end(r);
+        sched_recorder_end(r);
         r->ops->kill_task(r->owner, executor, task_id, interrupt, reason);
 }
 
-static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                      const char *message)
+static void sched_recorder_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
+                                     enum task_state state, const char *message)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= task_lost");
+        struct buf *b = sched_recorder_begin(r, "= task_lost");
 
         trace_put_number(b, executor);
         trace_put_number(b, task_id);
         trace_put_number(b, state);
         trace_put_text(b, message);
-        end(r);
+        sched_recorder_end(r);
         r->ops->task_lost(r->owner, executor, set, task_id, state, message);
 }
 
-static void task_accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
+static void sched_recorder_task_accepted(void *owner, const struct task_attempt_info *info,
+                                         const struct task_status *status)
 {
         struct sched_recorder *r = owner;
 
@@ -370,52 +371,53 @@ static void task_accepted(void *owner, const struct task_attempt_info *info, con
                 r->ops->task_accepted(r->owner, info, status);
 }
 
-static void stage_completed(void *owner, struct stage *stage, const char *failure)
+static void sched_recorder_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= stage_completed");
+        struct buf *b = sched_recorder_begin(r, "= stage_completed");
 
         put_attempt(b, stage->id, stage->attempt);
         trace_put_text(b, failure);
-        end(r);
+        sched_recorder_end(r);
         r->ops->stage_completed(r->owner, stage, failure);
 }
 
-static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+static void sched_recorder_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= job_ended");
+        struct buf *b = sched_recorder_begin(r, "= job_ended");
 
         trace_put_number(b, job->id);
         trace_put_number(b, result);
         trace_put_text(b, message);
-        end(r);
+        sched_recorder_end(r);
         r->ops->job_ended(r->owner, job, result, message);
 }
 
-static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+static void sched_recorder_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
+                                              uint64_t handle)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= map_output_removed");
+        struct buf *b = sched_recorder_begin(r, "= map_output_removed");
 
         trace_put_number(b, shuffle_id);
         trace_put_number(b, map_partition);
         trace_put_number(b, executor);
         trace_put_number(b, (int64_t)handle);
-        end(r);
+        sched_recorder_end(r);
         r->ops->map_output_removed(r->owner, shuffle_id, map_partition, executor, handle);
 }
 
-static void task_set_removed(void *owner, struct task_set *set)
+static void sched_recorder_task_set_removed(void *owner, struct task_set *set)
 {
         struct sched_recorder *r = owner;
 
-        put_attempt(begin(r, "= task_set_removed"), set->stage_id, set->attempt);
-        end(r);
+        put_attempt(sched_recorder_begin(r, "= task_set_removed"), set->stage_id, set->attempt);
+        sched_recorder_end(r);
         r->ops->task_set_removed(r->owner, set);
 }
 
-static void stage_removed(void *owner, struct stage *stage)
+static void sched_recorder_stage_removed(void *owner, struct stage *stage)
 {
         struct sched_recorder *r = owner;
 
@@ -423,7 +425,7 @@ static void stage_removed(void *owner, struct stage *stage)
         r->ops->stage_removed(r->owner, stage);
 }
 
-static void job_removed(void *owner, struct job *job)
+static void sched_recorder_job_removed(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
@@ -431,14 +433,15 @@ static void job_removed(void *owner, struct job *job)
         r->ops->job_removed(r->owner, job);
 }
 
-static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+static int sched_recorder_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out,
+                                    int max)
 {
         struct sched_recorder *r = owner;
         int n = r->ops->preferred ? r->ops->preferred(r->owner, rdd, partition, out, max) : 0;
 
         if (n <= 0)
                 return n;
-        struct buf *b = begin(r, "preferred");
+        struct buf *b = sched_recorder_begin(r, "preferred");
 
         trace_put_number(b, rdd->id);
         trace_put_number(b, partition);
@@ -447,11 +450,11 @@ static int preferred(void *owner, const struct lineage *rdd, int partition, stru
                 trace_put_number(b, out[i].executor);
                 trace_put_text(b, out[i].host);
         }
-        end(r);
+        sched_recorder_end(r);
         return n;
 }
 
-static bool may_prefer(void *owner, const struct lineage *rdd)
+static bool sched_recorder_may_prefer(void *owner, const struct lineage *rdd)
 {
         struct sched_recorder *r = owner;
         bool may = r->ops->preferred && (!r->ops->may_prefer || r->ops->may_prefer(r->owner, rdd));
@@ -461,47 +464,47 @@ static bool may_prefer(void *owner, const struct lineage *rdd)
         return may;
 }
 
-static const char *rack(void *owner, const char *host)
+static const char *sched_recorder_rack(void *owner, const char *host)
 {
         struct sched_recorder *r = owner;
         const char *name = r->ops->rack ? r->ops->rack(r->owner, host) : NULL;
 
         if (name) {
-                struct buf *b = begin(r, "rack");
+                struct buf *b = sched_recorder_begin(r, "rack");
 
                 trace_put_text(b, host);
                 trace_put_text(b, name);
-                end(r);
+                sched_recorder_end(r);
         }
         return name;
 }
 
-static void speculative_submitted(void *owner, struct task_set *set, int index)
+static void sched_recorder_speculative_submitted(void *owner, struct task_set *set, int index)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= speculative_submitted");
+        struct buf *b = sched_recorder_begin(r, "= speculative_submitted");
 
         put_attempt(b, set->stage_id, set->attempt);
         trace_put_number(b, index);
-        end(r);
+        sched_recorder_end(r);
         if (r->ops->speculative_submitted)
                 r->ops->speculative_submitted(r->owner, set, index);
 }
 
-static void barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
+static void sched_recorder_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= barrier_launching");
+        struct buf *b = sched_recorder_begin(r, "= barrier_launching");
 
         put_attempt(b, set->stage_id, set->attempt);
         for (int i = 0; i < n; i++)
                 trace_put_number(b, executors[i]);
-        end(r);
+        sched_recorder_end(r);
         if (r->ops->barrier_launching)
                 r->ops->barrier_launching(r->owner, set, executors, n);
 }
 
-static void outputs_reset(void *owner, struct job *job)
+static void sched_recorder_outputs_reset(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
@@ -510,10 +513,10 @@ static void outputs_reset(void *owner, struct job *job)
                 r->ops->outputs_reset(r->owner, job);
 }
 
-static void excluded(void *owner, const struct exclusion *what)
+static void sched_recorder_excluded(void *owner, const struct exclusion *what)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= excluded");
+        struct buf *b = sched_recorder_begin(r, "= excluded");
 
         if (what->set)
                 put_attempt(b, what->set->stage_id, what->set->attempt);
@@ -523,32 +526,32 @@ static void excluded(void *owner, const struct exclusion *what)
         trace_put_text(b, what->host);
         trace_put_number(b, what->failures);
         trace_put_number(b, what->lifted);
-        end(r);
+        sched_recorder_end(r);
         if (r->ops->excluded)
                 r->ops->excluded(r->owner, what);
 }
 
-static void kill_executor(void *owner, int executor, bool decommission, const char *reason)
+static void sched_recorder_kill_executor(void *owner, int executor, bool decommission, const char *reason)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= kill_executor");
+        struct buf *b = sched_recorder_begin(r, "= kill_executor");
 
         trace_put_number(b, executor);
         trace_put_number(b, decommission);
         trace_put_text(b, reason);
-        end(r);
+        sched_recorder_end(r);
         if (r->ops->kill_executor)
                 r->ops->kill_executor(r->owner, executor, decommission, reason);
 }
 
-static void unschedulable(void *owner, struct task_set *set, bool yes)
+static void sched_recorder_unschedulable(void *owner, struct task_set *set, bool yes)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = begin(r, "= unschedulable");
+        struct buf *b = sched_recorder_begin(r, "= unschedulable");
 
         put_attempt(b, set->stage_id, set->attempt);
         trace_put_number(b, yes);
-        end(r);
+        sched_recorder_end(r);
         if (r->ops->unschedulable)
                 r->ops->unschedulable(r->owner, set, yes);
 }
@@ -558,32 +561,32 @@ _Static_assert(
         "a new operation must be recorded too: add it here, to the format in sched_recorder.h and to the replay");
 
 static const struct sched_ops recorder_ops = {
-        .job_started = job_started,
-        .stage_submitted = stage_submitted,
-        .launch = launch,
-        .kill_task = kill_task,
-        .task_lost = task_lost,
-        .task_accepted = task_accepted,
-        .stage_completed = stage_completed,
-        .job_ended = job_ended,
-        .map_output_removed = map_output_removed,
-        .task_set_removed = task_set_removed,
-        .stage_removed = stage_removed,
-        .job_removed = job_removed,
-        .preferred = preferred,
-        .may_prefer = may_prefer,
-        .rack = rack,
-        .speculative_submitted = speculative_submitted,
-        .barrier_launching = barrier_launching,
-        .outputs_reset = outputs_reset,
-        .excluded = excluded,
-        .kill_executor = kill_executor,
-        .unschedulable = unschedulable,
+        .job_started = sched_recorder_job_started,
+        .stage_submitted = sched_recorder_stage_submitted,
+        .launch = sched_recorder_launch,
+        .kill_task = sched_recorder_kill_task,
+        .task_lost = sched_recorder_task_lost,
+        .task_accepted = sched_recorder_task_accepted,
+        .stage_completed = sched_recorder_stage_completed,
+        .job_ended = sched_recorder_job_ended,
+        .map_output_removed = sched_recorder_map_output_removed,
+        .task_set_removed = sched_recorder_task_set_removed,
+        .stage_removed = sched_recorder_stage_removed,
+        .job_removed = sched_recorder_job_removed,
+        .preferred = sched_recorder_preferred,
+        .may_prefer = sched_recorder_may_prefer,
+        .rack = sched_recorder_rack,
+        .speculative_submitted = sched_recorder_speculative_submitted,
+        .barrier_launching = sched_recorder_barrier_launching,
+        .outputs_reset = sched_recorder_outputs_reset,
+        .excluded = sched_recorder_excluded,
+        .kill_executor = sched_recorder_kill_executor,
+        .unschedulable = sched_recorder_unschedulable,
 };
 
 /* -------------------------------------------------------------------------------------------------- life */
 
-static const char *mode_name(enum scheduling_mode mode)
+static const char *sched_recorder_mode_name(enum scheduling_mode mode)
 {
         return mode == SCHEDULING_FAIR ? "FAIR" : "FIFO";
 }
@@ -591,9 +594,9 @@ static const char *mode_name(enum scheduling_mode mode)
 static void put_config(struct sched_recorder *r, const struct sched *s)
 {
         const struct sched_config *config = &s->config;
-        struct buf *b = begin(r, "config");
+        struct buf *b = sched_recorder_begin(r, "config");
 
-        buf_printf(b, " mode %s", mode_name(config->mode));
+        buf_printf(b, " mode %s", sched_recorder_mode_name(config->mode));
 #define SETTING(name)                                                                                                  \
         buf_puts(b, " " #name);                                                                                        \
         trace_put_number(b, config->name);
@@ -602,18 +605,18 @@ static void put_config(struct sched_recorder *r, const struct sched *s)
 #define FRACTION(name) buf_printf(b, " " #name " %a", config->name); /* exactly */
         SCHED_TRACE_FRACTIONS(FRACTION)
 #undef FRACTION
-        end(r);
+        sched_recorder_end(r);
 }
 
 static void put_config_resources(struct sched_recorder *r, const struct sched_config *config)
 {
         r->n_resources = config->n_resources;
         for (int i = 0; i < config->n_resources; i++) {
-                struct buf *b = begin(r, "resource");
+                struct buf *b = sched_recorder_begin(r, "resource");
 
                 trace_put_text(b, config->resources[i].name);
                 trace_put_number(b, config->resources[i].amount);
-                end(r);
+                sched_recorder_end(r);
         }
 }
 
@@ -625,12 +628,12 @@ static void put_pools(struct sched_recorder *r, const struct pool *pool)
         if (!pool)
                 return;
         put_pools(r, pool->sibling);
-        b = begin(r, "pool");
+        b = sched_recorder_begin(r, "pool");
         trace_put_text(b, pool->name);
-        buf_printf(b, " %s", mode_name(pool->mode));
+        buf_printf(b, " %s", sched_recorder_mode_name(pool->mode));
         trace_put_number(b, pool->node.min_share);
         trace_put_number(b, pool->node.weight);
-        end(r);
+        sched_recorder_end(r);
 }
 
 void sched_record(struct sched *s, struct sched_trace_sink sink)
@@ -643,8 +646,8 @@ void sched_record(struct sched *s, struct sched_trace_sink sink)
         s->recorder = r;
         s->ops = s->tasks.ops = &recorder_ops;
         s->owner = s->tasks.ops_owner = r;
-        begin(r, SCHED_TRACE_FIRST_LINE);
-        end(r);
+        sched_recorder_begin(r, SCHED_TRACE_FIRST_LINE);
+        sched_recorder_end(r);
         put_config(r, s);
         put_config_resources(r, &s->tasks.config);
         put_pools(r, s->tasks.root->children);
@@ -654,7 +657,7 @@ void sched_recorder_free(struct sched_recorder *r)
 {
         if (!r)
                 return;
-        flush(r);
+        sched_recorder_flush(r);
         if (r->sink.close)
                 r->sink.close(r->sink.owner);
         buf_deinit(&r->lines);

@@ -89,7 +89,7 @@ struct shuffle *dag_shuffle(struct sched *s, int shuffle_id)
         return &s->shuffles.data[shuffle_id];
 }
 
-static struct stage *map_stage(struct sched *s, const struct lineage_dep *dep)
+static struct stage *stage_graph_map_stage(struct sched *s, const struct lineage_dep *dep)
 {
         struct shuffle *shuffle = dag_shuffle(s, dep->shuffle_id);
 
@@ -108,7 +108,7 @@ static struct stage *stage_new(struct sched *s, struct lineage *rdd, struct job 
         stage_flags(s, rdd, &stage->barrier, &stage->indeterminate);
         stage->parents = new_array(struct stage *, edge->len + 1);
         for (size_t i = 0; i < edge->len; i++) {
-                struct stage *parent = map_stage(s, edge->data[i]);
+                struct stage *parent = stage_graph_map_stage(s, edge->data[i]);
                 bool known = false;
 
                 for (int k = 0; k < stage->n_parents; k++)
@@ -150,14 +150,14 @@ static void make_ancestors(struct sched *s, struct job *job, const dep_list *wan
                 const struct lineage_dep *dep = stack.data[stack.len - 1];
                 size_t before = stack.len;
 
-                if (map_stage(s, dep)) {
+                if (stage_graph_map_stage(s, dep)) {
                         stack.len--;
                         continue;
                 }
                 edge.len = 0;
                 edge_shuffles(s, dep->parent, false, &edge);
                 for (size_t i = edge.len; i-- > 0;)
-                        if (!map_stage(s, edge.data[i]))
+                        if (!stage_graph_map_stage(s, edge.data[i]))
                                 vec_push(&stack, edge.data[i]);
                 if (stack.len > before)
                         continue;
@@ -168,7 +168,7 @@ static void make_ancestors(struct sched *s, struct job *job, const dep_list *wan
         vec_deinit(&edge);
 }
 
-static int by_id(const void *a, const void *b)
+static int stage_graph_by_id(const void *a, const void *b)
 {
         const struct stage *x = *(struct stage *const *)a, *y = *(struct stage *const *)b;
 
@@ -178,7 +178,7 @@ static int by_id(const void *a, const void *b)
 static void sort_stages(stage_list *list)
 {
         if (list->len > 1)
-                qsort(list->data, list->len, sizeof(*list->data), by_id);
+                qsort(list->data, list->len, sizeof(*list->data), stage_graph_by_id);
 }
 
 /* Register the job with @result and all its ancestors. */
@@ -229,7 +229,7 @@ void stage_graph_missing(struct sched *s, const struct stage *stage, stage_list 
 
         edge_shuffles(s, stage->lineage, true, &edge);
         for (size_t i = 0; i < edge.len; i++) {
-                struct stage *parent = map_stage(s, edge.data[i]);
+                struct stage *parent = stage_graph_map_stage(s, edge.data[i]);
                 bool known = false;
 
                 for (size_t k = 0; k < missing->len; k++)

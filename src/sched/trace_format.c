@@ -24,7 +24,7 @@ void trace_put_number(struct buf *b, int64_t number)
         buf_append(b, digits + at, sizeof(digits) - at);
 }
 
-static bool plain(unsigned char c)
+static bool trace_format_plain(unsigned char c)
 {
         return c > ' ' && c != '%' && c != '/' && c != 0x7f;
 }
@@ -41,7 +41,7 @@ void trace_put_text(struct buf *b, const char *text)
                 return;
         }
         for (; *text; text++)
-                if (plain((unsigned char)*text))
+                if (trace_format_plain((unsigned char)*text))
                         buf_putc(b, *text);
                 else
                         buf_printf(b, "%%%02X", (unsigned char)*text);
@@ -58,7 +58,7 @@ bool trace_words_left(const struct trace_words *w)
 }
 
 /* The next word's bytes; none and bad at the end of the line. */
-static size_t next_word(struct trace_words *w, const char **word)
+static size_t trace_format_next_word(struct trace_words *w, const char **word)
 {
         const char *space = w->at < w->end ? memchr(w->at, ' ', (size_t)(w->end - w->at)) : NULL;
         size_t len = (size_t)((space ? space : w->end) - w->at);
@@ -72,7 +72,7 @@ static size_t next_word(struct trace_words *w, const char **word)
 void trace_take_word(struct trace_words *w, char *word, size_t size)
 {
         const char *bytes;
-        size_t len = next_word(w, &bytes);
+        size_t len = trace_format_next_word(w, &bytes);
 
         if (len >= size || memchr(bytes, 0, len)) {
                 w->bad = true;
@@ -83,7 +83,7 @@ void trace_take_word(struct trace_words *w, char *word, size_t size)
 }
 
 /* Digits only; false when there are others or too many. */
-static bool digits_of(const char *bytes, size_t len, uint64_t *out)
+static bool trace_format_digits_of(const char *bytes, size_t len, uint64_t *out)
 {
         uint64_t value = 0;
 
@@ -100,11 +100,11 @@ static bool digits_of(const char *bytes, size_t len, uint64_t *out)
 int64_t trace_take_number(struct trace_words *w, int64_t low, int64_t high)
 {
         const char *bytes;
-        size_t len = next_word(w, &bytes);
+        size_t len = trace_format_next_word(w, &bytes);
         bool negative = len > 0 && bytes[0] == '-';
         uint64_t value = 0;
 
-        if (!digits_of(bytes + negative, len - negative, &value) || value > INT64_MAX) {
+        if (!trace_format_digits_of(bytes + negative, len - negative, &value) || value > INT64_MAX) {
                 w->bad = true;
                 return low;
         }
@@ -117,7 +117,7 @@ int64_t trace_take_number(struct trace_words *w, int64_t low, int64_t high)
         return number;
 }
 
-static int hex(char c)
+static int trace_format_hex(char c)
 {
         return isdigit((unsigned char)c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
@@ -126,7 +126,7 @@ char *trace_take_text(struct trace_words *w)
 {
         struct buf text = BUF_INIT;
         const char *bytes;
-        size_t len = next_word(w, &bytes);
+        size_t len = trace_format_next_word(w, &bytes);
 
         if (len == 0 || (len == 1 && bytes[0] == '-'))
                 return NULL;
@@ -137,7 +137,8 @@ char *trace_take_text(struct trace_words *w)
                         buf_putc(&text, bytes[i]);
                         continue;
                 }
-                int high = i + 2 < len ? hex(bytes[i + 1]) : -1, low = i + 2 < len ? hex(bytes[i + 2]) : -1;
+                int high = i + 2 < len ? trace_format_hex(bytes[i + 1]) : -1,
+                    low = i + 2 < len ? trace_format_hex(bytes[i + 2]) : -1;
 
                 if (bytes[i] == 0 || high < 0 || low < 0 || (high == 0 && low == 0)) {
                         w->bad = true;

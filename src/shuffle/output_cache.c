@@ -30,12 +30,12 @@ struct output_cache *output_cache_new(size_t most)
         return c;
 }
 
-static struct entry **slot_of(const struct output_cache *c, const struct output_key *key)
+static struct entry **output_cache_slot_of(const struct output_cache *c, const struct output_key *key)
 {
         return &c->slots[XXH3_64bits(key, sizeof(*key)) & (c->n_slots - 1)];
 }
 
-static bool same(const struct output_key *a, const struct output_key *b)
+static bool output_cache_same(const struct output_key *a, const struct output_key *b)
 {
         return a->executor == b->executor && a->task_id == b->task_id && a->shuffle == b->shuffle &&
                a->map_partition == b->map_partition;
@@ -55,9 +55,9 @@ static void link_newest(struct output_cache *c, struct entry *e)
         c->newest = e;
 }
 
-static void drop(struct output_cache *c, struct entry *e)
+static void output_cache_drop(struct output_cache *c, struct entry *e)
 {
-        struct entry **at = slot_of(c, &e->key);
+        struct entry **at = output_cache_slot_of(c, &e->key);
         while (*at != e)
                 at = &(*at)->chain;
         *at = e->chain;
@@ -73,22 +73,22 @@ void output_cache_free(struct output_cache *c)
         if (!c)
                 return;
         while (c->oldest)
-                drop(c, c->oldest);
+                output_cache_drop(c, c->oldest);
         free(c->slots);
         free(c);
 }
 
-static struct entry *find(const struct output_cache *c, const struct output_key *key)
+static struct entry *output_cache_find(const struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = *slot_of(c, key);
-        while (e && !same(&e->key, key))
+        struct entry *e = *output_cache_slot_of(c, key);
+        while (e && !output_cache_same(&e->key, key))
                 e = e->chain;
         return e;
 }
 
 struct shuffle_output *output_cache_get(struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = find(c, key);
+        struct entry *e = output_cache_find(c, key);
         if (!e)
                 return NULL;
         unlink_entry(c, e);
@@ -96,13 +96,13 @@ struct shuffle_output *output_cache_get(struct output_cache *c, const struct out
         return shuffle_output_ref(e->output);
 }
 
-static void grow(struct output_cache *c)
+static void output_cache_grow(struct output_cache *c)
 {
         free(c->slots);
         c->n_slots *= 2;
         c->slots = new_array(struct entry *, c->n_slots);
         for (struct entry *e = c->oldest; e; e = e->newer) {
-                struct entry **slot = slot_of(c, &e->key);
+                struct entry **slot = output_cache_slot_of(c, &e->key);
                 e->chain = *slot;
                 *slot = e;
         }
@@ -111,28 +111,28 @@ static void grow(struct output_cache *c)
 void output_cache_put(struct output_cache *c, const struct output_key *key, struct shuffle_output *output, size_t bytes)
 {
         bytes += sizeof(struct entry);
-        if (bytes > c->most || find(c, key))
+        if (bytes > c->most || output_cache_find(c, key))
                 return;
         while (c->bytes + bytes > c->most)
-                drop(c, c->oldest);
+                output_cache_drop(c, c->oldest);
         struct entry *e = new0(struct entry);
         e->key = *key;
         e->output = shuffle_output_ref(output);
         e->bytes = bytes;
-        struct entry **slot = slot_of(c, key);
+        struct entry **slot = output_cache_slot_of(c, key);
         e->chain = *slot;
         *slot = e;
         link_newest(c, e);
         c->bytes += bytes;
         if (++c->count > c->n_slots)
-                grow(c);
+                output_cache_grow(c);
 }
 
 void output_cache_forget(struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = find(c, key);
+        struct entry *e = output_cache_find(c, key);
         if (e)
-                drop(c, e);
+                output_cache_drop(c, e);
 }
 
 void output_cache_forget_executor(struct output_cache *c, uint64_t executor)
@@ -140,7 +140,7 @@ void output_cache_forget_executor(struct output_cache *c, uint64_t executor)
         for (struct entry *e = c->oldest, *next; e; e = next) {
                 next = e->newer;
                 if (e->key.executor == executor)
-                        drop(c, e);
+                        output_cache_drop(c, e);
         }
 }
 

@@ -16,26 +16,26 @@
 #define HEADER (IV + FILE_IV)
 #define ENTRY 8
 
-static void put32(struct buf *b, uint32_t v)
+static void output_index_put32(struct buf *b, uint32_t v)
 {
         v = htole32(v);
         buf_append(b, &v, sizeof(v));
 }
 
-static void put64(struct buf *b, uint64_t v)
+static void output_index_put64(struct buf *b, uint64_t v)
 {
         v = htole64(v);
         buf_append(b, &v, sizeof(v));
 }
 
-static uint32_t get32(const unsigned char *p)
+static uint32_t output_index_get32(const unsigned char *p)
 {
         uint32_t v;
         memcpy(&v, p, sizeof(v));
         return le32toh(v);
 }
 
-static uint64_t get64(const unsigned char *p)
+static uint64_t output_index_get64(const unsigned char *p)
 {
         uint64_t v;
         memcpy(&v, p, sizeof(v));
@@ -59,20 +59,20 @@ static void put_pages(const struct shuffle_output *o, struct buf *index)
 
 void output_index_put(const struct shuffle_output *o, bool in_memory, struct buf *index)
 {
-        put32(index, (uint32_t)o->partitions);
-        put32(index, (uint32_t)o->type.key | (uint32_t)o->type.value << 8);
-        put32(index, o->type.key_size);
-        put32(index, o->type.value_size);
-        put64(index, o->rows);
-        put64(index, o->bytes);
-        put32(index, o->n_extents);
-        put32(index, in_memory);
+        output_index_put32(index, (uint32_t)o->partitions);
+        output_index_put32(index, (uint32_t)o->type.key | (uint32_t)o->type.value << 8);
+        output_index_put32(index, o->type.key_size);
+        output_index_put32(index, o->type.value_size);
+        output_index_put64(index, o->rows);
+        output_index_put64(index, o->bytes);
+        output_index_put32(index, o->n_extents);
+        output_index_put32(index, in_memory);
         const uint8_t *iv = spill_iv(o->file);
         buf_append(index, iv ? iv : (const uint8_t[FILE_IV]){0}, FILE_IV);
         put_pages(o, index);
 }
 
-static int damaged(struct fst_error *error, const char *what)
+static int output_index_damaged(struct fst_error *error, const char *what)
 {
         return error_set(error, -EBADMSG, "a map output is damaged: %s", what);
 }
@@ -88,16 +88,18 @@ static bool is_zero(const unsigned char iv[static FILE_IV])
 int output_index_parse(const void *index, size_t len, struct output_index *out, struct fst_error *error)
 {
         const unsigned char *p = index;
-        if (len < HEADER || get32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
-                return damaged(error, "its index has another length");
-        uint32_t tag = get32(p + 4);
-        if (get32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
-                return damaged(error, "there can be no such index");
-        *out = (struct output_index){
-                .partitions = (int)get32(p),
-                .type = {.key = tag & 0xff, .value = tag >> 8, .key_size = get32(p + 8), .value_size = get32(p + 12)},
-                .in_memory = get32(p + IN_MEMORY) != 0,
-                .iv = is_zero(p + IV) ? NULL : p + IV};
+        if (len < HEADER || output_index_get32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
+                return output_index_damaged(error, "its index has another length");
+        uint32_t tag = output_index_get32(p + 4);
+        if (output_index_get32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
+                return output_index_damaged(error, "there can be no such index");
+        *out = (struct output_index){.partitions = (int)output_index_get32(p),
+                                     .type = {.key = tag & 0xff,
+                                              .value = tag >> 8,
+                                              .key_size = output_index_get32(p + 8),
+                                              .value_size = output_index_get32(p + 12)},
+                                     .in_memory = output_index_get32(p + IN_MEMORY) != 0,
+                                     .iv = is_zero(p + IV) ? NULL : p + IV};
         return 0;
 }
 
@@ -111,15 +113,15 @@ int output_index_take(const void *index, size_t len, struct memory_manager *mana
                 return r;
         struct shuffle_output *o = shuffle_output_new(head.partitions, head.type, manager);
         uint64_t at = 0;
-        o->rows = get64(p + ROWS);
-        o->bytes = get64(p + ROWS + 8);
-        uint32_t n = get32(p + PAGES);
+        o->rows = output_index_get64(p + ROWS);
+        o->bytes = output_index_get64(p + ROWS + 8);
+        uint32_t n = output_index_get32(p + PAGES);
         p += HEADER;
         for (uint32_t i = 0; i < n; i++, p += ENTRY) {
-                uint32_t partition = get32(p), length = get32(p + 4);
+                uint32_t partition = output_index_get32(p), length = output_index_get32(p + 4);
                 if (partition >= (uint32_t)o->partitions) {
                         shuffle_output_unref(o);
-                        return damaged(error, "a page of a partition that is not there");
+                        return output_index_damaged(error, "a page of a partition that is not there");
                 }
                 shuffle_output_add_extent(o, partition, at, length);
                 at += length;

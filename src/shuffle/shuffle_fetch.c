@@ -159,7 +159,7 @@ static void plan_round(struct shuffle_fetch *f, int from)
         f->round_end = map;
 }
 
-static void *pack(const struct stream *s, size_t *len)
+static void *shuffle_fetch_pack(const struct stream *s, size_t *len)
 {
         const struct shuffle_fetch *f = s->fetch;
         size_t n = (size_t)(s->n - s->at);
@@ -198,7 +198,7 @@ static bool executor_lost(void *owner)
                env->lost(env->lost_owner, env->locations[s->location].executor);
 }
 
-static int open_stream(struct stream *s, int retries_used, struct fst_error *error)
+static int shuffle_fetch_open_stream(struct stream *s, int retries_used, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         const struct shuffle_location *at = &f->env->locations[s->location];
@@ -212,7 +212,7 @@ static int open_stream(struct stream *s, int retries_used, struct fst_error *err
                 .gone = executor_lost,
                 .gone_owner = s,
         };
-        _cleanup_free_ void *request = pack(s, &len);
+        _cleanup_free_ void *request = shuffle_fetch_pack(s, &len);
         fault_point(FAULT_FETCH);
         s->first = s->at;
         s->opened = now_ns();
@@ -246,7 +246,8 @@ static int read_sealed(struct stream *s, struct seal *seal, void *buf, size_t n,
 }
 
 /* What was announced as a page of @length bytes. FST_MEMORY_E_DENIED; -EBADMSG: it is damaged; other negatives. */
-static int read_page(struct stream *s, uint32_t length, struct seal *seal, struct page **page, struct fst_error *error)
+static int shuffle_fetch_read_page(struct stream *s, uint32_t length, struct seal *seal, struct page **page,
+                                   struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         unsigned char header[PAGE_FRAME_HEADER];
@@ -303,7 +304,7 @@ static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struc
 #define MAP_GONE 2 /* besides page statuses: the other end does not have it */
 
 /* The next record: a page, or NULL for the end of the map; MAP_GONE; FST_MEMORY_E_DENIED; negative. */
-static int read_record(struct stream *s, struct page **page, struct fst_error *error)
+static int shuffle_fetch_read_record(struct stream *s, struct page **page, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         unsigned char header[SHUFFLE_RECORD], body[SHUFFLE_SENTENCE];
@@ -319,10 +320,10 @@ static int read_record(struct stream *s, struct page **page, struct fst_error *e
         *page = NULL;
         switch (record.kind) {
         case SHUFFLE_PAGE:
-                return read_page(s, record.length, &seal, page, error);
+                return shuffle_fetch_read_page(s, record.length, &seal, page, error);
         case SHUFFLE_SEALED:
                 r = read_seal(s, record.length, &seal, error);
-                return r ? r : read_page(s, record.length - SHUFFLE_SEAL, &seal, page, error);
+                return r ? r : shuffle_fetch_read_page(s, record.length - SHUFFLE_SEAL, &seal, page, error);
         case SHUFFLE_END:
                 if (record.length != 4)
                         break;
@@ -346,7 +347,7 @@ static int read_record(struct stream *s, struct page **page, struct fst_error *e
 /* ------------------------------------------------------------------------------------------------------- streams */
 
 /* The stream failed: 0 to go on with it anew, or negative after task_run_fail. */
-static int recover(struct stream *s, int map, int status, struct fst_error *error)
+static int shuffle_fetch_recover(struct stream *s, int map, int status, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         bool refused = s->input && transfer_input_refused(s->input); /* it answered: asking again changes nothing */
@@ -370,7 +371,7 @@ static void open_round(struct shuffle_fetch *f)
 {
         for (int i = 0; i < f->env->n_locations; i++) {
                 struct stream *s = &f->streams[i];
-                if (s->n && open_stream(s, INT_MAX, NULL))
+                if (s->n && shuffle_fetch_open_stream(s, INT_MAX, NULL))
                         s->tries = 1;
         }
 }
@@ -384,11 +385,11 @@ int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
         struct stream *s = &f->streams[f->inputs->maps[map].location];
         for (;;) {
                 struct fst_error error = FST_ERROR_INIT;
-                int r = s->input ? 0 : open_stream(s, s->tries, &error);
+                int r = s->input ? 0 : shuffle_fetch_open_stream(s, s->tries, &error);
                 if (r < 0) {
                         s->tries = INT_MAX - 1; /* connecting was tried often enough */
                 } else {
-                        r = read_record(s, page, &error);
+                        r = shuffle_fetch_read_record(s, page, &error);
                 }
                 if (r == 0 && *page) {
                         s->tries = 0;
@@ -407,7 +408,7 @@ int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
                         return shuffle_fetch_lost(f->env, f->inputs, f->run, map, r, &error);
                 if (r == MAP_GONE)
                         return shuffle_fetch_lost(f->env, f->inputs, f->run, map, -ENOENT, &error);
-                r = recover(s, map, r, &error);
+                r = shuffle_fetch_recover(s, map, r, &error);
                 if (r)
                         return r;
         }

@@ -49,30 +49,30 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
 
 /* ---------------------------------------------------------------------------------------------------- taking */
 
-static int damaged(struct fst_error *error, const char *what)
+static int shuffle_output_export_damaged(struct fst_error *error, const char *what)
 {
         return error_set(error, -EBADMSG, "a map output from a worker process is damaged: %s", what);
 }
 
-static int check_file(int fd, uint64_t size, bool sealed, struct fst_error *error)
+static int shuffle_output_export_check_file(int fd, uint64_t size, bool sealed, struct fst_error *error)
 {
         struct stat st;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != size)
-                return damaged(error, "its pages and its index do not agree");
+                return shuffle_output_export_damaged(error, "its pages and its index do not agree");
         int want = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
         if (sealed && (fcntl(fd, F_GET_SEALS) & want) != want)
-                return damaged(error, "it is not sealed");
+                return shuffle_output_export_damaged(error, "it is not sealed");
         return 0;
 }
 
 /* The output without its file; @head is set as well. */
-static int read_index(const void *index, size_t len, struct memory_manager *manager, int partitions, fst_type type,
-                      struct output_index *head, struct shuffle_output **output, uint64_t *size,
-                      struct fst_error *error)
+static int shuffle_output_export_read_index(const void *index, size_t len, struct memory_manager *manager,
+                                            int partitions, fst_type type, struct output_index *head,
+                                            struct shuffle_output **output, uint64_t *size, struct fst_error *error)
 {
         int r = output_index_parse(index, len, head, error);
         if (r == 0 && (head->partitions != partitions || !fst_type_equal(head->type, type)))
-                r = damaged(error, "it is of another shuffle");
+                r = shuffle_output_export_damaged(error, "it is of another shuffle");
         return r ? r : output_index_take(index, len, manager, output, size, error);
 }
 
@@ -83,9 +83,9 @@ int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *ma
         struct output_index head;
         struct shuffle_output *o = NULL;
         uint64_t size = 0;
-        int r = read_index(index, len, manager, partitions, type, &head, &o, &size, error);
+        int r = shuffle_output_export_read_index(index, len, manager, partitions, type, &head, &o, &size, error);
         if (r == 0)
-                r = check_file(fd, size, head.in_memory, error);
+                r = shuffle_output_export_check_file(fd, size, head.in_memory, error);
         if (r) {
                 close(fd);
                 shuffle_output_unref(o);

@@ -70,7 +70,7 @@ static int reader_open(void *owner, struct task_run *run, int shuffle_id, int pa
         return task_run_fail(run, -EIO, "shuffle %d is not among the inputs of this stage", shuffle_id);
 }
 
-static void unpin(struct shuffle_input *in)
+static void shuffle_reader_unpin(struct shuffle_input *in)
 {
         if (in->pinned)
                 shuffle_output_unpin(in->outputs[in->at]);
@@ -78,7 +78,7 @@ static void unpin(struct shuffle_input *in)
 }
 
 /* The output at hand cannot be read: the scheduler will have it made again. */
-static int fetch_failed(struct shuffle_input *in, int status, struct fst_error *error)
+static int shuffle_reader_fetch_failed(struct shuffle_input *in, int status, struct fst_error *error)
 {
         return shuffle_fetch_lost(in->env, in->inputs, in->run, in->at, status, error);
 }
@@ -87,7 +87,7 @@ static int fetch_failed(struct shuffle_input *in, int status, struct fst_error *
 static int next_output(struct shuffle_input *in)
 {
         struct fst_error error = FST_ERROR_INIT;
-        unpin(in);
+        shuffle_reader_unpin(in);
         in->remote = false;
         if (++in->at >= in->inputs->n) {
                 fault_point(FAULT_REDUCE);
@@ -108,7 +108,7 @@ static int next_output(struct shuffle_input *in)
                                             in->inputs->shuffle_id, in->partition)
                                 : error_set(&error, -ENOENT, "map output %d of shuffle %d is not here any more", in->at,
                                             in->inputs->shuffle_id);
-                return fetch_failed(in, r, &error);
+                return shuffle_reader_fetch_failed(in, r, &error);
         }
         shuffle_output_pin(output);
         in->pinned = true;
@@ -120,7 +120,7 @@ static int next_output(struct shuffle_input *in)
         return 1;
 }
 
-static int load(struct shuffle_input *in)
+static int shuffle_reader_load(struct shuffle_input *in)
 {
         const struct shuffle_output *output = in->outputs[in->at];
         const struct shuffle_extent *extent = &output->extents[in->extent - 1];
@@ -139,11 +139,11 @@ static int load(struct shuffle_input *in)
                 error_deinit(&error);
                 return 0;
         }
-        return fetch_failed(in, r, &error);
+        return shuffle_reader_fetch_failed(in, r, &error);
 }
 
 /* The next page of the output at hand that is elsewhere; *@page NULL: that was all of it. */
-static int fetch(struct shuffle_input *in, const struct page **page)
+static int shuffle_reader_fetch(struct shuffle_input *in, const struct page **page)
 {
         int r = shuffle_fetch_next(in->fetch, in->at, &in->loaded);
         *page = in->loaded;
@@ -157,7 +157,7 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         page_free(&in->memory, steal(in->loaded));
         for (;;) {
                 if (in->remote) {
-                        r = fetch(in, page);
+                        r = shuffle_reader_fetch(in, page);
                         if (r || *page)
                                 return r;
                 } else if (in->page || in->extent) {
@@ -171,7 +171,7 @@ static int reader_next(struct shuffle_input *in, const struct page **page)
         }
         r = 0;
         if (in->extent) {
-                r = load(in);
+                r = shuffle_reader_load(in);
                 *page = in->loaded;
         } else {
                 *page = in->page;
@@ -186,7 +186,7 @@ static void reader_close(struct shuffle_input *in)
 {
         page_free(&in->memory, steal(in->loaded));
         if (in->at < in->inputs->n)
-                unpin(in);
+                shuffle_reader_unpin(in);
         for (int i = 0; i < in->inputs->n; i++)
                 shuffle_output_unref(in->outputs[i]);
         free(in->outputs);

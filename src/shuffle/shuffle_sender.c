@@ -8,7 +8,8 @@
 #include "rpc/transfer/transfer_server.h"
 #include "shuffle/shuffle_server.h"
 
-static void describe(const struct shuffle_output_id *id, const struct shuffle_output *output, struct buf *request)
+static void shuffle_sender_describe(const struct shuffle_output_id *id, const struct shuffle_output *output,
+                                    struct buf *request)
 {
         Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
         Firesteel__TransferRequest r = FIRESTEEL__TRANSFER_REQUEST__INIT;
@@ -25,8 +26,8 @@ static void describe(const struct shuffle_output_id *id, const struct shuffle_ou
         request->len = protobuf_c_message_pack(&r.base, (uint8_t *)request->data);
 }
 
-static int open_stream(struct shuffle_store *store, const struct shuffle_output_id *id, int partitions,
-                       struct transfer_stream **stream, struct fst_error *error)
+static int shuffle_sender_open_stream(struct shuffle_store *store, const struct shuffle_output_id *id, int partitions,
+                                      struct transfer_stream **stream, struct fst_error *error)
 {
         Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
         fetch.shuffle = id->shuffle_id;
@@ -45,8 +46,8 @@ int shuffle_send(struct shuffle_store *store, const struct shuffle_output_id *id
         struct transfer_stream *stream;
         if (!output)
                 return error_set(error, -ENOENT, "the map output is not here (any more)");
-        describe(id, output, &request);
-        int r = open_stream(store, id, output->partitions, &stream, error);
+        shuffle_sender_describe(id, output, &request);
+        int r = shuffle_sender_open_stream(store, id, output->partitions, &stream, error);
         if (r == 0) {
                 r = transfer_put_stream(client, host, port, request.data, request.len, stream, call, error);
                 stream->class->close(stream);

@@ -74,7 +74,7 @@ static void let_go(struct serving *s, int keep)
         s->n_held = keep && s->n_held ? 1 : 0;
 }
 
-static void add(struct batch *b, const void *data, size_t n)
+static void shuffle_server_add(struct batch *b, const void *data, size_t n)
 {
         if (n == 0)
                 return;
@@ -93,11 +93,11 @@ static unsigned char *put_record(struct serving *s, struct batch *b, enum shuffl
         unsigned char *p = s->headers + s->headers_used;
         shuffle_record_put(p, (struct shuffle_record){(uint32_t)kind, s->map, (uint32_t)s->partition, length});
         s->headers_used += SHUFFLE_RECORD + more;
-        add(b, p, SHUFFLE_RECORD + more);
+        shuffle_server_add(b, p, SHUFFLE_RECORD + more);
         return p + SHUFFLE_RECORD;
 }
 
-static void put_end(struct serving *s, struct batch *b)
+static void shuffle_server_put_end(struct serving *s, struct batch *b)
 {
         shuffle_put_u32(put_record(s, b, SHUFFLE_END, 4, 4), s->pages);
 }
@@ -116,7 +116,7 @@ static void put_gone(struct serving *s, struct batch *b, const char *why)
         int n = snprintf(s->sentence, sizeof(s->sentence), "%s", why);
         size_t len = MIN((size_t)MAX(n, 0), sizeof(s->sentence) - 1);
         put_record(s, b, SHUFFLE_GONE, (uint32_t)len, 0);
-        add(b, s->sentence, len);
+        shuffle_server_add(b, s->sentence, len);
         b->full = true; /* there is one buffer for a sentence */
         next_map(s);
 }
@@ -175,7 +175,7 @@ static void put_extent(struct serving *s, struct batch *b, const struct shuffle_
 
 /* A page larger than the block: piece by piece. It was announced, so what cannot be read is made up: the reader sees
  * by the checksum that it is damaged. */
-static void put_large(struct serving *s, struct batch *b)
+static void shuffle_server_put_large(struct serving *s, struct batch *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         size_t n = MIN(PAGE_BLOCK, (size_t)s->large_left);
@@ -186,7 +186,7 @@ static void put_large(struct serving *s, struct batch *b)
                 error_deinit(&error);
                 memset(s->block, 0, n);
         }
-        add(b, s->block, n);
+        shuffle_server_add(b, s->block, n);
         s->large_at += n;
         s->large_left -= (uint32_t)n;
         b->full = true; /* the block is in use */
@@ -211,7 +211,7 @@ static void put_extents(struct serving *s, struct batch *b)
                 s->large_left = e->length;
                 s->extent = e->next;
                 s->pages++;
-                put_large(s, b);
+                shuffle_server_put_large(s, b);
                 return;
         }
         int room = MIN((b->max - b->n) / 2, (int)((HEADERS - s->headers_used) / LARGEST));
@@ -235,7 +235,7 @@ static void put_extents(struct serving *s, struct batch *b)
         s->block_used += (size_t)(end - start);
         for (; s->extent != x; s->extent = all[s->extent - 1].next) {
                 put_extent(s, b, &all[s->extent - 1]);
-                add(b, to, all[s->extent - 1].length);
+                shuffle_server_add(b, to, all[s->extent - 1].length);
                 to += all[s->extent - 1].length;
                 s->pages++;
         }
@@ -243,7 +243,7 @@ static void put_extents(struct serving *s, struct batch *b)
 
 /* --------------------------------------------------------------------------------------------------- the stream */
 
-static void put_page(struct serving *s, struct batch *b)
+static void shuffle_server_put_page(struct serving *s, struct batch *b)
 {
         const struct page *page = s->page;
         if (b->bytes && page->used > UINT32_MAX / 2) {
@@ -252,12 +252,12 @@ static void put_page(struct serving *s, struct batch *b)
         }
         unsigned char *header = put_record(s, b, SHUFFLE_PAGE, PAGE_FRAME_HEADER + page->used, PAGE_FRAME_HEADER);
         page_frame_header(page, header);
-        add(b, page->data, page->used);
+        shuffle_server_add(b, page->data, page->used);
         s->page = page == s->last ? NULL : page->next;
         s->pages++;
 }
 
-static bool has_room(const struct serving *s, const struct batch *b)
+static bool shuffle_server_has_room(const struct serving *s, const struct batch *b)
 {
         return !b->full && b->bytes < BATCH && b->n + 3 <= b->max && s->headers_used + LARGEST <= HEADERS &&
                s->n_held < HELD;
@@ -269,17 +269,17 @@ static int serving_next(struct transfer_stream *stream, struct iovec *iov, int m
         struct batch b = {.iov = iov, .max = max};
         let_go(s, s->output ? 1 : 0);
         s->headers_used = s->block_used = 0;
-        while (s->map < s->n_maps && has_room(s, &b)) {
+        while (s->map < s->n_maps && shuffle_server_has_room(s, &b)) {
                 if (!s->output) {
                         begin_map(s, &b);
                 } else if (s->large_left) {
-                        put_large(s, &b);
+                        shuffle_server_put_large(s, &b);
                 } else if (s->extent) {
                         put_extents(s, &b);
                 } else if (s->page) {
-                        put_page(s, &b);
+                        shuffle_server_put_page(s, &b);
                 } else {
-                        put_end(s, &b);
+                        shuffle_server_put_end(s, &b);
                         if (++s->partition < s->end)
                                 begin_partition(s);
                         else
@@ -303,8 +303,8 @@ static void serving_close(struct transfer_stream *stream)
 
 static const struct transfer_stream_class serving_class = {.next = serving_next, .close = serving_close};
 
-static int refuse(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
-                  struct fst_error *error)
+static int shuffle_server_refuse(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
+                                 struct fst_error *error)
 {
         if (outputs->close)
                 outputs->close(outputs->owner);
@@ -318,7 +318,7 @@ int shuffle_server_open_from(const struct shuffle_outputs *outputs, const struct
 {
         if (request->n_map_partitions != request->n_map_task_ids || request->first_partition < 0 ||
             request->end_partition <= request->first_partition)
-                return refuse(outputs, request, error);
+                return shuffle_server_refuse(outputs, request, error);
         struct serving *s = new0(struct serving);
         s->stream.class = &serving_class;
         s->from = *outputs;

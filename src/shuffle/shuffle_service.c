@@ -64,7 +64,7 @@ static void registered_unref(struct registered *x)
 }
 
 /* With the lock. -1: it has not registered. */
-static ssize_t find(const struct shuffle_service *s, const char *app_id, const char *executor_id)
+static ssize_t shuffle_service_find(const struct shuffle_service *s, const char *app_id, const char *executor_id)
 {
         for (size_t i = s->executors.len; i-- > 0;)
                 if (strcmp(s->executors.data[i]->executor_id, executor_id) == 0 &&
@@ -76,14 +76,14 @@ static ssize_t find(const struct shuffle_service *s, const char *app_id, const c
 /* With the lock. A reference, or NULL. */
 static struct registered *find_ref(const struct shuffle_service *s, const char *app_id, const char *executor_id)
 {
-        ssize_t at = find(s, app_id, executor_id);
+        ssize_t at = shuffle_service_find(s, app_id, executor_id);
         struct registered *x = at >= 0 ? s->executors.data[at] : NULL;
         if (x)
                 atomic_fetch_add(&x->refs, 1);
         return x;
 }
 
-static bool is_name(const char *text)
+static bool shuffle_service_is_name(const char *text)
 {
         size_t n = strnlen(text, MAX_NAME + 1);
         return n > 0 && n <= MAX_NAME;
@@ -96,9 +96,9 @@ static bool is_clean_path(const char *path)
                !strstr(path, "/../") && !strstr(path, "\n");
 }
 
-static int check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
+static int shuffle_service_check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
-        if (!is_name(r->app_id) || !is_name(r->executor_id))
+        if (!shuffle_service_is_name(r->app_id) || !shuffle_service_is_name(r->executor_id))
                 return error_set(error, -EINVAL, "an executor is registered with its application's id and its own");
         if (r->n_directories == 0 || r->n_directories > MAX_DIRECTORIES || r->subdirectories < 1 ||
             r->subdirectories > 4096)
@@ -113,9 +113,9 @@ static int check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
 }
 
 /* With the lock. A second registration takes the place of the first. */
-static int add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
+static int shuffle_service_add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
-        int e = check(r, error);
+        int e = shuffle_service_check(r, error);
         if (e)
                 return e;
         if (s->executors.len >= MAX_EXECUTORS)
@@ -129,7 +129,7 @@ static int add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, s
                 .at = new_array(char *, r->n_directories), .n = r->n_directories, .subdirectories = r->subdirectories};
         for (size_t i = 0; i < r->n_directories; i++)
                 x->roots.at[i] = mem_strdup(r->directories[i]);
-        ssize_t at = find(s, x->app_id, x->executor_id);
+        ssize_t at = shuffle_service_find(s, x->app_id, x->executor_id);
         if (at < 0) {
                 vec_push(&s->executors, x);
                 return 0;
@@ -185,7 +185,7 @@ static void read_state(struct shuffle_service *s)
                 log_warn(LOG, "Registrations of before are not known: %s", error_message(&error));
         error_deinit(&error);
         for (size_t i = 0; state && i < state->n_executors; i++) {
-                r = has_directories(state->executors[i]) ? add(s, state->executors[i], &error) : 0;
+                r = has_directories(state->executors[i]) ? shuffle_service_add(s, state->executors[i], &error) : 0;
                 if (r)
                         log_warn(LOG, "%s: %s", s->state_path, error_message(&error));
                 error_deinit(&error);
@@ -240,8 +240,8 @@ static void lookup_close(void *owner)
         free(l);
 }
 
-static int fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *request, struct transfer_stream **stream,
-                 struct fst_error *error)
+static int shuffle_service_fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *request,
+                                 struct transfer_stream **stream, struct fst_error *error)
 {
         pthread_mutex_lock(&s->lock);
         struct registered *x = find_ref(s, request->app_id, request->executor_id);
@@ -258,11 +258,11 @@ static int fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *reque
         return shuffle_server_open_from(&outputs, request, stream, error);
 }
 
-static int register_executor(struct shuffle_service *s, const Firesteel__RegisterShuffle *request,
-                             struct fst_error *error)
+static int shuffle_service_register_executor(struct shuffle_service *s, const Firesteel__RegisterShuffle *request,
+                                             struct fst_error *error)
 {
         pthread_mutex_lock(&s->lock);
-        int r = add(s, request, error);
+        int r = shuffle_service_add(s, request, error);
         if (r == 0) {
                 s->registrations++;
                 write_state(s);
@@ -341,7 +341,7 @@ static void nothing_close(struct transfer_stream *stream)
         free(stream);
 }
 
-static int nothing(struct transfer_stream **stream)
+static int shuffle_service_nothing(struct transfer_stream **stream)
 {
         static const struct transfer_stream_class nothing_class = {.next = nothing_next, .close = nothing_close};
         *stream = new0(struct transfer_stream);
@@ -359,19 +359,19 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
                 return error_set(error, -EBADMSG, "a request that cannot be read");
         switch (request->what_case) {
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE:
-                r = fetch(s, request->fetch_shuffle, stream, error);
+                r = shuffle_service_fetch(s, request->fetch_shuffle, stream, error);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_REGISTER_SHUFFLE:
-                r = register_executor(s, request->register_shuffle, error);
-                r = r ? r : nothing(stream);
+                r = shuffle_service_register_executor(s, request->register_shuffle, error);
+                r = r ? r : shuffle_service_nothing(stream);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_OUTPUTS:
                 r = remove_outputs(s, request->remove_outputs, error);
-                r = r ? r : nothing(stream);
+                r = r ? r : shuffle_service_nothing(stream);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION:
                 shuffle_service_end_application(s, request->end_application->app_id, true);
-                r = nothing(stream);
+                r = shuffle_service_nothing(stream);
                 break;
         default:
                 r = error_set(error, -EOPNOTSUPP, "a shuffle service does not serve what was asked for");
@@ -394,7 +394,8 @@ static int port_taken(int port, struct fst_error *error)
                 port);
 }
 
-static int start(struct shuffle_service *s, const struct shuffle_service_options *options, struct fst_error *error)
+static int shuffle_service_start(struct shuffle_service *s, const struct shuffle_service_options *options,
+                                 struct fst_error *error)
 {
         static const struct transfer_handler handler = {.open = service_open};
         const struct fst_conf *conf = options->conf;
@@ -431,7 +432,7 @@ int shuffle_service_new(const struct shuffle_service_options *options, struct sh
 {
         struct shuffle_service *s = new0(struct shuffle_service);
         pthread_mutex_init(&s->lock, NULL);
-        int r = start(s, options, error);
+        int r = shuffle_service_start(s, options, error);
         if (r) {
                 shuffle_service_free(s);
                 return r;

@@ -48,7 +48,7 @@ void shuffle_store_free(struct shuffle_store *s)
 /* ---------------------------------------------------------------------------------------------------- the index */
 
 /* The place of a shuffle, or where it would be. */
-static size_t place_of(const struct shuffle_store *s, int shuffle_id)
+static size_t shuffle_store_place_of(const struct shuffle_store *s, int shuffle_id)
 {
         size_t low = 0, high = s->n_shuffles;
         while (low < high) {
@@ -63,7 +63,7 @@ static size_t place_of(const struct shuffle_store *s, int shuffle_id)
 
 static struct shuffle_index *find_shuffle(const struct shuffle_store *s, int shuffle_id)
 {
-        size_t at = place_of(s, shuffle_id);
+        size_t at = shuffle_store_place_of(s, shuffle_id);
         return at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id ? &s->shuffles[at] : NULL;
 }
 
@@ -72,7 +72,7 @@ static struct shuffle_index *make_shuffle(struct shuffle_store *s, int shuffle_i
         struct shuffle_index *found = find_shuffle(s, shuffle_id);
         if (found)
                 return found;
-        size_t at = place_of(s, shuffle_id);
+        size_t at = shuffle_store_place_of(s, shuffle_id);
         if (s->n_shuffles == s->cap_shuffles) {
                 s->cap_shuffles = s->cap_shuffles ? s->cap_shuffles * 2 : 16;
                 s->shuffles = mem_grow(s->shuffles, s->cap_shuffles * sizeof(*s->shuffles));
@@ -194,7 +194,7 @@ size_t shuffle_store_remove_shuffle(struct shuffle_store *s, int shuffle_id)
         struct shuffle_index gone = {0};
         size_t n = 0;
         pthread_mutex_lock(&s->lock);
-        size_t at = place_of(s, shuffle_id);
+        size_t at = shuffle_store_place_of(s, shuffle_id);
         if (at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id) {
                 gone = s->shuffles[at];
                 s->n_shuffles--;
@@ -241,7 +241,7 @@ static bool ref_unless_gone(struct shuffle_output *o)
 }
 
 /* The oldest output that has pages in memory and no readers, with a reference and locked; NULL if there is none. */
-static struct shuffle_output *victim(struct shuffle_store *s)
+static struct shuffle_output *shuffle_store_victim(struct shuffle_store *s)
 {
         struct shuffle_output *o;
         pthread_mutex_lock(&s->lock);
@@ -277,7 +277,7 @@ size_t shuffle_store_evict(struct shuffle_store *s, size_t want)
 {
         size_t freed = 0;
         struct shuffle_output *o;
-        while (freed < want && (o = victim(s))) {
+        while (freed < want && (o = shuffle_store_victim(s))) {
                 freed += move_to_disk(s, o);
                 pthread_mutex_unlock(&o->lock);
                 shuffle_output_unref(o);

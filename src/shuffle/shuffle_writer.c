@@ -54,7 +54,7 @@ static struct shuffle_writer *writer_of(struct op *op)
 
 /* ----------------------------------------------------------------------------------------------------- pages */
 
-static void close_page(struct shuffle_writer *w, uint32_t partition)
+static void shuffle_writer_close_page(struct shuffle_writer *w, uint32_t partition)
 {
         struct page *page = w->open[partition];
         w->open[partition] = NULL;
@@ -75,7 +75,7 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
                         *open += w->open[p]->block;
                         *used += w->open[p]->used;
                 }
-                close_page(w, p);
+                shuffle_writer_close_page(w, p);
         }
         int r = shuffle_output_to_disk(w->output, &w->store->space, freed, &error);
         size_t keep = MIN(*freed, SET_ASIDE - w->aside);
@@ -85,24 +85,24 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
-static int drain(struct shuffle_writer *w);
+static int shuffle_writer_drain(struct shuffle_writer *w);
 
 /* Pages go to disk; so does what is combined so far, unless it is the combining that asks. */
-static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+static int shuffle_writer_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct shuffle_writer *w = container_of(consumer, struct shuffle_writer, memory);
         size_t open, used, freed;
         int r = spill_all(w, &open, &used, &freed);
         if (r || !w->combining || w->adding)
                 return r;
-        if ((r = drain(w)) || (r = spill_all(w, &open, &used, &freed)))
+        if ((r = shuffle_writer_drain(w)) || (r = spill_all(w, &open, &used, &freed)))
                 return r;
         aggregate_shrink(w->aggregate);
         return 0;
 }
 
 /* Memory has run out: everything to disk, and see what size of page would have used it better. */
-static int make_room(struct shuffle_writer *w)
+static int shuffle_writer_make_room(struct shuffle_writer *w)
 {
         size_t open, used, freed;
         int r = spill_all(w, &open, &used, &freed);
@@ -132,10 +132,10 @@ static int new_page(struct shuffle_writer *w, size_t record, struct page **page)
 static int need_page(void *owner, uint32_t partition, size_t record, struct page **open)
 {
         struct shuffle_writer *w = owner;
-        close_page(w, partition);
+        shuffle_writer_close_page(w, partition);
         int r = new_page(w, record, open);
         if (r == FST_MEMORY_E_DENIED) {
-                r = make_room(w);
+                r = shuffle_writer_make_room(w);
                 if (r)
                         return r;
                 r = new_page(w, record, open);
@@ -149,7 +149,7 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
 }
 
 /* Rows from @first on, whose places are known, into pages. */
-static int scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
+static int shuffle_writer_scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
         return page_scatter(batch, w->places, &first, w->open, need_page, w); /* need_page says what failed */
 }
@@ -178,14 +178,14 @@ static int start_combining(struct shuffle_writer *w)
 }
 
 /* Move what is combined so far into pages. */
-static int drain(struct shuffle_writer *w)
+static int shuffle_writer_drain(struct shuffle_writer *w)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_batch batch;
         int r;
         while ((r = aggregate_next(w->aggregate, &batch, w->hashes, &error)) == 0 && batch.rows > 0) {
                 partitioner_place_hashes(w->partitioner, w->hashes, batch.rows, w->places);
-                r = scatter(w, &batch, 0);
+                r = shuffle_writer_scatter(w, &batch, 0);
                 if (r)
                         return r;
         }
@@ -195,16 +195,16 @@ static int drain(struct shuffle_writer *w)
 /* Combine no more: what is combined so far goes into pages, and so do rows from @first on. */
 static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
-        int r = drain(w);
+        int r = shuffle_writer_drain(w);
         aggregate_reset(w->aggregate);
         w->combining = false;
         if (r || first >= batch->rows)
                 return r;
         r = placing_place(&w->placing, batch, w->places);
-        return r ? r : scatter(w, batch, first);
+        return r ? r : shuffle_writer_scatter(w, batch, first);
 }
 
-static int combine(struct shuffle_writer *w, const fst_batch *batch)
+static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *batch)
 {
         struct task_run *run = w->op.run;
         struct fst_error error = FST_ERROR_INIT;
@@ -214,7 +214,7 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
         const char *outer = task_run_enter(run, values ? values->merge.name : w->shuffled->fn.name);
         w->adding = true;
         while ((r = aggregate_add(w->aggregate, batch, &at, &error)) == FST_AGGREGATE_E_FULL)
-                if ((r = drain(w)))
+                if ((r = shuffle_writer_drain(w)))
                         break;
         w->adding = false;
         task_run_leave(run, outer);
@@ -228,7 +228,7 @@ static int combine(struct shuffle_writer *w, const fst_batch *batch)
                 return 0;
         if (!values)
                 return pass_on(w, batch, batch->rows);
-        r = drain(w);
+        r = shuffle_writer_drain(w);
         if (r == 0 && !w->sparse)
                 aggregate_shrink(w->aggregate);
         w->sparse = true;
@@ -241,7 +241,7 @@ static int writer_begin(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
         w->output = shuffle_output_new(w->partitioner->partitions, op->type, op->run->memory_manager);
-        memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", spill_for_others);
+        memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", shuffle_writer_spill_for_others);
         placing_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
         w->complete = w->sparse = w->combining = false;
@@ -260,16 +260,16 @@ static int writer_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         if (w->combining)
-                return combine(w, &in->batch);
+                return shuffle_writer_combine(w, &in->batch);
         int r = placing_place(&w->placing, &in->batch, w->places);
-        return r ? r : scatter(w, &in->batch, 0);
+        return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
 }
 
 /*
  * Pages that are kept are storage, not this task's any more. If there is no room for them, or some are on disk already,
  * all go to disk: an output is in one place.
  */
-static int settle(struct shuffle_writer *w, struct fst_error *error)
+static int shuffle_writer_settle(struct shuffle_writer *w, struct fst_error *error)
 {
         struct shuffle_output *o = w->output;
         memory_release(&w->memory, w->aside);
@@ -286,7 +286,7 @@ static int settle(struct shuffle_writer *w, struct fst_error *error)
 }
 
 /* What was written is complete: the open pages get the size of what is in them. */
-static void close_all(struct shuffle_writer *w)
+static void shuffle_writer_close_all(struct shuffle_writer *w)
 {
         size_t saved = 0;
         for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++) {
@@ -295,7 +295,7 @@ static void close_all(struct shuffle_writer *w)
                 size_t before = w->open[p]->block;
                 w->open[p] = page_shrink(w->open[p]);
                 saved += before - w->open[p]->block;
-                close_page(w, p);
+                shuffle_writer_close_page(w, p);
         }
         memory_release(&w->memory, saved);
 }
@@ -304,11 +304,11 @@ static int writer_end(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
         struct fst_error error = FST_ERROR_INIT;
-        int r = w->combining ? drain(w) : 0;
+        int r = w->combining ? shuffle_writer_drain(w) : 0;
         if (r)
                 return r;
-        close_all(w);
-        r = settle(w, &error);
+        shuffle_writer_close_all(w);
+        r = shuffle_writer_settle(w, &error);
         if (r)
                 return task_run_fail_with(op->run, r, &error);
         if (w->aggregate)
@@ -336,7 +336,7 @@ static void writer_abandon(struct op *op)
         shuffle_output_unref(steal(w->output));
 }
 
-static void writer_free(struct op *op)
+static void shuffle_writer_writer_free(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
         writer_abandon(op);
@@ -349,7 +349,7 @@ static void writer_free(struct op *op)
 
 static const struct op_class writer_class = {
         "shuffle",         .begin = writer_begin,     .consume = writer_consume,
-        .end = writer_end, .abandon = writer_abandon, .free = writer_free,
+        .end = writer_end, .abandon = writer_abandon, .free = shuffle_writer_writer_free,
 };
 
 struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store)

@@ -82,7 +82,7 @@ int block_write_pages(struct block *b, const struct page *pages, struct spill **
         }
 }
 
-static struct spill *write_out(struct block *b)
+static struct spill *block_eviction_write_out(struct block *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct spill *spill = NULL;
@@ -100,9 +100,9 @@ static struct spill *write_out(struct block *b)
 }
 
 /* Give up the memory of a block that select_victims chose; returns it. */
-static size_t move_out(struct block_store *s, struct block *b)
+static size_t block_eviction_move_out(struct block_store *s, struct block *b)
 {
-        struct spill *spill = storage_level_uses_disk(b->level) ? write_out(b) : NULL;
+        struct spill *spill = storage_level_uses_disk(b->level) ? block_eviction_write_out(b) : NULL;
         size_t freed = b->memory;
         page_list_free(NULL, steal(b->pages));
         memory_release_storage(block_memory_manager(b), freed);
@@ -160,13 +160,13 @@ static struct block *select_victims(struct block_store *s, struct block *use, si
         return first;
 }
 
-static size_t evict(struct block_store *s, struct block *use, size_t want)
+static size_t block_eviction_evict(struct block_store *s, struct block *use, size_t want)
 {
         size_t freed = 0;
         for (struct block *b = select_victims(s, use, want, evicting_for), *next; b; b = next) {
                 next = b->newer;
                 b->newer = NULL;
-                freed += move_out(s, b);
+                freed += block_eviction_move_out(s, b);
         }
         return freed;
 }
@@ -174,13 +174,13 @@ static size_t evict(struct block_store *s, struct block *use, size_t want)
 size_t block_store_evict(void *owner, size_t want)
 {
         struct block_store *s = owner;
-        return evict(s, &s->use[false], want);
+        return block_eviction_evict(s, &s->use[false], want);
 }
 
 size_t block_store_evict_off_heap(void *owner, size_t want)
 {
         struct block_store *s = owner;
-        return evict(s, &s->use[true], want);
+        return block_eviction_evict(s, &s->use[true], want);
 }
 
 bool block_acquire_storage(struct block *b, size_t size)

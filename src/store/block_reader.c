@@ -47,7 +47,7 @@ void block_reader_deinit(struct block_reader *reader)
         *reader = (struct block_reader){0};
 }
 
-static int unpack(struct block_reader *reader, struct fst_error *error)
+static int block_reader_unpack(struct block_reader *reader, struct fst_error *error)
 {
         const unsigned char *frame;
         struct page_frame header;
@@ -63,7 +63,7 @@ static int unpack(struct block_reader *reader, struct fst_error *error)
                                      &reader->loaded, error);
 }
 
-static int next_page(struct block_reader *reader, struct fst_error *error)
+static int block_reader_fetch_page(struct block_reader *reader, struct fst_error *error)
 {
         struct block *b = reader->block;
         int r;
@@ -74,7 +74,8 @@ static int next_page(struct block_reader *reader, struct fst_error *error)
         }
         page_free(NULL, steal(reader->loaded));
         reader->page = NULL;
-        r = reader->from_disk ? spill_reader_next(&reader->disk, NULL, &reader->loaded, error) : unpack(reader, error);
+        r = reader->from_disk ? spill_reader_next(&reader->disk, NULL, &reader->loaded, error)
+                              : block_reader_unpack(reader, error);
         if (r) {
                 remove_damaged(b);
                 return error_wrap(error, r, "reading the cached partition rdd_%d_%d", b->id.rdd, b->id.partition);
@@ -90,7 +91,7 @@ int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_
                         return 0;
                 if (reader->started && !reader->page)
                         break;
-                int r = next_page(reader, error);
+                int r = block_reader_fetch_page(reader, error);
                 if (r)
                         return r;
                 reader->started = true;
@@ -103,7 +104,7 @@ int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_
 
 int block_reader_next_page(struct block_reader *reader, const struct page **page, struct fst_error *error)
 {
-        int r = reader->started && !reader->page ? 0 : next_page(reader, error);
+        int r = reader->started && !reader->page ? 0 : block_reader_fetch_page(reader, error);
         if (r)
                 return r;
         reader->started = true;

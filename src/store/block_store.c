@@ -47,7 +47,7 @@ static struct block *table_find(struct block_store *s, struct block_id id)
         return b;
 }
 
-static void table_put(struct block_store *s, struct block *b)
+static void block_store_table_put(struct block_store *s, struct block *b)
 {
         struct block **slot = table_slot(s, b->id);
         b->chain = *slot;
@@ -64,11 +64,11 @@ static void table_add(struct block_store *s, struct block *b)
                 for (size_t i = 0; i < n; i++)
                         for (struct block *c = old[i], *next; c; c = next) {
                                 next = c->chain;
-                                table_put(s, c);
+                                block_store_table_put(s, c);
                         }
                 free(old);
         }
-        table_put(s, b);
+        block_store_table_put(s, b);
 }
 
 static void table_remove(struct block_store *s, struct block *b)
@@ -258,7 +258,7 @@ struct block_id *block_store_list(struct block_store *s, size_t *n)
         return ids;
 }
 
-static void hold(struct block *b)
+static void block_store_hold(struct block *b)
 {
         b->readers++;
         if (b->newer)
@@ -266,7 +266,7 @@ static void hold(struct block *b)
 }
 
 /* Wait for a change of some block, under the lock; false if the asking task was told to stop. */
-static bool wait_for_change(struct block_store *s, const struct block_asker *asker)
+static bool block_store_wait_for_change(struct block_store *s, const struct block_asker *asker)
 {
         if (asker->memory)
                 memory_task_rest(asker->memory, true);
@@ -299,7 +299,7 @@ int block_store_acquire(struct block_store *s, const struct block_asker *asker, 
         struct block *b;
         while ((b = table_find(s, id)) && (b->state == WRITING || b->state == MOVING)) {
                 int r = b->state == WRITING && (b->task == asker->task || asker->holds_memory) ? FST_BLOCK_E_BYPASS
-                        : wait_for_change(s, asker)                                            ? 0
+                        : block_store_wait_for_change(s, asker)                                ? 0
                                                                                                : -ECANCELED;
                 if (r) {
                         pthread_mutex_unlock(&s->lock);
@@ -307,7 +307,7 @@ int block_store_acquire(struct block_store *s, const struct block_asker *asker, 
                 }
         }
         if (b) {
-                hold(b);
+                block_store_hold(b);
                 pthread_mutex_unlock(&s->lock);
                 block_is_wanted_at(b, level);
                 *block = b;
@@ -332,7 +332,7 @@ struct block *block_store_find(struct block_store *s, struct block_id id)
         if (b && b->state == WRITING)
                 b = NULL;
         if (b)
-                hold(b);
+                block_store_hold(b);
         pthread_mutex_unlock(&s->lock);
         return b;
 }

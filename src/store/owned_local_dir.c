@@ -40,7 +40,7 @@ char *local_root_base(const char *root)
 }
 
 /* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
-static bool is_ours(const char *path)
+static bool owned_local_dir_is_ours(const char *path)
 {
         struct stat st;
         return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
@@ -80,7 +80,7 @@ void local_root_sweep(const char *base)
                 if (!unfinished && !gone && !text_starts_with(e->d_name, LOCAL_ROOT_BLOCKS) &&
                     !text_starts_with(e->d_name, LOCAL_ROOT_EXECUTORS))
                         continue;
-                if (!is_ours(path))
+                if (!owned_local_dir_is_ours(path))
                         continue;
                 if (gone)
                         remove_tree(path); /* others may be at it, too */

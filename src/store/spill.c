@@ -57,7 +57,7 @@ struct spill {
 };
 
 /* Whatever medium it is on: a spill that moves from memory to disk moves as it is. */
-static int encrypt(struct spill *s, const struct file_key *key, struct fst_error *error)
+static int spill_encrypt(struct spill *s, const struct file_key *key, struct fst_error *error)
 {
         s->key = key;
         if (key && !(s->encrypted = page_pool_get()))
@@ -78,7 +78,7 @@ int spill_new_at(const struct spill_options *options, int fd, const char *path, 
                 .dirs = options->dirs, .path = mem_strdup(path), .fd = fd, .type = options->type, .buffer = buffer};
         codec_init(&s->codec, options->codec, options->level);
         s->if_cheaper = options->if_cheaper;
-        int r = encrypt(s, options->dirs ? disk_dirs_key(options->dirs) : NULL, error);
+        int r = spill_encrypt(s, options->dirs ? disk_dirs_key(options->dirs) : NULL, error);
         if (r)
                 spill_free(s);
         else
@@ -267,7 +267,7 @@ static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_e
         return 0;
 }
 
-static int flush(struct spill *s, struct fst_error *error)
+static int spill_flush(struct spill *s, struct fst_error *error)
 {
         if (s->buffered == 0)
                 return 0;
@@ -294,7 +294,7 @@ static bool worth_it(const struct spill *s, uint64_t used, uint64_t size, int64_
                (double)ns <= 2 * (double)(used - size) * (double)s->recent_ns / (double)s->recent_bytes;
 }
 
-static void judge(struct spill *s, const struct page *page, size_t size, int64_t ns)
+static void spill_judge(struct spill *s, const struct page *page, size_t size, int64_t ns)
 {
         if (s->codec.kind == CODEC_NONE || page->used == 0)
                 return;
@@ -324,13 +324,13 @@ int spill_write_page(struct spill *s, const struct page *page, uint64_t *offset,
                 r = write_parts(s, parts, 3, error);
         } else {
                 if (s->buffered + size > PAGE_BLOCK)
-                        r = flush(s, error);
+                        r = spill_flush(s, error);
                 if (r == 0) {
                         int64_t start = raw ? 0 : now_ns();
                         size = page_frame_encode(page, raw ? NULL : &s->codec, s->buffer + s->buffered);
                         s->buffered += size;
                         if (!raw)
-                                judge(s, page, size, now_ns() - start);
+                                spill_judge(s, page, size, now_ns() - start);
                 }
         }
         if (r)
@@ -358,7 +358,7 @@ int spill_write_frame(struct spill *s, const void *frame, uint32_t length, uint6
                 r = write_parts(s, parts, 2, error);
         } else {
                 if (s->buffered + length > PAGE_BLOCK)
-                        r = flush(s, error);
+                        r = spill_flush(s, error);
                 if (r == 0)
                         memcpy(s->buffer + s->buffered, frame, length);
                 s->buffered += r ? 0 : length;
@@ -380,7 +380,7 @@ int spill_finish(struct spill *s, struct fst_error *error)
 {
         if (s->finished)
                 return 0;
-        int r = flush(s, error);
+        int r = spill_flush(s, error);
         if (r)
                 return r;
         s->finished = true;
@@ -411,7 +411,7 @@ const char *spill_path(const struct spill *spill)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-static int damaged(struct spill *s, uint64_t at, int code, struct fst_error *error)
+static int spill_damaged(struct spill *s, uint64_t at, int code, struct fst_error *error)
 {
         return error_wrap(error, code, "reading %s at %llu", s->path, (unsigned long long)at);
 }
@@ -430,7 +430,7 @@ static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_
                 if (done < 0)
                         return error_errno(error, "reading %s at %llu", s->path, (unsigned long long)at);
                 if (done == 0)
-                        return damaged(s, at, error_set(error, -EBADMSG, "the file ends within a page"), error);
+                        return spill_damaged(s, at, error_set(error, -EBADMSG, "the file ends within a page"), error);
                 at += (uint64_t)done;
                 for (; n > 0 && (size_t)done >= parts->iov_len; parts++, n--)
                         done -= (ssize_t)parts->iov_len;
@@ -477,7 +477,7 @@ static int read_payload(struct spill *s, int fd, const struct page_frame *frame,
                 if (r == 0) {
                         r = page_validate(p, frame->checksum, error);
                         if (r)
-                                damaged(s, at, r, error);
+                                spill_damaged(s, at, r, error);
                 }
                 if (r)
                         page_free(c, p);
@@ -493,20 +493,20 @@ static int read_payload(struct spill *s, int fd, const struct page_frame *frame,
         if (r == 0) {
                 r = page_frame_decode(frame, s->type, scratch, codec, c, page, error);
                 if (r < 0)
-                        damaged(s, at, r, error);
+                        spill_damaged(s, at, r, error);
         }
         page_pool_put(scratch);
         return r;
 }
 
 /* A frame must end where its range does at the latest, so that no length read from a file claims more. */
-static int parse(struct spill *s, const unsigned char *header, uint64_t at, uint64_t end, struct page_frame *frame,
-                 struct fst_error *error)
+static int spill_parse(struct spill *s, const unsigned char *header, uint64_t at, uint64_t end,
+                       struct page_frame *frame, struct fst_error *error)
 {
         int r = page_frame_parse(header, s->type, frame, error);
         if (r == 0 && (end - at < PAGE_FRAME_HEADER || frame->payload > end - at - PAGE_FRAME_HEADER))
                 r = error_set(error, -EBADMSG, "a damaged page: its %u bytes go beyond the end", frame->payload);
-        return r ? damaged(s, at, r, error) : 0;
+        return r ? spill_damaged(s, at, r, error) : 0;
 }
 
 int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct codec *codec, struct memory_consumer *c,
@@ -545,7 +545,7 @@ int spill_reader_init(struct spill_reader *reader, struct spill *s, uint64_t sta
                       struct fst_error *error)
 {
         if (!s->finished && end > s->flushed) {
-                int r = flush(s, error);
+                int r = spill_flush(s, error);
                 if (r)
                         return r;
         }
@@ -586,8 +586,8 @@ int spill_reader_next(struct spill_reader *reader, struct memory_consumer *c, st
         int r;
         if (!reader->have_next) {
                 if (reader->end - reader->at < PAGE_FRAME_HEADER)
-                        return damaged(s, reader->at, error_set(error, -EBADMSG, "the range ends within a page"),
-                                       error);
+                        return spill_damaged(s, reader->at, error_set(error, -EBADMSG, "the range ends within a page"),
+                                             error);
                 struct iovec part = {reader->next, PAGE_FRAME_HEADER};
                 r = read_parts(s, reader->fd, &part, 1, reader->at, error);
                 if (r)
@@ -595,7 +595,7 @@ int spill_reader_next(struct spill_reader *reader, struct memory_consumer *c, st
                 reader->have_next = true;
         }
         struct page_frame frame;
-        r = parse(s, reader->next, reader->at, reader->end, &frame, error);
+        r = spill_parse(s, reader->next, reader->at, reader->end, &frame, error);
         if (r)
                 return r;
         uint64_t after = reader->at + PAGE_FRAME_HEADER + frame.payload;

@@ -74,7 +74,7 @@ static void connection_closed(uv_handle_t *handle)
         free_if_done(s);
 }
 
-static void end(struct connection *c)
+static void launcher_server_end(struct connection *c)
 {
         if (c->closing)
                 return;
@@ -89,7 +89,7 @@ static void end(struct connection *c)
 static void end_and_tell(struct connection *c)
 {
         void *client = c->closing ? NULL : c->client;
-        end(c);
+        launcher_server_end(c);
         if (client)
                 c->server->ops->left(client);
 }
@@ -108,7 +108,7 @@ static bool same_secret(const char *expected, const char *said)
 }
 
 /* The guest becomes its client's connection; false for a secret that is nobody's. */
-static bool admit(struct connection *c, const char *secret)
+static bool launcher_server_admit(struct connection *c, const char *secret)
 {
         struct launcher_server *s = c->server;
         for (size_t i = 0; secret && i < s->expected.len; i++) {
@@ -126,11 +126,11 @@ static bool admit(struct connection *c, const char *secret)
 static bool may_say(struct connection *c, const struct launcher_message *m)
 {
         if (!c->client)
-                return m->kind == LAUNCHER_HELLO && admit(c, m->text);
+                return m->kind == LAUNCHER_HELLO && launcher_server_admit(c, m->text);
         return m->kind == LAUNCHER_SET_APP_ID || m->kind == LAUNCHER_SET_STATE;
 }
 
-static void hear(uv_poll_t *watch, int status, int events)
+static void launcher_server_hear(uv_poll_t *watch, int status, int events)
 {
         struct connection *c = watch->data;
         char data[MAX_LAUNCHER_MESSAGE];
@@ -159,22 +159,22 @@ static void too_late(uv_timer_t *timer)
         end_and_tell(timer->data);
 }
 
-static void make_room(struct launcher_server *s)
+static void launcher_server_make_room(struct launcher_server *s)
 {
         for (size_t i = 0; s->guests >= MAX_UNAUTHORIZED_PEERS && i < s->connections.len; i++) {
                 struct connection *c = s->connections.data[i];
                 if (!c->client && !c->closing)
-                        end(c);
+                        launcher_server_end(c);
         }
 }
 
-static void guest(uv_poll_t *watch, int status, int events)
+static void launcher_server_guest(uv_poll_t *watch, int status, int events)
 {
         struct launcher_server *s = watch->data;
         int fd = socket_accept(s->fd);
         if (fd < 0)
                 return;
-        make_room(s);
+        launcher_server_make_room(s);
         struct connection *c = new0(struct connection);
         c->server = s;
         c->fd = fd;
@@ -188,7 +188,7 @@ static void guest(uv_poll_t *watch, int status, int events)
         c->handles = 2;
         s->guests++;
         vec_push(&s->connections, c);
-        uv_poll_start(&c->watch, UV_READABLE, hear);
+        uv_poll_start(&c->watch, UV_READABLE, launcher_server_hear);
         uv_timer_start(&c->timer, too_late, HELLO_WITHIN_MS, 0);
 }
 
@@ -210,7 +210,7 @@ int launcher_server_new(uv_loop_t *loop, const struct launcher_client_ops *ops, 
                 return error_set(error, r, "watching the launcher's socket: %s", strerror(-r));
         }
         s->watch.data = s;
-        uv_poll_start(&s->watch, UV_READABLE, guest);
+        uv_poll_start(&s->watch, UV_READABLE, launcher_server_guest);
         *server = s;
         return 0;
 }
@@ -229,7 +229,7 @@ void launcher_server_close(struct launcher_server *s)
                 return;
         s->closing = true;
         for (size_t i = 0; i < s->connections.len; i++)
-                end(s->connections.data[i]);
+                launcher_server_end(s->connections.data[i]);
         uv_poll_stop(&s->watch);
         uv_close((uv_handle_t *)&s->watch, listener_closed);
 }
@@ -252,7 +252,7 @@ int launcher_server_expect(struct launcher_server *s, void *client, char secret[
         return 0;
 }
 
-static struct connection *connection_of(struct launcher_server *s, const void *client)
+static struct connection *launcher_server_connection_of(struct launcher_server *s, const void *client)
 {
         for (size_t i = 0; i < s->connections.len; i++) {
                 if (s->connections.data[i]->client == client && !s->connections.data[i]->closing)
@@ -263,9 +263,9 @@ static struct connection *connection_of(struct launcher_server *s, const void *c
 
 void launcher_server_forget(struct launcher_server *s, void *client)
 {
-        struct connection *c = connection_of(s, client);
+        struct connection *c = launcher_server_connection_of(s, client);
         if (c)
-                end(c);
+                launcher_server_end(c);
         for (size_t i = 0; i < s->expected.len; i++) {
                 if (s->expected.data[i].client == client) {
                         s->expected.data[i] = s->expected.data[--s->expected.len];
@@ -276,7 +276,7 @@ void launcher_server_forget(struct launcher_server *s, void *client)
 
 int launcher_server_stop_client(struct launcher_server *s, void *client)
 {
-        struct connection *c = connection_of(s, client);
+        struct connection *c = launcher_server_connection_of(s, client);
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         if (!c)
                 return -ENOTCONN;

@@ -55,7 +55,7 @@ static const char *foreign_kind(const char *resource)
         return submit_is_native(resource) || !home || !home[0] ? NULL : "no native application";
 }
 
-static int prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
+static int submit_main_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error)
 {
         int r = submission_prepare(a, s, error);
         for (size_t i = 0; i < s->messages.len; i++)
@@ -72,7 +72,7 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
         for (;;) {
                 _cleanup_(submission_deinit) struct submission s = {
                         .force_legacy = force_legacy, .native_only = true, .progress = stderr};
-                int r = prepare(a, &s, error);
+                int r = submit_main_prepare(a, &s, error);
                 if (r == 0 && submit_is_native(a->primary_resource))
                         conf_warn_unused(&s.conf);
                 if (r == 0)
@@ -84,7 +84,7 @@ static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_er
         }
 }
 
-static const char *environment(const char *name)
+static const char *submit_main_environment(const char *name)
 {
         return getenv(name);
 }
@@ -114,14 +114,14 @@ static int bring_files(struct submission *s, struct remote_files *files, struct 
         return 0;
 }
 
-static int run_native(struct submit_arguments *a, int *status, struct fst_error *error)
+static int submit_main_run_native(struct submit_arguments *a, int *status, struct fst_error *error)
 {
         _cleanup_(submission_deinit) struct submission s = {.native_only = true, .progress = stderr};
         struct remote_files *files = NULL;
-        int r = prepare(a, &s, error);
+        int r = submit_main_prepare(a, &s, error);
         if (r == 0)
-                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = environment}, &files,
-                                     error);
+                r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = submit_main_environment},
+                                     &files, error);
         if (r == 0)
                 r = bring_files(&s, files, error);
         /* Libraries of the application are to find the tickets; there is no other thread yet. */
@@ -136,7 +136,7 @@ static int run_native(struct submit_arguments *a, int *status, struct fst_error 
 }
 
 /* --kill and --status. */
-static int operate(const struct submit_arguments *a, int *status, struct fst_error *error)
+static int submit_main_operate(const struct submit_arguments *a, int *status, struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
         const struct cluster_manager_class *manager = cluster_manager_for_request(master, error);
@@ -156,12 +156,12 @@ int runner_run(struct submit_arguments *a, int n, char *const *words, int *statu
 {
         *status = 1;
         if (a->action != SUBMIT_ACTION_SUBMIT)
-                return operate(a, status, error);
+                return submit_main_operate(a, status, error);
         if (submit_arguments_cluster_mode(a))
                 return run_in_cluster(a, status, error);
         const char *kind = foreign_kind(a->primary_resource);
         if (!kind)
-                return run_native(a, status, error);
+                return submit_main_run_native(a, status, error);
         _cleanup_free_ char *what = mem_printf("application %s is %s, which", a->application, kind);
         return runner_exec(what, n, words, status, error);
 }

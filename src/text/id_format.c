@@ -61,7 +61,7 @@ static const char *format_one(struct buf *out, const char *p, int *next, const s
         return p + 1;
 }
 
-static void take_back(struct buf *out, size_t before)
+static void id_format_take_back(struct buf *out, size_t before)
 {
         if (out->len > before)
                 buf_truncate(out, before);
@@ -75,7 +75,7 @@ int id_pattern_format(struct buf *out, const char *pattern, const struct id_argu
 
         for (const char *p = pattern; *p;) {
                 if (isspace((unsigned char)*p)) {
-                        take_back(out, before);
+                        id_format_take_back(out, before);
                         return error_set(error, -EINVAL, "Whitespace is not allowed.");
                 }
                 if (*p != '%') {
@@ -84,7 +84,7 @@ int id_pattern_format(struct buf *out, const char *pattern, const struct id_argu
                         buf_putc(out, '%');
                         p += 2;
                 } else if (!(p = format_one(out, p + 1, &next, args, n, error))) {
-                        take_back(out, before);
+                        id_format_take_back(out, before);
                         return -EINVAL;
                 }
         }

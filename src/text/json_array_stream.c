@@ -15,7 +15,7 @@ void json_items_deinit(struct json_items *r)
         buf_deinit(&r->word);
 }
 
-static int keep(struct buf *b, const char *data, size_t n, size_t most, struct fst_error *error)
+static int json_array_stream_keep(struct buf *b, const char *data, size_t n, size_t most, struct fst_error *error)
 {
         if (n > most - b->len)
                 return error_set(error, -EFBIG, "a part of the list is larger than %zu bytes", most);
@@ -23,7 +23,7 @@ static int keep(struct buf *b, const char *data, size_t n, size_t most, struct f
         return 0;
 }
 
-static int hand_over(struct json_items *r, struct fst_error *error)
+static int json_array_stream_hand_over(struct json_items *r, struct fst_error *error)
 {
         json_error_t why;
         json_t *item = json_loadb(r->text.data, r->text.len, 0, &why);
@@ -37,13 +37,13 @@ static int hand_over(struct json_items *r, struct fst_error *error)
 }
 
 /* The strings of depth 1: the one before a colon is a key. */
-static void remember(struct json_items *r, char c)
+static void json_array_stream_remember(struct json_items *r, char c)
 {
         if (r->depth == 1 && r->word.len < 16)
                 buf_putc(&r->word, c);
 }
 
-static int bracket(struct json_items *r, char c, struct fst_error *error)
+static int json_array_stream_bracket(struct json_items *r, char c, struct fst_error *error)
 {
         bool opens = c == '{' || c == '[';
         if (opens) {
@@ -76,7 +76,7 @@ int json_items_feed(struct json_items *r, const char *data, size_t n, struct fst
                         else if (c == '"')
                                 r->string = false;
                         if (r->string)
-                                remember(r, c);
+                                json_array_stream_remember(r, c);
                         continue;
                 }
                 if (c == '"') {
@@ -101,19 +101,21 @@ int json_items_feed(struct json_items *r, const char *data, size_t n, struct fst
                         continue;
                 bool was = r->in_items;
                 if (!was && r->depth == 1 && c == '[') { /* perhaps that of the items: what is before it */
-                        if ((result = keep(&r->rest, data + start, i - start, JSON_ITEMS_MAX_REST, error)) != 0)
+                        if ((result = json_array_stream_keep(&r->rest, data + start, i - start, JSON_ITEMS_MAX_REST,
+                                                             error)) != 0)
                                 return result;
                         start = i;
                 }
-                if ((result = bracket(r, c, error)) != 0)
+                if ((result = json_array_stream_bracket(r, c, error)) != 0)
                         return result;
                 if (!was && r->in_items) {
                         start = i + 1;
                 } else if (was && !r->in_items) {
                         start = i;
                 } else if (was && r->depth == 2) {
-                        if ((result = keep(&r->text, data + start, i + 1 - start, JSON_ITEMS_MAX_ITEM, error)) != 0 ||
-                            (result = hand_over(r, error)) != 0)
+                        if ((result = json_array_stream_keep(&r->text, data + start, i + 1 - start, JSON_ITEMS_MAX_ITEM,
+                                                             error)) != 0 ||
+                            (result = json_array_stream_hand_over(r, error)) != 0)
                                 return result;
                         start = i + 1;
                 }
@@ -121,8 +123,8 @@ int json_items_feed(struct json_items *r, const char *data, size_t n, struct fst
         bool item = r->in_items && r->depth > 2;
         if (r->in_items && !item)
                 return 0;
-        return keep(item ? &r->text : &r->rest, data + start, n - start,
-                    item ? JSON_ITEMS_MAX_ITEM : JSON_ITEMS_MAX_REST, error);
+        return json_array_stream_keep(item ? &r->text : &r->rest, data + start, n - start,
+                                      item ? JSON_ITEMS_MAX_ITEM : JSON_ITEMS_MAX_REST, error);
 }
 
 int json_items_end(struct json_items *r, json_t **rest, struct fst_error *error)

@@ -14,7 +14,7 @@ static void new_line(struct json_out *j)
 }
 
 /* What comes before a value. */
-static void next(struct json_out *j, const char *name)
+static void json_writer_next(struct json_out *j, const char *name)
 {
         if (j->depth == 0)
                 return;
@@ -30,9 +30,9 @@ static void next(struct json_out *j, const char *name)
         }
 }
 
-static void open(struct json_out *j, const char *name, bool list)
+static void json_writer_open(struct json_out *j, const char *name, bool list)
 {
-        next(j, name);
+        json_writer_next(j, name);
         if (j->depth == JSON_OUT_DEEPEST)
                 abort();
         buf_putc(j->out, list ? '[' : '{');
@@ -42,12 +42,12 @@ static void open(struct json_out *j, const char *name, bool list)
 
 void json_begin_in(struct json_out *j, const char *name)
 {
-        open(j, name, false);
+        json_writer_open(j, name, false);
 }
 
 void json_begin(struct json_out *j)
 {
-        open(j, NULL, false);
+        json_writer_open(j, NULL, false);
 }
 
 void json_end(struct json_out *j)
@@ -61,7 +61,7 @@ void json_end(struct json_out *j)
 
 void json_list(struct json_out *j, const char *name)
 {
-        open(j, name, true);
+        json_writer_open(j, name, true);
 }
 
 void json_list_end(struct json_out *j)
@@ -72,7 +72,7 @@ void json_list_end(struct json_out *j)
 
 void json_text(struct json_out *j, const char *name, const char *value)
 {
-        next(j, name);
+        json_writer_next(j, name);
         if (value)
                 json_put_string(j->out, value);
         else
@@ -81,6 +81,6 @@ void json_text(struct json_out *j, const char *name, const char *value)
 
 void json_int(struct json_out *j, const char *name, int64_t value)
 {
-        next(j, name);
+        json_writer_next(j, name);
         buf_printf(j->out, "%lld", (long long)value);
 }

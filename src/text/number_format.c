@@ -92,21 +92,22 @@ static int log2_of_pow10(int n)
 }
 
 /* g × cp / 2^127, with the lowest bit set if anything was dropped. */
-static uint64_t scale(const struct power *g, uint64_t cp)
+static uint64_t number_format_scale(const struct power *g, uint64_t cp)
 {
         u128 product = (u128)g->high * cp + (uint64_t)((u128)g->low * cp >> 64);
         return (uint64_t)(product >> 63) | (((uint64_t)product & INT64_MAX) != 0);
 }
 
 /* The decimal × 10^*exponent for c × 2^q. @narrow_below: the next smaller double is at half the usual distance. */
-static uint64_t shortest(uint64_t c, int q, bool narrow_below, int *exponent)
+static uint64_t number_format_shortest(uint64_t c, int q, bool narrow_below, int *exponent)
 {
         bool odd = c & 1;
         uint64_t cb = c << 2, cbr = cb + 2, cbl = narrow_below ? cb - 1 : cb - 2;
         int k = narrow_below ? log10_of_three_quarters_pow2(q) : log10_of_pow2(q);
         int h = q + log2_of_pow10(-k) + 2;
         const struct power *g = &powers[-k - POWER_MIN];
-        uint64_t vb = scale(g, cb << h), vbl = scale(g, cbl << h) + odd, vbr = scale(g, cbr << h) - odd;
+        uint64_t vb = number_format_scale(g, cb << h), vbl = number_format_scale(g, cbl << h) + odd,
+                 vbr = number_format_scale(g, cbr << h) - odd;
 
         *exponent = k;
         uint64_t s = vb >> 2;
@@ -129,7 +130,7 @@ static const char pairs[] =
         "5556575859606162636465666768697071727374757677787980818283848586878889909192939495969798"
         "99";
 
-static size_t digits_of(char *out, uint64_t x)
+static size_t number_format_digits_of(char *out, uint64_t x)
 {
         char reversed[20];
         size_t n = 0;
@@ -150,9 +151,9 @@ static size_t digits_of(char *out, uint64_t x)
 size_t number_format_i64(char *out, int64_t x)
 {
         if (x >= 0)
-                return digits_of(out, (uint64_t)x);
+                return number_format_digits_of(out, (uint64_t)x);
         *out = '-';
-        return 1 + digits_of(out + 1, -(uint64_t)x);
+        return 1 + number_format_digits_of(out + 1, -(uint64_t)x);
 }
 
 /* Java's layout of digits × 10^exponent. */
@@ -163,7 +164,7 @@ static size_t lay_out(char *out, uint64_t decimal, int exponent)
                 decimal /= 10;
                 exponent++;
         }
-        int n = (int)digits_of(digits, decimal);
+        int n = (int)number_format_digits_of(digits, decimal);
         int point = n + exponent; /* the value is 0.digits × 10^point */
         char *p = out;
 
@@ -212,7 +213,7 @@ size_t number_format_f64(char *out, double x)
                 return (size_t)(p + 8 - out);
         }
         if (x < 1e7 && x == (double)(int64_t)x) {
-                p += digits_of(p, (uint64_t)x);
+                p += number_format_digits_of(p, (uint64_t)x);
                 memcpy(p, ".0", 2);
                 return (size_t)(p + 2 - out);
         }
@@ -220,12 +221,13 @@ size_t number_format_f64(char *out, double x)
         int exponent;
         uint64_t decimal;
         if (biased > 0)
-                decimal = shortest(fraction | (uint64_t)1 << 52, biased - 1075, fraction == 0 && biased > 1, &exponent);
+                decimal = number_format_shortest(fraction | (uint64_t)1 << 52, biased - 1075,
+                                                 fraction == 0 && biased > 1, &exponent);
         else if (fraction >= 3)
-                decimal = shortest(fraction, -1074, false, &exponent);
+                decimal = number_format_shortest(fraction, -1074, false, &exponent);
         else {
                 /* The two smallest have no two digits of their own: Java takes them from ten times the value. */
-                decimal = shortest(fraction * 10, -1074, false, &exponent);
+                decimal = number_format_shortest(fraction * 10, -1074, false, &exponent);
                 exponent--;
         }
         return (size_t)(p - out) + lay_out(p, decimal, exponent);

@@ -26,7 +26,7 @@ void option_words_take(struct option_words *words, char *word)
 }
 
 /* How many bytes at @p are one blank of Java's; 0 for none. */
-static size_t blank(const char *p)
+static size_t shell_words_blank(const char *p)
 {
         static const char *const wide[] = {
                 "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006",
@@ -46,7 +46,7 @@ static size_t blank(const char *p)
 static const char *take_word(const char *p, struct buf *word)
 {
         char quote = 0;
-        for (; *p && (quote || !blank(p)); p++) {
+        for (; *p && (quote || !shell_words_blank(p)); p++) {
                 if (*p == '\\' && quote != '\'') {
                         if (!p[1])
                                 return NULL;
@@ -64,7 +64,7 @@ int option_string_split(const char *text, struct option_words *words, struct fst
 {
         size_t before = words->len;
         for (const char *p = text ? text : ""; *p;) {
-                size_t skip = blank(p);
+                size_t skip = shell_words_blank(p);
                 if (skip) {
                         p += skip;
                         continue;

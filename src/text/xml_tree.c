@@ -31,40 +31,41 @@ static const char *local_name(const char *name)
         return colon ? colon + 1 : name;
 }
 
-static void refuse(struct reader *r, const char *why)
+static void xml_tree_refuse(struct reader *r, const char *why)
 {
         r->refused = why;
         XML_StopParser(r->parser, XML_FALSE);
 }
 
 /* Count what is about to be kept. */
-static void take(struct reader *r, size_t n)
+static void xml_tree_take(struct reader *r, size_t n)
 {
         r->taken += n;
         if (r->taken > XML_MAX_TEXT)
-                refuse(r, "its entities make it too large");
+                xml_tree_refuse(r, "its entities make it too large");
 }
 
-static char *copy(struct reader *r, const char *text)
+static char *xml_tree_copy(struct reader *r, const char *text)
 {
         size_t n = strlen(text);
-        take(r, n);
+        xml_tree_take(r, n);
         return arena_copy(r->arena, text, n);
 }
 
-static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+static void xml_tree_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
         struct reader *r = data;
         if (r->depth == XML_MAX_DEPTH) {
-                refuse(r, "elements are nested too deeply");
+                xml_tree_refuse(r, "elements are nested too deeply");
                 return;
         }
         struct xml_node *node = arena_alloc(r->arena, sizeof(*node));
-        *node = (struct xml_node){.name = copy(r, local_name(name)), .text = ""};
+        *node = (struct xml_node){.name = xml_tree_copy(r, local_name(name)), .text = ""};
         struct xml_attribute **end = &node->attributes;
         for (size_t i = 0; attributes[i]; i += 2) {
                 struct xml_attribute *a = arena_alloc(r->arena, sizeof(*a));
-                *a = (struct xml_attribute){copy(r, local_name(attributes[i])), copy(r, attributes[i + 1]), NULL};
+                *a = (struct xml_attribute){xml_tree_copy(r, local_name(attributes[i])),
+                                            xml_tree_copy(r, attributes[i + 1]), NULL};
                 *end = a;
                 end = &a->next;
         }
@@ -81,7 +82,7 @@ static void start_element(void *data, const XML_Char *name, const XML_Char **att
         buf_reset(&top->text);
 }
 
-static void end_element(void *data, const XML_Char *name)
+static void xml_tree_end_element(void *data, const XML_Char *name)
 {
         struct reader *r = data;
         struct open_element *top = &r->open[--r->depth];
@@ -89,10 +90,10 @@ static void end_element(void *data, const XML_Char *name)
                 top->node->text = arena_copy(r->arena, top->text.data, top->text.len);
 }
 
-static void characters(void *data, const XML_Char *text, int length)
+static void xml_tree_characters(void *data, const XML_Char *text, int length)
 {
         struct reader *r = data;
-        take(r, (size_t)length);
+        xml_tree_take(r, (size_t)length);
         if (r->depth > 0 && !r->refused)
                 buf_append(&r->open[r->depth - 1].text, text, (size_t)length);
 }
@@ -104,7 +105,7 @@ static int external_entity(XML_Parser parser, const XML_Char *context, const XML
         return XML_STATUS_OK;
 }
 
-static void reader_deinit(struct reader *r)
+static void xml_tree_reader_deinit(struct reader *r)
 {
         for (size_t i = 0; i < XML_MAX_DEPTH; i++)
                 buf_deinit(&r->open[i].text);
@@ -116,15 +117,15 @@ int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node
 {
         if (len > XML_MAX_BYTES)
                 return error_set(error, -EFBIG, "it has more than %u MiB", XML_MAX_BYTES >> 20);
-        _cleanup_(reader_deinit) struct reader r = {.arena = arena, .parser = XML_ParserCreate(NULL)};
+        _cleanup_(xml_tree_reader_deinit) struct reader r = {.arena = arena, .parser = XML_ParserCreate(NULL)};
         if (!r.parser)
                 return error_set(error, -ENOMEM, "no memory for an XML parser");
         XML_SetUserData(r.parser, &r);
         XML_UseForeignDTD(r.parser, XML_TRUE);
         XML_SetParamEntityParsing(r.parser, XML_PARAM_ENTITY_PARSING_ALWAYS);
         XML_SetExternalEntityRefHandler(r.parser, external_entity);
-        XML_SetElementHandler(r.parser, start_element, end_element);
-        XML_SetCharacterDataHandler(r.parser, characters);
+        XML_SetElementHandler(r.parser, xml_tree_start_element, xml_tree_end_element);
+        XML_SetCharacterDataHandler(r.parser, xml_tree_characters);
         if (XML_Parse(r.parser, data, (int)len, XML_TRUE) != XML_STATUS_OK)
                 return error_set(error, -EINVAL, "line %lu: %s", (unsigned long)XML_GetCurrentLineNumber(r.parser),
                                  r.refused ? r.refused : XML_ErrorString(XML_GetErrorCode(r.parser)));

@@ -19,7 +19,7 @@ static struct {
         const struct yaml_ops *ops;
 } module = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-static int load_locked(struct fst_error *error)
+static int yaml_load_locked(struct fst_error *error)
 {
         on_demand_fn get;
         int r = on_demand_load("yaml", "libfiresteel-yaml.so", YAML_MODULE_SYMBOL, &get, error);
@@ -33,10 +33,10 @@ static int load_locked(struct fst_error *error)
         return 0;
 }
 
-static int load(const struct yaml_ops **ops, struct fst_error *error)
+static int yaml_load(const struct yaml_ops **ops, struct fst_error *error)
 {
         pthread_mutex_lock(&module.lock);
-        int r = module.ops ? 0 : load_locked(error);
+        int r = module.ops ? 0 : yaml_load_locked(error);
         *ops = module.ops;
         pthread_mutex_unlock(&module.lock);
         return r;
@@ -73,7 +73,7 @@ static void forget_anchors(struct reader *rd)
         rd->anchors.len = 0;
 }
 
-static void reader_deinit(struct reader *rd)
+static void yaml_reader_deinit(struct reader *rd)
 {
         while (rd->depth > 0) {
                 struct frame *f = &rd->stack[--rd->depth];
@@ -103,7 +103,7 @@ static size_t nodes_of(const json_t *value, size_t limit)
         return n;
 }
 
-static int count(struct reader *rd, const struct yaml_token *t, size_t n)
+static int yaml_count(struct reader *rd, const struct yaml_token *t, size_t n)
 {
         rd->nodes += n;
         if (rd->nodes > YAML_MAX_NODES)
@@ -138,7 +138,7 @@ static size_t number_length(const char *s, bool *whole)
 
 enum scalar_kind { SCALAR_TEXT, SCALAR_NULL, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT, SCALAR_NOT_FINITE };
 
-static enum scalar_kind kind_of(const char *s, size_t len)
+static enum scalar_kind yaml_kind_of(const char *s, size_t len)
 {
         bool whole;
         if (len == 0 || strcmp(s, "null") == 0)
@@ -153,7 +153,7 @@ static enum scalar_kind kind_of(const char *s, size_t len)
 }
 
 /* strtod with a decimal point whatever the locale says: jansson's own reader of numbers knows how. */
-static json_t *real(const char *s, size_t len)
+static json_t *yaml_real(const char *s, size_t len)
 {
         /* JSON wants a digit behind the point. */
         const char *point = memchr(s, '.', len);
@@ -166,7 +166,7 @@ static json_t *real(const char *s, size_t len)
 static json_t *whole_number(const char *s, size_t len)
 {
         json_t *value = json_loads(s, JSON_DECODE_ANY, NULL);
-        return value ? value : real(s, len); /* more than 64 bits */
+        return value ? value : yaml_real(s, len); /* more than 64 bits */
 }
 
 /* "!!int" of "tag:yaml.org,2002:int"; NULL if it is not one of those. */
@@ -181,7 +181,7 @@ static int refuse_tag(struct reader *rd, const struct yaml_token *t)
         return error_set(rd->error, -EINVAL, "line %zu: the tag %s is not known here", t->line, t->tag);
 }
 
-static int scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
+static int yaml_scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
 {
         static const struct {
                 const char *tag;
@@ -190,7 +190,7 @@ static int scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
                     {"int", SCALAR_INT},  {"float", SCALAR_FLOAT}, {"binary", SCALAR_TEXT}};
         if (strlen(t->text) != t->len)
                 return error_set(rd->error, -EINVAL, "line %zu: a text with a NUL character", t->line);
-        enum scalar_kind is = kind_of(t->text, t->len), kind = t->plain ? is : SCALAR_TEXT;
+        enum scalar_kind is = yaml_kind_of(t->text, t->len), kind = t->plain ? is : SCALAR_TEXT;
         const char *core = t->tag ? core_tag(t->tag) : NULL;
         if (t->tag && strcmp(t->tag, "!") == 0) {
                 kind = SCALAR_TEXT;
@@ -217,7 +217,7 @@ static int scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
                 value = whole_number(t->text, t->len);
                 break;
         case SCALAR_FLOAT:
-                value = real(t->text, t->len);
+                value = yaml_real(t->text, t->len);
                 break;
         case SCALAR_TEXT:
                 value = json_stringn(t->text, t->len);
@@ -252,13 +252,13 @@ static int set_anchor(struct reader *rd, const struct yaml_token *t, const char 
         return 0;
 }
 
-static int alias(struct reader *rd, const struct yaml_token *t, json_t **out)
+static int yaml_alias(struct reader *rd, const struct yaml_token *t, json_t **out)
 {
         for (size_t i = 0; i < rd->anchors.len; i++) {
                 struct anchor *a = &rd->anchors.data[i];
                 if (strcmp(a->name, t->text) != 0)
                         continue;
-                int r = count(rd, t, nodes_of(a->value, YAML_MAX_NODES + 1));
+                int r = yaml_count(rd, t, nodes_of(a->value, YAML_MAX_NODES + 1));
                 if (r == 0)
                         *out = json_deep_copy(a->value);
                 return r;
@@ -266,7 +266,7 @@ static int alias(struct reader *rd, const struct yaml_token *t, json_t **out)
         return error_set(rd->error, -EINVAL, "line %zu: there is no anchor &%s before *%s", t->line, t->text, t->text);
 }
 
-static bool mappings(const json_t *value)
+static bool yaml_mappings(const json_t *value)
 {
         if (json_is_object(value))
                 return true;
@@ -277,7 +277,7 @@ static bool mappings(const json_t *value)
 }
 
 /* Put a complete value where it belongs; takes it. */
-static int add(struct reader *rd, const struct yaml_token *t, json_t *value)
+static int yaml_add(struct reader *rd, const struct yaml_token *t, json_t *value)
 {
         if (rd->depth == 0) {
                 rd->root = value;
@@ -298,7 +298,7 @@ static int add(struct reader *rd, const struct yaml_token *t, json_t *value)
                 json_decref(value);
                 return r;
         }
-        if (f->merge && mappings(value)) {
+        if (f->merge && yaml_mappings(value)) {
                 if (!f->merged)
                         f->merged = json_array();
                 if (json_is_array(value))
@@ -339,7 +339,7 @@ static int close_frame(struct reader *rd, const struct yaml_token *t)
         int r = f.anchor ? set_anchor(rd, t, f.anchor, f.value) : 0;
         free(f.anchor);
         if (r == 0)
-                return add(rd, t, f.value);
+                return yaml_add(rd, t, f.value);
         json_decref(f.value);
         return r;
 }
@@ -356,7 +356,7 @@ static int take_scalar(struct reader *rd, const struct yaml_token *t)
                 text.plain = false;
                 f->merge = t->plain && strcmp(t->text, "<<") == 0;
         }
-        if ((r = scalar(rd, &text, &value)) < 0)
+        if ((r = yaml_scalar(rd, &text, &value)) < 0)
                 return r;
         if (key && !json_is_string(value)) {
                 json_decref(value);
@@ -366,10 +366,10 @@ static int take_scalar(struct reader *rd, const struct yaml_token *t)
                 json_decref(value);
                 return r;
         }
-        return add(rd, t, value);
+        return yaml_add(rd, t, value);
 }
 
-static int take(void *context, const struct yaml_token *t)
+static int yaml_take(void *context, const struct yaml_token *t)
 {
         struct reader *rd = context;
         json_t *value = NULL;
@@ -384,14 +384,14 @@ static int take(void *context, const struct yaml_token *t)
                 forget_anchors(rd);
                 return 0;
         case YAML_TOKEN_ALIAS:
-                r = alias(rd, t, &value);
-                return r < 0 ? r : add(rd, t, value);
+                r = yaml_alias(rd, t, &value);
+                return r < 0 ? r : yaml_add(rd, t, value);
         case YAML_TOKEN_END:
                 return close_frame(rd, t);
         default:
                 break;
         }
-        if ((r = count(rd, t, 1)) < 0)
+        if ((r = yaml_count(rd, t, 1)) < 0)
                 return r;
         return t->kind == YAML_TOKEN_SCALAR ? take_scalar(rd, t) : open_frame(rd, t);
 }
@@ -402,11 +402,11 @@ int yaml_parse_all(const char *text, size_t len, json_t **out, struct fst_error 
         char message[512] = "";
         if (len > YAML_MAX_BYTES)
                 return error_set(error, -EFBIG, "more than %u bytes of YAML", YAML_MAX_BYTES);
-        int r = load(&ops, error);
+        int r = yaml_load(&ops, error);
         if (r < 0)
                 return r;
-        _cleanup_(reader_deinit) struct reader rd = {.documents = json_array(), .error = error};
-        r = ops->parse(text, len, take, &rd, message, sizeof(message));
+        _cleanup_(yaml_reader_deinit) struct reader rd = {.documents = json_array(), .error = error};
+        r = ops->parse(text, len, yaml_take, &rd, message, sizeof(message));
         if (r < 0)
                 return message[0] ? error_set(error, r, "%s", message) : r;
         *out = steal(rd.documents);

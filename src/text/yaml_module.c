@@ -44,8 +44,8 @@ static struct yaml_token token_of(const yaml_event_t *event)
         return t;
 }
 
-static int parse(const char *text, size_t len, int (*take)(void *context, const struct yaml_token *token),
-                 void *context, char *message, size_t size)
+static int yaml_module_parse(const char *text, size_t len, int (*take)(void *context, const struct yaml_token *token),
+                             void *context, char *message, size_t size)
 {
         yaml_parser_t parser;
         if (!yaml_parser_initialize(&parser)) {
@@ -74,7 +74,7 @@ static int parse(const char *text, size_t len, int (*take)(void *context, const 
         return r;
 }
 
-static const struct yaml_ops ops = {.abi = YAML_ABI, .parse = parse};
+static const struct yaml_ops ops = {.abi = YAML_ABI, .parse = yaml_module_parse};
 
 __attribute__((visibility("default"))) const struct yaml_ops *firesteel_yaml_module(void);
 const struct yaml_ops *firesteel_yaml_module(void)

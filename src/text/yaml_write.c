@@ -27,7 +27,7 @@ static bool is_plain(const char *s, size_t len)
 }
 
 /* The character at @s, of @len bytes of UTF-8 that jansson has checked; its bytes into *@n. */
-static unsigned character(const unsigned char *s, size_t *n)
+static unsigned yaml_write_character(const unsigned char *s, size_t *n)
 {
         if (s[0] < 0x80) {
                 *n = 1;
@@ -49,7 +49,7 @@ static void write_quoted(struct buf *out, const char *s, size_t len)
 {
         buf_putc(out, '"');
         for (size_t i = 0, n; i < len; i += n) {
-                unsigned c = character((const unsigned char *)s + i, &n);
+                unsigned c = yaml_write_character((const unsigned char *)s + i, &n);
                 if (c == '"' || c == '\\')
                         buf_printf(out, "\\%c", (char)c);
                 else if (c == '\n')
@@ -76,7 +76,7 @@ static bool is_literal(const char *s, size_t len)
         return true;
 }
 
-static void write_text(struct buf *out, const json_t *value, int level)
+static void yaml_write_write_text(struct buf *out, const json_t *value, int level)
 {
         const char *s = json_string_value(value);
         size_t len = json_string_length(value);
@@ -151,7 +151,7 @@ static void write_value(struct buf *out, const json_t *value, int level, bool in
         }
         buf_putc(out, ' ');
         if (json_is_string(value)) {
-                write_text(out, value, level);
+                yaml_write_write_text(out, value, level);
         } else {
                 char *text = json_dumps(value, JSON_ENCODE_ANY);
                 buf_printf(out, "%s\n", text ? text : "null");
@@ -167,7 +167,7 @@ char *yaml_write(const json_t *value)
         else if (json_array_size(value) > 0)
                 write_sequence(&out, value, 0, false);
         else if (json_is_string(value))
-                write_text(&out, value, 1);
+                yaml_write_write_text(&out, value, 1);
         else
                 write_value(&out, value, 0, true);
         if (out.data[0] == ' ') /* of a lone value */

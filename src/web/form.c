@@ -13,7 +13,7 @@ void form_deinit(struct form *f)
         vec_deinit(&f->fields);
 }
 
-static int digit(char c)
+static int form_digit(char c)
 {
         return c >= '0' && c <= '9'   ? c - '0'
                : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -25,8 +25,8 @@ static bool put_decoded(struct buf *out, const char *text, size_t len, bool plus
 {
         for (size_t i = 0; i < len; i++) {
                 char c = text[i];
-                if (c == '%' && i + 2 < len && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-                        c = (char)(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+                if (c == '%' && i + 2 < len && form_digit(text[i + 1]) >= 0 && form_digit(text[i + 2]) >= 0) {
+                        c = (char)(form_digit(text[i + 1]) * 16 + form_digit(text[i + 2]));
                         i += 2;
                 } else if (plus && c == '+') {
                         c = ' ';
@@ -43,7 +43,7 @@ bool form_put_decoded(struct buf *out, const char *text, size_t len)
         return put_decoded(out, text, len, false);
 }
 
-static char *decoded(const char *text, size_t len)
+static char *form_decoded(const char *text, size_t len)
 {
         struct buf out = BUF_INIT;
         if (put_decoded(&out, text, len, true))
@@ -56,7 +56,8 @@ static bool add_field(struct form *f, const char *text, size_t len)
 {
         const char *equals = memchr(text, '=', len);
         size_t n = equals ? (size_t)(equals - text) : len;
-        struct form_field field = {decoded(text, n), equals ? decoded(equals + 1, len - n - 1) : mem_strdup("")};
+        struct form_field field = {form_decoded(text, n),
+                                   equals ? form_decoded(equals + 1, len - n - 1) : mem_strdup("")};
         if (!field.name || !field.value || f->fields.len == FORM_MOST_FIELDS) {
                 free(field.name);
                 free(field.value);

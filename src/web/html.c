@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* How long the UTF-8 character at @p is, 1 to 4; 0 if it is none. */
-static size_t character(const unsigned char *p, size_t left)
+static size_t html_character(const unsigned char *p, size_t left)
 {
         size_t n = *p < 0x80                 ? 1
                    : *p >= 0xc2 && *p < 0xe0 ? 2
@@ -31,7 +31,7 @@ void html_text(struct buf *b, const char *text, size_t len)
 {
         const unsigned char *p = (const unsigned char *)text, *end = p + len;
         while (p < end) {
-                size_t n = character(p, (size_t)(end - p));
+                size_t n = html_character(p, (size_t)(end - p));
                 if (n == 0 || (*p < ' ' && *p != '\n' && *p != '\t') || *p == 0x7f)
                         buf_puts(b, "\xef\xbf\xbd");
                 else if (*p == '&')

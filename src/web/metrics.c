@@ -24,20 +24,20 @@ void metrics_text(struct metrics *m, const char *name, const char *value)
         vec_push(&m->gauges, (struct metric){.name = mem_strdup(name), .text = mem_strdup(value)});
 }
 
-static int by_name(const void *a, const void *b)
+static int metrics_by_name(const void *a, const void *b)
 {
         return strcmp(((const struct metric *)a)->name, ((const struct metric *)b)->name);
 }
 
-static void sort(struct metrics *m)
+static void metrics_sort(struct metrics *m)
 {
         if (m->gauges.len > 1)
-                qsort(m->gauges.data, m->gauges.len, sizeof(*m->gauges.data), by_name);
+                qsort(m->gauges.data, m->gauges.len, sizeof(*m->gauges.data), metrics_by_name);
 }
 
 void metrics_put_json(struct metrics *m, struct buf *out)
 {
-        sort(m);
+        metrics_sort(m);
         buf_puts(out, "{\"version\":\"4.0.0\",\"gauges\":{");
         for (size_t i = 0; i < m->gauges.len; i++) {
                 const struct metric *g = &m->gauges.data[i];
@@ -56,7 +56,7 @@ void metrics_put_json(struct metrics *m, struct buf *out)
 void metrics_put_prometheus(struct metrics *m, struct buf *out)
 {
         static const char *const suffixes[] = {"Number", "Value"};
-        sort(m);
+        metrics_sort(m);
         for (size_t i = 0; i < m->gauges.len; i++) {
                 const struct metric *g = &m->gauges.data[i];
                 for (size_t k = 0; !g->text && k < ARRAY_SIZE(suffixes); k++) {

@@ -10,8 +10,8 @@
 
 #define MOST_FILE (1u << 20)
 
-static int setting(const struct fst_conf *conf, const char *space, const char *name, char **out,
-                   struct fst_error *error)
+static int tls_conf_setting(const struct fst_conf *conf, const char *space, const char *name, char **out,
+                            struct fst_error *error)
 {
         _cleanup_free_ char *key = mem_printf("spark.ssl.%s.%s", space, name);
         int r = conf_get_string(conf, key, out, error);
@@ -21,12 +21,12 @@ static int setting(const struct fst_conf *conf, const char *space, const char *n
 }
 
 /* keyStorePassword → _SPARK_SSL_STANDALONE_KEY_STORE_PASSWORD, for where no setting says it. */
-static int password(const struct fst_conf *conf, const char *space, const char *name, char **out,
-                    struct fst_error *error)
+static int tls_conf_password(const struct fst_conf *conf, const char *space, const char *name, char **out,
+                             struct fst_error *error)
 {
         char variable[128];
         int n = snprintf(variable, sizeof(variable), "_SPARK_SSL_%s_", space),
-            r = setting(conf, space, name, out, error);
+            r = tls_conf_setting(conf, space, name, out, error);
         for (const char *p = name; *p && n < 120; p++) {
                 if (isupper((unsigned char)*p))
                         variable[n++] = '_';
@@ -40,7 +40,7 @@ static int password(const struct fst_conf *conf, const char *space, const char *
         return r;
 }
 
-static int read_file(const char *path, char **out, size_t *size, struct fst_error *error)
+static int tls_conf_read_file(const char *path, char **out, size_t *size, struct fst_error *error)
 {
         FILE *f = fopen(path, "re");
         if (!f)
@@ -67,9 +67,9 @@ static int named_file(const struct fst_conf *conf, const char *space, const char
                       struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL;
-        int r = setting(conf, space, name, &path, error);
+        int r = tls_conf_setting(conf, space, name, &path, error);
         if (r == 0 && path)
-                r = read_file(path, out, size, error);
+                r = tls_conf_read_file(path, out, size, error);
         return r < 0 ? error_wrap(error, r, "spark.ssl.%s.%s", space, name) : 0;
 }
 
@@ -77,7 +77,7 @@ static int read_protocol(const struct fst_conf *conf, const char *space, struct 
                          struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
-        int r = setting(conf, space, "protocol", &name, error);
+        int r = tls_conf_setting(conf, space, "protocol", &name, error);
         if (r < 0 || !name || strcmp(name, "TLS") == 0)
                 return r;
         if (strcmp(name, "TLSv1.3") == 0)
@@ -94,7 +94,7 @@ static int read_trust(const struct fst_conf *conf, const char *space, struct htt
                       struct fst_error *error)
 {
         _cleanup_free_ char *need = NULL;
-        int r = setting(conf, space, "needClientAuth", &need, error);
+        int r = tls_conf_setting(conf, space, "needClientAuth", &need, error);
         tls->need_client = r == 0 && need && strcmp(need, "true") == 0;
         if (r < 0 || !tls->need_client)
                 return r;
@@ -113,11 +113,11 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         _cleanup_free_ char *port = NULL;
         *t = (struct tls_conf){0};
         struct http_server_tls *tls = &t->tls;
-        int r = setting(conf, space, "enabled", &enabled, error);
+        int r = tls_conf_setting(conf, space, "enabled", &enabled, error);
         if (r < 0 || !enabled || strcmp(enabled, "true") != 0)
                 return r;
         t->enabled = true;
-        r = setting(conf, space, "port", &port, error);
+        r = tls_conf_setting(conf, space, "port", &port, error);
         t->port = r == 0 && port ? atoi(port) : 0;
         if (r == 0 && (t->port < 0 || t->port > 65535))
                 r = error_set(error, -EINVAL, "spark.ssl.%s.port: %s is no port", space, port);
@@ -128,9 +128,9 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         if (r == 0 && !(tls->key && tls->chain))
                 r = named_file(conf, space, "keyStore", (char **)&tls->store, &tls->store_size, error);
         if (r == 0)
-                r = password(conf, space, "privateKeyPassword", (char **)&tls->key_password, error);
+                r = tls_conf_password(conf, space, "privateKeyPassword", (char **)&tls->key_password, error);
         if (r == 0)
-                r = password(conf, space, "keyStorePassword", (char **)&tls->store_password, error);
+                r = tls_conf_password(conf, space, "keyStorePassword", (char **)&tls->store_password, error);
         if (r == 0)
                 r = read_protocol(conf, space, tls, error);
         if (r == 0)
@@ -143,7 +143,7 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         return r;
 }
 
-static void wipe(const void *data, size_t size)
+static void tls_conf_wipe(const void *data, size_t size)
 {
         if (data)
                 explicit_bzero((void *)data, size);
@@ -153,10 +153,10 @@ static void wipe(const void *data, size_t size)
 void tls_conf_deinit(struct tls_conf *t)
 {
         struct http_server_tls *tls = &t->tls;
-        wipe(tls->key, tls->key ? strlen(tls->key) : 0);
-        wipe(tls->key_password, tls->key_password ? strlen(tls->key_password) : 0);
-        wipe(tls->store_password, tls->store_password ? strlen(tls->store_password) : 0);
-        wipe(tls->store, tls->store_size);
+        tls_conf_wipe(tls->key, tls->key ? strlen(tls->key) : 0);
+        tls_conf_wipe(tls->key_password, tls->key_password ? strlen(tls->key_password) : 0);
+        tls_conf_wipe(tls->store_password, tls->store_password ? strlen(tls->store_password) : 0);
+        tls_conf_wipe(tls->store, tls->store_size);
         free((char *)tls->chain);
         free((char *)tls->trust);
         free((char *)tls->priorities);

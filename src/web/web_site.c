@@ -44,7 +44,7 @@ static void request_free(struct request *r)
         free(r);
 }
 
-static void answer(struct web_request *q, int status, const char *type, struct buf *body)
+static void web_site_answer(struct web_request *q, int status, const char *type, struct buf *body)
 {
         struct request *r = container_of(q, struct request, request);
         http_call_answer(q->call, status, type, body);
@@ -53,34 +53,34 @@ static void answer(struct web_request *q, int status, const char *type, struct b
 
 void web_answer_html(struct web_request *q, int status, struct buf *html)
 {
-        answer(q, status, "text/html;charset=utf-8", html);
+        web_site_answer(q, status, "text/html;charset=utf-8", html);
 }
 
 void web_answer_text(struct web_request *q, int status, struct buf *text)
 {
-        answer(q, status, "text/plain;charset=utf-8", text);
+        web_site_answer(q, status, "text/plain;charset=utf-8", text);
 }
 
 void web_answer_json(struct web_request *q, struct buf *json)
 {
-        answer(q, 200, "text/json;charset=utf-8", json);
+        web_site_answer(q, 200, "text/json;charset=utf-8", json);
 }
 
 void web_answer_metrics(struct web_request *q, struct buf *text)
 {
-        answer(q, 200, "text/plain;charset=utf-8", text);
+        web_site_answer(q, 200, "text/plain;charset=utf-8", text);
 }
 
 void web_answer(struct web_request *q, int status, const char *type, struct buf *body)
 {
-        answer(q, status, type, body);
+        web_site_answer(q, status, type, body);
 }
 
 void web_redirect(struct web_request *q, const char *location)
 {
         _cleanup_free_ char *whole = mem_printf("%s%s", *location == '/' ? q->base : "", location);
         http_call_set_header(q->call, "Location", whole);
-        answer(q, 302, NULL, NULL);
+        web_site_answer(q, 302, NULL, NULL);
 }
 
 void web_refuse(struct web_request *q, int status, const char *sentence)
@@ -211,7 +211,7 @@ static void set_headers(const struct web_site *s, struct http_call *call)
 }
 
 /* Decode path, query and form; false: answered. */
-static bool read_request(struct request *r)
+static bool web_site_read_request(struct request *r)
 {
         struct web_request *q = &r->request;
         struct buf path = BUF_INIT;
@@ -283,7 +283,7 @@ static int read_base(struct web_site *s, struct fst_error *error)
         return 0;
 }
 
-static void on_call(void *owner, struct http_call *call)
+static void web_site_on_call(void *owner, struct http_call *call)
 {
         struct web_site *s = owner;
         const char *refusal = NULL;
@@ -298,12 +298,12 @@ static void on_call(void *owner, struct http_call *call)
         q->user = r->user;
         if (strcmp(q->method, "GET") != 0 && strcmp(q->method, "POST") != 0)
                 return web_wrong_method(q, "GET, HEAD, POST");
-        if (!read_request(r) || !may_view(q))
+        if (!web_site_read_request(r) || !may_view(q))
                 return;
         if (web_is(q, STYLE_SHEET)) {
                 struct buf css = BUF_INIT;
                 buf_puts(&css, html_style_sheet);
-                return answer(q, 200, "text/css;charset=utf-8", &css);
+                return web_site_answer(q, 200, "text/css;charset=utf-8", &css);
         }
         s->options.serve(s->options.owner, q);
 }
@@ -326,7 +326,7 @@ static void on_plain_call(void *owner, struct http_call *call)
 
 /* ---------------------------------------------------------------------------------------------------- lifetime */
 
-static int read_conf(struct web_site *s, struct fst_error *error)
+static int web_site_read_conf(struct web_site *s, struct fst_error *error)
 {
         const struct fst_conf *conf = s->options.conf;
         _cleanup_free_ char *framing = NULL;
@@ -358,7 +358,7 @@ static int listen_plain(struct web_site *s, int retries, struct fst_error *error
                                         .host = s->options.host,
                                         .port = s->options.port,
                                         .max_retries = retries,
-                                        .handle = s->https ? on_plain_call : on_call,
+                                        .handle = s->https ? on_plain_call : web_site_on_call,
                                         .owner = s};
         return http_server_new(&o, &s->http, error);
 }
@@ -394,7 +394,7 @@ static int listen_all(struct web_site *s, struct fst_error *error)
                                                        : port,
                         .max_retries = (int)retries,
                         .tls = &tls.tls,
-                        .handle = on_call,
+                        .handle = web_site_on_call,
                         .owner = s,
                 };
                 r = http_server_new(&o, &s->https, error);
@@ -410,7 +410,7 @@ int web_site_new(const struct web_site_options *options, struct web_site **out, 
         s->options = *options;
         if (!options->host && local && *local)
                 s->options.host = local; /* as Spark's pages */
-        int r = read_conf(s, error);
+        int r = web_site_read_conf(s, error);
         if (r == 0)
                 r = make_token(s, error);
         if (r == 0)

@@ -22,7 +22,7 @@ static void save_reset(struct action *action)
 typedef int (*run_fn)(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                       struct fst_error *error);
 
-static int save(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
+static int action_save_save(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
 {
         int r = output_committer_setup_job(self->committer, error);
         if (r)
@@ -43,10 +43,11 @@ static int check_records(const fst_rdd *rdd, struct fst_error *error)
         char text[64];
         return part_records_of(rdd->type)
                        ? 0
-                       : error_set(error, -EINVAL,
-                                   "rows that are %s have no fixed length: map them to FIXED, or save them as an object "
-                                   "file",
-                                   fst_type_name(rdd->type, text));
+                       : error_set(
+                                 error, -EINVAL,
+                                 "rows that are %s have no fixed length: map them to FIXED, or save them as an object "
+                                 "file",
+                                 fst_type_name(rdd->type, text));
 }
 
 /* @codec NULL: what the configuration says. */
@@ -70,7 +71,7 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, &error);
         if (r == 0)
-                r = save(rdd, &action, action_run, site, &error);
+                r = action_save_save(rdd, &action, action_run, site, &error);
         output_committer_free(action.committer);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
@@ -88,7 +89,7 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, error);
         if (r == 0)
-                r = save(rdd, &action, action_run_job, site, error);
+                r = action_save_save(rdd, &action, action_run_job, site, error);
         output_committer_free(action.committer);
         return r;
 }

@@ -10,19 +10,19 @@
 #include "driver/actions/single_flight.h"
 #include "rdd/rdd_visit.h"
 
-static bool ready(const fst_rdd *rdd)
+static bool preliminary_jobs_ready(const fst_rdd *rdd)
 {
         return range_bounds_ready(rdd) && row_starts_ready(rdd) && sample_thresholds_ready(rdd);
 }
 
-static int prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
+static int preliminary_jobs_prepare(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         int r = 0;
-        if (ready(rdd))
+        if (preliminary_jobs_ready(rdd))
                 return 0;
         if (rdd->op == RDD_SHUFFLED && rdd->shuffle.like) /* it need not be among the ancestors of this one */
                 r = preparation_run(rdd->shuffle.like, site, error);
-        if (r || !claim_take(rdd, ready))
+        if (r || !claim_take(rdd, preliminary_jobs_ready))
                 return r;
         site.operation = rdd->site.operation;
         if (!range_bounds_ready(rdd))
@@ -42,7 +42,7 @@ int preparation_run(fst_rdd *rdd, fst_site site, struct fst_error *error)
         /* Parents first, so that nobody holds a claim while waiting for another. */
         rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
         for (uint32_t i = 0; i < walk.n && r == 0; i++)
-                r = prepare(walk.rdds[i], site, error);
+                r = preliminary_jobs_prepare(walk.rdds[i], site, error);
         rdd_walk_deinit(&walk);
         return r;
 }

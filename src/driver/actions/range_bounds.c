@@ -75,7 +75,7 @@ static size_t set_bounds(struct partitioner *p, struct sample_job *job, size_t a
         return n;
 }
 
-static int sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error *error)
+static int range_bounds_sample(fst_rdd *shuffled, bool quick, fst_site site, struct fst_error *error)
 {
         struct partitioner *p = &shuffled->shuffle.partitioner;
         fst_rdd *rdd = rdd_parent(shuffled);
@@ -113,8 +113,8 @@ int range_bounds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
                 return 0;
         }
         if (can_read_less(rdd_parent(rdd)))
-                r = sample(rdd, true, site, error);
+                r = range_bounds_sample(rdd, true, site, error);
         if (r == 0 && !partitioner_ready(&rdd->shuffle.partitioner))
-                r = sample(rdd, false, site, error);
+                r = range_bounds_sample(rdd, false, site, error);
         return r;
 }

@@ -1,6 +1,7 @@
 /*
- * What exact samples of the fractions of keys need to know (rdd/aggregate/stratified_sampler.h): numbers are drawn for all pairs by a job,
- * and those that may decide come here; with replacement, another job counts the pairs of each key before.
+ * What exact samples of the fractions of keys need to know (rdd/aggregate/stratified_sampler.h): numbers are drawn for
+ * all pairs by a job, and those that may decide come here; with replacement, another job counts the pairs of each key
+ * before.
  */
 #include "driver/actions/preliminary_jobs.h"
 
@@ -33,7 +34,7 @@ static void findings_deinit(struct findings *f)
         vec_deinit(&f->waiting);
 }
 
-static void add(struct findings *f, int64_t key, double number)
+static void sample_thresholds_add(struct findings *f, int64_t key, double number)
 {
         size_t stratum = (size_t)(key / STEP_RESULTS);
         if (key < 0 || stratum >= f->n)
@@ -59,7 +60,7 @@ static void add_all(struct findings *f, fst_type type, const struct page *pages)
                 page_cursor_start(&cursor, pages);
                 while (page_cursor_next(&cursor, &batch))
                         for (uint32_t i = 0; i < batch.rows; i++)
-                                add(f, batch.key.i64[i], batch.value.f64[i]);
+                                sample_thresholds_add(f, batch.key.i64[i], batch.value.f64[i]);
         }
         page_cursor_deinit(&cursor);
 }

@@ -15,7 +15,7 @@ static size_t value_cell(const struct row_table *table)
         return columns_cell(table->type.value, table->type.value_size);
 }
 
-static void add(struct row_table *table, const fst_batch *batch)
+static void sorted_rows_add(struct row_table *table, const fst_batch *batch)
 {
         size_t key = key_cell(table), value = value_cell(table);
         memcpy(table->key.fixed + table->n * key, batch->key.fixed, batch->rows * key);
@@ -38,7 +38,7 @@ void row_table_init(struct row_table *table, fst_type type, struct page *pages)
                 fst_batch batch;
                 page_cursor_start(&cursor, page);
                 while (page_cursor_next(&cursor, &batch))
-                        add(table, &batch);
+                        sorted_rows_add(table, &batch);
         }
         page_cursor_deinit(&cursor);
         if (!fst_type_has_bytes(type))

@@ -52,21 +52,21 @@ struct block_master {
         struct block_master_observer observer;
 };
 
-static uint64_t mix(uint64_t z)
+static uint64_t block_master_mix(uint64_t z)
 {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
 }
 
-static uint64_t draw(struct block_master *m)
+static uint64_t block_master_draw(struct block_master *m)
 {
-        return mix(m->random += 0x9E3779B97F4A7C15u);
+        return block_master_mix(m->random += 0x9E3779B97F4A7C15u);
 }
 
-static uint64_t hash(enum block_kind kind, int64_t id, int32_t part)
+static uint64_t block_master_hash(enum block_kind kind, int64_t id, int32_t part)
 {
-        return mix(mix((uint64_t)id * 8 + (uint64_t)kind) + (uint64_t)(uint32_t)part);
+        return block_master_mix(block_master_mix((uint64_t)id * 8 + (uint64_t)kind) + (uint64_t)(uint32_t)part);
 }
 
 struct block_master *block_master_new(void)
@@ -82,7 +82,7 @@ struct block_master *block_master_new(void)
         return m;
 }
 
-static void executor_free(struct executor *e)
+static void block_master_executor_free(struct executor *e)
 {
         if (!e)
                 return;
@@ -107,7 +107,7 @@ void block_master_free(struct block_master *m)
                         free(g);
                 }
         for (size_t i = 0; i < m->executors.len; i++)
-                executor_free(m->executors.data[i]);
+                block_master_executor_free(m->executors.data[i]);
         vec_deinit(&m->executors);
         free(m->table);
         free(m->groups);
@@ -124,7 +124,7 @@ void block_master_set_observer(struct block_master *m, const struct block_master
 
 static struct entry **entry_slot(struct block_master *m, struct block_name name)
 {
-        return &m->table[hash(name.kind, name.id, name.part) & (m->slots - 1)];
+        return &m->table[block_master_hash(name.kind, name.id, name.part) & (m->slots - 1)];
 }
 
 static struct entry *entry_find(struct block_master *m, struct block_name name)
@@ -137,7 +137,7 @@ static struct entry *entry_find(struct block_master *m, struct block_name name)
 
 static struct group **group_slot(struct block_master *m, enum block_kind kind, int64_t id)
 {
-        return &m->groups[hash(kind, id, 0) & (m->group_slots - 1)];
+        return &m->groups[block_master_hash(kind, id, 0) & (m->group_slots - 1)];
 }
 
 static struct group *group_find(struct block_master *m, enum block_kind kind, int64_t id)
@@ -245,7 +245,7 @@ static bool holder_remove(struct block_master *m, struct entry *e, const struct 
 
 /* -------------------------------------------------------------------------------------------------- executors */
 
-static struct executor *executor_of(struct block_master *m, int executor)
+static struct executor *block_master_executor_of(struct block_master *m, int executor)
 {
         size_t at = (size_t)(executor + 1);
         return executor >= -1 && at < m->executors.len ? m->executors.data[at] : NULL;
@@ -256,7 +256,7 @@ typedef VEC(struct block_copy) block_copies;
 /* Whether it is a partition with fewer copies than its level asks for: then who is to make one. */
 static bool is_short(struct block_master *m, const struct entry *e, struct block_copy *copy)
 {
-        const struct holder *h = &e->holders.data[draw(m) % e->holders.len];
+        const struct holder *h = &e->holders.data[block_master_draw(m) % e->holders.len];
         if (e->name.kind != BLOCK_RDD || h->executor->index < 0 ||
             e->holders.len >= (size_t)storage_level_replicas(h->info.level))
                 return false;
@@ -265,7 +265,7 @@ static bool is_short(struct block_master *m, const struct entry *e, struct block
 }
 
 /* @short_of may be NULL. */
-static size_t forget(struct block_master *m, struct executor *executor, block_copies *short_of)
+static size_t block_master_forget(struct block_master *m, struct executor *executor, block_copies *short_of)
 {
         size_t lost = 0;
         struct block_copy copy;
@@ -281,7 +281,7 @@ static size_t forget(struct block_master *m, struct executor *executor, block_co
         return lost;
 }
 
-static int by_executor(const void *a, const void *b)
+static int block_master_by_executor(const void *a, const void *b)
 {
         const struct block_copy *x = a, *y = b;
         return (x->executor > y->executor) - (x->executor < y->executor);
@@ -292,10 +292,10 @@ void block_master_add_executor(struct block_master *m, int executor, const char 
         struct executor *e = new0(struct executor);
         *e = (struct executor){.index = executor, .id = mem_strdup(id), .host = mem_strdup(host), .port = port};
         pthread_mutex_lock(&m->lock);
-        struct executor *before = executor_of(m, executor);
+        struct executor *before = block_master_executor_of(m, executor);
         if (before)
-                forget(m, before, NULL);
-        executor_free(before);
+                block_master_forget(m, before, NULL);
+        block_master_executor_free(before);
         while (m->executors.len < (size_t)(executor + 2))
                 vec_push(&m->executors, NULL);
         m->executors.data[executor + 1] = e;
@@ -307,16 +307,16 @@ size_t block_master_remove_executor(struct block_master *m, int executor, struct
         block_copies copies = {0};
         size_t lost = 0;
         pthread_mutex_lock(&m->lock);
-        struct executor *e = executor_of(m, executor);
+        struct executor *e = block_master_executor_of(m, executor);
         if (e) {
-                lost = forget(m, e, short_of ? &copies : NULL);
+                lost = block_master_forget(m, e, short_of ? &copies : NULL);
                 m->executors.data[executor + 1] = NULL;
         }
         pthread_mutex_unlock(&m->lock);
-        executor_free(e);
+        block_master_executor_free(e);
         if (short_of) {
                 if (copies.len)
-                        qsort(copies.data, copies.len, sizeof(copies.data[0]), by_executor);
+                        qsort(copies.data, copies.len, sizeof(copies.data[0]), block_master_by_executor);
                 *short_of = copies.data;
                 *n = copies.len;
         }
@@ -332,8 +332,8 @@ static struct block_location location_of(const struct executor *e)
 
 /* ---------------------------------------------------------------------------------------------------- updates */
 
-static void note(struct block_master *m, struct executor *executor, struct block_name name,
-                 const struct block_info *info)
+static void block_master_note(struct block_master *m, struct executor *executor, struct block_name name,
+                              const struct block_info *info)
 {
         struct entry *e = entry_find(m, name);
         if (info->level == FST_STORAGE_NONE) {
@@ -359,9 +359,9 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
         if (!storage_level_valid((int)info->level))
                 return false;
         pthread_mutex_lock(&m->lock);
-        struct executor *e = executor_of(m, executor);
+        struct executor *e = block_master_executor_of(m, executor);
         if (e) {
-                note(m, e, name, info);
+                block_master_note(m, e, name, info);
                 at = location_of(e);
                 strncpy(id, e->id, sizeof(id) - 1);
         }
@@ -375,10 +375,10 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
 /* ---------------------------------------------------------------------------------------------------- look-ups */
 
 /* What to order by: nearest first, the driver last, otherwise at random. */
-static uint64_t rank(struct block_master *m, const struct executor *e, const struct executor *asker)
+static uint64_t block_master_rank(struct block_master *m, const struct executor *e, const struct executor *asker)
 {
         uint64_t near = asker && strcmp(asker->host, e->host) == 0 ? 0 : 1;
-        return (e->index < 0 ? (uint64_t)2 : near) << 62 | draw(m) >> 2;
+        return (e->index < 0 ? (uint64_t)2 : near) << 62 | block_master_draw(m) >> 2;
 }
 
 struct ranked {
@@ -399,7 +399,7 @@ static int ranked_add(struct ranked *list, int n, int max, struct ranked one)
         return MIN(n + 1, max);
 }
 
-static int tell(const struct ranked *list, int n, struct block_location *out)
+static int block_master_tell(const struct ranked *list, int n, struct block_location *out)
 {
         for (int i = 0; i < n; i++)
                 out[i] = location_of(list[i].executor);
@@ -413,16 +413,17 @@ int block_master_locations(struct block_master *m, struct block_name name, int a
         int n = 0;
         max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
-        const struct executor *asking = executor_of(m, asker);
+        const struct executor *asking = block_master_executor_of(m, asker);
         struct entry *e = entry_find(m, name);
         for (size_t i = 0; e && i < e->holders.len; i++) {
                 const struct executor *x = e->holders.data[i].executor;
                 if (x != asking)
-                        n = ranked_add(list, n, max, (struct ranked){rank(m, x, asking), x, &e->holders.data[i].info});
+                        n = ranked_add(list, n, max,
+                                       (struct ranked){block_master_rank(m, x, asking), x, &e->holders.data[i].info});
         }
         if (n > 0 && info)
                 *info = *list[0].info;
-        tell(list, n, out);
+        block_master_tell(list, n, out);
         pthread_mutex_unlock(&m->lock);
         return n;
 }
@@ -447,7 +448,7 @@ bool block_master_cached(struct block_master *m, int rdd, int partition)
         return there;
 }
 
-static bool has(const struct entry *e, const struct executor *executor)
+static bool block_master_has(const struct entry *e, const struct executor *executor)
 {
         for (size_t i = 0; i < e->holders.len; i++)
                 if (e->holders.data[i].executor == executor)
@@ -466,16 +467,16 @@ int block_master_peers(struct block_master *m, int asker, const struct block_nam
         int n = 0;
         max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
-        const struct executor *asking = executor_of(m, asker);
+        const struct executor *asking = block_master_executor_of(m, asker);
         const struct entry *there = name ? entry_find(m, *name) : NULL;
         for (size_t i = 1; i < m->executors.len; i++) {
                 const struct executor *x = m->executors.data[i];
-                if (!x || x == asking || x->leaves || (there && has(there, x)))
+                if (!x || x == asking || x->leaves || (there && block_master_has(there, x)))
                         continue;
                 uint64_t far = asking && strcmp(asking->host, x->host) == 0 ? 1 : 0;
-                n = ranked_add(list, n, max, (struct ranked){far << 62 | draw(m) >> 2, x, NULL});
+                n = ranked_add(list, n, max, (struct ranked){far << 62 | block_master_draw(m) >> 2, x, NULL});
         }
-        tell(list, n, out);
+        block_master_tell(list, n, out);
         pthread_mutex_unlock(&m->lock);
         return n;
 }
@@ -483,7 +484,7 @@ int block_master_peers(struct block_master *m, int asker, const struct block_nam
 void block_master_decommission(struct block_master *m, int executor)
 {
         pthread_mutex_lock(&m->lock);
-        struct executor *x = executor_of(m, executor);
+        struct executor *x = block_master_executor_of(m, executor);
         if (x)
                 x->leaves = true;
         pthread_mutex_unlock(&m->lock);

@@ -72,7 +72,8 @@ static int refuse_unbuilt(const char *text, const struct cluster_manager_class *
                          text, manager->title, buf_text(&list));
 }
 
-static int refuse_malformed(const char *text, const struct cluster_manager_class *manager, struct fst_error *error)
+static int cluster_manager_refuse_malformed(const char *text, const struct cluster_manager_class *manager,
+                                            struct fst_error *error)
 {
         return error_set(error, -EINVAL, "Could not parse Master URL: '%s' (as in %s)", text, manager->example);
 }
@@ -87,7 +88,7 @@ int cluster_manager_read(const char *text, enum submit_compat compat, int proces
         if (!c->in_process && !c->executor_manager_new)
                 return refuse_unbuilt(text, c, error);
         if (c->scheme && (!text_starts_with(text, c->scheme) || !text[strlen(c->scheme)]))
-                return refuse_malformed(text, c, error);
+                return cluster_manager_refuse_malformed(text, c, error);
         if (c->parse && (r = c->parse(text, processors, url, error)) < 0)
                 return r;
         *out = c;

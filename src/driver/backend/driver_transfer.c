@@ -59,7 +59,7 @@ struct driver_data {
         struct errand *first, **last;
 };
 
-static void leave(struct driver_data *d, struct errand errand)
+static void driver_transfer_leave(struct driver_data *d, struct errand errand)
 {
         struct errand *e = mem_alloc(sizeof(*e));
         *e = errand;
@@ -115,8 +115,8 @@ static int serve_slice(struct driver_data *d, struct block_name name, struct tra
         return r;
 }
 
-static int serve_block(void *owner, const Firesteel__FetchBlock *request, struct transfer_stream **stream,
-                       struct fst_error *error)
+static int driver_transfer_serve_block(void *owner, const Firesteel__FetchBlock *request,
+                                       struct transfer_stream **stream, struct fst_error *error)
 {
         struct driver_data *d = owner;
         struct block_name name;
@@ -146,7 +146,8 @@ static int start_transfers(struct driver_data *d, struct fst_error *error)
             (r = conf_get_int(conf, "spark.driver.blockManager.port", &port, error)) ||
             (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)))
                 return r;
-        d->services = (struct transfer_services){.owner = d, .fetch_block = serve_block, .fetch_file = serve_file};
+        d->services = (struct transfer_services){
+                .owner = d, .fetch_block = driver_transfer_serve_block, .fetch_file = serve_file};
         d->client = transfer_client_new(
                 &(struct transfer_client_options){.security = d->security, .app_id = d->sc->app_id});
         return transfer_server_new(&(struct transfer_server_options){.host = bind ? bind : d->sc->host,
@@ -166,7 +167,7 @@ static bool is_cached(void *owner, int rdd, int partition)
         return block_master_cached(d->blocks, rdd, partition);
 }
 
-static void kept(void *owner, int rdd, struct fst_storage_info *storage)
+static void driver_transfer_kept(void *owner, int rdd, struct fst_storage_info *storage)
 {
         struct driver_data *d = owner;
         struct block_totals totals = block_master_rdd(d->blocks, rdd);
@@ -175,11 +176,11 @@ static void kept(void *owner, int rdd, struct fst_storage_info *storage)
         storage->disk_bytes = totals.disk_bytes;
 }
 
-static void unpersisted(void *owner, int rdd, bool blocking)
+static void driver_transfer_unpersisted(void *owner, int rdd, bool blocking)
 {
         struct driver_data *d = owner;
         struct unpersist_wait *wait = blocking ? unpersist_wait_begin(d->waits) : NULL;
-        leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
+        driver_transfer_leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
         if (wait)
                 unpersist_wait_end(wait);
         listener_bus_post_unpersist_rdd(d->sc->bus, &(struct unpersist_rdd){rdd});
@@ -187,20 +188,20 @@ static void unpersisted(void *owner, int rdd, bool blocking)
 
 static void broadcast_removed(void *owner, int64_t id, bool destroyed)
 {
-        leave(owner, (struct errand){.kind = ERRAND_BROADCAST, .id = id, .everywhere = destroyed});
+        driver_transfer_leave(owner, (struct errand){.kind = ERRAND_BROADCAST, .id = id, .everywhere = destroyed});
 }
 
 static void result_got(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
 {
-        leave(owner, (struct errand){.kind = ERRAND_RESULT,
-                                     .cookie = cookie,
-                                     .bytes = bytes,
-                                     .len = len,
-                                     .status = status,
-                                     .message = message ? mem_strdup(message) : NULL});
+        driver_transfer_leave(owner, (struct errand){.kind = ERRAND_RESULT,
+                                                     .cookie = cookie,
+                                                     .bytes = bytes,
+                                                     .len = len,
+                                                     .status = status,
+                                                     .message = message ? mem_strdup(message) : NULL});
 }
 
-static void file_free(Firesteel__File *file)
+static void driver_transfer_file_free(Firesteel__File *file)
 {
         if (!file)
                 return;
@@ -222,10 +223,10 @@ static void file_added(void *owner, const char *name, const char *path, enum app
         if (file_server_add(d->file_server, path, file->sha256.data, &file->size, &error)) {
                 log_error("SparkContext", "executors cannot get the file %s: %s", name, error_message(&error));
                 error_deinit(&error);
-                file_free(file);
+                driver_transfer_file_free(file);
                 return;
         }
-        leave(d, (struct errand){.kind = ERRAND_FILE, .file = file});
+        driver_transfer_leave(d, (struct errand){.kind = ERRAND_FILE, .file = file});
 }
 
 /* ---------------------------------------------------------------------------------------- the scheduler's thread */
@@ -425,8 +426,8 @@ void driver_data_fetch_result(struct driver_data *d, const struct remote_executo
 /* ------------------------------------------------------------------------------------------------ start and end */
 
 /* SparkListenerBlockUpdated. */
-static void block_updated(void *owner, const struct block_location *at, const char *executor_id, struct block_name name,
-                          const struct block_info *info)
+static void driver_transfer_block_updated(void *owner, const struct block_location *at, const char *executor_id,
+                                          struct block_name name, const struct block_info *info)
 {
         struct driver_data *d = owner;
         char text[BLOCK_NAME_SIZE];
@@ -467,7 +468,7 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
         firesteel__files__init(&d->files);
         pthread_mutex_init(&d->lock, NULL);
         d->blocks = block_master_new();
-        block_master_set_observer(d->blocks, &(struct block_master_observer){block_updated, d});
+        block_master_set_observer(d->blocks, &(struct block_master_observer){driver_transfer_block_updated, d});
         int r;
         if ((r = crypto_load(&crypto, error)) || (r = security_for(security, "transfer", &d->security, error)) ||
             (r = conf_get_int(sc->conf, "spark.resultGetter.threads", &threads, error)) ||
@@ -479,8 +480,10 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
         d->results = result_getter_new(d->client, (int)threads, result_got, d);
         block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
         d->waits = unpersist_waits_new();
-        sc->registry.places =
-                (struct rdd_block_places){.cached = is_cached, .unpersisted = unpersisted, .kept = kept, .owner = d};
+        sc->registry.places = (struct rdd_block_places){.cached = is_cached,
+                                                        .unpersisted = driver_transfer_unpersisted,
+                                                        .kept = driver_transfer_kept,
+                                                        .owner = d};
         broadcast_variables_set_removed(sc->broadcasts, broadcast_removed, d);
         broadcasts_set_network(
                 sc->env.broadcasts,
@@ -503,14 +506,14 @@ void driver_data_free(struct driver_data *d)
         while (d->first) {
                 struct errand *e = d->first;
                 d->first = e->next;
-                file_free(e->file);
+                driver_transfer_file_free(e->file);
                 free(e->cookie); /* of a result that nobody waits for any more */
                 free(e->bytes);
                 free(e->message);
                 free(e);
         }
         for (size_t i = 0; i < d->known.len; i++)
-                file_free(d->known.data[i]);
+                driver_transfer_file_free(d->known.data[i]);
         vec_deinit(&d->known);
         file_server_free(d->file_server);
         block_master_free(d->blocks);

@@ -98,7 +98,7 @@ void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 }
 
 /* What was asked for explains its end better than how its process went. */
-static const char *reason_of(const struct remote_executor *x, const char *reason, char text[static 256])
+static const char *executor_loss_reason_of(const struct remote_executor *x, const char *reason, char text[static 256])
 {
         if (x->killed)
                 return LOSS_KILLED;
@@ -117,7 +117,8 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
                 log_warn("CoarseGrainedSchedulerBackend", "Executor %s ended before it had registered: %s", executor_id,
                          reason);
         } else if (!b->closing) {
-                cluster_lose(b, x, caused_by_app && !x->decommissioned && !x->killed, reason_of(x, reason, text));
+                cluster_lose(b, x, caused_by_app && !x->decommissioned && !x->killed,
+                             executor_loss_reason_of(x, reason, text));
         } else {
                 x->state = EXECUTOR_GONE;
         }

@@ -105,7 +105,7 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 }
 
 /* It has had the time to move what it has. */
-static void timed_out(uv_timer_t *timer)
+static void executor_requests_timed_out(uv_timer_t *timer)
 {
         struct remote_executor *x = timer->data;
         struct cluster_backend *b = x->backend;
@@ -143,7 +143,7 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         if (b->manager->class->decommissioned)
                 b->manager->class->decommissioned(b->manager, x->id);
         if (b->decommission_ms >= 0)
-                uv_timer_start(&x->timeout, timed_out, (uint64_t)b->decommission_ms, 0);
+                uv_timer_start(&x->timeout, executor_requests_timed_out, (uint64_t)b->decommission_ms, 0);
 }
 
 void cluster_backend_executor_decommissioned(struct cluster_backend *b, const char *executor_id, bool host_too,

@@ -42,7 +42,7 @@ static bool older_libc(const char *theirs)
 }
 
 /* What is written into lines of the log and shown on pages. */
-static bool printable(const char *text)
+static bool executor_table_printable(const char *text)
 {
         size_t n = strlen(text);
         for (size_t i = 0; i < n; i++)
@@ -53,7 +53,7 @@ static bool printable(const char *text)
 
 int executor_table_check(struct executor_table *t, const Firesteel__RegisterExecutor *r, struct fst_error *error)
 {
-        if (!printable(r->executor_id) || !printable(r->hostname))
+        if (!executor_table_printable(r->executor_id) || !executor_table_printable(r->hostname))
                 return error_set(error, -EINVAL, "an executor says neither who nor where it is");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
         if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 ||

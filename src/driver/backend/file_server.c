@@ -44,7 +44,7 @@ void file_server_free(struct file_server *s)
         free(s);
 }
 
-static ssize_t read_part(int fd, unsigned char *part)
+static ssize_t file_server_read_part(int fd, unsigned char *part)
 {
         ssize_t n;
         do
@@ -53,12 +53,12 @@ static ssize_t read_part(int fd, unsigned char *part)
         return n < 0 ? -errno : n;
 }
 
-static int hash_file(struct file_server *s, int fd, uint8_t *hash, uint64_t *size)
+static int file_server_hash_file(struct file_server *s, int fd, uint8_t *hash, uint64_t *size)
 {
         struct sha256 *sha = s->crypto->sha256_new();
         unsigned char *part = mem_alloc(PART);
         ssize_t n = sha ? 1 : -ENOMEM;
-        while (n > 0 && (n = read_part(fd, part)) > 0) {
+        while (n > 0 && (n = file_server_read_part(fd, part)) > 0) {
                 *size += (uint64_t)n;
                 if (s->crypto->sha256_add(sha, part, (size_t)n) < 0)
                         n = -ENOMEM;
@@ -75,7 +75,7 @@ int file_server_add(struct file_server *s, const char *path, uint8_t hash[static
         uint8_t got[FILE_HASH_SIZE];
         uint64_t bytes = 0;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
-        int r = fd < 0 ? -errno : hash_file(s, fd, got, &bytes);
+        int r = fd < 0 ? -errno : file_server_hash_file(s, fd, got, &bytes);
         if (fd >= 0)
                 close(fd);
         if (r)
@@ -104,21 +104,21 @@ struct file_stream {
 static int file_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         struct file_stream *s = container_of(stream, struct file_stream, stream);
-        ssize_t n = read_part(s->fd, s->part);
+        ssize_t n = file_server_read_part(s->fd, s->part);
         if (n < 0)
                 return error_set(error, (int)n, "reading the file: %s", strerror((int)-n));
         iov[0] = (struct iovec){s->part, (size_t)n};
         return n > 0;
 }
 
-static void file_close(struct transfer_stream *stream)
+static void file_server_file_close(struct transfer_stream *stream)
 {
         struct file_stream *s = container_of(stream, struct file_stream, stream);
         close(s->fd);
         free(s);
 }
 
-static const struct transfer_stream_class file_stream_class = {.next = file_next, .close = file_close};
+static const struct transfer_stream_class file_stream_class = {.next = file_next, .close = file_server_file_close};
 
 int file_server_fetch_file(void *server, const struct Firesteel__FetchFile *request, struct transfer_stream **stream,
                            struct fst_error *error)

@@ -38,7 +38,7 @@ struct launcher_backend {
 
 /* ------------------------------------------------------------------------------------------------------ saying */
 
-static int send_all(int fd, const char *data, size_t n)
+static int launcher_backend_send_all(int fd, const char *data, size_t n)
 {
         while (n > 0) {
                 ssize_t done = send(fd, data, n, MSG_NOSIGNAL);
@@ -59,13 +59,13 @@ static int send_all(int fd, const char *data, size_t n)
 }
 
 /* Under the lock. */
-static int say(struct launcher_backend *b, const struct launcher_message *m, struct fst_error *error)
+static int launcher_backend_say(struct launcher_backend *b, const struct launcher_message *m, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         int r = launcher_writer_put(&b->writer, m, &out, error);
         if (r < 0)
                 return r;
-        if ((r = send_all(b->fd, out.data, out.len)) < 0) {
+        if ((r = launcher_backend_send_all(b->fd, out.data, out.len)) < 0) {
                 b->connected = false;
                 return error_set(error, r, "the launcher of this application is gone: %s", strerror(-r));
         }
@@ -75,7 +75,7 @@ static int say(struct launcher_backend *b, const struct launcher_message *m, str
 static void say_or_warn(struct launcher_backend *b, const struct launcher_message *m)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (say(b, m, &error) < 0)
+        if (launcher_backend_say(b, m, &error) < 0)
                 log_warn("LauncherBackend", "%s", error_message(&error));
         error_deinit(&error);
 }
@@ -115,7 +115,7 @@ bool launcher_backend_is_connected(struct launcher_backend *b)
 /* ----------------------------------------------------------------------------------------------------- hearing */
 
 /* What the launcher says, until the connection ends: 0, or negative for what is not Stop. */
-static int hear(struct launcher_backend *b, struct launcher_reader *reader, struct fst_error *error)
+static int launcher_backend_hear(struct launcher_backend *b, struct launcher_reader *reader, struct fst_error *error)
 {
         char data[1024];
         bool stopped = false;
@@ -149,7 +149,7 @@ static void *reader_main(void *context)
         struct launcher_backend *b = context;
         struct launcher_reader reader = LAUNCHER_READER_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        if (hear(b, &reader, &error) < 0)
+        if (launcher_backend_hear(b, &reader, &error) < 0)
                 log_warn("LauncherBackend", "the launcher of this application is not heard any more: %s",
                          error_message(&error));
         pthread_mutex_lock(&b->lock);
@@ -162,7 +162,7 @@ static void *reader_main(void *context)
 
 /* ------------------------------------------------------------------------------------------- beginning and end */
 
-static const char *setting(const struct strmap *conf, const char *key, const char *variable)
+static const char *launcher_backend_setting(const struct strmap *conf, const char *key, const char *variable)
 {
         const char *value = conf ? strmap_get(conf, key) : NULL;
         return value ? value : getenv(variable);
@@ -196,8 +196,8 @@ static int start_reader(struct launcher_backend *b, struct fst_error *error)
 int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, void *context,
                              struct launcher_backend **backend, struct fst_error *error)
 {
-        const char *port = setting(conf, "spark.launcher.port", "_SPARK_LAUNCHER_PORT");
-        const char *secret = setting(conf, "spark.launcher.secret", "_SPARK_LAUNCHER_SECRET");
+        const char *port = launcher_backend_setting(conf, "spark.launcher.port", "_SPARK_LAUNCHER_PORT");
+        const char *secret = launcher_backend_setting(conf, "spark.launcher.secret", "_SPARK_LAUNCHER_SECRET");
         *backend = NULL;
         if (!port || !secret)
                 return 0;
@@ -207,11 +207,11 @@ int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, 
         struct launcher_backend *b = new0(struct launcher_backend);
         *b = (struct launcher_backend){.fd = fd, .stop = stop, .context = context, .connected = true};
         pthread_mutex_init(&b->lock, NULL);
-        int r = say(b,
-                    &(struct launcher_message){.kind = LAUNCHER_HELLO,
-                                               .text = (char *)secret,
-                                               .version = (char *)EVENT_JSON_SPARK_VERSION},
-                    error);
+        int r = launcher_backend_say(b,
+                                     &(struct launcher_message){.kind = LAUNCHER_HELLO,
+                                                                .text = (char *)secret,
+                                                                .version = (char *)EVENT_JSON_SPARK_VERSION},
+                                     error);
         if (r == 0)
                 r = start_reader(b, error);
         if (r < 0) {

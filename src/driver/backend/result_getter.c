@@ -45,7 +45,7 @@ struct result_getter *result_getter_new(struct transfer_client *client, int thre
         return g;
 }
 
-static int receive(struct transfer_input *in, unsigned char *data, size_t size, struct fst_error *error)
+static int result_getter_receive(struct transfer_input *in, unsigned char *data, size_t size, struct fst_error *error)
 {
         uint64_t checksum;
         unsigned char more;
@@ -66,7 +66,7 @@ static int receive(struct transfer_input *in, unsigned char *data, size_t size, 
         return 0;
 }
 
-static void get(struct result_getter *g, struct wanted_result *w)
+static void result_getter_get(struct result_getter *g, struct wanted_result *w)
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -78,7 +78,7 @@ static void get(struct result_getter *g, struct wanted_result *w)
         if (r == 0)
                 r = transfer_open(g->client, w->from.host, w->from.port, request.data, request.len, &call, &in, &error);
         if (r == 0)
-                r = receive(in, data, w->size, &error);
+                r = result_getter_receive(in, data, w->size, &error);
         transfer_close(in);
         if (r) {
                 error_wrap(&error, r, "fetching the result of task %lld from %s:%d", (long long)w->task_id,
@@ -106,7 +106,7 @@ static void *getter_main(void *arg)
                 if (!(g->first = w->next))
                         g->last = &g->first;
                 pthread_mutex_unlock(&g->lock);
-                get(g, w);
+                result_getter_get(g, w);
                 pthread_mutex_lock(&g->lock);
         }
         pthread_mutex_unlock(&g->lock);
@@ -132,7 +132,7 @@ void result_getter_fetch(struct result_getter *g, const struct block_location *f
         pthread_cond_signal(&g->wake);
         pthread_mutex_unlock(&g->lock);
         if (nobody)
-                get(g, w);
+                result_getter_get(g, w);
 }
 
 void result_getter_free(struct result_getter *g)

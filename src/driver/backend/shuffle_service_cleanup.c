@@ -68,7 +68,7 @@ static void batches_deinit(batches *all)
 }
 
 /* On a thread of the pool. */
-static void send_all(uv_work_t *work)
+static void shuffle_service_cleanup_send_all(uv_work_t *work)
 {
         struct service_removals *s = work->data;
         for (size_t i = 0; i < s->sending.len; i++) {
@@ -82,23 +82,23 @@ static void send_all(uv_work_t *work)
         }
 }
 
-static void begin(struct service_removals *s);
+static void shuffle_service_cleanup_begin(struct service_removals *s);
 
-static void sent(uv_work_t *work, int status)
+static void shuffle_service_cleanup_sent(uv_work_t *work, int status)
 {
         struct service_removals *s = work->data;
         batches_deinit(&s->sending);
         s->working = false;
         if (s->waiting.len)
-                begin(s);
+                shuffle_service_cleanup_begin(s);
 }
 
-static void begin(struct service_removals *s)
+static void shuffle_service_cleanup_begin(struct service_removals *s)
 {
         s->sending = s->waiting;
         s->waiting = (batches){0};
         s->working = true;
-        uv_queue_work(s->loop, &s->work, send_all, sent);
+        uv_queue_work(s->loop, &s->work, shuffle_service_cleanup_send_all, shuffle_service_cleanup_sent);
 }
 
 static struct batch *batch_for(struct service_removals *s, const char *host, int port, const char *executor_id)
@@ -125,7 +125,7 @@ void service_removals_add(struct service_removals *s, const char *host, int port
         vec_push(&b->outputs,
                  (struct kept_output){.shuffle = shuffle, .map_partition = map_partition, .task_id = task_id});
         if (!s->working)
-                begin(s);
+                shuffle_service_cleanup_begin(s);
 }
 
 void service_removals_end(struct service_removals *s, const char *host, int port)

@@ -23,7 +23,7 @@ struct stage_shipping {
         struct shipment *shipments; /* the latest used first */
 };
 
-static struct shipment **find(struct stage_shipping *s, const struct stage_work *work)
+static struct shipment **stage_shipping_find(struct stage_shipping *s, const struct stage_work *work)
 {
         struct shipment **at = &s->shipments;
         while (*at && (*at)->work != work)
@@ -31,7 +31,7 @@ static struct shipment **find(struct stage_shipping *s, const struct stage_work 
         return at;
 }
 
-static bool was_sent(const struct shipment *s, int executor)
+static bool stage_shipping_was_sent(const struct shipment *s, int executor)
 {
         return executor / 64 < s->words && (s->sent[executor / 64] >> (executor % 64) & 1);
 }
@@ -73,8 +73,8 @@ void stage_shipping_free(struct stage_shipping *s)
         free(s);
 }
 
-static int encode(struct stage_shipping *s, const struct stage_work *work, struct shipment **out,
-                  struct fst_error *error)
+static int stage_shipping_encode(struct stage_shipping *s, const struct stage_work *work, struct shipment **out,
+                                 struct fst_error *error)
 {
         struct stage_modules_source modules = {.identify = driver_data_identify, .owner = s->data};
         struct shipment *shipment = new0(struct shipment);
@@ -92,9 +92,9 @@ static int encode(struct stage_shipping *s, const struct stage_work *work, struc
 int stage_shipping_send(struct stage_shipping *s, struct stage_work *work, struct remote_executor *x,
                         struct fst_error *error)
 {
-        struct shipment *shipment = *find(s, work);
-        int r = shipment ? 0 : encode(s, work, &shipment, error);
-        if (r || was_sent(shipment, x->index))
+        struct shipment *shipment = *stage_shipping_find(s, work);
+        int r = shipment ? 0 : stage_shipping_encode(s, work, &shipment, error);
+        if (r || stage_shipping_was_sent(shipment, x->index))
                 return r;
         Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
         header.stage_id = work->stage_id;
@@ -114,13 +114,13 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_work *work, struc
 
 bool stage_shipping_has(const struct stage_shipping *s, const struct stage_work *work, const struct remote_executor *x)
 {
-        const struct shipment *shipment = *find((struct stage_shipping *)s, work);
-        return shipment && was_sent(shipment, x->index);
+        const struct shipment *shipment = *stage_shipping_find((struct stage_shipping *)s, work);
+        return shipment && stage_shipping_was_sent(shipment, x->index);
 }
 
 void stage_shipping_forget(struct stage_shipping *s, const struct stage_work *work)
 {
-        struct shipment **at = find(s, work), *shipment = *at;
+        struct shipment **at = stage_shipping_find(s, work), *shipment = *at;
         if (!shipment)
                 return;
         *at = shipment->next;

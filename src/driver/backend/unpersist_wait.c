@@ -30,7 +30,7 @@ struct unpersist_waits *unpersist_waits_new(void)
 }
 
 /* Under the lock. */
-static void drop(struct unpersist_wait *wait)
+static void unpersist_wait_drop(struct unpersist_wait *wait)
 {
         *wait->link = wait->next;
         if (wait->next)
@@ -48,7 +48,7 @@ void unpersist_waits_free(struct unpersist_waits *w)
         while (w->threads > 0)
                 pthread_cond_wait(&w->changed, &w->lock);
         while (w->first)
-                drop(w->first);
+                unpersist_wait_drop(w->first);
         pthread_mutex_unlock(&w->lock);
         pthread_cond_destroy(&w->changed);
         pthread_mutex_destroy(&w->lock);
@@ -82,7 +82,7 @@ void unpersist_wait_answered(void *owner)
         struct unpersist_waits *w = wait->waits;
         pthread_mutex_lock(&w->lock);
         if (--wait->expected == 0 && !wait->waiting)
-                drop(wait);
+                unpersist_wait_drop(wait);
         pthread_cond_broadcast(&w->changed);
         pthread_mutex_unlock(&w->lock);
 }
@@ -95,7 +95,7 @@ void unpersist_wait_end(struct unpersist_wait *wait)
                 pthread_cond_wait(&w->changed, &w->lock);
         wait->waiting = false;
         if (wait->expected == 0)
-                drop(wait);
+                unpersist_wait_drop(wait);
         w->threads--;
         pthread_cond_broadcast(&w->changed);
         pthread_mutex_unlock(&w->lock);

@@ -35,12 +35,12 @@ struct app_status {
         size_t n_gone, last_executor;
 };
 
-static struct app_status *of(struct listener *l)
+static struct app_status *app_status_of(struct listener *l)
 {
         return container_of(l, struct app_status, listener);
 }
 
-static bool is_over(const struct stage_status *s)
+static bool app_status_is_over(const struct stage_status *s)
 {
         return s->state > STAGE_ACTIVE;
 }
@@ -59,7 +59,7 @@ static struct stage_status *find_stage(struct app_status *a, int id, int attempt
         return NULL;
 }
 
-static struct stage_status *stage_of(struct app_status *a, int id, int attempt)
+static struct stage_status *app_status_stage_of(struct app_status *a, int id, int attempt)
 {
         struct stage_status *s = find_stage(a, id, attempt);
         if (s)
@@ -69,7 +69,7 @@ static struct stage_status *stage_of(struct app_status *a, int id, int attempt)
         return &a->stages.data[a->last];
 }
 
-static void add_stage(struct job_status *j, const struct stage_status *s)
+static void app_status_add_stage(struct job_status *j, const struct stage_status *s)
 {
         j->active_tasks += s->active;
         j->completed_tasks += s->completed;
@@ -93,18 +93,18 @@ static struct job_status add_up(const struct app_status *a, const struct job *jo
         for (size_t i = 0; i < a->stages.len; i++)
                 for (size_t k = 0; k < job->stage_ids.len; k++)
                         if (a->stages.data[i].id == job->stage_ids.data[k])
-                                add_stage(&j, &a->stages.data[i]);
+                                app_status_add_stage(&j, &a->stages.data[i]);
         return j;
 }
 
-static void trim_stages(struct app_status *a)
+static void app_status_trim_stages(struct app_status *a)
 {
         if (a->n_over_stages <= a->retained_stages + a->retained_stages / 8)
                 return;
         size_t to = 0;
         for (size_t i = 0; i < a->stages.len; i++) {
                 struct stage_status *s = &a->stages.data[i];
-                if (is_over(s) && s->active == 0 && a->n_over_stages > a->retained_stages)
+                if (app_status_is_over(s) && s->active == 0 && a->n_over_stages > a->retained_stages)
                         a->n_over_stages--;
                 else
                         a->stages.data[to++] = *s;
@@ -147,14 +147,14 @@ static struct executor_status *find_executor(struct app_status *a, const char *i
         return NULL;
 }
 
-static struct executor_status *executor_of(struct app_status *a, const struct task_info *task)
+static struct executor_status *app_status_executor_of(struct app_status *a, const struct task_info *task)
 {
         return a->executors.len ? find_executor(a, task->executor->id) : NULL;
 }
 
-static void on_executor_added(struct listener *l, const struct executor_added *e)
+static void app_status_on_executor_added(struct listener *l, const struct executor_added *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         struct executor_status x = {.cores = e->total_cores, .is_active = true, .added_ms = e->ms};
         snprintf(x.id, sizeof(x.id), "%s", e->id);
         snprintf(x.host, sizeof(x.host), "%s", e->host);
@@ -180,7 +180,7 @@ static void trim_executors(struct app_status *a)
 
 static void on_executor_removed(struct listener *l, const struct executor_removed *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         struct executor_status *x = find_executor(a, e->id);
         if (x && x->is_active) {
@@ -195,7 +195,7 @@ static void on_executor_removed(struct listener *l, const struct executor_remove
 
 static void on_exclusion_changed(struct listener *l, const struct exclusion_changed *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; e->stage_id < 0 && i < a->executors.len; i++) {
                 struct executor_status *x = &a->executors.data[i];
@@ -217,24 +217,24 @@ size_t app_status_executors(struct app_status *a, struct executor_status *out, s
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
+static void app_status_on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        stage_of(a, e->stage_id, e->stage_attempt)->speculative++;
+        app_status_stage_of(a, e->stage_id, e->stage_attempt)->speculative++;
         pthread_mutex_unlock(&a->lock);
 }
 
 static void on_job_start(struct listener *l, const struct job_start *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         struct job job = {.status = {.id = e->id, .submission_ms = e->ms, .stages = (int)e->n_stages}};
         const char *group = e->properties ? strmap_get(e->properties, "spark.jobGroup.id") : NULL;
         job.group = group ? mem_strdup(group) : NULL;
         for (size_t i = 0; i < e->n_stages; i++) {
                 const struct stage_info *info = &e->stages[i];
-                struct stage_status *s = stage_of(a, info->id, info->attempt);
+                struct stage_status *s = app_status_stage_of(a, info->id, info->attempt);
                 s->tasks = info->tasks;
                 job.status.tasks += info->tasks;
                 vec_push(&job.stage_ids, info->id);
@@ -243,7 +243,7 @@ static void on_job_start(struct listener *l, const struct job_start *e)
         pthread_mutex_unlock(&a->lock);
 }
 
-static bool listed(const struct job *job, int stage_id)
+static bool app_status_listed(const struct job *job, int stage_id)
 {
         for (size_t k = 0; k < job->stage_ids.len; k++)
                 if (job->stage_ids.data[k] == stage_id)
@@ -254,7 +254,7 @@ static bool listed(const struct job *job, int stage_id)
 static bool needed_by_running_job(const struct app_status *a, int stage_id)
 {
         for (size_t i = 0; i < a->jobs.len; i++)
-                if (a->jobs.data[i].status.state == JOB_RUNNING && listed(&a->jobs.data[i], stage_id))
+                if (a->jobs.data[i].status.state == JOB_RUNNING && app_status_listed(&a->jobs.data[i], stage_id))
                         return true;
         return false;
 }
@@ -264,7 +264,7 @@ static void skip_pending_stages(struct app_status *a, const struct job *job)
 {
         for (size_t i = 0; i < a->stages.len; i++) {
                 struct stage_status *s = &a->stages.data[i];
-                if (s->state != STAGE_PENDING || !listed(job, s->id) || needed_by_running_job(a, s->id))
+                if (s->state != STAGE_PENDING || !app_status_listed(job, s->id) || needed_by_running_job(a, s->id))
                         continue;
                 s->state = STAGE_SKIPPED;
                 a->n_over_stages++;
@@ -274,7 +274,7 @@ static void skip_pending_stages(struct app_status *a, const struct job *job)
 
 static void on_job_end(struct listener *l, const struct job_end *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = a->jobs.len; i-- > 0;) {
                 struct job *job = &a->jobs.data[i];
@@ -293,27 +293,27 @@ static void on_job_end(struct listener *l, const struct job_end *e)
                 break;
         }
         trim_jobs(a);
-        trim_stages(a);
+        app_status_trim_stages(a);
         pthread_mutex_unlock(&a->lock);
 }
 
-static void on_stage_submitted(struct listener *l, const struct stage_submitted *e)
+static void app_status_on_stage_submitted(struct listener *l, const struct stage_submitted *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct stage_status *s = stage_of(a, e->stage.id, e->stage.attempt);
+        struct stage_status *s = app_status_stage_of(a, e->stage.id, e->stage.attempt);
         s->state = STAGE_ACTIVE;
         s->tasks = e->stage.tasks;
         s->submission_ms = e->stage.submission_ms;
         pthread_mutex_unlock(&a->lock);
 }
 
-static void on_stage_completed(struct listener *l, const struct stage_completed *e)
+static void app_status_on_stage_completed(struct listener *l, const struct stage_completed *e)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct stage_status *s = stage_of(a, e->stage.id, e->stage.attempt);
-        a->n_over_stages += !is_over(s);
+        struct stage_status *s = app_status_stage_of(a, e->stage.id, e->stage.attempt);
+        a->n_over_stages += !app_status_is_over(s);
         s->state = e->stage.failure_reason ? STAGE_FAILED : STAGE_COMPLETE;
         s->submission_ms = e->stage.submission_ms;
         s->completion_ms = e->stage.completion_ms;
@@ -321,20 +321,20 @@ static void on_stage_completed(struct listener *l, const struct stage_completed 
                 a->totals.failed_stages++;
         else
                 a->totals.completed_stages++;
-        trim_stages(a);
+        app_status_trim_stages(a);
         pthread_mutex_unlock(&a->lock);
 }
 
 static void on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < n; i++) {
-                struct stage_status *s = stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt);
+                struct stage_status *s = app_status_stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt);
                 s->active++;
                 if (!s->first_launch_ms)
                         s->first_launch_ms = batch[i].info.launch_ms;
-                struct executor_status *x = executor_of(a, &batch[i].info);
+                struct executor_status *x = app_status_executor_of(a, &batch[i].info);
                 if (x)
                         x->active_tasks++;
         }
@@ -354,7 +354,7 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
                 s->failed++;
                 a->totals.failed_tasks++;
         }
-        struct executor_status *x = executor_of(a, &e->info);
+        struct executor_status *x = app_status_executor_of(a, &e->info);
         if (x) {
                 x->active_tasks--;
                 x->completed_tasks += e->reason == TASK_END_SUCCESS;
@@ -381,10 +381,10 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
 
 static void on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
 {
-        struct app_status *a = of(l);
+        struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < n; i++)
-                count_end(a, stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt), &batch[i]);
+                count_end(a, app_status_stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt), &batch[i]);
         pthread_mutex_unlock(&a->lock);
 }
 
@@ -503,13 +503,13 @@ struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
                 .name = "AppStatusListener",
                 .on_job_start = on_job_start,
                 .on_job_end = on_job_end,
-                .on_stage_submitted = on_stage_submitted,
-                .on_stage_completed = on_stage_completed,
+                .on_stage_submitted = app_status_on_stage_submitted,
+                .on_stage_completed = app_status_on_stage_completed,
                 .on_task_starts = on_task_starts,
-                .on_executor_added = on_executor_added,
+                .on_executor_added = app_status_on_executor_added,
                 .on_executor_removed = on_executor_removed,
                 .on_exclusion_changed = on_exclusion_changed,
-                .on_speculative_submitted = on_speculative_submitted,
+                .on_speculative_submitted = app_status_on_speculative_submitted,
                 .on_task_ends = on_task_ends,
         };
         return a;

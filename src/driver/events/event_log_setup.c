@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 
-static const char *redact(void *context, const char *key, const char *value)
+static const char *event_log_setup_redact(void *context, const char *key, const char *value)
 {
         return redactor_value(context, key, value);
 }
@@ -21,7 +21,7 @@ int event_log_setup_open(const struct fst_conf *conf, const char *app_id, struct
                 r = redactor_init(&s->redactor, conf, error);
         if (r == 0) {
                 options.file.app_id = app_id;
-                options.redact = (struct event_json_redact){.value = redact, .context = &s->redactor};
+                options.redact = (struct event_json_redact){.value = event_log_setup_redact, .context = &s->redactor};
                 r = event_log_open(&s->log, &options, error);
         }
         if (r) {

@@ -83,7 +83,7 @@ struct listener_bus {
         bool stalled; /* a producer waited in vain: drop until there is room */
 };
 
-static struct timespec deadline(int64_t ms_from_now)
+static struct timespec listener_bus_deadline(int64_t ms_from_now)
 {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC, &t);
@@ -124,7 +124,7 @@ static struct chunk *last_chunk(struct listener_bus *bus, size_t need)
         return c;
 }
 
-static struct entry *add_entry(struct chunk *c, enum entry_kind kind)
+static struct entry *listener_bus_add_entry(struct chunk *c, enum entry_kind kind)
 {
         struct entry *e = (struct entry *)((char *)c->data + c->used);
         e->kind = kind;
@@ -158,7 +158,7 @@ static void report_drops(struct listener_bus *bus)
         bus->drop_report_ms = now;
 }
 
-static bool has_room(const struct listener_bus *bus)
+static bool listener_bus_has_room(const struct listener_bus *bus)
 {
         return bus->posted - bus->delivered < bus->capacity && bus->bytes_underway < BYTES_UNDERWAY;
 }
@@ -176,22 +176,22 @@ static bool wait_for_room(struct listener_bus *bus, size_t n)
 {
         if (bus->stopped)
                 return false;
-        if (!bus->started || has_room(bus)) {
+        if (!bus->started || listener_bus_has_room(bus)) {
                 bus->stalled = false;
                 return true;
         }
         uint64_t seen = bus->delivered;
-        struct timespec until = deadline(bus->stall_ms);
+        struct timespec until = listener_bus_deadline(bus->stall_ms);
         while (!bus->stopped && !bus->stalled) {
                 wake_consumer(bus, true);
                 bus->waiters++;
                 int timeout = pthread_cond_timedwait(&bus->room, &bus->lock, &until);
                 bus->waiters--;
-                if (has_room(bus))
+                if (listener_bus_has_room(bus))
                         return !bus->stopped;
                 if (bus->delivered != seen) {
                         seen = bus->delivered;
-                        until = deadline(bus->stall_ms);
+                        until = listener_bus_deadline(bus->stall_ms);
                 } else if (timeout) {
                         bus->stalled = true;
                 }
@@ -201,7 +201,7 @@ static bool wait_for_room(struct listener_bus *bus, size_t n)
         return false;
 }
 
-static void posted(struct listener_bus *bus, struct chunk *c, size_t n)
+static void listener_bus_posted(struct listener_bus *bus, struct chunk *c, size_t n)
 {
         c->events += n;
         bus->posted += n;
@@ -216,7 +216,7 @@ static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const voi
                 if (!wait_for_room(bus, n))
                         break;
                 struct chunk *c = last_chunk(bus, sizeof(struct entry) + size);
-                struct entry *e = c->last && c->last->kind == kind ? c->last : add_entry(c, kind);
+                struct entry *e = c->last && c->last->kind == kind ? c->last : listener_bus_add_entry(c, kind);
                 size_t k = MIN(n, (sizeof(c->data) - c->used) / size);
                 k = MIN(k, bus->capacity);
                 char *to = (char *)c->data + c->used;
@@ -232,7 +232,7 @@ static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const voi
                 c->used += k * size;
                 next += k * size;
                 n -= k;
-                posted(bus, c, k);
+                listener_bus_posted(bus, c, k);
         }
         pthread_mutex_unlock(&bus->lock);
 }
@@ -253,12 +253,12 @@ void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end
                 pthread_mutex_lock(&bus->lock);                                                                        \
                 if (wait_for_room(bus, 1)) {                                                                           \
                         struct chunk *c = last_chunk(bus, sizeof(struct entry) + sizeof(uint64_t));                    \
-                        struct entry *e = add_entry(c, ENTRY_##name);                                                  \
+                        struct entry *e = listener_bus_add_entry(c, ENTRY_##name);                                     \
                         e->n = 1;                                                                                      \
                         e->payload[0] = (uintptr_t)event_copy_##name(&c->side, event);                                 \
                         c->used += sizeof(uint64_t);                                                                   \
                         account_side(bus, c);                                                                          \
-                        posted(bus, c, 1);                                                                             \
+                        listener_bus_posted(bus, c, 1);                                                                \
                 }                                                                                                      \
                 pthread_mutex_unlock(&bus->lock);                                                                      \
         }
@@ -306,7 +306,7 @@ static void deliver_chunk(struct listener_bus *bus, const struct chunk *c)
 }
 
 /* Deliver a list of chunks and give them back one by one; takes the lock for that. */
-static void deliver(struct listener_bus *bus, struct chunk *list)
+static void listener_bus_deliver(struct listener_bus *bus, struct chunk *list)
 {
         while (list) {
                 struct chunk *c = list;
@@ -332,7 +332,7 @@ static void deliver(struct listener_bus *bus, struct chunk *list)
         }
 }
 
-static void tell(struct listener_bus *bus, bool stop)
+static void listener_bus_tell(struct listener_bus *bus, bool stop)
 {
         for (size_t i = 0; i < bus->listeners.len; i++) {
                 struct listener *l = bus->listeners.data[i];
@@ -343,9 +343,9 @@ static void tell(struct listener_bus *bus, bool stop)
 }
 
 /* With the lock held: linger, then sleep, until there is work or the bus stops. */
-static void wait_for_work(struct listener_bus *bus)
+static void listener_bus_wait_for_work(struct listener_bus *bus)
 {
-        struct timespec until = deadline(LINGER_MS);
+        struct timespec until = listener_bus_deadline(LINGER_MS);
         bus->state = CONSUMER_LINGERING;
         while (bus->state == CONSUMER_LINGERING && !bus->stopping)
                 if (pthread_cond_timedwait(&bus->work, &bus->lock, &until))
@@ -357,7 +357,7 @@ static void wait_for_work(struct listener_bus *bus)
         bus->state = CONSUMER_WORKING;
 }
 
-static void *run(void *arg)
+static void *listener_bus_run(void *arg)
 {
         struct listener_bus *bus = arg;
         pthread_mutex_lock(&bus->lock);
@@ -366,12 +366,12 @@ static void *run(void *arg)
                 bus->first = bus->last = NULL;
                 if (list) {
                         pthread_mutex_unlock(&bus->lock);
-                        deliver(bus, list);
+                        listener_bus_deliver(bus, list);
                         pthread_mutex_lock(&bus->lock);
                         if (bus->first)
                                 continue;
                         pthread_mutex_unlock(&bus->lock);
-                        tell(bus, false);
+                        listener_bus_tell(bus, false);
                         pthread_mutex_lock(&bus->lock);
                         if (bus->first && bus->waiters)
                                 continue;
@@ -379,10 +379,10 @@ static void *run(void *arg)
                         break;
                 }
                 if (!bus->stopping)
-                        wait_for_work(bus);
+                        listener_bus_wait_for_work(bus);
         }
         pthread_mutex_unlock(&bus->lock);
-        tell(bus, true);
+        listener_bus_tell(bus, true);
         return NULL;
 }
 
@@ -410,7 +410,7 @@ void listener_bus_add(struct listener_bus *bus, struct listener *listener)
 
 void listener_bus_start(struct listener_bus *bus)
 {
-        if (pthread_create(&bus->thread, NULL, run, bus) != 0) {
+        if (pthread_create(&bus->thread, NULL, listener_bus_run, bus) != 0) {
                 log_error("LiveListenerBus",
                           "cannot start the listener bus's thread: check the limit of processes (ulimit -u)");
                 abort();
@@ -423,7 +423,7 @@ void listener_bus_start(struct listener_bus *bus)
 
 bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms)
 {
-        struct timespec until = deadline(timeout_ms);
+        struct timespec until = listener_bus_deadline(timeout_ms);
         pthread_mutex_lock(&bus->lock);
         uint64_t target = bus->posted;
         int timeout = 0;
@@ -461,7 +461,7 @@ void listener_bus_stop(struct listener_bus *bus)
                 pthread_join(bus->thread, NULL);
 }
 
-static void free_chunks(struct chunk *c)
+static void listener_bus_free_chunks(struct chunk *c)
 {
         while (c) {
                 struct chunk *next = c->next;
@@ -476,8 +476,8 @@ void listener_bus_free(struct listener_bus *bus)
         if (!bus)
                 return;
         listener_bus_stop(bus);
-        free_chunks(bus->first);
-        free_chunks(bus->spare);
+        listener_bus_free_chunks(bus->first);
+        listener_bus_free_chunks(bus->spare);
         vec_deinit(&bus->listeners);
         pthread_cond_destroy(&bus->work);
         pthread_cond_destroy(&bus->room);

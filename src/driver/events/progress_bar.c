@@ -68,7 +68,7 @@ void progress_bar_render(struct buf *line, const struct stage_status *stages, si
         }
 }
 
-static void show(struct progress_bar *bar, const char *text)
+static void progress_bar_show(struct progress_bar *bar, const char *text)
 {
         if (strcmp(buf_text(&bar->shown), text) == 0)
                 return;
@@ -77,7 +77,7 @@ static void show(struct progress_bar *bar, const char *text)
         buf_puts(&bar->shown, text);
 }
 
-static void refresh(struct progress_bar *bar)
+static void progress_bar_refresh(struct progress_bar *bar)
 {
         int64_t now = wall_ms();
         if (now - bar->last_finish_ms < bar->options.first_delay_ms)
@@ -89,10 +89,10 @@ static void refresh(struct progress_bar *bar)
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
         int width = bar->options.width ? bar->options.width : terminal_width() - 1;
         progress_bar_render(&line, stages, n, width);
-        show(bar, buf_text(&line));
+        progress_bar_show(bar, buf_text(&line));
 }
 
-static void *run(void *arg)
+static void *progress_bar_run(void *arg)
 {
         struct progress_bar *bar = arg;
         pthread_mutex_lock(&bar->lock);
@@ -104,9 +104,9 @@ static void *run(void *arg)
                 until.tv_nsec = ns % 1000000000;
                 pthread_cond_timedwait(&bar->wake, &bar->lock, &until);
                 if (!bar->stopping)
-                        refresh(bar);
+                        progress_bar_refresh(bar);
         }
-        show(bar, "");
+        progress_bar_show(bar, "");
         pthread_mutex_unlock(&bar->lock);
         return NULL;
 }
@@ -128,7 +128,7 @@ struct progress_bar *progress_bar_start(struct app_status *status, struct progre
         pthread_mutex_init(&bar->lock, NULL);
         pthread_cond_init(&bar->wake, &monotonic);
         pthread_condattr_destroy(&monotonic);
-        if (pthread_create(&bar->thread, NULL, run, bar) != 0) {
+        if (pthread_create(&bar->thread, NULL, progress_bar_run, bar) != 0) {
                 /* A bar is not worth an application. */
                 log_warn("ConsoleProgressBar", "no thread for the progress bar: none is shown");
                 bar->stopping = true;
@@ -143,7 +143,7 @@ void progress_bar_finish_all(struct progress_bar *bar)
         if (!bar)
                 return;
         pthread_mutex_lock(&bar->lock);
-        show(bar, "");
+        progress_bar_show(bar, "");
         bar->last_finish_ms = wall_ms();
         pthread_mutex_unlock(&bar->lock);
 }

@@ -15,7 +15,7 @@ struct trace_file {
         int fd; /* -1 once a write has failed */
 };
 
-static void write_lines(void *owner, const char *lines, size_t len)
+static void scheduler_trace_write_lines(void *owner, const char *lines, size_t len)
 {
         struct trace_file *file = owner;
 
@@ -36,7 +36,7 @@ static void write_lines(void *owner, const char *lines, size_t len)
         }
 }
 
-static void close_file(void *owner)
+static void scheduler_trace_close_file(void *owner)
 {
         struct trace_file *file = owner;
 
@@ -61,6 +61,8 @@ int scheduler_trace_start(struct sched *s, const struct fst_conf *conf, struct f
 
         file->path = steal(path);
         file->fd = fd;
-        sched_record(s, (struct sched_trace_sink){.write = write_lines, .close = close_file, .owner = file});
+        sched_record(s, (struct sched_trace_sink){.write = scheduler_trace_write_lines,
+                                                  .close = scheduler_trace_close_file,
+                                                  .owner = file});
         return 0;
 }

@@ -41,7 +41,7 @@ static const struct rdd_info reduce_rdds[] = {
          .determinism = RDD_UNORDERED},
 };
 
-static struct stage_info map_stage(int id)
+static struct stage_info scripted_application_map_stage(int id)
 {
         return (struct stage_info){.id = id,
                                    .name = "reduce_by_key at words.c:10",
@@ -62,7 +62,7 @@ static struct stage_info result_stage(int id, const int *parents, size_t n_paren
                                    .n_parents = n_parents};
 }
 
-static struct task_info task(int64_t id, int stage, int index, int attempt)
+static struct task_info scripted_application_task(int64_t id, int stage, int index, int attempt)
 {
         return (struct task_info){.id = id,
                                   .launch_ms = T0 + 1000 + id,
@@ -74,8 +74,8 @@ static struct task_info task(int64_t id, int stage, int index, int attempt)
                                   .locality = LOCALITY_PROCESS_LOCAL};
 }
 
-static struct task_end ended(struct task_info info, enum task_kind kind, enum task_end_reason reason,
-                             const struct task_detail *detail)
+static struct task_end scripted_application_ended(struct task_info info, enum task_kind kind,
+                                                  enum task_end_reason reason, const struct task_detail *detail)
 {
         return (struct task_end){.info = info,
                                  .finish_ms = info.launch_ms + 50,
@@ -89,20 +89,21 @@ static struct task_end ended(struct task_info info, enum task_kind kind, enum ta
                                              .executor_deserialize_cpu_ns = 900000}};
 }
 
-static void submit(struct listener_bus *bus, struct stage_info *stage, const struct strmap *properties)
+static void scripted_application_submit(struct listener_bus *bus, struct stage_info *stage,
+                                        const struct strmap *properties)
 {
         stage->submission_ms = T0 + 1000;
         listener_bus_post_stage_submitted(bus, &(struct stage_submitted){*stage, properties});
 }
 
-static void complete(struct listener_bus *bus, struct stage_info *stage, const char *failure)
+static void scripted_application_complete(struct listener_bus *bus, struct stage_info *stage, const char *failure)
 {
         stage->completion_ms = T0 + 2000;
         stage->failure_reason = failure;
         listener_bus_post_stage_completed(bus, &(struct stage_completed){*stage});
 }
 
-static void begin(struct listener_bus *bus)
+static void scripted_application_begin(struct listener_bus *bus)
 {
         _cleanup_(strmap_deinit) struct strmap runtime = STRMAP_INIT, properties = STRMAP_INIT;
         _cleanup_(strmap_deinit) struct strmap class_path = STRMAP_INIT;
@@ -141,10 +142,10 @@ static void play_map_stage(struct listener_bus *bus)
         struct task_end ends[5];
         for (int i = 0; i < 5; i++) {
                 bool again = i == 4;
-                starts[i].info = task(i, 0, again ? 2 : i, again);
+                starts[i].info = scripted_application_task(i, 0, again ? 2 : i, again);
                 bool fails = i == 2;
                 enum task_end_reason reason = fails ? TASK_END_EXCEPTION_FAILURE : TASK_END_SUCCESS;
-                ends[i] = ended(starts[i].info, TASK_SHUFFLE_MAP, reason, fails ? &broken : NULL);
+                ends[i] = scripted_application_ended(starts[i].info, TASK_SHUFFLE_MAP, reason, fails ? &broken : NULL);
                 if (fails)
                         continue;
                 ends[i].metrics.input_bytes = 1000;
@@ -167,8 +168,9 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
                 struct block_update block = {
                         .block_id = names[i], .level = FST_STORAGE_MEMORY_ONLY_SER, .memory_size = 256 << 10};
                 struct task_detail detail = {.updated_blocks = &block, .n_updated_blocks = 1};
-                struct task_start start = {task(first_id + i, stage, i, 0)};
-                struct task_end end = ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);
+                struct task_start start = {scripted_application_task(first_id + i, stage, i, 0)};
+                struct task_end end =
+                        scripted_application_ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);
                 end.metrics.shuffle_read.local_blocks = 4;
                 end.metrics.shuffle_read.local_bytes = 400;
                 end.metrics.shuffle_read.records = 8;
@@ -190,11 +192,11 @@ static void play_failing_stage(struct listener_bus *bus)
         const struct task_detail kill = {.message = "Stage cancelled: job 2 aborted"};
         struct task_start starts[3];
         for (int i = 0; i < 3; i++)
-                starts[i].info = task(11 + i, 4, i, 0);
+                starts[i].info = scripted_application_task(11 + i, 4, i, 0);
         struct task_end ends[] = {
-                ended(starts[0].info, TASK_RESULT, TASK_END_SUCCESS, NULL),
-                ended(starts[1].info, TASK_RESULT, TASK_END_EXCEPTION_FAILURE, &crash),
-                ended(starts[2].info, TASK_RESULT, TASK_END_TASK_KILLED, &kill),
+                scripted_application_ended(starts[0].info, TASK_RESULT, TASK_END_SUCCESS, NULL),
+                scripted_application_ended(starts[1].info, TASK_RESULT, TASK_END_EXCEPTION_FAILURE, &crash),
+                scripted_application_ended(starts[2].info, TASK_RESULT, TASK_END_TASK_KILLED, &kill),
         };
         listener_bus_post_task_starts(bus, starts, 3);
         listener_bus_post_task_ends(bus, ends, 3);
@@ -206,31 +208,31 @@ void scripted_application_play(struct listener_bus *bus)
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
         strmap_set(&properties, "spark.jobGroup.id", "words");
         strmap_set(&properties, "spark.job.description", "count \"words\"");
-        begin(bus);
+        scripted_application_begin(bus);
 
-        struct stage_info first[] = {map_stage(0), result_stage(1, (const int[]){0}, 1, 3)};
+        struct stage_info first[] = {scripted_application_map_stage(0), result_stage(1, (const int[]){0}, 1, 3)};
         listener_bus_post_job_start(bus, &(struct job_start){0, T0 + 900, first, 2, &properties});
-        submit(bus, &first[0], &properties);
+        scripted_application_submit(bus, &first[0], &properties);
         play_map_stage(bus);
-        complete(bus, &first[0], NULL);
-        submit(bus, &first[1], &properties);
+        scripted_application_complete(bus, &first[0], NULL);
+        scripted_application_submit(bus, &first[1], &properties);
         play_result_stage(bus, 1, 5, true);
-        complete(bus, &first[1], NULL);
+        scripted_application_complete(bus, &first[1], NULL);
         listener_bus_post_job_end(bus, &(struct job_end){0, T0 + 2100, NULL});
 
-        struct stage_info second[] = {map_stage(2), result_stage(3, (const int[]){2}, 1, 3)};
+        struct stage_info second[] = {scripted_application_map_stage(2), result_stage(3, (const int[]){2}, 1, 3)};
         listener_bus_post_job_start(bus, &(struct job_start){1, T0 + 2200, second, 2, NULL});
-        submit(bus, &second[1], NULL);
+        scripted_application_submit(bus, &second[1], NULL);
         play_result_stage(bus, 3, 8, false);
-        complete(bus, &second[1], NULL);
+        scripted_application_complete(bus, &second[1], NULL);
         listener_bus_post_job_end(bus, &(struct job_end){1, T0 + 2300, NULL});
         listener_bus_post_unpersist_rdd(bus, &(struct unpersist_rdd){3});
 
         struct stage_info third = result_stage(4, NULL, 0, 3);
         listener_bus_post_job_start(bus, &(struct job_start){2, T0 + 2400, &third, 1, NULL});
-        submit(bus, &third, NULL);
+        scripted_application_submit(bus, &third, NULL);
         play_failing_stage(bus);
-        complete(bus, &third, failure);
+        scripted_application_complete(bus, &third, failure);
         listener_bus_post_job_end(bus, &(struct job_end){2, T0 + 2500, failure});
         listener_bus_post_application_end(bus, &(struct application_end){T0 + 2600, 0});
 }
@@ -248,14 +250,16 @@ void scripted_application_play_rest(struct listener_bus *bus)
                                            .executor_id = "7",
                                            .exit_caused_by_app = true,
                                            .job_id = 5};
-        struct task_info info = task(100, 9, 0, 0);
+        struct task_info info = scripted_application_task(100, 9, 0, 0);
         info.speculative = true;
         info.locality = LOCALITY_ANY;
         listener_bus_post_task_starts(bus, &(struct task_start){info}, 1);
         listener_bus_post_task_getting_result(bus, &(struct task_getting_result){info, T0 + 1500});
         for (int reason = TASK_END_SUCCESS; reason <= TASK_END_UNKNOWN; reason++) {
-                struct task_end with = ended(info, TASK_RESULT, (enum task_end_reason)reason, &detail);
-                struct task_end without = ended(info, TASK_RESULT, (enum task_end_reason)reason, NULL);
+                struct task_end with =
+                        scripted_application_ended(info, TASK_RESULT, (enum task_end_reason)reason, &detail);
+                struct task_end without =
+                        scripted_application_ended(info, TASK_RESULT, (enum task_end_reason)reason, NULL);
                 listener_bus_post_task_ends(bus, &with, 1);
                 if (reason != TASK_END_FETCH_FAILED) /* from where is always known */
                         listener_bus_post_task_ends(bus, &without, 1);

@@ -31,7 +31,7 @@ void task_events_free(struct task_events *e)
 /* ------------------------------------------------------------------------------------------------- executors */
 
 /* Nobody listens at a port that is 0, but Spark's history server rejects a log with one. */
-static struct block_manager_ref manager_of(const char *id, const char *host, int port)
+static struct block_manager_ref task_events_manager_of(const char *id, const char *host, int port)
 {
         return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
 }
@@ -48,7 +48,7 @@ void task_events_executor_added(struct task_events *e, const struct executor_det
         if (x->memory < 0)
                 return;
         struct block_manager_added added = {
-                .manager = manager_of(x->spec.id, x->spec.host, x->port),
+                .manager = task_events_manager_of(x->spec.id, x->spec.host, x->port),
                 .ms = now,
                 .max_on_heap_memory = x->memory,
                 .max_off_heap_memory = x->off_heap_memory,
@@ -60,7 +60,8 @@ void task_events_executor_removed(struct task_events *e, const struct executor_r
 {
         int64_t now = context_now_ms();
         listener_bus_post_block_manager_removed(
-                e->sc->bus, &(struct block_manager_removed){.manager = manager_of(x->id, x->host, x->port), .ms = now});
+                e->sc->bus,
+                &(struct block_manager_removed){.manager = task_events_manager_of(x->id, x->host, x->port), .ms = now});
         listener_bus_post_executor_removed(e->sc->bus,
                                            &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
 }
@@ -152,7 +153,7 @@ struct stage_description {
         int *rdd_parents, *parents;
 };
 
-static void describe(const struct stage *stage, int tasks, struct stage_description *d)
+static void task_events_describe(const struct stage *stage, int tasks, struct stage_description *d)
 {
         *d = (struct stage_description){0};
         d->rdd_parents = collect_rdds(stage, &d->rdds);
@@ -183,7 +184,7 @@ void task_events_job_started(struct task_events *e, const struct job *job)
         struct stage_description *all = new_array(struct stage_description, (size_t)job->n_stages);
         struct stage_info *infos = new_array(struct stage_info, (size_t)job->n_stages);
         for (int i = 0; i < job->n_stages; i++) {
-                describe(job->stages[i], job->stages[i]->partitions, &all[i]);
+                task_events_describe(job->stages[i], job->stages[i]->partitions, &all[i]);
                 infos[i] = all[i].info;
         }
         listener_bus_post_job_start(e->sc->bus, &(struct job_start){.id = job->id,
@@ -210,7 +211,7 @@ void task_events_stage_submitted(struct task_events *e, struct stage *stage, con
                 stage->user = new0(struct stage_times);
         struct stage_times *times = stage->user;
         *times = (struct stage_times){.submission_ms = context_now_ms(), .tasks = set->n};
-        describe(stage, set->n, &d);
+        task_events_describe(stage, set->n, &d);
         d.info.submission_ms = times->submission_ms;
         listener_bus_post_stage_submitted(
                 e->sc->bus,
@@ -223,7 +224,7 @@ void task_events_stage_completed(struct task_events *e, const struct stage *stag
 {
         const struct stage_times *times = stage->user;
         struct stage_description d;
-        describe(stage, times ? times->tasks : stage->partitions, &d);
+        task_events_describe(stage, times ? times->tasks : stage->partitions, &d);
         d.info.submission_ms = times ? times->submission_ms : 0;
         d.info.completion_ms = context_now_ms();
         d.info.failure_reason = failure;
@@ -239,8 +240,8 @@ void task_events_stage_removed(struct task_events *e, struct stage *stage)
 
 /* ----------------------------------------------------------------------------------------------------- tasks */
 
-static struct task_info info_of(const struct task_events *e, const struct task_batch *run, const struct slot_task *t,
-                                int64_t launch_ms)
+static struct task_info task_events_info_of(const struct task_events *e, const struct task_batch *run,
+                                            const struct slot_task *t, int64_t launch_ms)
 {
         return (struct task_info){
                 .id = t->info.id,
@@ -269,7 +270,7 @@ void task_events_launched(struct task_events *e, const struct task_set *set, con
         int64_t now = context_now_ms();
         make_ready(e, run->n);
         for (int i = 0; i < run->n; i++)
-                e->starts[i].info = info_of(e, run, &run->tasks[i], now);
+                e->starts[i].info = task_events_info_of(e, run, &run->tasks[i], now);
         listener_bus_post_task_starts(e->sc->bus, e->starts, (size_t)run->n);
 }
 
@@ -299,7 +300,7 @@ static void fill_metrics(struct task_metrics *m, const struct slot_task *t)
         m->shuffle_write.write_ns = c->shuffle_write_ns;
 }
 
-static uint8_t reason_of(const struct slot_task *t)
+static uint8_t task_events_reason_of(const struct slot_task *t)
 {
         static const uint8_t reasons[] = {
                 [OUTCOME_SUCCESS] = TASK_END_SUCCESS,
@@ -318,10 +319,10 @@ void task_events_ended(struct task_events *e, const struct task_batch *run)
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
                 struct task_end *end = &e->ends[i];
-                end->info = info_of(e, run, t, t->start_ms);
+                end->info = task_events_info_of(e, run, t, t->start_ms);
                 end->finish_ms = t->finish_ms;
                 end->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
-                end->reason = reason_of(t);
+                end->reason = task_events_reason_of(t);
                 end->detail = NULL;
                 fill_metrics(&end->metrics, t);
                 if (t->state == OUTCOME_SUCCESS)
@@ -340,7 +341,7 @@ void task_events_ended(struct task_events *e, const struct task_batch *run)
                 if (t->state == OUTCOME_FETCH_FAILED && t->fetch_executor >= 0 &&
                     (size_t)t->fetch_executor < e->sc->executors.len) {
                         const struct executor_ref *from = e->sc->executors.data[t->fetch_executor];
-                        e->details[i].block_manager = manager_of(from->id, from->host, from->port);
+                        e->details[i].block_manager = task_events_manager_of(from->id, from->host, from->port);
                 }
                 e->ends[i].detail = &e->details[i];
         }

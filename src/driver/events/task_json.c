@@ -17,10 +17,10 @@
 /* More than the longest line without detail: 60 numbers of 20 digits, 37 accumulables of 250 bytes, the rest. */
 #define LINE_ROOM 16384
 
-#define PUT(p, literal) ((p) = put((p), (literal), sizeof(literal) - 1))
-#define PUT_NUMBER(p, literal, value) ((p) = put_i64(put((p), (literal), sizeof(literal) - 1), (value)))
+#define PUT(p, literal) ((p) = task_json_put((p), (literal), sizeof(literal) - 1))
+#define PUT_NUMBER(p, literal, value) ((p) = put_i64(task_json_put((p), (literal), sizeof(literal) - 1), (value)))
 
-static inline char *put(char *p, const char *text, size_t n)
+static inline char *task_json_put(char *p, const char *text, size_t n)
 {
         memcpy(p, text, n);
         return p + n;
@@ -48,16 +48,16 @@ static inline char *put_i64(char *p, int64_t value)
                 memcpy(d -= 2, pairs + u * 2, 2);
         else
                 *--d = (char)('0' + u);
-        return put(p, d, (size_t)(digits + sizeof(digits) - d));
+        return task_json_put(p, d, (size_t)(digits + sizeof(digits) - d));
 }
 
-static char *begin(struct buf *b)
+static char *task_json_begin(struct buf *b)
 {
         buf_reserve(b, LINE_ROOM);
         return b->data + b->len;
 }
 
-static void commit(struct buf *b, const char *end)
+static void task_json_commit(struct buf *b, const char *end)
 {
         b->len = (size_t)(end - b->data);
         b->data[b->len] = 0;
@@ -111,7 +111,7 @@ static char *put_accumulable(char *p, const struct task_json *t, const struct ac
 {
         PUT_NUMBER(p, "{\"ID\":", t->first_accumulator + a->id);
         PUT(p, ",\"Name\":\"internal.metrics.");
-        p = put(p, a->name, a->name_length);
+        p = task_json_put(p, a->name, a->name_length);
         *p++ = '"';
         if (update)
                 PUT_NUMBER(p, ",\"Update\":", update);
@@ -139,11 +139,11 @@ void task_json_accumulables(const struct task_json *t, struct buf *b)
 {
         if (!t->accumulables)
                 return;
-        char *p = begin(b), *start = p;
+        char *p = task_json_begin(b), *start = p;
         for (size_t i = 0; i < ARRAY_SIZE(accumulators); i++)
                 if (t->sums[accumulators[i].id])
                         p = put_accumulable(p, t, &accumulators[i], 0);
-        commit(b, p > start ? p - 1 : p);
+        task_json_commit(b, p > start ? p - 1 : p);
 }
 
 /* -------------------------------------------------------------------------------------------------- info */
@@ -186,11 +186,11 @@ static char *put_info(char *p, struct buf *b, struct task_json *t, const struct 
         PUT_NUMBER(p, ",\"Partition ID\":", i->partition);
         PUT_NUMBER(p, ",\"Launch Time\":", i->launch_ms);
         /* Names may be long: make sure that there is room for the line behind them. */
-        commit(b, p);
+        task_json_commit(b, p);
         buf_append(b, t->executor_json.data, t->executor_json.len);
-        p = begin(b);
+        p = task_json_begin(b);
         const char *locality = localities[MIN(i->locality, (uint8_t)LOCALITY_ANY)];
-        p = put(p, locality, strlen(locality));
+        p = task_json_put(p, locality, strlen(locality));
         if (unlikely(i->speculative))
                 return PUT(p, "\",\"Speculative\":true");
         return PUT(p, "\",\"Speculative\":false");
@@ -206,27 +206,27 @@ static char *put_stage(char *p, const struct task_json *t)
 
 void task_json_start(struct task_json *t, struct buf *b, const struct task_start *e)
 {
-        char *p = begin(b);
+        char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskStart\"");
         p = put_info(put_stage(p, t), b, t, &e->info);
         PUT(p, ",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,"
                "\"Accumulables\":[]}}\n");
-        commit(b, p);
+        task_json_commit(b, p);
 }
 
 void task_json_getting_result(struct task_json *t, struct buf *b, const struct task_getting_result *e)
 {
-        char *p = begin(b);
+        char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskGettingResult\",");
         p = put_info(p, b, t, &e->info);
         PUT_NUMBER(p, ",\"Getting Result Time\":", e->getting_result_ms);
         PUT(p, ",\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}\n");
-        commit(b, p);
+        task_json_commit(b, p);
 }
 
 /* --------------------------------------------------------------------------------------------------- end */
 
-static void text(struct buf *b, const char *prefix, const char *value)
+static void task_json_text(struct buf *b, const char *prefix, const char *value)
 {
         buf_puts(b, prefix);
         json_put_string(b, value ? value : "");
@@ -237,8 +237,8 @@ static void stack_trace(struct buf *b, const struct task_detail *d)
         buf_puts(b, ",\"Stack Trace\":[");
         for (size_t i = 0; i < d->n_stack; i++) {
                 const struct stack_frame *f = &d->stack[i];
-                text(b, i ? ",{\"Declaring Class\":" : "{\"Declaring Class\":", f->class_name);
-                text(b, ",\"Method Name\":", f->function);
+                task_json_text(b, i ? ",{\"Declaring Class\":" : "{\"Declaring Class\":", f->class_name);
+                task_json_text(b, ",\"Method Name\":", f->function);
                 buf_puts(b, ",\"File Name\":");
                 json_put_string(b, f->file);
                 buf_printf(b, ",\"Line Number\":%d}", f->line);
@@ -250,11 +250,11 @@ static void exception_failure(struct buf *b, const struct task_detail *d)
 {
         const char *class_name = d->class_name ? d->class_name : "firesteel.TaskFailure";
         const char *description = d->description ? d->description : "";
-        text(b, ",\"Class Name\":", class_name);
-        text(b, ",\"Description\":", description);
+        task_json_text(b, ",\"Class Name\":", class_name);
+        task_json_text(b, ",\"Description\":", description);
         stack_trace(b, d);
         _cleanup_free_ char *full = mem_printf("%s: %s", class_name, description);
-        text(b, ",\"Full Stack Trace\":", d->full_stack_trace ? d->full_stack_trace : full);
+        task_json_text(b, ",\"Full Stack Trace\":", d->full_stack_trace ? d->full_stack_trace : full);
 }
 
 /* The accumulator that counts for failed attempts too. */
@@ -270,7 +270,7 @@ static void failed_updates(struct buf *b, const struct task_json *t, const struc
 }
 
 /* `"Task End Reason":{…}` of a task that did not succeed. */
-static void failure(struct buf *b, const struct task_json *t, const struct task_end *e)
+static void task_json_failure(struct buf *b, const struct task_json *t, const struct task_end *e)
 {
         static const struct task_detail nothing = {0};
         const struct task_detail *d = e->detail ? e->detail : &nothing;
@@ -298,10 +298,10 @@ static void failure(struct buf *b, const struct task_json *t, const struct task_
                 }
                 buf_printf(b, ",\"Shuffle ID\":%d,\"Map ID\":%" PRId64 ",\"Map Index\":%d,\"Reduce ID\":%d",
                            d->shuffle_id, d->map_id, d->map_index, d->reduce_id);
-                text(b, ",\"Message\":", d->message);
+                task_json_text(b, ",\"Message\":", d->message);
                 break;
         case TASK_END_TASK_KILLED:
-                text(b, ",\"Kill Reason\":", d->message);
+                task_json_text(b, ",\"Kill Reason\":", d->message);
                 failed_updates(b, t, e);
                 break;
         case TASK_END_TASK_COMMIT_DENIED:
@@ -309,9 +309,9 @@ static void failure(struct buf *b, const struct task_json *t, const struct task_
                            e->info.attempt);
                 break;
         case TASK_END_EXECUTOR_LOST:
-                text(b, ",\"Executor ID\":", d->executor_id ? d->executor_id : e->info.executor->id);
+                task_json_text(b, ",\"Executor ID\":", d->executor_id ? d->executor_id : e->info.executor->id);
                 buf_printf(b, ",\"Exit Caused By App\":%s", d->exit_caused_by_app ? "true" : "false");
-                text(b, ",\"Loss Reason\":", d->message);
+                task_json_text(b, ",\"Loss Reason\":", d->message);
                 break;
         default:
                 break;
@@ -323,7 +323,7 @@ static void updated_blocks(struct buf *b, const struct task_detail *d)
 {
         for (size_t i = 0; i < d->n_updated_blocks; i++) {
                 const struct block_update *u = &d->updated_blocks[i];
-                text(b, i ? ",{\"Block ID\":" : "{\"Block ID\":", u->block_id);
+                task_json_text(b, i ? ",{\"Block ID\":" : "{\"Block ID\":", u->block_id);
                 buf_puts(b, ",\"Status\":{\"Storage Level\":");
                 event_json_block_level(b, u);
                 buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}", u->memory_size, u->disk_size);
@@ -368,7 +368,7 @@ static char *put_metrics(char *p, const struct task_metrics *m)
 }
 
 /* Attempts whose executor had no chance to report leave no metrics, as in Spark. */
-static bool measured(const struct task_end *e)
+static bool task_json_measured(const struct task_end *e)
 {
         return e->reason == TASK_END_SUCCESS || e->reason == TASK_END_EXCEPTION_FAILURE ||
                e->reason == TASK_END_TASK_KILLED;
@@ -376,7 +376,7 @@ static bool measured(const struct task_end *e)
 
 void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
 {
-        char *p = begin(b);
+        char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskEnd\"");
         p = put_stage(p, t);
         if (e->kind == TASK_RESULT)
@@ -387,9 +387,9 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
         if (likely(e->reason == TASK_END_SUCCESS)) {
                 PUT(p, "\"Task End Reason\":{\"Reason\":\"Success\"},");
         } else {
-                commit(b, p);
-                failure(b, t, e);
-                p = begin(b);
+                task_json_commit(b, p);
+                task_json_failure(b, t, e);
+                p = task_json_begin(b);
         }
         p = put_info(p, b, t, &e->info);
         PUT_NUMBER(p, ",\"Getting Result Time\":", e->getting_result_ms);
@@ -400,7 +400,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                 PUT(p, ",\"Failed\":false,\"Killed\":true,\"Accumulables\":[");
         else
                 PUT(p, ",\"Failed\":true,\"Killed\":false,\"Accumulables\":[");
-        if (t->accumulables && measured(e) && !killed)
+        if (t->accumulables && task_json_measured(e) && !killed)
                 p = put_updates(p, t, &e->metrics);
         PUT(p, "]},\"Task Executor Metrics\":{\"JVMHeapMemory\":0,\"JVMOffHeapMemory\":0,\"OnHeapExecutionMemory\":0,"
                "\"OffHeapExecutionMemory\":0,\"OnHeapStorageMemory\":0,\"OffHeapStorageMemory\":0,"
@@ -409,18 +409,18 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                "\"ProcessTreePythonRSSMemory\":0,\"ProcessTreeOtherVMemory\":0,\"ProcessTreeOtherRSSMemory\":0,"
                "\"MinorGCCount\":0,\"MinorGCTime\":0,\"MajorGCCount\":0,\"MajorGCTime\":0,\"TotalGCTime\":0,"
                "\"ConcurrentGCCount\":0,\"ConcurrentGCTime\":0}");
-        if (unlikely(!measured(e))) {
+        if (unlikely(!task_json_measured(e))) {
                 PUT(p, "}\n");
-                commit(b, p);
+                task_json_commit(b, p);
                 return;
         }
         PUT(p, ",\"Task Metrics\":{");
         p = put_metrics(p, &e->metrics);
         if (unlikely(e->detail && e->detail->n_updated_blocks)) {
-                commit(b, p);
+                task_json_commit(b, p);
                 updated_blocks(b, e->detail);
-                p = begin(b);
+                p = task_json_begin(b);
         }
         PUT(p, "]}}\n");
-        commit(b, p);
+        task_json_commit(b, p);
 }

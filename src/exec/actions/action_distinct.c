@@ -14,19 +14,19 @@ struct distinct_sink {
         uint8_t *registers;
 };
 
-static struct distinct_sink *sink_of(struct op *op)
+static struct distinct_sink *action_distinct_sink_of(struct op *op)
 {
         return container_of(op, struct distinct_sink, op);
 }
 
-static size_t size_of(const struct action *action)
+static size_t action_distinct_size_of(const struct action *action)
 {
         return (size_t)1 << container_of(action, struct distinct_action, action)->precision;
 }
 
 static int distinct_begin(struct op *op)
 {
-        struct distinct_sink *sink = sink_of(op);
+        struct distinct_sink *sink = action_distinct_sink_of(op);
         free(sink->registers);
         sink->registers = new_array(uint8_t, (size_t)1 << sink->precision);
         return 0;
@@ -47,15 +47,16 @@ static int distinct_consume(struct op *op, const struct rows *in)
                 for (uint32_t i = 0; i < batch->rows; i++)
                         hashes[i] = hashes[i] * 0x9e3779b97f4a7c15u + values[i];
         }
-        distinct_add(sink_of(op)->registers, sink_of(op)->precision, hashes, batch->rows);
+        distinct_add(action_distinct_sink_of(op)->registers, action_distinct_sink_of(op)->precision, hashes,
+                     batch->rows);
         return 0;
 }
 
 static void distinct_free(struct op *op)
 {
-        free(sink_of(op)->registers);
+        free(action_distinct_sink_of(op)->registers);
         op_deinit(op);
-        free(sink_of(op));
+        free(action_distinct_sink_of(op));
 }
 
 static const struct op_class distinct_class = {"count_approx_distinct", .begin = distinct_begin,
@@ -71,8 +72,8 @@ static struct op *distinct_sink_new(struct action *action, struct task_run *run,
 
 static int distinct_result(struct action *action, struct op *op, struct task_result *result)
 {
-        result->data = steal(sink_of(op)->registers);
-        result->bytes = size_of(action);
+        result->data = steal(action_distinct_sink_of(op)->registers);
+        result->bytes = action_distinct_size_of(action);
         return 0;
 }
 
@@ -105,15 +106,16 @@ static int distinct_decode(struct rdd_wire_reader *reader, const Firesteel__Acti
 static int distinct_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                   struct fst_error *error)
 {
-        buf_append(out, result->data, size_of(action));
+        buf_append(out, result->data, action_distinct_size_of(action));
         return 0;
 }
 
 static int distinct_decode_result(const struct action *action, const unsigned char *data, size_t len,
                                   struct task_result *result, struct fst_error *error)
 {
-        if (len != size_of(action))
-                return error_set(error, -EBADMSG, "there are %zu registers, not %zu", size_of(action), len);
+        if (len != action_distinct_size_of(action))
+                return error_set(error, -EBADMSG, "there are %zu registers, not %zu", action_distinct_size_of(action),
+                                 len);
         result->data = mem_alloc(len);
         memcpy(result->data, data, len);
         result->bytes = len;

@@ -34,8 +34,8 @@ static int foreach_encode(const struct action *action, struct rdd_wire_writer *w
         return writer->function(writer, fn, &message->function, error);
 }
 
-static int decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, struct foreach_action **out,
-                  struct fst_error *error)
+static int action_foreach_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message,
+                                 struct foreach_action **out, struct fst_error *error)
 {
         *out = wire_array(reader->memory, 1, sizeof(**out));
         if (!*out)
@@ -49,7 +49,7 @@ static int foreach_decode(struct rdd_wire_reader *reader, const Firesteel__Actio
                           struct action **out, struct fst_error *error)
 {
         struct foreach_action *self;
-        int r = decode(reader, message, &self, error);
+        int r = action_foreach_decode(reader, message, &self, error);
         if (r == 0)
                 r = element_check(ELEMENT_FOREACH, type, type, &self->fn, error);
         if (r == 0)
@@ -61,7 +61,7 @@ static int partition_decode(struct rdd_wire_reader *reader, const Firesteel__Act
                             struct action **out, struct fst_error *error)
 {
         struct foreach_action *self;
-        int r = decode(reader, message, &self, error);
+        int r = action_foreach_decode(reader, message, &self, error);
         if (r == 0 && FST_SHAPE_FORM(self->fn.shape) != FST_FORM_EACH_ITER)
                 r = error_set(error, -EBADMSG, "%s takes no partition", self->fn.name);
         if (r == 0)

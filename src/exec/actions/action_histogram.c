@@ -15,7 +15,7 @@ struct histogram_sink {
         int64_t *counts;
 };
 
-static struct histogram_sink *sink_of(struct op *op)
+static struct histogram_sink *action_histogram_sink_of(struct op *op)
 {
         return container_of(op, struct histogram_sink, op);
 }
@@ -47,7 +47,7 @@ static int found_bucket(const struct histogram_action *h, double x)
 
 static int histogram_begin(struct op *op)
 {
-        struct histogram_sink *sink = sink_of(op);
+        struct histogram_sink *sink = action_histogram_sink_of(op);
         if (!sink->counts)
                 sink->counts = new_array(int64_t, (size_t)sink->action->buckets);
         memset(sink->counts, 0, (size_t)sink->action->buckets * sizeof(*sink->counts));
@@ -56,7 +56,7 @@ static int histogram_begin(struct op *op)
 
 static int histogram_consume(struct op *op, const struct rows *in)
 {
-        struct histogram_sink *sink = sink_of(op);
+        struct histogram_sink *sink = action_histogram_sink_of(op);
         const fst_batch *batch = &in->batch;
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
@@ -71,9 +71,9 @@ static int histogram_consume(struct op *op, const struct rows *in)
 
 static void histogram_free(struct op *op)
 {
-        free(sink_of(op)->counts);
+        free(action_histogram_sink_of(op)->counts);
         op_deinit(op);
-        free(sink_of(op));
+        free(action_histogram_sink_of(op));
 }
 
 static const struct op_class histogram_class = {"histogram", .begin = histogram_begin, .consume = histogram_consume,
@@ -89,7 +89,7 @@ static struct op *histogram_sink_new(struct action *action, struct task_run *run
 
 static int histogram_result(struct action *action, struct op *op, struct task_result *result)
 {
-        result->data = steal(sink_of(op)->counts);
+        result->data = steal(action_histogram_sink_of(op)->counts);
         result->bytes = (size_t)container_of(action, struct histogram_action, action)->buckets * 8;
         return 0;
 }

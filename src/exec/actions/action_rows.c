@@ -23,40 +23,40 @@ static struct rows_action *rows_of(struct action *action)
         return container_of(action, struct rows_action, action);
 }
 
-static struct op *sink_of(struct rows_action *self, struct task_run *run)
+static struct op *action_rows_sink_of(struct rows_action *self, struct task_run *run)
 {
         return row_sink_new(run, self->made, self->limit);
 }
 
 static struct op *collect_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        return sink_of(rows_of(action), run);
+        return action_rows_sink_of(rows_of(action), run);
 }
 
 static struct op *run_job_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct rows_action *self = rows_of(action);
-        return chain_op_new(iter_op_new(run, action->type, self->made, &self->fn), sink_of(self, run));
+        return chain_op_new(iter_op_new(run, action->type, self->made, &self->fn), action_rows_sink_of(self, run));
 }
 
 static struct op *top_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct rows_action *self = rows_of(action);
         struct op *top = top_op_new(run, self->made, (size_t)self->limit, self->order, self->keyed);
-        struct op *sink = chain_op_new(top, sink_of(self, run));
+        struct op *sink = chain_op_new(top, action_rows_sink_of(self, run));
         return self->keyed ? chain_op_new(key_op_new(run, action->type, self->made, &self->fn), sink) : sink;
 }
 
 static struct op *lookup_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct rows_action *self = rows_of(action);
-        return chain_op_new(lookup_op_new(run, action->type, self->value), sink_of(self, run));
+        return chain_op_new(lookup_op_new(run, action->type, self->value), action_rows_sink_of(self, run));
 }
 
 static struct op *combine_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct rows_action *self = rows_of(action);
-        return chain_op_new(combine_op_new(run, action->type, &self->fn), sink_of(self, run));
+        return chain_op_new(combine_op_new(run, action->type, &self->fn), action_rows_sink_of(self, run));
 }
 
 /* The row sink of what the above have made. */

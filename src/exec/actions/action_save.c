@@ -1,7 +1,8 @@
 /*
- * save_as_text_file, save_as_binary_records and save_as_object_file: each task writes its partition to a file of its own
- * attempt and commits it. Of several attempts of a partition one may: exec_env.may_commit knows which, because attempts may run in
- * processes that do not know of each other; the committer's table (io/output_committer.h) knows those of this process.
+ * save_as_text_file, save_as_binary_records and save_as_object_file: each task writes its partition to a file of its
+ * own attempt and commits it. Of several attempts of a partition one may: exec_env.may_commit knows which, because
+ * attempts may run in processes that do not know of each other; the committer's table (io/output_committer.h) knows
+ * those of this process.
  */
 #include "exec/actions/action_kinds.h"
 
@@ -24,7 +25,7 @@ struct save_sink {
         bool open;
 };
 
-static struct save_sink *sink_of(struct op *op)
+static struct save_sink *action_save_sink_of(struct op *op)
 {
         return container_of(op, struct save_sink, op);
 }
@@ -36,7 +37,7 @@ static int fail_with(struct op *op, int r, struct fst_error *error)
 
 static int save_begin(struct op *op)
 {
-        struct save_sink *sink = sink_of(op);
+        struct save_sink *sink = action_save_sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         _cleanup_free_ char *path = output_committer_task_path(sink->save->committer, task->partition, (int)task->id);
@@ -51,14 +52,14 @@ static int save_consume(struct op *op, const struct rows *in)
         struct fst_error error = FST_ERROR_INIT;
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
-        struct save_sink *sink = sink_of(op);
+        struct save_sink *sink = action_save_sink_of(op);
         int r = sink->part ? part_writer_write(sink->part, &in->batch, &error)
                            : object_writer_write(sink->objects, &in->batch, &error);
         return r ? fail_with(op, r, &error) : 0;
 }
 
 /* Whether this attempt may commit: 0, FST_OUTPUT_E_DENIED, or negative. */
-static int may_commit(const struct exec_env *env, const struct fst_task_info *task, struct fst_error *error)
+static int action_save_may_commit(const struct exec_env *env, const struct fst_task_info *task, struct fst_error *error)
 {
         if (!env->may_commit)
                 return 0;
@@ -70,7 +71,7 @@ static int may_commit(const struct exec_env *env, const struct fst_task_info *ta
 
 static int save_end(struct op *op)
 {
-        struct save_sink *sink = sink_of(op);
+        struct save_sink *sink = action_save_sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         int r = sink->part ? part_writer_close(sink->part, &error) : object_writer_close(sink->objects, &error);
@@ -81,7 +82,7 @@ static int save_end(struct op *op)
                 (int64_t)(sink->part ? part_writer_bytes(sink->part) : object_writer_bytes(sink->objects));
         op->run->counters.output_records +=
                 (int64_t)(sink->part ? part_writer_rows(sink->part) : object_writer_rows(sink->objects));
-        r = may_commit(sink->env, task, &error);
+        r = action_save_may_commit(sink->env, task, &error);
         fault_point(FAULT_COMMIT);
         if (r == 0)
                 r = output_committer_commit_task(sink->save->committer, task->partition, (int)task->id, &error);
@@ -94,7 +95,7 @@ static int save_end(struct op *op)
 
 static void save_abandon(struct op *op)
 {
-        struct save_sink *sink = sink_of(op);
+        struct save_sink *sink = action_save_sink_of(op);
         struct fst_error error = FST_ERROR_INIT;
         const struct fst_task_info *task = &op->run->task.info;
         if (sink->open && sink->part)
@@ -108,7 +109,7 @@ static void save_abandon(struct op *op)
 
 static void save_free(struct op *op)
 {
-        struct save_sink *sink = sink_of(op);
+        struct save_sink *sink = action_save_sink_of(op);
         part_writer_free(sink->part);
         object_writer_free(sink->objects);
         op_deinit(op);
@@ -190,8 +191,8 @@ static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         return r;
 }
 
-static int records_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
-                          struct action **out, struct fst_error *error)
+static int action_save_records_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
+                                      struct action **out, struct fst_error *error)
 {
         if (!part_records_of(type))
                 return error_set(error, -EBADMSG, "records that are saved have a fixed length");
@@ -217,7 +218,7 @@ const struct action_class save_records_action_class = {
         .sink_new = records_sink_new,
         .result = save_result,
         .encode = save_encode,
-        .decode = records_decode,
+        .decode = action_save_records_decode,
         .release = save_release,
 };
 

@@ -1,6 +1,6 @@
 /*
- * sum, mean and stats: a partition's numbers are counted in blocks (rdd/aggregate/stat_counter.h). The blocks are of one size
- * however the rows came, so that rounding is the same wherever they came from, a cache or a file.
+ * sum, mean and stats: a partition's numbers are counted in blocks (rdd/aggregate/stat_counter.h). The blocks are of
+ * one size however the rows came, so that rounding is the same wherever they came from, a cache or a file.
  */
 #include "exec/actions/action_kinds.h"
 
@@ -19,15 +19,15 @@ struct stats_sink {
         double block[BLOCK];
 };
 
-static struct stats_sink *sink_of(struct op *op)
+static struct stats_sink *action_stats_sink_of(struct op *op)
 {
         return container_of(op, struct stats_sink, op);
 }
 
 static int stats_begin(struct op *op)
 {
-        sink_of(op)->n = 0;
-        sink_of(op)->counter = STAT_COUNTER_INIT;
+        action_stats_sink_of(op)->n = 0;
+        action_stats_sink_of(op)->counter = STAT_COUNTER_INIT;
         return 0;
 }
 
@@ -37,7 +37,7 @@ static void count_block(struct stats_sink *sink)
         sink->n = 0;
 }
 
-static void fill(double *to, const fst_batch *in, uint32_t at, uint32_t n)
+static void action_stats_fill(double *to, const fst_batch *in, uint32_t at, uint32_t n)
 {
         if (in->type.key == FST_KIND_F64)
                 memcpy(to, in->key.f64 + at, n * sizeof(*to));
@@ -48,12 +48,12 @@ static void fill(double *to, const fst_batch *in, uint32_t at, uint32_t n)
 
 static int stats_consume(struct op *op, const struct rows *in)
 {
-        struct stats_sink *sink = sink_of(op);
+        struct stats_sink *sink = action_stats_sink_of(op);
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t at = 0; at < in->batch.rows;) {
                 uint32_t n = MIN(BLOCK - sink->n, in->batch.rows - at);
-                fill(sink->block + sink->n, &in->batch, at, n);
+                action_stats_fill(sink->block + sink->n, &in->batch, at, n);
                 sink->n += n;
                 at += n;
                 if (sink->n == BLOCK)
@@ -64,14 +64,14 @@ static int stats_consume(struct op *op, const struct rows *in)
 
 static int stats_end(struct op *op)
 {
-        count_block(sink_of(op));
+        count_block(action_stats_sink_of(op));
         return 0;
 }
 
 static void stats_free(struct op *op)
 {
         op_deinit(op);
-        free(sink_of(op));
+        free(action_stats_sink_of(op));
 }
 
 static const struct op_class stats_class = {"stats", .begin = stats_begin, .consume = stats_consume, .end = stats_end,
@@ -88,7 +88,7 @@ static struct op *stats_sink_new(struct action *action, struct task_run *run, co
 static int stats_result(struct action *action, struct op *op, struct task_result *result)
 {
         struct stat_counter *counter = mem_alloc(sizeof(*counter));
-        *counter = sink_of(op)->counter;
+        *counter = action_stats_sink_of(op)->counter;
         result->data = counter;
         result->bytes = sizeof(*counter);
         return 0;

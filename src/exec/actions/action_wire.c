@@ -12,7 +12,7 @@ void action_wire_put_type(Firesteel__Action *message, fst_type type)
         message->value_size = type.value == FST_KIND_FIXED ? type.value_size : 0;
 }
 
-static uint32_t size_of(uint8_t kind, uint32_t given)
+static uint32_t action_wire_size_of(uint8_t kind, uint32_t given)
 {
         return kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : given;
 }
@@ -22,8 +22,8 @@ int action_wire_type(const Firesteel__Action *message, fst_type *out, struct fst
         if (message->kinds > 0xffff)
                 return error_set(error, -EBADMSG, "an action makes rows of a type that cannot be");
         fst_type type = {.key = (uint8_t)message->kinds, .value = (uint8_t)(message->kinds >> 8)};
-        type.key_size = size_of(type.key, message->key_size);
-        type.value_size = size_of(type.value, message->value_size);
+        type.key_size = action_wire_size_of(type.key, message->key_size);
+        type.value_size = action_wire_size_of(type.value, message->value_size);
         int r = fst_type_check(type, error);
         if (r)
                 return error_wrap(error, -EBADMSG, "what an action makes");

@@ -111,17 +111,17 @@ void app_cache_deinit(struct app_cache *cache)
 
 /* --------------------------------------------------------------------------------------------- dependencies */
 
-static int64_t stamp_of(const struct stat *st)
+static int64_t app_cache_stamp_of(const struct stat *st)
 {
         return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-static char *absolute(const char *source_dir, const char *path)
+static char *app_cache_absolute(const char *source_dir, const char *path)
 {
         return path[0] == '/' ? mem_strdup(path) : mem_printf("%s/%s", source_dir, path);
 }
 
-static int hash_file(const char *path, char out[static APP_CACHE_HASH])
+static int app_cache_hash_file(const char *path, char out[static APP_CACHE_HASH])
 {
         _cleanup_(buf_deinit) struct buf content = BUF_INIT;
         int r = app_cache_read(path, &content);
@@ -134,7 +134,7 @@ static int hash_file(const char *path, char out[static APP_CACHE_HASH])
  * One line of KEY.deps, "hash stamp size path", in @line (changed): append path and present hash to @identity. False
  * when the file is gone or the line is none.
  */
-static bool add_dependency(char *line, const char *source_dir, struct buf *identity)
+static bool app_cache_add_dependency(char *line, const char *source_dir, struct buf *identity)
 {
         char hash[APP_CACHE_HASH];
         int64_t stamp, size;
@@ -142,11 +142,12 @@ static bool add_dependency(char *line, const char *source_dir, struct buf *ident
         if (sscanf(line, "%32[0-9a-f] %" SCNd64 " %" SCNd64 " %n", hash, &stamp, &size, &path) != 3 || !path ||
             !line[path])
                 return false;
-        _cleanup_free_ char *file = absolute(source_dir, line + path);
+        _cleanup_free_ char *file = app_cache_absolute(source_dir, line + path);
         struct stat st;
         if (stat(file, &st) < 0)
                 return false;
-        if ((stamp == 0 || stamp != stamp_of(&st) || size != st.st_size) && hash_file(file, hash) < 0)
+        if ((stamp == 0 || stamp != app_cache_stamp_of(&st) || size != st.st_size) &&
+            app_cache_hash_file(file, hash) < 0)
                 return false;
         buf_printf(identity, "%s %s\n", hash, line + path);
         return true;
@@ -169,7 +170,7 @@ int app_cache_find(const struct app_cache *cache, const char *key, const char *n
         buf_printf(&identity, "%s\n", key);
         char *rest = text.data + strlen(FIRST_LINE);
         for (char *line; (line = strsep(&rest, "\n")) && *line;) {
-                if (!add_dependency(line, source_dir, &identity))
+                if (!app_cache_add_dependency(line, source_dir, &identity))
                         return 0;
         }
         _cleanup_free_ char *object = object_path(cache, &identity, name);
@@ -189,22 +190,22 @@ static int list_dependency(void *context, const char *path)
         struct listing *l = context;
         if (strchr(path, '\n')) /* cannot be listed, so that it is compiled anew each time */
                 return -EINVAL;
-        _cleanup_free_ char *file = absolute(l->source_dir, path);
+        _cleanup_free_ char *file = app_cache_absolute(l->source_dir, path);
         char hash[APP_CACHE_HASH];
         struct stat st;
         if (stat(file, &st) < 0)
                 return -errno;
-        int r = hash_file(file, hash);
+        int r = app_cache_hash_file(file, hash);
         if (r < 0)
                 return r;
-        int64_t stamp = stamp_of(&st);
+        int64_t stamp = app_cache_stamp_of(&st);
         buf_printf(&l->text, "%s %" PRId64 " %" PRId64 " %s\n", hash, stamp + STAMP_GRAIN < l->started ? stamp : 0,
                    (int64_t)st.st_size, path);
         buf_printf(&l->identity, "%s %s\n", hash, path);
         return 0;
 }
 
-static int write_file(const struct app_cache *cache, const char *path, const struct buf *content)
+static int app_cache_write_file(const struct app_cache *cache, const char *path, const struct buf *content)
 {
         _cleanup_free_ char *temporary = mem_printf("%s/tmp-XXXXXX", cache->folder);
         int fd = mkostemp(temporary, O_CLOEXEC);
@@ -236,7 +237,7 @@ int app_cache_store(const struct app_cache *cache, const char *key, const char *
         /* The object first: whoever finds the list finds what it leads to. Without the list it is only compiled again.
          */
         if (r == 0 && listed == 0)
-                write_file(cache, list, &l.text);
+                app_cache_write_file(cache, list, &l.text);
         if (r == 0)
                 *out = steal(path);
         buf_deinit(&l.text);

@@ -38,12 +38,12 @@ static void words_deinit(words *w)
         vec_deinit(w);
 }
 
-static void add(words *w, const char *word)
+static void app_compiler_add(words *w, const char *word)
 {
         vec_push(w, mem_strdup(word));
 }
 
-static void add_split(words *w, const char *text)
+static void app_compiler_add_split(words *w, const char *text)
 {
         for (const char *blanks = " \t\n"; *(text += strspn(text, blanks));) {
                 size_t n = strcspn(text, blanks);
@@ -116,7 +116,7 @@ static int find_compiler(words *command, struct fst_error *error)
         static const char *const usual[] = {"cc", "gcc", "clang"};
         const char *set = getenv("CC");
         if (set && set[strspn(set, " ")]) {
-                add_split(command, set);
+                app_compiler_add_split(command, set);
                 char *file = find_command(command->data[0]);
                 if (!file)
                         return error_set(error, -ENOENT, "no C compiler: CC is \"%s\", and there is no such command",
@@ -153,7 +153,7 @@ static void add_fixed_flags(words *command, const char *folder)
 {
         static const char *const fixed[] = {"-O2", "-g", "-std=gnu11", "-fPIC", "-shared", "-Wl,--build-id=sha1"};
         for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-                add(command, fixed[i]);
+                app_compiler_add(command, fixed[i]);
         vec_push(command, mem_printf("-I%s/include", home));
         vec_push(command, mem_printf("-ffile-prefix-map=%s=.", folder));
         vec_push(command, mem_printf("-ffile-prefix-map=%s/include=firesteel", home));
@@ -190,13 +190,13 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
         if (!getcwd(here, sizeof(here)))
                 return error_errno(error, "the current folder");
         add_fixed_flags(&command, here);
-        add(&command, "-o");
-        add(&command, output);
+        app_compiler_add(&command, "-o");
+        app_compiler_add(&command, output);
         for (int i = 0; i < n_sources; i++) /* "./" so that no name is taken for an option */
                 vec_push(&command, sources[i][0] == '-' ? mem_printf("./%s", sources[i]) : mem_strdup(sources[i]));
         for (; flags && *flags; flags++)
-                add(&command, *flags);
-        add(&command, "-lm");
+                app_compiler_add(&command, *flags);
+        app_compiler_add(&command, "-lm");
         return run_command(&command, NULL, sources[0], NULL, error);
 }
 
@@ -237,8 +237,8 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
                 return r;
         add_fixed_flags(&job->command, job->folder);
         vec_push(&job->command, job->base[0] == '-' ? mem_printf("./%s", job->base) : mem_strdup(job->base));
-        add_split(&job->command, self->flags ? self->flags : "");
-        add(&job->command, "-lm");
+        app_compiler_add_split(&job->command, self->flags ? self->flags : "");
+        app_compiler_add(&job->command, "-lm");
         return 0;
 }
 
@@ -269,7 +269,7 @@ static int job_key(struct job *job, const struct app_compiler *self, struct fst_
         return 0;
 }
 
-static int64_t now(void)
+static int64_t app_compiler_now(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
@@ -280,16 +280,16 @@ static int64_t now(void)
 static int job_compile(struct job *job, const struct app_compiler *self, char **out, struct fst_error *error)
 {
         char made_from[APP_CACHE_HASH];
-        int64_t started = now();
+        int64_t started = app_compiler_now();
         _cleanup_free_ char *object =
                 mem_printf("%s/tmp-%d-%llx.so", job->cache.folder, (int)getpid(), (unsigned long long)started);
         _cleanup_free_ char *rule = mem_printf("%s.d", object);
         _cleanup_(words_deinit) words command = {0};
         for (size_t i = 0; i < job->command.len; i++)
-                add(&command, job->command.data[i]);
+                app_compiler_add(&command, job->command.data[i]);
         const char *const output[] = {"-MMD", "-MT", "app", "-MF", rule, "-o", object};
         for (size_t i = 0; i < ARRAY_SIZE(output); i++)
-                add(&command, output[i]);
+                app_compiler_add(&command, output[i]);
         scratch_add(rule);
         scratch_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
@@ -333,7 +333,7 @@ int app_compiler_run(const struct app_compiler *self, char **out, struct fst_err
 /* ------------------------------------------------------------------------------------- what the compiler read */
 
 /* The next word of a make rule in @word; false at the end. Undoes "\ ", "\#", "$$"; backslash-newline is a blank. */
-static bool next_word(const char **text, struct buf *word)
+static bool app_compiler_next_word(const char **text, struct buf *word)
 {
         const char *p = *text;
         buf_reset(word);
@@ -358,9 +358,9 @@ int app_compiler_dependencies(const char *text, int (*visit)(void *context, cons
 {
         _cleanup_(buf_deinit) struct buf word = BUF_INIT;
         const char *rest = text;
-        if (!next_word(&rest, &word) || word.data[word.len - 1] != ':')
+        if (!app_compiler_next_word(&rest, &word) || word.data[word.len - 1] != ':')
                 return -EINVAL;
-        while (next_word(&rest, &word)) {
+        while (app_compiler_next_word(&rest, &word)) {
                 int r = visit(context, word.data);
                 if (r != 0)
                         return r;

@@ -40,7 +40,7 @@ void file_hash_format(const uint8_t hash[static FILE_HASH_SIZE], char out[static
 }
 
 /* Open @dir and its list of users: 0; 1 if others have just removed it; negative. */
-static int join(const char *dir, int *dir_fd, int *users_fd, struct fst_error *error)
+static int file_cache_join(const char *dir, int *dir_fd, int *users_fd, struct fst_error *error)
 {
         struct stat st;
         if (mkdir(dir, 0700) < 0 && errno != EEXIST)
@@ -73,7 +73,7 @@ int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct tran
                    const struct block_location *driver, struct file_cache **cache, struct fst_error *error)
 {
         int fd = -1, users = -1, r;
-        while ((r = join(dir, &fd, &users, error)) > 0)
+        while ((r = file_cache_join(dir, &fd, &users, error)) > 0)
                 ;
         if (r)
                 return r;
@@ -140,8 +140,8 @@ static void request_file(const uint8_t *hash, struct buf *out)
 }
 
 /* Everything from @in to @fd, hashed; *@size is how much it was, never more than was expected. */
-static int receive(struct file_cache *c, struct transfer_input *in, int fd, uint64_t expected, uint8_t hash[],
-                   struct fst_error *error)
+static int file_cache_receive(struct file_cache *c, struct transfer_input *in, int fd, uint64_t expected,
+                              uint8_t hash[], struct fst_error *error)
 {
         struct sha256 *sha = c->crypto->sha256_new();
         unsigned char *part = mem_alloc(PART);
@@ -182,7 +182,7 @@ static int fetch_to(struct file_cache *c, const uint8_t *hash, uint64_t size, co
         request_file(hash, &request);
         int r = transfer_open(c->client, c->driver.host, c->driver.port, request.data, request.len, &call, &in, error);
         if (r == 0)
-                r = receive(c, in, fd, size, got, error);
+                r = file_cache_receive(c, in, fd, size, got, error);
         transfer_close(in);
         if (r == 0 && memcmp(got, hash, FILE_HASH_SIZE) != 0)
                 r = error_set(error, -EBADMSG,
@@ -197,7 +197,7 @@ static int fetch_to(struct file_cache *c, const uint8_t *hash, uint64_t size, co
         return r;
 }
 
-static bool is_here(struct file_cache *c, const char *name)
+static bool file_cache_is_here(struct file_cache *c, const char *name)
 {
         struct stat st;
         return fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
@@ -230,9 +230,9 @@ int file_cache_get(struct file_cache *c, const uint8_t hash[static FILE_HASH_SIZ
         char name[2 * FILE_HASH_SIZE + 1];
         int r = 0, lock = -1;
         file_hash_format(hash, name);
-        if (!is_here(c, name)) {
+        if (!file_cache_is_here(c, name)) {
                 r = lock_name(c, name, stopped, &lock, error);
-                if (r == 0 && !is_here(c, name))
+                if (r == 0 && !file_cache_is_here(c, name))
                         r = fetch_to(c, hash, size, name, stopped, error);
                 if (lock >= 0)
                         close(lock);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* A folder may be searched, so that access alone would take an installation's lib/firesteel for a program. */
-static bool is_program(const char *path)
+static bool program_path_is_program(const char *path)
 {
         struct stat st;
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
@@ -29,7 +29,7 @@ char *program_find(void)
                 const char *slash = strrchr(info.dli_fname, '/');
                 for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
                         char *path = mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, places[i]);
-                        if (is_program(path))
+                        if (program_path_is_program(path))
                                 return path;
                         free(path);
                 }

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 /* Pieces of broadcast variables are announced by themselves; this is of partitions. */
-static void block_changed(void *owner, const struct block_status *status)
+static void block_manager_block_changed(void *owner, const struct block_status *status)
 {
         struct block_manager *m = owner;
         struct block_info info = {.level = status->level,
@@ -34,7 +34,7 @@ struct block_manager *block_manager_new(struct exec_env *env, const struct block
         pthread_mutex_init(&m->lock, NULL);
         m->remote = remote_block_operations;
         m->remote.owner = m;
-        block_store_set_observer(env->blocks, block_changed, m);
+        block_store_set_observer(env->blocks, block_manager_block_changed, m);
         if (env->broadcasts)
                 broadcasts_set_network(env->broadcasts, network);
         return m;

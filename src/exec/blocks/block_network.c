@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "rpc/transfer/transfer.pb-c.h"
 
-static void pack(const Firesteel__TransferRequest *request, struct buf *out)
+static void block_network_pack(const Firesteel__TransferRequest *request, struct buf *out)
 {
         size_t size = firesteel__transfer_request__get_packed_size(request);
         buf_reserve(out, size);
@@ -28,7 +28,7 @@ void block_request_fetch(struct block_name name, struct buf *out)
         fetch.name = text;
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_BLOCK;
         request.fetch_block = &fetch;
-        pack(&request, out);
+        block_network_pack(&request, out);
 }
 
 void block_request_put(struct block_name name, enum fst_storage_level level, struct buf *out)
@@ -41,5 +41,5 @@ void block_request_put(struct block_name name, enum fst_storage_level level, str
         put.storage_level = (int32_t)level;
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_BLOCK;
         request.put_block = &put;
-        pack(&request, out);
+        block_network_pack(&request, out);
 }

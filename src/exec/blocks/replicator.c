@@ -21,7 +21,7 @@ struct replicator {
         bool started;
 };
 
-static void copy(struct replicator *r, struct block_id id)
+static void replicator_copy(struct replicator *r, struct block_id id)
 {
         struct fst_error error = FST_ERROR_INIT;
         int status = block_manager_copy(r->blocks, id, &r->stopped, &error);
@@ -43,7 +43,7 @@ static void *replicator_main(void *arg)
                 }
                 struct block_id id = r->waiting.data[--r->waiting.len];
                 pthread_mutex_unlock(&r->lock);
-                copy(r, id);
+                replicator_copy(r, id);
                 pthread_mutex_lock(&r->lock);
         }
         pthread_mutex_unlock(&r->lock);

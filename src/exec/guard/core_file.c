@@ -23,7 +23,7 @@ static void read_line(const char *path, char *line, size_t size)
 }
 
 /* The pattern as one for glob: what is not known here (%t, the time) may be anything. */
-static void expand(const char *pattern, int pid, int signal, const char *name, struct buf *out)
+static void core_file_expand(const char *pattern, int pid, int signal, const char *name, struct buf *out)
 {
         bool has_pid = false;
         for (const char *p = pattern; *p; p++) {
@@ -79,7 +79,7 @@ void core_file_describe(int pid, int signal, const char *name, const char *direc
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
         if (pattern[0] != '/')
                 buf_printf(&path, "%s/", directory);
-        expand(pattern, pid, signal, name, &path);
+        core_file_expand(pattern, pid, signal, name, &path);
         glob_t found = {0};
         if (glob(buf_text(&path), 0, NULL, &found) == 0 && found.gl_pathc > 0)
                 snprintf(text, size, "core dump: %s", found.gl_pathv[found.gl_pathc - 1]);

@@ -57,13 +57,13 @@ struct text {
         char data[1024];
 };
 
-static void put(struct text *t, const char *s)
+static void crash_put(struct text *t, const char *s)
 {
         while (*s && t->len < sizeof(t->data))
                 t->data[t->len++] = *s++;
 }
 
-static void put_number(struct text *t, uint64_t n, unsigned base)
+static void crash_put_number(struct text *t, uint64_t n, unsigned base)
 {
         char digits[24];
         size_t i = sizeof(digits);
@@ -71,23 +71,23 @@ static void put_number(struct text *t, uint64_t n, unsigned base)
         do
                 digits[--i] = "0123456789abcdef"[n % base];
         while ((n /= base) != 0);
-        put(t, &digits[i]);
+        crash_put(t, &digits[i]);
 }
 
 static void put_int(struct text *t, int64_t n)
 {
         if (n < 0)
-                put(t, "-");
-        put_number(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
+                crash_put(t, "-");
+        crash_put_number(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
 }
 
-static void put_hex(struct text *t, uintptr_t n)
+static void crash_put_hex(struct text *t, uintptr_t n)
 {
-        put(t, "0x");
-        put_number(t, n, 16);
+        crash_put(t, "0x");
+        crash_put_number(t, n, 16);
 }
 
-static void send(const struct text *t)
+static void crash_send(const struct text *t)
 {
         for (size_t sent = 0; sent < t->len;) {
                 ssize_t n = write(crash.descriptor, t->data + sent, t->len - sent);
@@ -109,21 +109,21 @@ static const char *function_now(void)
 static void put_where(struct text *t)
 {
         const struct fst_task_info *task = crash_call.task;
-        put(t, "ERROR Executor: ");
+        crash_put(t, "ERROR Executor: ");
         if (task) {
-                put(t, "task ");
+                crash_put(t, "task ");
                 put_int(t, task->id);
-                put(t, " in stage ");
+                crash_put(t, " in stage ");
                 put_int(t, task->stage);
-                put(t, ".");
+                crash_put(t, ".");
                 put_int(t, task->stage_attempt);
-                put(t, " (partition ");
+                crash_put(t, " (partition ");
                 put_int(t, task->partition);
-                put(t, ", attempt ");
+                crash_put(t, ", attempt ");
                 put_int(t, task->attempt);
-                put(t, ")");
+                crash_put(t, ")");
         } else {
-                put(t, function_now() ? "the application" : "this process, outside of all tasks,");
+                crash_put(t, function_now() ? "the application" : "this process, outside of all tasks,");
         }
 }
 
@@ -131,10 +131,10 @@ static void put_function(struct text *t)
 {
         const char *function = function_now();
         if (function) {
-                put(t, " in ");
-                put(t, function);
+                crash_put(t, " in ");
+                crash_put(t, function);
         } else if (crash_call.task) {
-                put(t, " in the engine");
+                crash_put(t, " in the engine");
         }
 }
 
@@ -174,10 +174,10 @@ static void put_code(struct text *t, uintptr_t pc)
         unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_acquire);
         for (unsigned i = 0; i < n; i++) {
                 if (pc >= crash.modules[i].start && pc < crash.modules[i].end) {
-                        put(t, ", code at ");
-                        put(t, crash.modules[i].name);
-                        put(t, "+");
-                        put_hex(t, pc - crash.modules[i].start);
+                        crash_put(t, ", code at ");
+                        crash_put(t, crash.modules[i].name);
+                        crash_put(t, "+");
+                        crash_put_hex(t, pc - crash.modules[i].start);
                         return;
                 }
         }
@@ -187,23 +187,23 @@ static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *
 {
         uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
         read_registers(context, &pc, &sp);
-        put(t, signal_name(info->si_signo));
+        crash_put(t, signal_name(info->si_signo));
         if (info->si_signo == SIGABRT) {
-                put(t, ", abort() was called");
+                crash_put(t, ", abort() was called");
         } else if (info->si_code <= 0) {
-                put(t, ", sent by process ");
+                crash_put(t, ", sent by process ");
                 put_int(t, info->si_pid);
         } else if (info->si_signo == SIGFPE) {
-                put(t, info->si_code == FPE_INTDIV ? ", division by zero" : ", arithmetic that cannot be");
+                crash_put(t, info->si_code == FPE_INTDIV ? ", division by zero" : ", arithmetic that cannot be");
         } else if (info->si_signo == SIGILL) {
-                put(t, ", an instruction that this machine does not have (compiled with -march for another?)");
+                crash_put(t, ", an instruction that this machine does not have (compiled with -march for another?)");
         } else if (sp && address + (64 << 10) > sp && address < sp + (64 << 10)) {
-                put(t, ", the stack is full (endless recursion, or large local variables)");
+                crash_put(t, ", the stack is full (endless recursion, or large local variables)");
         } else if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
-                put(t, ", invalid memory access at an address that is no address");
+                crash_put(t, ", invalid memory access at an address that is no address");
         } else {
-                put(t, ", invalid memory access at address ");
-                put_hex(t, address);
+                crash_put(t, ", invalid memory access at address ");
+                crash_put_hex(t, address);
         }
         if (info->si_code > 0 && info->si_signo != SIGABRT)
                 put_code(t, pc);
@@ -215,15 +215,15 @@ static void put_hint(struct text *t)
         if (!crash_call.task && function_now()) /* the application's main: nothing of what is said of tasks helps */
                 hint = "An action that fails leaves what it would have answered as it was: look at its status";
         if (hint) {
-                put(t, ". ");
-                put(t, hint);
+                crash_put(t, ". ");
+                crash_put(t, hint);
         }
         if (t->len >= sizeof(t->data))
                 t->len = sizeof(t->data) - 1;
-        put(t, "\n");
+        crash_put(t, "\n");
 }
 
-static void restore(int signal)
+static void crash_restore(int signal)
 {
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(signal, &action, NULL);
@@ -240,21 +240,21 @@ static bool claim_report(void)
         return false;
 }
 
-static void handle(int signal, siginfo_t *info, void *context)
+static void crash_handle(int signal, siginfo_t *info, void *context)
 {
         int saved = errno;
         if (claim_report()) {
                 struct text t;
                 t.len = 0;
                 put_where(&t);
-                put(&t, " crashed");
+                crash_put(&t, " crashed");
                 put_function(&t);
-                put(&t, ": ");
+                crash_put(&t, ": ");
                 put_signal(&t, info, context);
                 put_hint(&t);
-                send(&t);
+                crash_send(&t);
         }
-        restore(signal);
+        crash_restore(signal);
         if (info->si_code <= 0 && signal != SIGABRT)
                 raise(signal);
         errno = saved;
@@ -268,13 +268,13 @@ static void handle_exit(int status, void *unused)
         struct text t;
         t.len = 0;
         put_where(&t);
-        put(&t, " crashed");
+        crash_put(&t, " crashed");
         put_function(&t);
-        put(&t, ": it called exit(");
+        crash_put(&t, ": it called exit(");
         put_int(&t, status);
-        put(&t, ")");
+        crash_put(&t, ")");
         put_hint(&t);
-        send(&t);
+        crash_send(&t);
         _exit(status ? status : CRASH_EXIT_CODE);
 }
 
@@ -287,7 +287,7 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error)
         crash_thread_init();
         if (crash.installed)
                 return 0;
-        struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        struct sigaction action = {.sa_sigaction = crash_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigemptyset(&action.sa_mask);
         for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
                 if (sigaction(deadly[i], &action, NULL) < 0)
@@ -304,11 +304,11 @@ void crash_say(const char *reason)
         struct text t = {0};
         if (crash.descriptor == STDERR_FILENO)
                 return;
-        put(&t, reason);
+        crash_put(&t, reason);
         if (t.len == sizeof(t.data))
                 t.len--;
-        put(&t, "\n");
-        send(&t);
+        crash_put(&t, "\n");
+        crash_send(&t);
 }
 
 int64_t crash_report_task(const char *text)

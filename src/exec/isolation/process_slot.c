@@ -106,7 +106,7 @@ static int open_shared(struct worker_slot *s, struct fst_error *error)
         return 0;
 }
 
-static void put_text(struct buf *b, const char *text)
+static void process_slot_put_text(struct buf *b, const char *text)
 {
         buf_append(b, text, strlen(text) + 1);
 }
@@ -125,14 +125,14 @@ static int send_settings(struct worker_slot *s)
         buf_append(&body, &settings, sizeof(settings));
         if (s->env->io_secret_len)
                 buf_append(&body, s->env->io_secret, s->env->io_secret_len);
-        put_text(&body, s->env->app_id ? s->env->app_id : "");
+        process_slot_put_text(&body, s->env->app_id ? s->env->app_id : "");
         for (size_t i = 0; i < disk_dirs_count(s->env->shuffles->space.dirs); i++)
                 buf_printf(&roots, "%s%s", i ? "," : "", disk_dirs_root(s->env->shuffles->space.dirs, i));
-        put_text(&body, buf_text(&roots));
-        put_text(&body, s->env->may_commit ? "1" : "");
+        process_slot_put_text(&body, buf_text(&roots));
+        process_slot_put_text(&body, s->env->may_commit ? "1" : "");
         for (struct strmap_entry *e = NULL; (e = strmap_next(&iso->conf->set, e));) {
-                put_text(&body, e->key);
-                put_text(&body, e->value);
+                process_slot_put_text(&body, e->key);
+                process_slot_put_text(&body, e->value);
         }
         int r = worker_send(s->work, WORKER_SETTINGS, body.data, body.len, s->page_fd);
         explicit_bzero(body.data, body.len);
@@ -148,14 +148,14 @@ static int read_report(int status, struct zygote_report *report)
         return recv(status, report, sizeof(*report), 0) == (ssize_t)sizeof(*report);
 }
 
-static int gone(struct worker_slot *s, struct fst_error *error)
+static int process_slot_gone(struct worker_slot *s, struct fst_error *error)
 {
         return error_set(error, -EPIPE,
                          "no worker process can be started: the zygote (process %d), which forks them, is gone",
                          (int)zygote_pid(s->isolation->zygote));
 }
 
-static int fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
+static int process_slot_fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
 {
         int a[2], b[2] = {-1, -1};
         struct zygote_report report;
@@ -168,7 +168,7 @@ static int fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid
         if (b[1] >= 0)
                 close(b[1]);
         if (r == 0 && !read_report(b[0], &report))
-                r = gone(s, error);
+                r = process_slot_gone(s, error);
         else if (r == 0 && report.kind != ZYGOTE_FORKED)
                 r = error_set(error, report.status, "forking a worker process: %s", strerror(-report.status));
         if (r) {
@@ -183,14 +183,14 @@ static int fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid
         return 0;
 }
 
-static int start(struct worker_slot *s, struct fst_error *error)
+static int process_slot_start(struct worker_slot *s, struct fst_error *error)
 {
         pid_t pid = 0;
         if (s->work >= 0)
                 return 0;
         int r = open_shared(s, error);
         if (r == 0)
-                r = fork_worker(s, &s->work, &s->status, &pid, error);
+                r = process_slot_fork_worker(s, &s->work, &s->status, &pid, error);
         if (r)
                 return r;
         s->shared->running = -1;
@@ -231,7 +231,7 @@ static bool end_worker(struct worker_slot *s, struct zygote_report *report)
 void worker_slot_prepare(struct worker_slot *s)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (start(s, &error))
+        if (process_slot_start(s, &error))
                 log_warn("Executor", "%s", error_message(&error));
         error_deinit(&error);
 }
@@ -267,7 +267,7 @@ static int send_modules(struct worker_slot *s)
         return r;
 }
 
-static int encode_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
+static int process_slot_encode_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
 {
         struct isolation *iso = s->isolation;
         int r = 0;
@@ -285,7 +285,7 @@ static int send_stage(struct worker_slot *s, struct stage_work *work, struct fst
         int r = send_modules(s);
         if (r || s->stage == work)
                 return r ? -EPIPE : 0;
-        if ((r = encode_stage(s, work, error)))
+        if ((r = process_slot_encode_stage(s, work, error)))
                 return r;
         stage_work_unref(steal(s->stage));
         if (worker_send(s->work, WORKER_STAGE, work->encoded.data, work->encoded.len, -1))
@@ -429,7 +429,7 @@ static bool take_commit(struct worker_slot *s)
         return true;
 }
 
-static bool take_ask(struct worker_slot *s, struct task_batch *run)
+static bool process_slot_take_ask(struct worker_slot *s, struct task_batch *run)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
@@ -449,7 +449,7 @@ static void fail_rest(struct worker_slot *s, struct task_batch *run, int status,
         pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_refusal(struct worker_slot *s, struct task_batch *run)
+static bool process_slot_take_refusal(struct worker_slot *s, struct task_batch *run)
 {
         int32_t status;
         if (s->in.len < sizeof(status))
@@ -484,13 +484,13 @@ static bool take_packet(struct worker_slot *s, struct task_batch *run)
                 good = take_outcomes(s, run);
                 break;
         case WORKER_ASK:
-                good = take_ask(s, run);
+                good = process_slot_take_ask(s, run);
                 break;
         case WORKER_COMMIT:
                 good = take_commit(s);
                 break;
         case WORKER_REFUSED:
-                good = take_refusal(s, run);
+                good = process_slot_take_refusal(s, run);
                 break;
         }
         worker_received_done(&s->in);
@@ -500,7 +500,8 @@ static bool take_packet(struct worker_slot *s, struct task_batch *run)
 /* ------------------------------------------------------------------------------------------------- its end */
 
 /* How it ended, for people. */
-static void describe_end(struct worker_slot *s, const struct zygote_report *report, bool told, struct buf *b)
+static void process_slot_describe_end(struct worker_slot *s, const struct zygote_report *report, bool told,
+                                      struct buf *b)
 {
         char core[300];
         int signal = WIFSIGNALED(report->status) ? WTERMSIG(report->status) : 0;
@@ -532,7 +533,8 @@ static void describe_end(struct worker_slot *s, const struct zygote_report *repo
 }
 
 /* The worker has ended in the middle of a run: whose fault was it? False if it was nobody's. */
-static bool blame(struct worker_slot *s, struct task_batch *run, const struct zygote_report *report, bool told)
+static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, const struct zygote_report *report,
+                               bool told)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         if (at < 0 || (uint32_t)at >= s->n || s->done[s->given[at]])
@@ -553,7 +555,7 @@ static bool blame(struct worker_slot *s, struct task_batch *run, const struct zy
         else
                 buf_printf(&b, "task %" PRId64 " in stage %d.%d (partition %d, attempt %d): ", t->info.id,
                            t->info.stage, t->info.stage_attempt, t->info.partition, t->info.attempt);
-        describe_end(s, report, told, &b);
+        process_slot_describe_end(s, report, told, &b);
         if (s->ended_by_us) {
                 t->state = OUTCOME_KILLED;
                 t->message = mem_strdup("killed together with its worker process");
@@ -609,7 +611,7 @@ static void kill_overdue(struct worker_slot *s, struct task_batch *run)
 }
 
 /* Until all tasks that the worker was given have outcomes, or it is gone. */
-static void converse(struct worker_slot *s, struct task_batch *run)
+static void process_slot_converse(struct worker_slot *s, struct task_batch *run)
 {
         while (!all_done(s, run)) {
                 bool over;
@@ -632,7 +634,7 @@ static void converse(struct worker_slot *s, struct task_batch *run)
  * Without a zygote the executor leaves, and its tasks are lost with it: if they failed before that, one after another
  * would, at no fault of theirs.
  */
-static void wait_for_end(struct worker_slot *s, struct task_batch *run)
+static void process_slot_wait_for_end(struct worker_slot *s, struct task_batch *run)
 {
         struct pollfd p = {.fd = zygote_fd(s->isolation->zygote), .events = POLLIN};
         if (!s->isolation->all || poll(&p, 1, 0) <= 0)
@@ -650,9 +652,9 @@ static bool run_part(struct worker_slot *s, struct task_batch *run)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct zygote_report report;
-        int r = start(s, &error);
+        int r = process_slot_start(s, &error);
         if (r)
-                wait_for_end(s, run);
+                process_slot_wait_for_end(s, run);
         if (r == 0)
                 r = send_stage(s, run->work, &error);
         if (r && r != -EPIPE) {
@@ -670,11 +672,11 @@ static bool run_part(struct worker_slot *s, struct task_batch *run)
                 before += s->done[i];
         if (!send_run(s, run))
                 return true;
-        converse(s, run);
+        process_slot_converse(s, run);
         if (all_done(s, run))
                 return true;
         bool told = end_worker(s, &report);
-        bool blamed = blame(s, run, &report, told);
+        bool blamed = process_slot_blame(s, run, &report, told);
         for (int i = 0; i < run->n; i++)
                 after += s->done[i];
         return blamed || after > before || s->ended_by_us;
@@ -723,7 +725,7 @@ void worker_slot_kill(struct worker_slot *s, int64_t task_id, bool now)
         pthread_mutex_unlock(&s->lock);
 }
 
-static int64_t resident(pid_t pid)
+static int64_t process_slot_resident(pid_t pid)
 {
         char path[40];
         int64_t pages = 0;
@@ -765,7 +767,7 @@ void worker_slot_activity(struct worker_slot *s, struct slot_activity *a)
                 int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
                 if (at >= 0 && (uint32_t)at < s->n)
                         a->task_id = s->run->tasks[s->given[at]].info.id;
-                a->memory = resident(s->pid);
+                a->memory = process_slot_resident(s->pid);
                 read_function(s->pid, s->shared->watched, a->function, sizeof(a->function));
         }
         pthread_mutex_unlock(&s->lock);

@@ -80,7 +80,7 @@ static const char *next_text(const char **at, const char *end)
         return text;
 }
 
-static int may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
+static int task_process_may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
 {
         struct worker *w = owner;
         struct worker_commit question = {
@@ -99,7 +99,7 @@ static int may_commit(void *owner, int stage, int stage_attempt, int partition, 
         return verdict;
 }
 
-static int read_settings(struct worker *w, struct worker_settings *s, struct fst_error *error)
+static int task_process_read_settings(struct worker *w, struct worker_settings *s, struct fst_error *error)
 {
         const char *at = (const char *)w->in.body + sizeof(*s), *end = (const char *)w->in.body + w->in.len;
         if (w->in.len < sizeof(*s))
@@ -132,7 +132,7 @@ static int read_settings(struct worker *w, struct worker_settings *s, struct fst
         if (w->shared == MAP_FAILED)
                 return error_errno(error, "mapping what executor and worker share");
         if (*commits) {
-                w->env.may_commit = may_commit;
+                w->env.may_commit = task_process_may_commit;
                 w->env.commit_owner = w;
         }
         return 0;
@@ -141,7 +141,7 @@ static int read_settings(struct worker *w, struct worker_settings *s, struct fst
 static int settle_in(struct worker *w, struct fst_error *error)
 {
         struct worker_settings s;
-        int r = read_settings(w, &s, error);
+        int r = task_process_read_settings(w, &s, error);
         if (r)
                 return r;
         log4j2_configure(&w->conf, getenv("SPARK_CONF_DIR"), NULL);
@@ -168,7 +168,7 @@ static int settle_in(struct worker *w, struct fst_error *error)
 
 /* ---------------------------------------------------------------------------------------------------- running */
 
-static void flush(struct worker *w)
+static void task_process_flush(struct worker *w)
 {
         if (w->outcomes.len && worker_send(w->socket, WORKER_OUTCOMES, w->outcomes.data, w->outcomes.len, -1) < 0)
                 _exit(0); /* the executor is gone */
@@ -176,7 +176,7 @@ static void flush(struct worker *w)
         w->flushed_ns = now_ns();
 }
 
-static void fail(struct slot_task *t, int status, struct fst_error *error)
+static void task_process_fail(struct slot_task *t, int status, struct fst_error *error)
 {
         t->state = OUTCOME_FAILED;
         t->status = status;
@@ -193,7 +193,7 @@ static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
         int r = shuffle_handover_give(t->shuffle_output, w->env.dirs, &fd, &index, &error);
         shuffle_output_unref(steal(t->shuffle_output));
         if (r) {
-                fail(t, r, &error);
+                task_process_fail(t, r, &error);
                 worker_outcome_put(&w->outcomes, at, t, NULL, 0);
                 return;
         }
@@ -202,7 +202,7 @@ static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
         close(fd);
         if (r) {
                 error_set(&error, r, "handing over the output of a map task: %s", strerror(-r));
-                fail(t, r, &error);
+                task_process_fail(t, r, &error);
                 worker_outcome_put(&w->outcomes, at, t, NULL, 0);
         }
 }
@@ -213,7 +213,7 @@ static void send_result(struct worker *w, uint32_t at, struct slot_task *t)
         struct fst_error error = FST_ERROR_INIT;
         int r = w->class->encode_result(w->work->action, &t->result, &encoded, &error);
         if (r)
-                fail(t, r, &error);
+                task_process_fail(t, r, &error);
         worker_outcome_put(&w->outcomes, at, t, encoded.data, encoded.len);
 }
 
@@ -222,7 +222,7 @@ static void run_one(struct worker *w, uint32_t at)
         struct slot_task *t = &w->tasks[at];
         int64_t now = now_ns();
         if (now - w->flushed_ns > FLUSH_NS || w->outcomes.len > FLUSH_BYTES)
-                flush(w);
+                task_process_flush(w);
         __atomic_store_n(&w->shared->began_ns, now, __ATOMIC_RELAXED);
         __atomic_store_n(&w->shared->running, (int32_t)at, __ATOMIC_RELEASE);
         task_runner_run(&w->runner, w->work, &w->resources, t, 1, &w->shared->stopped[at]);
@@ -257,7 +257,7 @@ static void run_tasks(struct worker *w)
         for (uint32_t i = 0; i < n; i++)
                 run_one(w, i);
         fflush(stdout); /* what functions printed: nobody else will do it if the process ends by a signal */
-        flush(w);
+        task_process_flush(w);
         __atomic_store_n(&w->shared->running, -1, __ATOMIC_RELEASE);
 }
 
@@ -270,14 +270,14 @@ static void drop_stage(struct worker *w)
         stage_work_unref(steal(w->work));
 }
 
-static int load_module(struct worker *w, struct fst_error *error)
+static int task_process_load_module(struct worker *w, struct fst_error *error)
 {
         const struct module *module;
         _cleanup_free_ char *path = mem_strndup((const char *)w->in.body, w->in.len);
         return module_load(path, &module, error);
 }
 
-static void receive(struct worker *w)
+static void task_process_receive(struct worker *w)
 {
         struct fst_error error = FST_ERROR_INIT;
         int32_t r = 0;
@@ -286,7 +286,7 @@ static void receive(struct worker *w)
                 r = settle_in(w, &error);
                 break;
         case WORKER_MODULE:
-                r = load_module(w, &error);
+                r = task_process_load_module(w, &error);
                 break;
         case WORKER_STAGE:
                 drop_stage(w);
@@ -324,7 +324,7 @@ int worker_main(int socket, const struct worker_class *class)
         crash_init(socket, NULL, NULL);
         know_program();
         while (worker_receive(socket, &w->in) > 0) {
-                receive(w);
+                task_process_receive(w);
                 worker_received_done(&w->in);
         }
         drop_stage(w);

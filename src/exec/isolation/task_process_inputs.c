@@ -67,7 +67,8 @@ static struct worker_answer ask_with(struct worker_ask question, const void *tex
         return answer;
 }
 
-static struct worker_answer ask(struct worker_ask question, const char *text, const unsigned char **body, size_t *len)
+static struct worker_answer task_process_inputs_ask(struct worker_ask question, const char *text,
+                                                    const unsigned char **body, size_t *len)
 {
         return ask_with(question, text, text ? strlen(text) : 0, body, len);
 }
@@ -82,7 +83,8 @@ static void add_counted(struct task_run *run, const struct worker_answer *answer
         memcpy(&run->counters, sum, sizeof(sum));
 }
 
-static int failed(struct task_run *run, const struct worker_answer *answer, const unsigned char *text, size_t len)
+static int task_process_inputs_failed(struct task_run *run, const struct worker_answer *answer,
+                                      const unsigned char *text, size_t len)
 {
         run->fetch_failed = answer->fetch_failed;
         run->fetch_shuffle = answer->fetch_shuffle;
@@ -106,7 +108,7 @@ static void copy_out(struct shuffle_input *in)
         in->at = in->copy;
 }
 
-static void enlist(struct shuffle_input *in, struct task_run *run, int handle)
+static void task_process_inputs_enlist(struct shuffle_input *in, struct task_run *run, int handle)
 {
         *in = (struct shuffle_input){.next = me.open, .run = run, .handle = handle};
         me.open = in;
@@ -117,20 +119,20 @@ static int input_open(void *owner, struct task_run *run, int shuffle_id, int par
 {
         const unsigned char *text;
         size_t len;
-        struct worker_answer answer = ask(
+        struct worker_answer answer = task_process_inputs_ask(
                 (struct worker_ask){
                         .what = WORKER_ASK_OPEN, .shuffle = shuffle_id, .partition = partition, .type = type},
                 NULL, &text, &len);
         if (answer.status)
-                return failed(run, &answer, text, len);
+                return task_process_inputs_failed(run, &answer, text, len);
         worker_received_done(&me.in);
         struct shuffle_input *in = new0(struct shuffle_input);
-        enlist(in, run, answer.handle);
+        task_process_inputs_enlist(in, run, answer.handle);
         *input = in;
         return 0;
 }
 
-static int fill(struct shuffle_input *in)
+static int task_process_inputs_fill(struct shuffle_input *in)
 {
         const unsigned char *body;
         size_t len;
@@ -138,11 +140,11 @@ static int fill(struct shuffle_input *in)
                 if (other != in)
                         copy_out(other);
         free(steal(in->copy));
-        struct worker_answer answer =
-                ask((struct worker_ask){.what = WORKER_ASK_NEXT, .handle = in->handle}, NULL, &body, &len);
+        struct worker_answer answer = task_process_inputs_ask(
+                (struct worker_ask){.what = WORKER_ASK_NEXT, .handle = in->handle}, NULL, &body, &len);
         add_counted(in->run, &answer);
         if (answer.status)
-                return failed(in->run, &answer, body, len);
+                return task_process_inputs_failed(in->run, &answer, body, len);
         in->end = answer.end;
         in->pages = answer.pages;
         in->at = me.shared->pages;
@@ -159,7 +161,7 @@ static int input_next(struct shuffle_input *in, const struct page **page)
 {
         *page = NULL;
         while (!in->pages) {
-                int r = in->end ? 0 : fill(in);
+                int r = in->end ? 0 : task_process_inputs_fill(in);
                 if (r || (in->end && !in->pages))
                         return r;
         }
@@ -196,32 +198,32 @@ static int block_open(void *owner, struct task_run *run, struct block_id id, fst
 {
         const unsigned char *text;
         size_t len;
-        struct worker_answer answer =
-                ask((struct worker_ask){.what = WORKER_ASK_BLOCK, .shuffle = id.rdd, .partition = id.partition}, NULL,
-                    &text, &len);
+        struct worker_answer answer = task_process_inputs_ask(
+                (struct worker_ask){.what = WORKER_ASK_BLOCK, .shuffle = id.rdd, .partition = id.partition}, NULL,
+                &text, &len);
         if (answer.status)
-                return failed(run, &answer, text, len);
+                return task_process_inputs_failed(run, &answer, text, len);
         worker_received_done(&me.in);
         if (answer.handle < 0)
                 return 1;
         *block = new0(struct remote_block);
-        enlist(&(*block)->input, run, answer.handle);
+        task_process_inputs_enlist(&(*block)->input, run, answer.handle);
         return 0;
 }
 
-static int block_next(struct remote_block *block, const struct page **page)
+static int task_process_inputs_block_next(struct remote_block *block, const struct page **page)
 {
         return input_next(&block->input, page);
 }
 
-static void block_close(struct remote_block *block)
+static void task_process_inputs_block_close(struct remote_block *block)
 {
         input_end(&block->input);
         free(block);
 }
 
 /* False: the executor does not want more. @page NULL: that was all. */
-static bool hand_over(struct block_id id, const struct page *page)
+static bool task_process_inputs_hand_over(struct block_id id, const struct page *page)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         const unsigned char *body;
@@ -249,10 +251,11 @@ static void block_give(void *owner, struct task_run *run, struct block_id id, en
         const struct page *page;
         if (block && block_reader_init(&reader, block, &error) == 0) {
                 int r;
-                while ((r = block_reader_next_page(&reader, &page, &error)) == 0 && page && hand_over(id, page))
+                while ((r = block_reader_next_page(&reader, &page, &error)) == 0 && page &&
+                       task_process_inputs_hand_over(id, page))
                         ;
                 if (r == 0 && !page)
-                        hand_over(id, NULL);
+                        task_process_inputs_hand_over(id, NULL);
                 block_reader_deinit(&reader);
         }
         error_deinit(&error);
@@ -267,11 +270,11 @@ static int slice_fetch(void *owner, struct task_run *run, int rdd, int partition
 {
         const unsigned char *body;
         size_t len;
-        struct worker_answer answer =
-                ask((struct worker_ask){.what = WORKER_ASK_SLICE, .shuffle = rdd, .partition = partition}, NULL, &body,
-                    &len);
+        struct worker_answer answer = task_process_inputs_ask(
+                (struct worker_ask){.what = WORKER_ASK_SLICE, .shuffle = rdd, .partition = partition}, NULL, &body,
+                &len);
         if (answer.status)
-                return failed(run, &answer, body, len);
+                return task_process_inputs_failed(run, &answer, body, len);
         buf_append(slice, body, len);
         worker_received_done(&me.in);
         return 0;
@@ -280,8 +283,8 @@ static int slice_fetch(void *owner, struct task_run *run, int rdd, int partition
 static const struct slice_source asking_slices = {.fetch = slice_fetch};
 
 /* Values are kept: they never change, and the next task will want them again. */
-static int broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data, void **hold,
-                     struct fst_error *error)
+static int task_process_inputs_broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data,
+                                         void **hold, struct fst_error *error)
 {
         const unsigned char *body;
         size_t len;
@@ -289,7 +292,7 @@ static int broadcast(void *owner, int64_t id, uint64_t size, const int *stopped,
         while (kept && (kept->id != id || kept->size != size))
                 kept = kept->next;
         if (!kept) {
-                struct worker_answer answer = ask(
+                struct worker_answer answer = task_process_inputs_ask(
                         (struct worker_ask){.what = WORKER_ASK_BROADCAST, .id = id, .size = size}, NULL, &body, &len);
                 if (answer.status || len != size) {
                         error_set(error, answer.status, "%.*s", (int)len, (const char *)body);
@@ -312,16 +315,18 @@ static int broadcast(void *owner, int64_t id, uint64_t size, const int *stopped,
         return 0;
 }
 
-static void release(void *owner, void *hold)
+static void task_process_inputs_release(void *owner, void *hold)
 {
         /* It stays. */
 }
 
-static int file(void *owner, const char *name, const int *stopped, const char **path, struct fst_error *error)
+static int task_process_inputs_file(void *owner, const char *name, const int *stopped, const char **path,
+                                    struct fst_error *error)
 {
         const unsigned char *body;
         size_t len;
-        struct worker_answer answer = ask((struct worker_ask){.what = WORKER_ASK_FILE}, name, &body, &len);
+        struct worker_answer answer =
+                task_process_inputs_ask((struct worker_ask){.what = WORKER_ASK_FILE}, name, &body, &len);
         char *text = mem_strndup((const char *)body, len);
         worker_received_done(&me.in);
         if (answer.status) {
@@ -333,8 +338,8 @@ static int file(void *owner, const char *name, const int *stopped, const char **
         return 0;
 }
 
-static int barrier(void *owner, const uint8_t *question, size_t question_len, const int *stopped, uint8_t **answer,
-                   size_t *answer_len, struct fst_error *error)
+static int task_process_inputs_barrier(void *owner, const uint8_t *question, size_t question_len, const int *stopped,
+                                       uint8_t **answer, size_t *answer_len, struct fst_error *error)
 {
         const unsigned char *body;
         size_t len;
@@ -355,13 +360,16 @@ void worker_asks_use(struct exec_env *env, struct task_runner *runner, int socke
 {
         me.socket = socket;
         me.shared = shared;
-        me.services = (struct task_services){.broadcast = broadcast, .release = release, .file = file, .barrier = barrier};
+        me.services = (struct task_services){.broadcast = task_process_inputs_broadcast,
+                                             .release = task_process_inputs_release,
+                                             .file = task_process_inputs_file,
+                                             .barrier = task_process_inputs_barrier};
         env->services = &me.services;
         env->slices = &asking_slices;
         me.store = env->blocks;
         me.blocks = (struct remote_blocks){.open = block_open,
-                                           .next = block_next,
-                                           .close = block_close,
+                                           .next = task_process_inputs_block_next,
+                                           .close = task_process_inputs_block_close,
                                            .replicate = block_give,
                                            .takes_all = true};
         env->remote = &me.blocks;

@@ -54,7 +54,7 @@ struct worker_asks *worker_asks_new(const struct exec_env *env)
         return a;
 }
 
-static bool is_open(const struct open_input *in)
+static bool task_process_requests_is_open(const struct open_input *in)
 {
         return in->shuffle || in->block || in->remote;
 }
@@ -100,7 +100,7 @@ void worker_asks_free(struct worker_asks *a)
         free(a);
 }
 
-static void begin(struct worker_asks *a, struct slot_task *t)
+static void task_process_requests_begin(struct worker_asks *a, struct slot_task *t)
 {
         if (a->task_id == t->info.id)
                 return;
@@ -114,7 +114,7 @@ static void begin(struct worker_asks *a, struct slot_task *t)
 /* ------------------------------------------------------------------------------------------------------ answers */
 
 /* What the reader has counted since the last answer. Every field is a sum of 64 bits. */
-static void count(struct worker_asks *a, struct worker_answer *answer)
+static void task_process_requests_count(struct worker_asks *a, struct worker_answer *answer)
 {
         _Static_assert(sizeof(struct task_counters) % sizeof(int64_t) == 0, "counters are int64_t");
         int64_t now[sizeof(struct task_counters) / sizeof(int64_t)], told[ARRAY_SIZE(now)];
@@ -126,7 +126,8 @@ static void count(struct worker_asks *a, struct worker_answer *answer)
         a->told = a->run.counters;
 }
 
-static bool send_answer(int socket, const struct worker_answer *answer, const void *body, size_t len)
+static bool task_process_requests_send_answer(int socket, const struct worker_answer *answer, const void *body,
+                                              size_t len)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         buf_reserve(&b, sizeof(*answer) + len);
@@ -147,14 +148,14 @@ static bool send_failure(struct worker_asks *a, int socket, int status, const ch
                 answer.fetch_map = a->run.fetch_map;
                 answer.fetch_executor = a->run.fetch_executor;
         }
-        count(a, &answer);
-        return send_answer(socket, &answer, message, message ? strlen(message) : 0);
+        task_process_requests_count(a, &answer);
+        return task_process_requests_send_answer(socket, &answer, message, message ? strlen(message) : 0);
 }
 
 static int free_handle(const struct worker_asks *a)
 {
         int i = 0;
-        while (i < MAX_INPUTS && is_open(&a->inputs[i]))
+        while (i < MAX_INPUTS && task_process_requests_is_open(&a->inputs[i]))
                 i++;
         return i;
 }
@@ -170,11 +171,11 @@ static bool answer_open(struct worker_asks *a, int socket, struct task_batch *ru
         if (r)
                 return send_failure(a, socket, r, NULL);
         a->inputs[answer.handle].shuffle = input;
-        return send_answer(socket, &answer, NULL, 0);
+        return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
 /* The persisted RDD of the stage that the worker means; NULL: there is none of that number. */
-static const fst_rdd *persisted(const struct task_batch *run, int id)
+static const fst_rdd *task_process_requests_persisted(const struct task_batch *run, int id)
 {
         struct rdd_walk walk;
         const fst_rdd *found = NULL;
@@ -196,7 +197,7 @@ static enum fst_storage_level level_of(const fst_rdd *rdd)
 static bool answer_block(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask)
 {
         const struct remote_blocks *remote = a->env->remote;
-        const fst_rdd *rdd = persisted(run, ask->shuffle);
+        const fst_rdd *rdd = task_process_requests_persisted(run, ask->shuffle);
         struct worker_answer answer = {.handle = free_handle(a)};
         struct fst_error error = FST_ERROR_INIT;
         if (!rdd || answer.handle == MAX_INPUTS)
@@ -217,16 +218,16 @@ static bool answer_block(struct worker_asks *a, int socket, struct task_batch *r
                 in->remote = NULL;
         if (r < 0)
                 return send_failure(a, socket, r, NULL);
-        if (!is_open(in))
+        if (!task_process_requests_is_open(in))
                 answer.handle = -1;
-        return send_answer(socket, &answer, NULL, 0);
+        return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ blocks to keep */
 
 static void begin_kept(struct worker_asks *a, struct task_batch *run, struct block_id id)
 {
-        const fst_rdd *rdd = persisted(run, id.rdd);
+        const fst_rdd *rdd = task_process_requests_persisted(run, id.rdd);
         struct kept_block *kept = &a->kept;
         struct block *there;
         drop_kept(kept);
@@ -244,7 +245,8 @@ static void begin_kept(struct worker_asks *a, struct task_batch *run, struct blo
                 block_release(there);
 }
 
-static int keep_page(struct kept_block *kept, const unsigned char *data, size_t len, struct fst_error *error)
+static int task_process_requests_keep_page(struct kept_block *kept, const unsigned char *data, size_t len,
+                                           struct fst_error *error)
 {
         struct page_frame frame;
         struct page *page;
@@ -278,10 +280,10 @@ static bool answer_keep(struct worker_asks *a, int socket, struct task_batch *ru
         if (!kept->writer) {
                 drop_kept(kept);
                 answer.status = -ECANCELED;
-                return send_answer(socket, &answer, NULL, 0);
+                return task_process_requests_send_answer(socket, &answer, NULL, 0);
         }
         if (len) {
-                r = keep_page(kept, (const unsigned char *)in->body + sizeof(*ask), len, &error);
+                r = task_process_requests_keep_page(kept, (const unsigned char *)in->body + sizeof(*ask), len, &error);
         } else {
                 enum fst_storage_level level = kept->level;
                 r = block_writer_commit(steal(kept->writer), &error);
@@ -296,7 +298,7 @@ static bool answer_keep(struct worker_asks *a, int socket, struct task_batch *ru
         if (r)
                 drop_kept(kept);
         answer.status = r ? -ECANCELED : 0;
-        return send_answer(socket, &answer, NULL, 0);
+        return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- what is read */
@@ -306,7 +308,7 @@ static size_t page_space(const struct page *page)
         return (sizeof(*page) + page->used + 15) & ~(size_t)15;
 }
 
-static int next_page(struct worker_asks *a, struct open_input *in, const struct page **page)
+static int task_process_requests_next_page(struct worker_asks *a, struct open_input *in, const struct page **page)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (in->shuffle)
@@ -327,7 +329,7 @@ static bool answer_next(struct worker_asks *a, int socket, struct worker_shared 
         for (;;) {
                 const struct page *page = in->pending;
                 if (!page)
-                        r = next_page(a, in, &page);
+                        r = task_process_requests_next_page(a, in, &page);
                 in->pending = r ? NULL : page;
                 if (r || !page || page_space(page) > sizeof(shared->pages) - used)
                         break;
@@ -339,13 +341,13 @@ static bool answer_next(struct worker_asks *a, int socket, struct worker_shared 
         const struct page *page = in->pending;
         if (r)
                 return send_failure(a, socket, r, NULL);
-        count(a, &answer);
+        task_process_requests_count(a, &answer);
         answer.end = !page;
         if (page && answer.pages == 0) { /* it never fits there */
                 in->pending = NULL;
-                return send_answer(socket, &answer, page, sizeof(*page) + page->used);
+                return task_process_requests_send_answer(socket, &answer, page, sizeof(*page) + page->used);
         }
-        return send_answer(socket, &answer, NULL, 0);
+        return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
 static bool answer_broadcast(struct worker_asks *a, int socket, const struct worker_ask *ask)
@@ -362,7 +364,7 @@ static bool answer_broadcast(struct worker_asks *a, int socket, const struct wor
         if (r) {
                 sent = send_failure(a, socket, r, error_message(&error));
         } else {
-                sent = send_answer(socket, &answer, data, ask->size);
+                sent = task_process_requests_send_answer(socket, &answer, data, ask->size);
                 services->release(services->owner, hold);
         }
         error_deinit(&error);
@@ -380,7 +382,7 @@ static bool answer_file(struct worker_asks *a, int socket, const struct worker_r
         int r = services && services->file ? services->file(services->owner, name, a->run.task.stopped, &path, &error)
                                            : error_set(&error, -ENOENT, "there is no file %s here", name);
         bool sent = r ? send_failure(a, socket, r, error_message(&error))
-                      : send_answer(socket, &answer, path, strlen(path));
+                      : task_process_requests_send_answer(socket, &answer, path, strlen(path));
         error_deinit(&error);
         return sent;
 }
@@ -393,7 +395,8 @@ static bool answer_slice(struct worker_asks *a, int socket, const struct worker_
         if (!slices)
                 return send_failure(a, socket, -ENOENT, "the rows of parallelize are not to be had here");
         int r = slices->fetch(a->env->slice_owner, &a->run, ask->shuffle, ask->partition, &slice);
-        return r ? send_failure(a, socket, r, NULL) : send_answer(socket, &answer, slice.data, slice.len);
+        return r ? send_failure(a, socket, r, NULL)
+                 : task_process_requests_send_answer(socket, &answer, slice.data, slice.len);
 }
 
 static bool answer_barrier(struct worker_asks *a, int socket, const struct worker_received *in)
@@ -407,7 +410,8 @@ static bool answer_barrier(struct worker_asks *a, int socket, const struct worke
                                                                   in->len - sizeof(struct worker_ask),
                                                                   a->run.task.stopped, &reply, &len, &error)
                                               : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
-        bool sent = r ? send_failure(a, socket, r, error_message(&error)) : send_answer(socket, &answer, reply, len);
+        bool sent = r ? send_failure(a, socket, r, error_message(&error))
+                      : task_process_requests_send_answer(socket, &answer, reply, len);
         error_deinit(&error);
         return sent;
 }
@@ -422,9 +426,9 @@ bool worker_asks_answer(struct worker_asks *a, int socket, struct worker_shared 
         if (ask.what != WORKER_ASK_CLOSE) { /* the one that comes without being waited for, perhaps late */
                 if (!t)
                         return false;
-                begin(a, t);
+                task_process_requests_begin(a, t);
         }
-        bool open = ask.handle >= 0 && ask.handle < MAX_INPUTS && is_open(&a->inputs[ask.handle]);
+        bool open = ask.handle >= 0 && ask.handle < MAX_INPUTS && task_process_requests_is_open(&a->inputs[ask.handle]);
         switch (ask.what) {
         case WORKER_ASK_OPEN:
                 return answer_open(a, socket, run, &ask);

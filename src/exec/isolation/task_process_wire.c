@@ -114,7 +114,7 @@ static int map_body(struct worker_received *in, int fd, uint64_t len)
         return 0;
 }
 
-static int parse(struct worker_received *in, size_t got, int *fds, int n_fds)
+static int task_process_wire_parse(struct worker_received *in, size_t got, int *fds, int n_fds)
 {
         struct worker_packet packet;
         size_t mark = strlen(WORKER_CRASH);
@@ -160,7 +160,7 @@ int worker_receive(int socket, struct worker_received *in)
         int n = take_descriptors(&m, fds), r;
         if (got == 0 && n == 0)
                 return 0;
-        r = (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? -EBADMSG : parse(in, (size_t)got, fds, n);
+        r = (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ? -EBADMSG : task_process_wire_parse(in, (size_t)got, fds, n);
         for (int i = 0; i < n; i++)
                 if (fds[i] >= 0)
                         close(fds[i]);

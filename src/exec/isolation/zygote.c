@@ -84,7 +84,7 @@ static void ignore_group_signals(void)
                 signal(ignored[i], SIG_IGN);
 }
 
-static void report(int status, struct zygote_report r)
+static void zygote_report_end(int status, struct zygote_report r)
 {
         while (send(status, &r, sizeof(r), MSG_NOSIGNAL) < 0 && errno == EINTR)
                 ;
@@ -107,13 +107,13 @@ static void become_worker(struct zygote_process *z, int work, pid_t zygote)
         _exit(worker_main(socket, z->class));
 }
 
-static void fork_worker(struct zygote_process *z, int work, int status)
+static void zygote_fork_worker(struct zygote_process *z, int work, int status)
 {
         pid_t self = getpid(), pid = fork();
         if (pid == 0)
                 become_worker(z, work, self);
         if (pid < 0) {
-                report(status, (struct zygote_report){.kind = ZYGOTE_FAILED, .status = -errno});
+                zygote_report_end(status, (struct zygote_report){.kind = ZYGOTE_FAILED, .status = -errno});
                 close(status);
                 return;
         }
@@ -123,7 +123,7 @@ static void fork_worker(struct zygote_process *z, int work, int status)
                 z->children = mem_grow(z->children, z->cap * sizeof(*z->children));
         }
         z->children[z->n++] = (struct child){.pid = pid, .status = status};
-        report(status, (struct zygote_report){.kind = ZYGOTE_FORKED, .pid = pid});
+        zygote_report_end(status, (struct zygote_report){.kind = ZYGOTE_FORKED, .pid = pid});
 }
 
 static struct child *find_child(struct zygote_process *z, pid_t pid)
@@ -135,7 +135,7 @@ static struct child *find_child(struct zygote_process *z, pid_t pid)
 }
 
 /* Report those that have ended. */
-static void reap(struct zygote_process *z)
+static void zygote_reap(struct zygote_process *z)
 {
         for (;;) {
                 siginfo_t info = {0};
@@ -148,7 +148,8 @@ static void reap(struct zygote_process *z)
                 struct rusage usage = {0};
                 if (wait4(info.si_pid, &status, 0, &usage) < 0 || !c)
                         continue;
-                report(c->status, (struct zygote_report){.kind = ZYGOTE_ENDED,
+                zygote_report_end(c->status,
+                                  (struct zygote_report){.kind = ZYGOTE_ENDED,
                                                          .pid = c->pid,
                                                          .status = status,
                                                          .core_dumped = WIFSIGNALED(status) && WCOREDUMP(status),
@@ -159,7 +160,7 @@ static void reap(struct zygote_process *z)
 }
 
 /* One request: false at the end of the stream. */
-static bool serve(struct zygote_process *z)
+static bool zygote_serve(struct zygote_process *z)
 {
         struct request request;
         union {
@@ -178,7 +179,7 @@ static bool serve(struct zygote_process *z)
         if (request.kind == REQUEST_FORK && c && c->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
                 int fds[2];
                 memcpy(fds, CMSG_DATA(c), sizeof(fds));
-                fork_worker(z, fds[0], fds[1]);
+                zygote_fork_worker(z, fds[0], fds[1]);
                 close(fds[0]);
         } else if (request.kind == REQUEST_KILL && find_child(z, request.pid)) {
                 kill(request.pid, SIGKILL);
@@ -223,10 +224,10 @@ static void zygote_main(int socket, const struct worker_class *class, pid_t exec
                         struct signalfd_siginfo info[8];
                         while (read(z.signals, info, sizeof(info)) > 0)
                                 ;
-                        reap(&z);
+                        zygote_reap(&z);
                 }
                 if (fds[0].revents)
-                        open = serve(&z);
+                        open = zygote_serve(&z);
         }
         end_workers(&z);
         _exit(0);

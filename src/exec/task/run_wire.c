@@ -361,7 +361,7 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
         return error_set(error, -EBADMSG, "a status whose columns do not fit its %d tasks", run->n);
 }
 
-static void read_failure(const Firesteel__TaskFailure *f, struct slot_task *t)
+static void run_wire_read_failure(const Firesteel__TaskFailure *f, struct slot_task *t)
 {
         free(t->message);
         t->status = f->status < 0 ? f->status : -EIO;
@@ -413,7 +413,7 @@ int run_status_read(const run_status *from, struct task_batch *run, struct fst_e
                         ((int64_t *)&run->tasks[i].counters)[from->counters[c]->counter] = MAX(value, 0);
                 }
         for (size_t i = 0; i < from->n_failures; i++)
-                read_failure(from->failures[i], &run->tasks[from->failures[i]->at]);
+                run_wire_read_failure(from->failures[i], &run->tasks[from->failures[i]->at]);
         for (size_t i = 0; i < from->n_extras; i++)
                 read_extra(from->extras[i], &run->tasks[from->extras[i]->at]);
         for (int i = 0; i < run->n; i++)

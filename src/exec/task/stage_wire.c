@@ -25,13 +25,13 @@ struct stage_writer {
 /* ----------------------------------------------------------------------------------------------------- functions */
 
 /* Whether @module is what this process was started as: code that nobody else can load. */
-static bool is_program(const struct module *module)
+static bool stage_wire_is_program(const struct module *module)
 {
         uintptr_t entry = getauxval(AT_ENTRY);
         return entry >= module->start && entry < module->end;
 }
 
-static uint8_t digit(char c)
+static uint8_t stage_wire_digit(char c)
 {
         return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
@@ -39,7 +39,7 @@ static uint8_t digit(char c)
 static int check_module(const struct stage_writer *w, const struct module *module, const char *function,
                         struct fst_error *error)
 {
-        if (is_program(module) && !w->source->same_program)
+        if (stage_wire_is_program(module) && !w->source->same_program)
                 return error_set(error, -EINVAL,
                                  "%s is a function of the program itself, which executors cannot load: build the "
                                  "application as a shared object (`firesteel compile app.c -o app.so`) and submit "
@@ -61,7 +61,7 @@ static int describe_module(struct stage_writer *w, const struct module *module, 
         const char *id = module->info.build_id;
         size_t bytes = strlen(id) / 2;
         memcpy(file.build_id, id, sizeof(file.build_id));
-        if (w->source->identify && !is_program(module)) {
+        if (w->source->identify && !stage_wire_is_program(module)) {
                 int r = w->source->identify(w->source->owner, module, &file, error);
                 if (r)
                         return r;
@@ -70,7 +70,7 @@ static int describe_module(struct stage_writer *w, const struct module *module, 
         m->build_id.data = arena_alloc(arena, bytes);
         m->build_id.len = bytes;
         for (size_t i = 0; i < bytes; i++)
-                m->build_id.data[i] = (uint8_t)(digit(id[2 * i]) << 4 | digit(id[2 * i + 1]));
+                m->build_id.data[i] = (uint8_t)(stage_wire_digit(id[2 * i]) << 4 | stage_wire_digit(id[2 * i + 1]));
         if (file.has_sha256) {
                 m->sha256.data = (uint8_t *)arena_copy(arena, file.sha256, sizeof(file.sha256));
                 m->sha256.len = sizeof(file.sha256);
@@ -209,8 +209,8 @@ static void encode_properties(struct stage_writer *w, const struct strmap *prope
         }
 }
 
-static int encode_stage(struct stage_writer *w, const struct stage_work *work, Firesteel__Stage *stage,
-                        struct fst_error *error)
+static int stage_wire_encode_stage(struct stage_writer *w, const struct stage_work *work, Firesteel__Stage *stage,
+                                   struct fst_error *error)
 {
         firesteel__stage__init(stage);
         stage->version = STAGE_WIRE_VERSION;
@@ -237,7 +237,7 @@ int stage_encode(const struct stage_work *work, const struct stage_modules_sourc
         struct stage_writer w = {.base = {.inline_left = RDD_WIRE_INLINE, .function = encode_function},
                                  .source = modules};
         Firesteel__Stage stage;
-        int r = encode_stage(&w, work, &stage, error);
+        int r = stage_wire_encode_stage(&w, work, &stage, error);
         if (r == 0) {
                 size_t size = firesteel__stage__get_packed_size(&stage);
                 if (size > MAX_STAGE_WIRE) {

@@ -19,7 +19,7 @@ struct stage_reader {
         size_t n_modules;
 };
 
-static int bad(struct fst_error *error, const char *what)
+static int stage_wire_read_bad(struct fst_error *error, const char *what)
 {
         return error_set(error, -EBADMSG, "a stage cannot be read: %s", what);
 }
@@ -87,9 +87,9 @@ static int check_version(const void *data, size_t len, struct fst_error *error)
         struct fields fields = {data, (const unsigned char *)data + len};
         struct field field;
         if (len > MAX_STAGE_WIRE)
-                return bad(error, "it is too large");
+                return stage_wire_read_bad(error, "it is too large");
         if (next_field(&fields, &field) != 1 || field.number != 1 || field.is_bytes)
-                return bad(error, "these bytes are no stage");
+                return stage_wire_read_bad(error, "these bytes are no stage");
         if (field.value != STAGE_WIRE_VERSION)
                 return error_set(error, -EBADMSG,
                                  "a stage is in version %llu of its form, and this process knows version %d: driver "
@@ -100,7 +100,7 @@ static int check_version(const void *data, size_t len, struct fst_error *error)
 
 /* -------------------------------------------------------------------------------------------------------- modules */
 
-static bool hexadecimal(ProtobufCBinaryData id, char text[2 * MODULE_BUILD_ID_MAX + 1])
+static bool stage_wire_read_hexadecimal(ProtobufCBinaryData id, char text[2 * MODULE_BUILD_ID_MAX + 1])
 {
         static const char digits[] = "0123456789abcdef";
         if (id.len == 0 || id.len > MODULE_BUILD_ID_MAX)
@@ -121,8 +121,8 @@ static int give_module(const struct field *field, int (*each)(void *, const stru
         struct stage_module file = {0};
         Firesteel__Module *m = firesteel__module__unpack(&allocator, field->value, field->data);
         int r;
-        if (!m || !hexadecimal(m->build_id, file.build_id) || (m->sha256.len && m->sha256.len != 32)) {
-                r = bad(error, "a module is damaged");
+        if (!m || !stage_wire_read_hexadecimal(m->build_id, file.build_id) || (m->sha256.len && m->sha256.len != 32)) {
+                r = stage_wire_read_bad(error, "a module is damaged");
         } else {
                 file.name = m->name;
                 file.has_sha256 = m->sha256.len == 32;
@@ -145,7 +145,7 @@ int stage_modules(const void *data, size_t len,
         while (r == 0 && (more = next_field(&fields, &field)) == 1)
                 if (field.number == 2 && field.is_bytes)
                         r = give_module(&field, each, owner, error);
-        return r == 0 && more < 0 ? bad(error, "it is damaged") : r;
+        return r == 0 && more < 0 ? stage_wire_read_bad(error, "it is damaged") : r;
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
@@ -168,11 +168,12 @@ static int decode_function(struct rdd_wire_reader *base, const Firesteel__Functi
         int r;
         if (m->module == 0) {
                 r = decode_builtin(m, &found, error);
-        } else if (m->module > reader->n_modules || !hexadecimal(reader->modules[m->module - 1]->build_id, build_id)) {
-                r = bad(error, "a function is of no module");
+        } else if (m->module > reader->n_modules ||
+                   !stage_wire_read_hexadecimal(reader->modules[m->module - 1]->build_id, build_id)) {
+                r = stage_wire_read_bad(error, "a function is of no module");
         } else if (FST_SHAPE_FORM(m->shape) == FST_FORM_NONE || FST_SHAPE_FORM(m->shape) == FST_FORM_BUILTIN ||
                    FST_SHAPE_FORM(m->shape) > FST_FORM_PLACE) {
-                r = bad(error, "a function has a form that there is not");
+                r = stage_wire_read_bad(error, "a function has a form that there is not");
         } else {
                 r = module_resolve(build_id, m->offset, &found.code, error);
                 if (r)
@@ -202,7 +203,7 @@ static int decode_locations(const Firesteel__Stage *stage, const struct exec_env
         for (size_t i = 0; i < stage->n_locations; i++) {
                 const Firesteel__Location *m = stage->locations[i];
                 if (m->port > 65535 || m->executor < 0)
-                        return bad(error, "an executor's place is none");
+                        return stage_wire_read_bad(error, "an executor's place is none");
                 inputs->locations[i] = (struct shuffle_location){.executor = m->executor,
                                                                  .executor_id = mem_strdup(m->executor_id),
                                                                  .host = mem_strdup(m->host),
@@ -223,14 +224,14 @@ static int decode_inputs(const Firesteel__Stage *stage, struct shuffle_reader_en
                 struct shuffle_inputs *to = &inputs->inputs[i];
                 uint64_t id = 0;
                 if (m->n_location != m->n_task_id)
-                        return bad(error, "a shuffle has other map outputs than places of them");
+                        return stage_wire_read_bad(error, "a shuffle has other map outputs than places of them");
                 to->shuffle_id = m->shuffle;
                 to->maps = new_array(struct shuffle_map, m->n_location);
                 to->n = (int)m->n_location;
                 inputs->n_inputs = (int)i + 1;
                 for (size_t j = 0; j < m->n_location; j++) {
                         if (m->location[j] > (uint32_t)inputs->n_locations)
-                                return bad(error, "a map output is in no place");
+                                return stage_wire_read_bad(error, "a map output is in no place");
                         id += (uint64_t)m->task_id[j];
                         to->maps[j] =
                                 (struct shuffle_map){.task_id = (int64_t)id, .location = (int32_t)m->location[j] - 1};
@@ -272,7 +273,7 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         for (size_t i = 0; i < stage->n_properties; i++)
                 strmap_set(&work->properties, stage->properties[i]->key, stage->properties[i]->value);
         if (!stage->shuffle_write == !stage->action)
-                return bad(error, "it says not what becomes of the rows");
+                return stage_wire_read_bad(error, "it says not what becomes of the rows");
         int r = rdd_wire_decode(&reader->base, stage->rdds, stage->n_rdds, &work->final, error);
         if (r)
                 return r;
@@ -298,7 +299,7 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
         work->env = env;
         Firesteel__Stage *stage = firesteel__stage__unpack(&allocator, len, data);
         r = stage ? decode_stage(&reader, stage, work, error)
-                  : bad(error, "it is damaged, or asks for more memory than a message of its size may");
+                  : stage_wire_read_bad(error, "it is damaged, or asks for more memory than a message of its size may");
         work->memory = memory.arena;
         if (r) {
                 stage_work_unref(work);

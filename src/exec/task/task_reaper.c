@@ -97,7 +97,7 @@ int64_t task_reaper_deadline(const struct task_reaper *t)
 }
 
 /* The time of @w is over. */
-static void end(struct task_reaper *t, const struct watched *w, int64_t elapsed_ms, const char *what)
+static void task_reaper_end(struct task_reaper *t, const struct watched *w, int64_t elapsed_ms, const char *what)
 {
         if (t->ops->kill_worker(t->owner, w->slot, w->task_id)) {
                 log_error("Executor",
@@ -127,7 +127,7 @@ void task_reaper_tick(struct task_reaper *t, int64_t now)
                 if (t->timeout >= 0 && elapsed >= t->timeout) {
                         struct watched over = *w; /* the deed may change the list */
                         over.look = w->look = now + t->interval;
-                        end(t, &over, elapsed / 1000000, what);
+                        task_reaper_end(t, &over, elapsed / 1000000, what);
                         return;
                 }
                 log_warn("Executor", "Killed task %" PRId64 " is still running after %" PRId64 " ms. %s", w->task_id,

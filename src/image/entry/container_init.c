@@ -27,7 +27,7 @@ static void signals_to_wait_for(sigset_t *set)
                 sigdelset(set, own[i]);
 }
 
-static int start(const char *file, char *const *argv, const sigset_t *mask, pid_t *pid)
+static int container_init_start(const char *file, char *const *argv, const sigset_t *mask, pid_t *pid)
 {
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
@@ -40,7 +40,7 @@ static int start(const char *file, char *const *argv, const sigset_t *mask, pid_
 }
 
 /* Take in all that has ended; true when @pid is among them. */
-static bool reap(pid_t pid, int *status)
+static bool container_init_reap(pid_t pid, int *status)
 {
         bool ended = false;
         int how;
@@ -60,12 +60,12 @@ int container_init_run(const char *file, char *const *argv, int *status, struct 
         signals_to_wait_for(&waited);
         sigprocmask(SIG_SETMASK, &waited, &before);
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        int r = start(file, argv, &before, &pid);
+        int r = container_init_start(file, argv, &before, &pid);
         if (r == 0 && isatty(STDIN_FILENO))
                 tcsetpgrp(STDIN_FILENO, pid);
         while (r == 0) {
                 int number = sigwaitinfo(&waited, NULL);
-                if (number == SIGCHLD && reap(pid, status))
+                if (number == SIGCHLD && container_init_reap(pid, status))
                         break;
                 if (number > 0 && number != SIGCHLD)
                         kill(pid, number);

@@ -26,7 +26,7 @@ enum entrypoint_role entrypoint_role_of(const char *word)
         return ENTRYPOINT_COMMAND;
 }
 
-static const char *variable(char *const *environment, const char *name)
+static const char *entrypoint_variable(char *const *environment, const char *name)
 {
         size_t n = strlen(name);
         for (; *environment; environment++)
@@ -52,7 +52,7 @@ struct java_option {
         const char *text;
 };
 
-static int by_number(const void *a, const void *b)
+static int entrypoint_by_number(const void *a, const void *b)
 {
         const struct java_option *x = a, *y = b;
         return (x->number > y->number) - (x->number < y->number);
@@ -70,7 +70,7 @@ static void add_java_options(char *const *environment, struct string_list *out)
                 if (text_starts_with(environment[i], JAVA_OPTION) && equals)
                         options[n++] = (struct java_option){strtol(environment[i] + prefix, NULL, 10), equals + 1};
         }
-        qsort(options, n, sizeof(*options), by_number);
+        qsort(options, n, sizeof(*options), entrypoint_by_number);
         for (size_t i = 0; i < n; i++)
                 if (text_starts_with(options[i].text, "-Dspark.") && strchr(options[i].text, '='))
                         add_pair(out, "--conf", options[i].text + 2);
@@ -79,7 +79,7 @@ static void add_java_options(char *const *environment, struct string_list *out)
 
 /* ------------------------------------------------------------------------------------------------------ driver */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int entrypoint_by_name(const struct dirent **a, const struct dirent **b)
 {
         return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -101,7 +101,7 @@ static int find_application(const char *entry, size_t n, char **out, struct fst_
                 return 0;
         path[n - 2] = '\0';
         struct dirent **names;
-        int count = scandir(path, &names, is_module, by_name);
+        int count = scandir(path, &names, is_module, entrypoint_by_name);
         if (count < 0)
                 return errno == ENOENT ? 0 : error_errno(error, "SPARK_MOUNTED_CLASSPATH: %s", path);
         if (count > 0)
@@ -114,9 +114,9 @@ static int find_application(const char *entry, size_t n, char **out, struct fst_
 
 static int add_older_driver(char *const *environment, struct string_list *out, struct fst_error *error)
 {
-        const char *class = variable(environment, "SPARK_DRIVER_CLASS");
-        const char *memory = variable(environment, "SPARK_DRIVER_MEMORY");
-        const char *path = variable(environment, "SPARK_MOUNTED_CLASSPATH");
+        const char *class = entrypoint_variable(environment, "SPARK_DRIVER_CLASS");
+        const char *memory = entrypoint_variable(environment, "SPARK_DRIVER_MEMORY");
+        const char *path = entrypoint_variable(environment, "SPARK_MOUNTED_CLASSPATH");
         _cleanup_free_ char *application = NULL;
         struct option_words arguments = {0};
         int r = 0;
@@ -130,7 +130,7 @@ static int add_older_driver(char *const *environment, struct string_list *out, s
                               "no application is found: SPARK_MOUNTED_CLASSPATH (%s) names no shared object",
                               path ? path : "not set");
         if (r == 0)
-                r = option_string_split(variable(environment, "SPARK_DRIVER_ARGS"), &arguments, error);
+                r = option_string_split(entrypoint_variable(environment, "SPARK_DRIVER_ARGS"), &arguments, error);
         if (r == 0) {
                 add_java_options(environment, out);
                 add_pair(out, "--class", class);
@@ -147,7 +147,7 @@ static int add_older_driver(char *const *environment, struct string_list *out, s
 static int driver_command(int argc, char *const *argv, char *const *environment, struct string_list *out,
                           struct fst_error *error)
 {
-        const char *address = variable(environment, "SPARK_DRIVER_BIND_ADDRESS");
+        const char *address = entrypoint_variable(environment, "SPARK_DRIVER_BIND_ADDRESS");
         if (!address || !*address)
                 return error_set(error, -EINVAL,
                                  "SPARK_DRIVER_BIND_ADDRESS is not set: the pod's address is to be in it");
@@ -155,7 +155,7 @@ static int driver_command(int argc, char *const *argv, char *const *environment,
         add_setting(out, "spark.driver.bindAddress", address);
         add_setting(out, "spark.executorEnv.SPARK_DRIVER_POD_IP", address);
         add_pair(out, "--deploy-mode", "client");
-        if (argc == 1 && variable(environment, "SPARK_DRIVER_CLASS"))
+        if (argc == 1 && entrypoint_variable(environment, "SPARK_DRIVER_CLASS"))
                 return add_older_driver(environment, out, error);
         if (argc == 1)
                 return error_set(error, -EINVAL,
@@ -180,7 +180,7 @@ static int executor_command(char *const *environment, struct string_list *out, s
         };
         add_pair(out, "firesteel", "executor");
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-                const char *value = variable(environment, parts[i].variable);
+                const char *value = entrypoint_variable(environment, parts[i].variable);
                 if (value && *value)
                         add_pair(out, parts[i].option, value);
                 else if (parts[i].needed)

@@ -12,18 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *environment(const char *name)
+static const char *entrypoint_download_environment(const char *name)
 {
         return getenv(name);
 }
 
-static void started(void *context, const char *url, const char *path)
+static void entrypoint_download_started(void *context, const char *url, const char *path)
 {
         fprintf(stderr, "Downloading %s to %s.\n", url, path);
 }
 
-static int download(const struct strmap *conf, const char *list_key, const char *folder_key, const char *fallback,
-                    struct fst_error *error)
+static int entrypoint_download_download(const struct strmap *conf, const char *list_key, const char *folder_key,
+                                        const char *fallback, struct fst_error *error)
 {
         const char *list = strmap_get(conf, list_key), *said = strmap_get(conf, folder_key);
         const char *folder = said ? said : fallback;
@@ -34,10 +34,11 @@ static int download(const struct strmap *conf, const char *list_key, const char 
         int r = make_dirs(folder, 0755);
         if (r)
                 return error_set(error, r, "%s: %s cannot be made: %s", folder_key, folder, strerror(-r));
-        r = remote_files_new(
-                &(struct remote_files_options){
-                        .conf = conf, .env = environment, .directory = folder, .started = started},
-                &files, error);
+        r = remote_files_new(&(struct remote_files_options){.conf = conf,
+                                                            .env = entrypoint_download_environment,
+                                                            .directory = folder,
+                                                            .started = entrypoint_download_started},
+                             &files, error);
         if (r)
                 return r;
         r = remote_files_download_list(files, list, &local, error);
@@ -52,11 +53,12 @@ int entrypoint_download(const char *path, struct fst_error *error)
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         int r = properties_load(&conf, path, error);
         if (r == 0)
-                r = download(&conf, "spark.kubernetes.initContainer.remoteJars",
-                             "spark.kubernetes.mountDependencies.jarsDownloadDir", "/var/spark-data/spark-jars", error);
+                r = entrypoint_download_download(&conf, "spark.kubernetes.initContainer.remoteJars",
+                                                 "spark.kubernetes.mountDependencies.jarsDownloadDir",
+                                                 "/var/spark-data/spark-jars", error);
         if (r == 0)
-                r = download(&conf, "spark.kubernetes.initContainer.remoteFiles",
-                             "spark.kubernetes.mountDependencies.filesDownloadDir", "/var/spark-data/spark-files",
-                             error);
+                r = entrypoint_download_download(&conf, "spark.kubernetes.initContainer.remoteFiles",
+                                                 "spark.kubernetes.mountDependencies.filesDownloadDir",
+                                                 "/var/spark-data/spark-files", error);
         return r;
 }

@@ -11,7 +11,7 @@ static const struct archive_library *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct fst_error missing; /* when it cannot be loaded; kept for ever */
 
-static void load(void)
+static void archive_library_load_module(void)
 {
         on_demand_fn module;
         if (on_demand_load("archive", "libfiresteel-archive.so", ARCHIVE_MODULE_SYMBOL, &module, &missing) < 0)
@@ -25,7 +25,7 @@ static void load(void)
 
 int archive_library_load(const struct archive_library **out, struct fst_error *error)
 {
-        pthread_once(&once, load);
+        pthread_once(&once, archive_library_load_module);
         if (!library)
                 return error_set(error, -ENOTSUP, "%s", error_message(&missing));
         *out = library;

@@ -1,7 +1,7 @@
 /* libfiresteel-archive.so: libarchive's functions in a table; see io/codec/archive_library.h. */
 #include "io/codec/archive_library.h"
 
-static void read_all(struct archive *in)
+static void archive_module_read_all(struct archive *in)
 {
         archive_read_support_filter_bzip2(in);
         archive_read_support_filter_compress(in);
@@ -22,7 +22,7 @@ __attribute__((visibility("default"))) const void *firesteel_archive_module(void
 const void *firesteel_archive_module(void)
 {
         static const struct archive_library table = {.abi = ARCHIVE_LIBRARY_ABI,
-                                                     .read_all = read_all,
+                                                     .read_all = archive_module_read_all,
 #define ENTRY(name) .name = name,
                                                      ARCHIVE_LIBRARY_FUNCTIONS(ENTRY)
 #undef ENTRY

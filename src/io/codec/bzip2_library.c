@@ -10,7 +10,7 @@ static const struct bzip2_library *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct fst_error missing; /* when it cannot be loaded; kept for ever */
 
-static void load(void)
+static void bzip2_library_load_module(void)
 {
         on_demand_fn module;
         if (on_demand_load("bzip2", "libfiresteel-bzip2.so", BZIP2_MODULE_SYMBOL, &module, &missing) < 0)
@@ -24,7 +24,7 @@ static void load(void)
 
 int bzip2_library_load(const struct bzip2_library **out, struct fst_error *error)
 {
-        pthread_once(&once, load);
+        pthread_once(&once, bzip2_library_load_module);
         if (!library)
                 return error_set(error, -ENOTSUP, "%s", error_message(&missing));
         *out = library;

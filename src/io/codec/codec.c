@@ -192,7 +192,7 @@ int codec_compress(struct codec *codec, const void *data, size_t size, void *out
         }
 }
 
-static int corrupt(enum codec_kind kind, size_t size, size_t out_size, const char *why, struct fst_error *error)
+static int codec_corrupt(enum codec_kind kind, size_t size, size_t out_size, const char *why, struct fst_error *error)
 {
         return error_set(error, -EBADMSG, "%s: corrupt block: %zu bytes should give %zu%s%s", codec_name(kind), size,
                          out_size, why ? ": " : "", why ? why : "");
@@ -204,9 +204,9 @@ int codec_decompress(struct codec *codec, const void *data, size_t size, void *o
         switch (codec->kind) {
         case CODEC_LZ4: {
                 if (size > INT32_MAX || out_size > INT32_MAX)
-                        return corrupt(CODEC_LZ4, size, out_size, "too large", error);
+                        return codec_corrupt(CODEC_LZ4, size, out_size, "too large", error);
                 int n = LZ4_decompress_safe(data, out, (int)size, (int)out_size);
-                return n < 0 || (size_t)n != out_size ? corrupt(CODEC_LZ4, size, out_size, NULL, error) : 0;
+                return n < 0 || (size_t)n != out_size ? codec_corrupt(CODEC_LZ4, size, out_size, NULL, error) : 0;
         }
         case CODEC_ZSTD: {
                 if (!codec->decompressor)
@@ -215,12 +215,12 @@ int codec_decompress(struct codec *codec, const void *data, size_t size, void *o
                         return error_set(error, -ENOMEM, "zstd: no memory for a decompressor");
                 size_t n = ZSTD_decompressDCtx(codec->decompressor, out, out_size, data, size);
                 if (ZSTD_isError(n))
-                        return corrupt(CODEC_ZSTD, size, out_size, ZSTD_getErrorName(n), error);
-                return n != out_size ? corrupt(CODEC_ZSTD, size, out_size, NULL, error) : 0;
+                        return codec_corrupt(CODEC_ZSTD, size, out_size, ZSTD_getErrorName(n), error);
+                return n != out_size ? codec_corrupt(CODEC_ZSTD, size, out_size, NULL, error) : 0;
         }
         case CODEC_NONE:
                 if (size != out_size)
-                        return corrupt(CODEC_NONE, size, out_size, NULL, error);
+                        return codec_corrupt(CODEC_NONE, size, out_size, NULL, error);
                 if (size > 0)
                         memcpy(out, data, size);
                 return 0;

@@ -66,7 +66,7 @@ void decoder_free(struct decoder *d)
         free(d);
 }
 
-static bool start_zlib(struct decoder *d, enum codec_kind kind)
+static bool decoder_start_zlib(struct decoder *d, enum codec_kind kind)
 {
         int bits = kind == CODEC_GZIP ? 15 + 16 : 15;
         if (d->zlib_ready)
@@ -75,7 +75,7 @@ static bool start_zlib(struct decoder *d, enum codec_kind kind)
 }
 
 /* libbz2 has no reset. */
-static bool start_bzip2(struct decoder *d)
+static bool decoder_start_bzip2(struct decoder *d)
 {
         if (d->bzip2_ready)
                 d->library->decompress_end(&d->bzip2);
@@ -113,11 +113,11 @@ int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *fil
         switch (kind) {
         case CODEC_GZIP:
         case CODEC_DEFLATE:
-                ready = start_zlib(d, kind);
+                ready = decoder_start_zlib(d, kind);
                 break;
         case CODEC_BZIP2:
                 r = bzip2_library_load(&d->library, error);
-                ready = r == 0 && start_bzip2(d);
+                ready = r == 0 && decoder_start_bzip2(d);
                 break;
         case CODEC_ZSTD:
                 if (!d->zstd)
@@ -149,13 +149,13 @@ uint64_t decoder_bytes(const struct decoder *d)
         return d->position;
 }
 
-static int corrupt(struct decoder *d, const char *why, struct fst_error *error)
+static int decoder_corrupt(struct decoder *d, const char *why, struct fst_error *error)
 {
         return error_set(error, -EBADMSG, "%s: corrupt %s data at byte %llu: %s", d->file->path, codec_name(d->kind),
                          (unsigned long long)(d->position - (d->filled - d->at)), why);
 }
 
-static int fill(struct decoder *d, struct fst_error *error)
+static int decoder_fill(struct decoder *d, struct fst_error *error)
 {
         ssize_t n = d->file->fs->read_at(d->file, d->input, INPUT_SIZE, d->position, error);
         if (n < 0)
@@ -177,7 +177,7 @@ static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, str
                         while (d->at < d->filled && d->input[d->at] == 0)
                                 d->at++;
                         *got = 0;
-                        return d->at < d->filled ? corrupt(d, "something else follows the padding", error) : 0;
+                        return d->at < d->filled ? decoder_corrupt(d, "something else follows the padding", error) : 0;
                 }
                 inflateReset(z);
         }
@@ -192,7 +192,7 @@ static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, str
         if (r == Z_STREAM_END)
                 d->between = d->any = true;
         else if (r != Z_OK && r != Z_BUF_ERROR)
-                return corrupt(d, z->msg ? z->msg : "cannot be unpacked", error);
+                return decoder_corrupt(d, z->msg ? z->msg : "cannot be unpacked", error);
         return 0;
 }
 
@@ -200,7 +200,7 @@ static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, st
 {
         bz_stream *z = &d->bzip2;
         *got = 0;
-        if (d->between && d->any && !start_bzip2(d))
+        if (d->between && d->any && !decoder_start_bzip2(d))
                 return error_set(error, -ENOMEM, "%s: no memory to unpack bzip2", d->file->path);
         d->between = false;
         z->next_in = (char *)d->input + d->at;
@@ -215,7 +215,8 @@ static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, st
         else if (r == BZ_MEM_ERROR)
                 return error_set(error, -ENOMEM, "%s: no memory to unpack bzip2", d->file->path);
         else if (r != BZ_OK)
-                return corrupt(d, r == BZ_DATA_ERROR_MAGIC ? "it is no bzip2 stream" : "cannot be unpacked", error);
+                return decoder_corrupt(d, r == BZ_DATA_ERROR_MAGIC ? "it is no bzip2 stream" : "cannot be unpacked",
+                                       error);
         return 0;
 }
 
@@ -225,7 +226,7 @@ static int step_blocks(struct decoder *d, void *out, size_t size, size_t *got, s
         const char *why = lz4_blocks_step(d->blocks, d->input + d->at, &in, out, size, got);
         d->at += in;
         d->between = lz4_blocks_between(d->blocks);
-        return why ? corrupt(d, why, error) : 0;
+        return why ? decoder_corrupt(d, why, error) : 0;
 }
 
 static int step_zstd(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
@@ -236,7 +237,7 @@ static int step_zstd(struct decoder *d, void *out, size_t size, size_t *got, str
         d->at = in.pos;
         *got = to.pos;
         if (ZSTD_isError(r))
-                return corrupt(d, ZSTD_getErrorName(r), error);
+                return decoder_corrupt(d, ZSTD_getErrorName(r), error);
         d->between = r == 0;
         return 0;
 }
@@ -248,14 +249,14 @@ static int step_lz4(struct decoder *d, void *out, size_t size, size_t *got, stru
         size_t r = LZ4F_decompress(d->lz4, out, got, d->input + d->at, &in, NULL);
         if (LZ4F_isError(r)) {
                 *got = 0;
-                return corrupt(d, LZ4F_getErrorName(r), error);
+                return decoder_corrupt(d, LZ4F_getErrorName(r), error);
         }
         d->at += in;
         d->between = r == 0;
         return 0;
 }
 
-static int step(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         switch (d->kind) {
         case CODEC_BZIP2:
@@ -278,18 +279,18 @@ int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct
                  * it has taken already, so it is asked once more before the end counts as too early.
                  */
                 if (d->at == d->filled && !d->input_ended) {
-                        int r = fill(d, error);
+                        int r = decoder_fill(d, error);
                         if (r < 0)
                                 return r;
                 }
                 if (d->at == d->filled && d->between)
                         break;
                 size_t before = d->at;
-                int r = step(d, data, room, &made, error);
+                int r = decoder_step(d, data, room, &made, error);
                 if (r < 0)
                         return r;
                 if (made == 0 && d->at == before && d->input_ended && !d->between)
-                        return corrupt(d, "the file ends too early", error);
+                        return decoder_corrupt(d, "the file ends too early", error);
         }
         *got = made;
         return 0;

@@ -31,7 +31,7 @@ struct application {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct application *current; /* under lock */
 
-static const char *environment(const char *name)
+static const char *file_systems_environment(const char *name)
 {
         return getenv(name);
 }
@@ -74,7 +74,7 @@ static int load_conf(struct application *a, struct fst_error *error)
         struct hadoop_conf conf = {0};
         if (a->loaded)
                 return 0;
-        hadoop_conf_init(&conf, environment);
+        hadoop_conf_init(&conf, file_systems_environment);
         int r = hadoop_conf_load(&conf, &a->spark, error);
         if (r < 0) {
                 hadoop_conf_deinit(&conf);
@@ -160,7 +160,7 @@ int file_system_resolve(const char *text, char **path, const struct file_system 
 int file_systems_describe(struct strmap *out, struct fst_error *error)
 {
         _cleanup_(hadoop_conf_deinit) struct hadoop_conf conf = {0};
-        hadoop_conf_init(&conf, environment);
+        hadoop_conf_init(&conf, file_systems_environment);
         int r = hadoop_conf_load(&conf, NULL, error);
         for (struct strmap_entry *e = NULL; r == 0 && (e = strmap_next(&conf.values, e));) {
                 _cleanup_free_ char *key = mem_printf(SPARK_PREFIX "%s", e->key);

@@ -80,7 +80,7 @@ struct expansion {
         struct fst_error *error;
 };
 
-static int expand(struct expansion *x, const char *pattern, size_t at)
+static int glob_expand_braces(struct expansion *x, const char *pattern, size_t at)
 {
         const char *close;
         bool slash;
@@ -111,7 +111,7 @@ static int expand(struct expansion *x, const char *pattern, size_t at)
                 } else if (p == close || (*p == ',' && depth == 0)) {
                         _cleanup_free_ char *one = mem_printf("%.*s%.*s%s", (int)head, pattern, (int)(p - alternative),
                                                               alternative, close + 1);
-                        int r = expand(x, one, head);
+                        int r = glob_expand_braces(x, one, head);
                         if (r < 0)
                                 return r;
                         alternative = p + 1;
@@ -124,7 +124,7 @@ int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *wo
 {
         struct glob_words found = {0};
         struct expansion x = {.only_with_slash = only_with_slash, .words = &found, .error = error};
-        int r = expand(&x, pattern, 0);
+        int r = glob_expand_braces(&x, pattern, 0);
         for (size_t i = 0; r == 0 && i < found.len; i++)
                 vec_push(words, steal(found.data[i]));
         glob_words_deinit(&found);
@@ -147,7 +147,7 @@ static const char *set_end(const char *p)
 }
 
 /* Hadoop makes a regular expression of each component, and says which one was wrong. */
-static int unclosed(const char *what, const char *pattern, const char *at, struct fst_error *error)
+static int glob_unclosed(const char *what, const char *pattern, const char *at, struct fst_error *error)
 {
         while (at > pattern && at[-1] != '/')
                 at--;
@@ -178,7 +178,7 @@ int glob_check(const char *pattern, struct fst_error *error)
         bool slash;
         for (const char *p = find_brace(pattern, &close, &slash); *p; p = find_brace(close + 1, &close, &slash))
                 if (!close)
-                        return unclosed("Unclosed group", pattern, p, error);
+                        return glob_unclosed("Unclosed group", pattern, p, error);
         for (const char *p = pattern; *p; p++) {
                 if (*p == '\\') {
                         size_t unknown = unknown_escape(++p);
@@ -193,7 +193,7 @@ int glob_check(const char *pattern, struct fst_error *error)
                 } else if (*p == '[') {
                         const char *end = set_end(p);
                         if (!end)
-                                return unclosed("Unclosed character class", pattern, p, error);
+                                return glob_unclosed("Unclosed character class", pattern, p, error);
                         p = end - 1;
                 }
         }

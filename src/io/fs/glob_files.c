@@ -102,7 +102,7 @@ static int match_path(const struct file_system *fs, const char *pattern, struct 
         return r;
 }
 
-static int compare_status(const void *a, const void *b)
+static int glob_files_compare_status(const void *a, const void *b)
 {
         return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
 }
@@ -119,7 +119,7 @@ int glob_files(const struct file_system *fs, const char *pattern, struct file_li
                 return r;
         }
         if (matched.len > 1)
-                qsort(matched.data, matched.len, sizeof(*matched.data), compare_status);
+                qsort(matched.data, matched.len, sizeof(*matched.data), glob_files_compare_status);
         for (size_t i = 0; i < matched.len; i++)
                 vec_push(found, matched.data[i]);
         vec_deinit(&matched);

@@ -66,7 +66,7 @@ struct reader {
         struct fst_error *error;
 };
 
-static int read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error);
+static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error);
 
 static enum field field_of(const char *name)
 {
@@ -76,7 +76,7 @@ static enum field field_of(const char *name)
                                             : FIELD_NONE;
 }
 
-static void include(struct reader *r, const char **attributes)
+static void hadoop_conf_include(struct reader *r, const char **attributes)
 {
         const char *href = NULL;
         for (int i = 0; attributes[i]; i += 2)
@@ -93,18 +93,18 @@ static void include(struct reader *r, const char **attributes)
                 _cleanup_free_ char *path = slash && *file != '/'
                                                     ? mem_printf("%.*s/%s", (int)(slash - r->name), r->name, file)
                                                     : mem_strdup(file);
-                r->result = read_file(r->conf, path, r->includes + 1, r->error);
+                r->result = hadoop_conf_read_file(r->conf, path, r->includes + 1, r->error);
         }
         if (r->result < 0)
                 XML_StopParser(r->parser, XML_FALSE);
 }
 
-static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+static void hadoop_conf_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
         struct reader *r = data;
         const char *colon = strchr(name, ':');
         if (strcmp(colon ? colon + 1 : name, "include") == 0) {
-                include(r, attributes);
+                hadoop_conf_include(r, attributes);
         } else if (strcmp(name, "property") == 0) {
                 r->in_property = true;
                 for (int i = 0; i < N_FIELDS; i++) {
@@ -124,7 +124,7 @@ static void start_element(void *data, const XML_Char *name, const XML_Char **att
         }
 }
 
-static void characters(void *data, const XML_Char *text, int length)
+static void hadoop_conf_characters(void *data, const XML_Char *text, int length)
 {
         struct reader *r = data;
         if (r->field != FIELD_NONE)
@@ -132,7 +132,7 @@ static void characters(void *data, const XML_Char *text, int length)
 }
 
 /* @text without the blanks around it, in place. */
-static char *trim(char *text)
+static char *hadoop_conf_trim(char *text)
 {
         text += strspn(text, " \t\r\n\f\v");
         size_t n = strlen(text);
@@ -146,16 +146,16 @@ static void end_property(struct reader *r)
 {
         _cleanup_free_ char *name_text = buf_steal(&r->text[FIELD_NAME]);
         _cleanup_free_ char *final_text = buf_steal(&r->text[FIELD_FINAL]);
-        const char *key = new_name(trim(name_text));
+        const char *key = new_name(hadoop_conf_trim(name_text));
         if (!*key || strmap_get(&r->conf->final, key))
                 return;
         if (r->has[FIELD_VALUE])
                 strmap_set(&r->conf->values, key, buf_text(&r->text[FIELD_VALUE]));
-        if (strcmp(trim(final_text), "true") == 0)
+        if (strcmp(hadoop_conf_trim(final_text), "true") == 0)
                 strmap_set(&r->conf->final, key, "");
 }
 
-static void end_element(void *data, const XML_Char *name)
+static void hadoop_conf_end_element(void *data, const XML_Char *name)
 {
         struct reader *r = data;
         if (strcmp(name, "property") == 0 && r->in_property) {
@@ -165,17 +165,17 @@ static void end_element(void *data, const XML_Char *name)
         r->field = FIELD_NONE;
 }
 
-static void entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
-                            const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
-                            const XML_Char *notation)
+static void hadoop_conf_entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value,
+                                        int length, const XML_Char *base, const XML_Char *system,
+                                        const XML_Char *public_id, const XML_Char *notation)
 {
         struct reader *r = data;
         r->entity = true;
         XML_StopParser(r->parser, XML_FALSE);
 }
 
-static int parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name, int includes, bool beside,
-                 struct fst_error *error)
+static int hadoop_conf_parse_file(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
+                                  int includes, bool beside, struct fst_error *error)
 {
         if (len > HADOOP_CONF_MAX_FILE)
                 return error_set(error, -EINVAL, "%s: it has %zu bytes, more than %d; is it the right file?", name, len,
@@ -185,9 +185,9 @@ static int parse(struct hadoop_conf *conf, const char *text, size_t len, const c
         if (!r.parser)
                 return error_set(error, -ENOMEM, "no memory to read %s", name);
         XML_SetUserData(r.parser, &r);
-        XML_SetElementHandler(r.parser, start_element, end_element);
-        XML_SetCharacterDataHandler(r.parser, characters);
-        XML_SetEntityDeclHandler(r.parser, entity_declared);
+        XML_SetElementHandler(r.parser, hadoop_conf_start_element, hadoop_conf_end_element);
+        XML_SetCharacterDataHandler(r.parser, hadoop_conf_characters);
+        XML_SetEntityDeclHandler(r.parser, hadoop_conf_entity_declared);
         bool good = XML_Parse(r.parser, text, (int)len, XML_TRUE) == XML_STATUS_OK;
         if (r.result == 0 && !good)
                 r.result = error_set(error, -EINVAL, "error parsing conf %s: line %lu: %s", name,
@@ -202,10 +202,10 @@ static int parse(struct hadoop_conf *conf, const char *text, size_t len, const c
 
 int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name, struct fst_error *error)
 {
-        return parse(conf, text, len, name, 0, false, error);
+        return hadoop_conf_parse_file(conf, text, len, name, 0, false, error);
 }
 
-static int read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error)
+static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         char piece[8192];
@@ -216,7 +216,7 @@ static int read_file(struct hadoop_conf *conf, const char *path, int includes, s
         int r = n < 0 ? error_errno(error, "reading %s", path) : 0;
         if (fd >= 0)
                 close(fd);
-        return r < 0 ? r : parse(conf, buf_text(&text), text.len, path, includes, true, error);
+        return r < 0 ? r : hadoop_conf_parse_file(conf, buf_text(&text), text.len, path, includes, true, error);
 }
 
 /* The first of the folders of Spark's class path that has @file. */
@@ -231,7 +231,7 @@ static int load_file(struct hadoop_conf *conf, const char *file, struct fst_erro
                         continue;
                 _cleanup_free_ char *path = mem_printf("%s/%s", folders[i], file);
                 if (access(path, F_OK) == 0)
-                        return read_file(conf, path, 0, error);
+                        return hadoop_conf_read_file(conf, path, 0, error);
         }
         return 0;
 }
@@ -287,7 +287,7 @@ char *hadoop_conf_user(const struct hadoop_conf *conf)
 }
 
 /* What ${NAME} stands for, owned by the caller, or NULL. */
-static char *variable(const struct hadoop_conf *conf, const char *name)
+static char *hadoop_conf_variable(const struct hadoop_conf *conf, const char *name)
 {
         const char *value;
         if (strncmp(name, "env.", 4) == 0) {
@@ -330,7 +330,7 @@ char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key)
         const char *at;
         size_t n;
         for (int i = 0; i < MAX_SUBSTITUTIONS && (at = find_variable(text, &n)); i++) {
-                _cleanup_free_ char *name = mem_strndup(at + 2, n), *value = variable(conf, name);
+                _cleanup_free_ char *name = mem_strndup(at + 2, n), *value = hadoop_conf_variable(conf, name);
                 if (!value || strlen(text) + strlen(value) > MAX_VALUE)
                         break;
                 char *next = mem_printf("%.*s%s%s", (int)(at - text), text, value, at + n + 3);
@@ -345,6 +345,6 @@ bool hadoop_conf_flag(const struct hadoop_conf *conf, const char *key, bool othe
         _cleanup_free_ char *value = hadoop_conf_get(conf, key);
         if (!value)
                 return otherwise;
-        const char *text = trim(value);
+        const char *text = hadoop_conf_trim(value);
         return strcasecmp(text, "true") == 0 ? true : strcasecmp(text, "false") == 0 ? false : otherwise;
 }

@@ -64,7 +64,7 @@ static int local_stat(const struct file_system *fs, const char *path, struct fil
         return 0;
 }
 
-static int compare_status(const void *a, const void *b)
+static int local_fs_compare_status(const void *a, const void *b)
 {
         return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
 }
@@ -110,7 +110,7 @@ static int local_list(const struct file_system *fs, const char *path, struct fil
                 return r;
         }
         if (found.len > 0)
-                qsort(found.data, found.len, sizeof(*found.data), compare_status);
+                qsort(found.data, found.len, sizeof(*found.data), local_fs_compare_status);
         for (size_t i = 0; i < found.len; i++)
                 vec_push(list, found.data[i]);
         vec_deinit(&found);

@@ -74,7 +74,7 @@ void remote_call_end(struct remote_call **call)
 /* ---------------------------------------------------------------------------------------------------- the operations
  */
 
-static struct remote_fs *owner(const struct file_system *fs)
+static struct remote_fs *remote_fs_owner(const struct file_system *fs)
 {
         return *fs->scheme == 'h' ? (struct remote_fs *)container_of(fs, struct remote_fs, hdfs)
                                   : (struct remote_fs *)container_of(fs, struct remote_fs, s3a);
@@ -82,7 +82,7 @@ static struct remote_fs *owner(const struct file_system *fs)
 
 #define WITH_CALL(r, fs, call)                                                                                         \
         _cleanup_(remote_call_end) struct remote_call *call = NULL;                                                    \
-        int r = remote_call_begin(owner(fs), &call, error);                                                            \
+        int r = remote_call_begin(remote_fs_owner(fs), &call, error);                                                  \
         if (r != 0)                                                                                                    \
         return r
 
@@ -140,8 +140,8 @@ static ssize_t read_ahead(struct open_file *file, range_fn *read, size_t size, u
         return n;
 }
 
-static ssize_t read_range(struct open_file *file, range_fn *read, void *data, size_t size, uint64_t offset,
-                          struct fst_error *error)
+static ssize_t remote_fs_read_range(struct open_file *file, range_fn *read, void *data, size_t size, uint64_t offset,
+                                    struct fst_error *error)
 {
         struct remote_file *state = file->state;
         if (size == 0 || offset >= file->size)
@@ -237,7 +237,7 @@ static int hdfs_open(const struct file_system *fs, const char *path, struct open
 
 static ssize_t hdfs_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
 {
-        return read_range(file, webhdfs_read, data, size, offset, error);
+        return remote_fs_read_range(file, webhdfs_read, data, size, offset, error);
 }
 
 static int hdfs_close(struct open_file *file, struct fst_error *error)
@@ -313,7 +313,7 @@ static int s3_open(const struct file_system *fs, const char *path, struct open_f
 
 static ssize_t s3_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
 {
-        return read_range(file, s3a_read, data, size, offset, error);
+        return remote_fs_read_range(file, s3a_read, data, size, offset, error);
 }
 
 static int s3_close(struct open_file *file, struct fst_error *error)

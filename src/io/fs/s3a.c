@@ -34,7 +34,7 @@ char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char 
         return value;
 }
 
-static bool flag(const struct hadoop_conf *conf, const char *bucket, const char *name, bool otherwise)
+static bool s3a_flag(const struct hadoop_conf *conf, const char *bucket, const char *name, bool otherwise)
 {
         _cleanup_free_ char *own = mem_printf("fs.s3a.bucket.%s.%s", bucket, name);
         _cleanup_free_ char *all = mem_printf("fs.s3a.%s", name);
@@ -55,7 +55,7 @@ int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *s
 }
 
 /* What is said, else what the endpoint's name says ("s3.eu-west-1.amazonaws.com"), else us-east-1. */
-static char *region(const struct hadoop_conf *conf, const char *bucket)
+static char *s3a_region(const struct hadoop_conf *conf, const char *bucket)
 {
         char *said = s3a_option(conf, bucket, "endpoint.region");
         _cleanup_free_ char *endpoint = said ? NULL : s3a_option(conf, bucket, "endpoint");
@@ -69,17 +69,18 @@ static char *region(const struct hadoop_conf *conf, const char *bucket)
 char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *key)
 {
         struct buf url = BUF_INIT;
-        _cleanup_free_ char *endpoint = s3a_option(conf, bucket, "endpoint"), *where = region(conf, bucket);
+        _cleanup_free_ char *endpoint = s3a_option(conf, bucket, "endpoint"), *where = s3a_region(conf, bucket);
         if (!endpoint)
                 endpoint = strcmp(where, "us-east-1") == 0 ? mem_strdup("s3.amazonaws.com")
                                                            : mem_printf("s3.%s.amazonaws.com", where);
         const char *host = strstr(endpoint, "://");
-        bool secure = host ? strncmp(endpoint, "https:", 6) == 0 : flag(conf, bucket, "connection.ssl.enabled", true);
+        bool secure =
+                host ? strncmp(endpoint, "https:", 6) == 0 : s3a_flag(conf, bucket, "connection.ssl.enabled", true);
         host = host ? host + 3 : endpoint;
         size_t n = strcspn(host, "/");
         /* A bucket is no part of an address, nor, with dots in it, of a name that a certificate covers. */
         bool numeric = isdigit((unsigned char)host[0]) && strspn(host, "0123456789.:") == n;
-        bool in_path = flag(conf, bucket, "path.style.access", false) || numeric || host[0] == '[' ||
+        bool in_path = s3a_flag(conf, bucket, "path.style.access", false) || numeric || host[0] == '[' ||
                        strncmp(host, "localhost", 9) == 0 || (secure && strchr(bucket, '.'));
         buf_printf(&url, "http%s://", secure ? "s" : "");
         if (in_path)
@@ -92,7 +93,7 @@ char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *ke
 }
 
 /* The name and secret that sign, "" for anonymous. -EACCES when there are none. */
-static int credentials(const struct hadoop_conf *conf, const char *bucket, char **out, struct fst_error *error)
+static int s3a_credentials(const struct hadoop_conf *conf, const char *bucket, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *id = s3a_option(conf, bucket, "access.key"),
                             *secret = s3a_option(conf, bucket, "secret.key");
@@ -152,7 +153,7 @@ static int put_digest(const struct s3a_question *q, char header[128], struct fst
 }
 
 /* Perform, and again while the store says that it is busy (503 Slow Down and its like), a little later each time. */
-static int perform(struct remote_call *c, const struct http_request *request, struct fst_error *error)
+static int s3a_perform(struct remote_call *c, const struct http_request *request, struct fst_error *error)
 {
         for (int attempt = 0;; attempt++) {
                 int r = http_perform(c->http, request, &c->answer, error);
@@ -168,11 +169,11 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
         char digest[128];
         if (!*bucket)
                 return error_set(error, -EINVAL, "%s names no bucket", path);
-        int result = credentials(c->conf, bucket, &identity, error);
+        int result = s3a_credentials(c->conf, bucket, &identity, error);
         result = result < 0 ? result : put_digest(q, digest, error);
         if (result < 0)
                 return result;
-        _cleanup_free_ char *where = region(c->conf, bucket), *token = s3a_option(c->conf, bucket, "session.token");
+        _cleanup_free_ char *where = s3a_region(c->conf, bucket), *token = s3a_option(c->conf, bucket, "session.token");
         _cleanup_free_ char *object = s3a_url(c->conf, bucket, q->key);
         _cleanup_free_ char *url = mem_printf("%s%s%s", object, q->query ? "?" : "", q->query ? q->query : "");
         _cleanup_free_ char *header = token ? mem_printf("x-amz-security-token: %s", token) : NULL;
@@ -196,7 +197,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
                         request.aws_sigv4 = sign;
                         request.user_password = identity;
                 }
-                result = perform(c, &request, error);
+                result = s3a_perform(c, &request, error);
                 if (result < 0)
                         return error_wrap(error, result, "%s", path);
                 /* A bucket of another region says which. */
@@ -220,7 +221,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
 }
 
 /* "2024-05-06T07:08:09.000Z" or "Mon, 06 May 2024 07:08:09 GMT" as milliseconds; 0 for what is neither. */
-static int64_t read_time(const char *text, const char *format)
+static int64_t s3a_read_time(const char *text, const char *format)
 {
         struct tm tm = {0};
         return text && strptime(text, format, &tm) ? (int64_t)timegm(&tm) * 1000 : 0;
@@ -248,7 +249,7 @@ struct listing {
         struct buf text[N_FIELDS];
 };
 
-static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+static void s3a_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
         struct listing *l = data;
         l->depth++;
@@ -268,7 +269,7 @@ static void start_element(void *data, const XML_Char *name, const XML_Char **att
         }
 }
 
-static void characters(void *data, const XML_Char *text, int length)
+static void s3a_characters(void *data, const XML_Char *text, int length)
 {
         struct listing *l = data;
         if (l->field != FIELD_NONE)
@@ -289,11 +290,11 @@ static void put_entry(struct listing *l, const char *key, bool directory)
                                   .path = path_join(l->path, name),
                                   .directory = directory,
                                   .size = directory ? 0 : strtoull(buf_text(&l->text[FIELD_SIZE]), NULL, 10),
-                                  .modified_ms = read_time(buf_text(&l->text[FIELD_TIME]), "%Y-%m-%dT%H:%M:%S"),
+                                  .modified_ms = s3a_read_time(buf_text(&l->text[FIELD_TIME]), "%Y-%m-%dT%H:%M:%S"),
                           });
 }
 
-static void end_element(void *data, const XML_Char *name)
+static void s3a_end_element(void *data, const XML_Char *name)
 {
         struct listing *l = data;
         if (l->depth == 2 && l->contents)
@@ -306,9 +307,9 @@ static void end_element(void *data, const XML_Char *name)
         l->depth--;
 }
 
-static void entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
-                            const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
-                            const XML_Char *notation)
+static void s3a_entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
+                                const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
+                                const XML_Char *notation)
 {
         struct listing *l = data;
         XML_StopParser(l->parser, XML_FALSE);
@@ -323,9 +324,9 @@ int s3a_read_listing(const char *text, size_t len, const char *path, struct file
         if (!l.parser)
                 return error_set(error, -ENOMEM, "no memory to list %s", path);
         XML_SetUserData(l.parser, &l);
-        XML_SetElementHandler(l.parser, start_element, end_element);
-        XML_SetCharacterDataHandler(l.parser, characters);
-        XML_SetEntityDeclHandler(l.parser, entity_declared);
+        XML_SetElementHandler(l.parser, s3a_start_element, s3a_end_element);
+        XML_SetCharacterDataHandler(l.parser, s3a_characters);
+        XML_SetEntityDeclHandler(l.parser, s3a_entity_declared);
         bool good = len <= HTTP_MAX_ANSWER && XML_Parse(l.parser, text, (int)len, XML_TRUE) == XML_STATUS_OK;
         XML_ParserFree(l.parser);
         bool more = strcmp(buf_text(&l.text[FIELD_TRUNCATED]), "true") == 0 && l.text[FIELD_NEXT].len > 0;
@@ -373,7 +374,7 @@ int s3a_stat(struct remote_call *c, const char *path, struct file_status *status
                         _cleanup_free_ char *time = http_answer_header(&c->answer, "Last-Modified");
                         *status = (struct file_status){.path = mem_strdup(path),
                                                        .size = size ? strtoull(size, NULL, 10) : 0,
-                                                       .modified_ms = read_time(time, "%a, %d %b %Y %H:%M:%S")};
+                                                       .modified_ms = s3a_read_time(time, "%a, %d %b %Y %H:%M:%S")};
                         return 0;
                 }
                 if (c->answer.status != 404)

@@ -42,7 +42,7 @@ struct s3a_file {
 /* ------------------------------------------------------------------------------------------------- uploads in parts */
 
 /* What stands between <NAME> and </NAME> of the answer, or NULL. */
-static char *element(const struct http_answer *answer, const char *name)
+static char *s3a_write_element(const struct http_answer *answer, const char *name)
 {
         _cleanup_free_ char *open = mem_printf("<%s>", name), *close = mem_printf("</%s>", name);
         const char *start = strstr(buf_text(&answer->body), open);
@@ -71,7 +71,7 @@ static int multipart_begin(struct remote_call *c, const char *path, struct multi
                          error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *id = element(&c->answer, "UploadId");
+        _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
         if (!id)
                 return error_set(error, -EPROTO, "%s: the object store's answer names no upload", path);
         uri_put_quoted(&quoted, id, "");
@@ -179,7 +179,7 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
         return 0;
 }
 
-static int finish(struct s3a_file *f, const char *path, struct fst_error *error)
+static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         if (!f->multipart.id)
                 return ask_good(f->file.call, path,
@@ -199,7 +199,7 @@ int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
         if (keep && f->failed < 0)
                 r = error_set(error, f->failed, "%s: writing it has failed", file->path);
         else if (keep)
-                r = finish(f, file->path, error);
+                r = s3a_write_finish(f, file->path, error);
         if (!keep || r < 0)
                 multipart_abort(f->file.call, file->path, &f->multipart);
         *file = OPEN_FILE_INIT;
@@ -228,7 +228,7 @@ int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
         return ask_good(c, path, &(struct s3a_question){.method = "PUT", .key = marker, .body = ""}, error);
 }
 
-static int write_piece(void *context, const char *data, size_t n)
+static int s3a_write_write_piece(void *context, const char *data, size_t n)
 {
         return s3a_write(context, data, n, NULL);
 }
@@ -249,12 +249,13 @@ static int copy_through_here(struct remote_call *c, const char *from, const char
                 remote_call_end(&writer);
                 return r;
         }
-        r = s3a_fetch(c, from, write_piece, &file, error);
+        r = s3a_fetch(c, from, s3a_write_write_piece, &file, error);
         int closed = s3a_close(&file, r == 0, r == 0 ? error : NULL);
         return r < 0 ? r : closed;
 }
 
-static int copy(struct remote_call *c, const char *from, const char *to, uint64_t size, struct fst_error *error)
+static int s3a_write_copy(struct remote_call *c, const char *from, const char *to, uint64_t size,
+                          struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf source = BUF_INIT;
         _cleanup_free_ char *bucket = remote_authority(from), *said = hadoop_conf_get(c->conf, COPY_LIMIT_KEY);
@@ -388,7 +389,7 @@ static int rename_below(struct remote_call *c, const char *from, const char *to,
         int r = s3a_list_deep(c, from, &list, error);
         for (size_t i = 0; r == 0 && i < list.len; i++) {
                 _cleanup_free_ char *target = mem_printf("%s%s", to, list.data[i].path + strlen(from));
-                r = copy(c, list.data[i].path, target, list.data[i].size, error);
+                r = s3a_write_copy(c, list.data[i].path, target, list.data[i].size, error);
         }
         if (r == 0 && list.len == 0)
                 r = s3a_mkdirs(c, to, error);
@@ -409,7 +410,7 @@ int s3a_rename(struct remote_call *c, const char *from, const char *to, struct f
         if (r == 0 && status.directory)
                 r = rename_below(c, from, to, error);
         else if (r == 0) {
-                r = copy(c, from, to, status.size, error);
+                r = s3a_write_copy(c, from, to, status.size, error);
                 if (r == 0)
                         r = remove_key(c, from, s3a_key(from), error);
         }

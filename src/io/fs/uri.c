@@ -19,7 +19,7 @@ static int hex_byte(const char *digits)
         return (int)strtol(two, NULL, 16);
 }
 
-static bool is_one_of(unsigned char c, const char *marks)
+static bool uri_is_one_of(unsigned char c, const char *marks)
 {
         return isalnum(c) || c >= 0x80 || (c && strchr(marks, c));
 }
@@ -30,7 +30,7 @@ static bool is_made_of(struct uri_part part, const char *marks)
         for (size_t i = 0; i < part.len; i++) {
                 if (part.text[i] == '%' && i + 2 < part.len && hex_byte(part.text + i + 1) >= 0)
                         i += 2;
-                else if (!is_one_of((unsigned char)part.text[i], marks))
+                else if (!uri_is_one_of((unsigned char)part.text[i], marks))
                         return false;
         }
         return true;
@@ -135,11 +135,11 @@ char *uri_decode(struct uri_part part)
         return buf_steal(&out);
 }
 
-static void put(struct buf *out, const char *text, const char *marks)
+static void uri_put(struct buf *out, const char *text, const char *marks)
 {
         for (; *text; text++) {
                 unsigned char c = (unsigned char)*text;
-                if (is_one_of(c, marks))
+                if (uri_is_one_of(c, marks))
                         buf_putc(out, (char)c);
                 else
                         buf_printf(out, "%%%02X", c);
@@ -156,12 +156,12 @@ char *uri_local_path(const char *name)
 
 void uri_put_path(struct buf *out, const char *path)
 {
-        put(out, path, PATH_MARKS);
+        uri_put(out, path, PATH_MARKS);
 }
 
 void uri_put_fragment(struct buf *out, const char *text)
 {
-        put(out, text, URI_MARKS);
+        uri_put(out, text, URI_MARKS);
 }
 
 void uri_put_quoted(struct buf *out, const char *text, const char *also)

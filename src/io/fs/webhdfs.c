@@ -27,7 +27,7 @@ static bool in_list(const char *list, const char *name)
         return false;
 }
 
-static size_t host_length(const char *authority)
+static size_t webhdfs_host_length(const char *authority)
 {
         const char *colon = strrchr(authority, ':'), *bracket = strchr(authority, ']');
         return colon && (!bracket || colon > bracket) ? (size_t)(colon - authority) : strlen(authority);
@@ -36,11 +36,11 @@ static size_t host_length(const char *authority)
 /* "scheme://ADDRESS", its wildcard host replaced by that of @instead. */
 static void put_address(struct url_list *urls, bool secure, const char *address, const char *instead)
 {
-        size_t host = host_length(address);
+        size_t host = webhdfs_host_length(address);
         bool wildcard = (host == 7 && strncmp(address, "0.0.0.0", 7) == 0) || host == 0;
         if (wildcard && instead)
-                vec_push(urls, mem_printf("http%s://%.*s%s", secure ? "s" : "", (int)host_length(instead), instead,
-                                          address + host));
+                vec_push(urls, mem_printf("http%s://%.*s%s", secure ? "s" : "", (int)webhdfs_host_length(instead),
+                                          instead, address + host));
         else
                 vec_push(urls, mem_printf("http%s://%s", secure ? "s" : "", address));
 }
@@ -66,8 +66,8 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, co
                 if (wanted && address)
                         put_address(urls, secure, address, other);
                 else if (wanted && other)
-                        vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host_length(other), other,
-                                                  port));
+                        vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "",
+                                                  (int)webhdfs_host_length(other), other, port));
                 at += n;
                 at = strchr(at, ',');
                 at = at ? at + 1 : NULL;
@@ -95,8 +95,8 @@ static bool put_configured(const struct hadoop_conf *conf, const char *authority
         _cleanup_free_ char *home = first ? remote_authority(first) : NULL;
         if (!address)
                 return false;
-        size_t host = host_length(address);
-        bool same = host == host_length(authority) && strncmp(address, authority, host) == 0;
+        size_t host = webhdfs_host_length(address);
+        bool same = host == webhdfs_host_length(authority) && strncmp(address, authority, host) == 0;
         if (!same && !(host == 7 && strncmp(address, "0.0.0.0", 7) == 0) && !(home && strcmp(home, authority) == 0))
                 return false;
         put_address(urls, secure, address, authority);
@@ -116,7 +116,7 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
                 free(authority);
                 authority = remote_authority(first);
         }
-        size_t host = host_length(authority);
+        size_t host = webhdfs_host_length(authority);
         if (put_nameservice(conf, authority, NULL, secure, urls) && urls->len > 0)
                 return 0;
         if (web && authority[host])
@@ -140,7 +140,7 @@ static const struct {
         {"AccessControlException", -EACCES},       {"SecurityException", -EACCES},
 };
 
-static int code_of(int status, const char *exception, const char *message)
+static int webhdfs_code_of(int status, const char *exception, const char *message)
 {
         for (size_t i = 0; exception && i < ARRAY_SIZE(meanings); i++)
                 if (strcmp(exception, meanings[i].exception) == 0)
@@ -155,7 +155,7 @@ int webhdfs_refusal(const struct http_answer *answer, const char *path, const ch
         json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         json_t *exception = json_object_get(root, "RemoteException");
         const char *message = json_string_value(json_object_get(exception, "message"));
-        int code = code_of(answer->status, json_string_value(json_object_get(exception, "exception")), message);
+        int code = webhdfs_code_of(answer->status, json_string_value(json_object_get(exception, "exception")), message);
         bool parent = message && strstr(message, "destination parent"); /* of a new name, not of @path */
         if (code == -ENOENT && !parent)
                 error_set(error, code, "File does not exist: %s", path);
@@ -179,7 +179,7 @@ struct delivery {
         bool began;
 };
 
-static int deliver(void *context, const char *data, size_t n)
+static int webhdfs_deliver(void *context, const char *data, size_t n)
 {
         struct delivery *d = context;
         d->began = true;
@@ -208,7 +208,7 @@ int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_qu
                                        &(struct http_request){.url = buf_text(&url),
                                                               .method = q->method,
                                                               .follow = !q->method,
-                                                              .sink = q->sink ? deliver : NULL,
+                                                              .sink = q->sink ? webhdfs_deliver : NULL,
                                                               .context = &delivery,
                                                               .negotiate = kerberos},
                                        &c->answer, error);

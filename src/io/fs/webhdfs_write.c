@@ -20,7 +20,7 @@ struct hdfs_file {
 };
 
 /* The namenode quotes not all of the address that it sends us to. */
-static char *quoted(const char *location)
+static char *webhdfs_write_quoted(const char *location)
 {
         struct buf url = BUF_INIT;
         for (const char *p = location; *p; p++)
@@ -47,7 +47,7 @@ static int not_sent(const struct hdfs_file *f, const char *path, int r, struct f
                 (int)strcspn(strstr(where, "://") + 3, "/"), strstr(where, "://") + 3);
 }
 
-static void file_free(struct hdfs_file *f)
+static void webhdfs_write_file_free(struct hdfs_file *f)
 {
         remote_call_end(&f->file.call);
         free(f->url);
@@ -66,12 +66,12 @@ int webhdfs_create(struct remote_call *c, const char *path, struct open_file *fi
         if (!location || !strstr(location, "://"))
                 return error_set(error, -EPROTO, "%s: the namenode names no datanode to write to", path);
         struct hdfs_file *f = new0(struct hdfs_file);
-        f->url = quoted(location);
+        f->url = webhdfs_write_quoted(location);
         struct http_request request = {.url = f->url, .negotiate = needs_ticket(c, f->url)};
         r = http_upload_begin(c->http, &request, &f->upload, error);
         if (r < 0) {
                 r = not_sent(f, path, r, error);
-                file_free(f);
+                webhdfs_write_file_free(f);
                 return r;
         }
         f->file = (struct remote_file){.written = true, .call = c};
@@ -102,7 +102,7 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
                 r = not_sent(f, path, r, error);
         else if (keep && c->answer.status != 201)
                 r = webhdfs_refusal(&c->answer, path, "the datanode", error);
-        file_free(f);
+        webhdfs_write_file_free(f);
         return keep ? r : 0;
 }
 

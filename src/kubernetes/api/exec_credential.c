@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-static void wipe(char *text)
+static void exec_credential_wipe(char *text)
 {
         if (text)
                 explicit_bzero(text, strlen(text));
@@ -29,8 +29,8 @@ static void wipe(char *text)
 
 void kube_credential_deinit(struct kube_credential *c)
 {
-        wipe(c->token);
-        wipe(c->key_data);
+        exec_credential_wipe(c->token);
+        exec_credential_wipe(c->key_data);
         free(c->cert_data);
         *c = (struct kube_credential){0};
 }
@@ -101,7 +101,7 @@ static char *exec_info(const struct kube_config *config)
 }
 
 /* This process's environment under the file's. The array is the caller's, the texts are borrowed. */
-static char **environment(const struct kube_exec *x, char *info)
+static char **exec_credential_environment(const struct kube_exec *x, char *info)
 {
         VEC(char *) all = {0};
         for (char **e = environ; *e; e++) {
@@ -122,7 +122,7 @@ static char **environment(const struct kube_exec *x, char *info)
 /* --------------------------------------------------------------------------------------------------------- running */
 
 /* What comes out of the two pipes until both are closed, at most MOST_PRINTED of each. */
-static int collect(int out, int err, int timeout_ms, struct buf *printed, struct buf *said)
+static int exec_credential_collect(int out, int err, int timeout_ms, struct buf *printed, struct buf *said)
 {
         struct pollfd fds[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
         struct buf *const to[2] = {printed, said};
@@ -149,8 +149,8 @@ static int collect(int out, int err, int timeout_ms, struct buf *printed, struct
         return 0;
 }
 
-static int run(const char *file, const struct kube_config *config, int timeout_ms, struct buf *printed,
-               struct buf *said, int *status, struct fst_error *error)
+static int exec_credential_run(const char *file, const struct kube_config *config, int timeout_ms, struct buf *printed,
+                               struct buf *said, int *status, struct fst_error *error)
 {
         const struct kube_exec *x = config->exec;
         VEC(char *) arguments = {0};
@@ -161,7 +161,7 @@ static int run(const char *file, const struct kube_config *config, int timeout_m
                 vec_push(&arguments, x->arguments[i]);
         vec_push(&arguments, NULL);
         _cleanup_free_ char *info = exec_info(config);
-        char **env = environment(x, info);
+        char **env = exec_credential_environment(x, info);
         int r = pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ? error_errno(error, "no pipe") : 0;
         if (r == 0)
                 r = spawn_process(&(struct spawn){.file = file,
@@ -176,7 +176,7 @@ static int run(const char *file, const struct kube_config *config, int timeout_m
         close(out[1]);
         close(err[1]);
         if (r == 0) {
-                r = collect(out[0], err[0], timeout_ms, printed, said);
+                r = exec_credential_collect(out[0], err[0], timeout_ms, printed, said);
                 if (r < 0) {
                         kill(-pid, SIGKILL);
                         error_set(error, r, "%s does not answer", x->command);
@@ -189,8 +189,8 @@ static int run(const char *file, const struct kube_config *config, int timeout_m
         return r;
 }
 
-static int understand(const struct kube_exec *x, const struct buf *printed, struct kube_credential *out,
-                      struct fst_error *error)
+static int exec_credential_understand(const struct kube_exec *x, const struct buf *printed, struct kube_credential *out,
+                                      struct fst_error *error)
 {
         json_t *root = json_loadb(buf_text(printed), printed->len, 0, NULL);
         const json_t *status = json_object_get(root, "status");
@@ -227,7 +227,7 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
                 return error_set(error, -ENOENT, "the program %s, which is to give credentials, is not there%s%s",
                                  x->command, hint ? ": " : "", hint ? hint : "");
         _cleanup_(buf_deinit) struct buf printed = BUF_INIT, said = BUF_INIT;
-        int status = 0, r = run(file, config, timeout_ms, &printed, &said, &status, error);
+        int status = 0, r = exec_credential_run(file, config, timeout_ms, &printed, &said, &status, error);
         if (r == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
                 size_t end = said.len;
                 while (end > 0 && (said.data[end - 1] == '\n' || said.data[end - 1] == ' '))
@@ -239,7 +239,7 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
                               text);
         }
         if (r == 0)
-                r = understand(x, &printed, out, error);
+                r = exec_credential_understand(x, &printed, out, error);
         if (printed.data)
                 explicit_bzero(printed.data, printed.len);
         return r;

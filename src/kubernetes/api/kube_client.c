@@ -46,7 +46,7 @@ static void unlink_call(struct kube_call *call)
         c->unlinked++;
 }
 
-static void call_free(struct kube_call *call)
+static void kube_client_call_free(struct kube_call *call)
 {
         free(call->method);
         free(call->path);
@@ -61,11 +61,11 @@ static void call_free(struct kube_call *call)
         free(call);
 }
 
-static void set_timer(struct kube_client *c);
-static void attempt(struct kube_call *call);
+static void kube_client_set_timer(struct kube_client *c);
+static void kube_client_attempt(struct kube_call *call);
 
 /* Nothing of @call is used afterwards. */
-static void finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
+static void kube_client_finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
 {
         unlink_call(call);
         if (!call->done) {
@@ -87,7 +87,7 @@ static void finish(struct kube_call *call, int r, int status, json_t *object, co
                                      .throttled = call->throttled,
                                      .maybe_done = r != 0 && call->maybe_done};
         call->done(call->owner, call, r, &answer);
-        call_free(call);
+        kube_client_call_free(call);
 }
 
 /* ----------------------------------------------------------------------------------------------------- credentials */
@@ -137,9 +137,9 @@ static void have_asked(uv_work_t *work, int status)
                                 again = true;
                                 call->due = 0;
                                 if (f->result == 0)
-                                        attempt(call);
+                                        kube_client_attempt(call);
                                 else
-                                        finish(call, f->result, 0, NULL, &f->error);
+                                        kube_client_finish(call, f->result, 0, NULL, &f->error);
                         }
                 }
         }
@@ -193,14 +193,14 @@ static int read_token(const struct kube_client *c, char **token, struct fst_erro
 /* -------------------------------------------------------------------------------------------------------- attempts */
 
 /* An item, or NULL: begun again. */
-static int on_item(void *owner, json_t *item)
+static int kube_client_on_item(void *owner, json_t *item)
 {
         struct kube_call *call = owner;
         int r = call->cancelled ? -ECANCELED : call->list->item(call->owner, item);
         return call->cancelled ? -ECANCELED : r;
 }
 
-static int on_data(void *context, const char *data, size_t n)
+static int kube_client_on_data(void *context, const char *data, size_t n)
 {
         struct kube_call *call = context;
         int r;
@@ -213,12 +213,12 @@ static int on_data(void *context, const char *data, size_t n)
         call->reading = false;
         if (!call->cancelled)
                 return r;
-        call_free(call);
+        kube_client_call_free(call);
         return -ECANCELED;
 }
 
-static void on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
-                      const struct fst_error *error);
+static void kube_client_on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+                                  const struct fst_error *error);
 
 static void send_it(struct kube_call *call, const char *token)
 {
@@ -277,21 +277,21 @@ static void send_it(struct kube_call *call, const char *token)
                                                : config->key_data,
                 .tls_name = config->tls_server_name,
                 .fresh = call->fresh,
-                .sink = (call->sink || call->list) && !looks ? on_data : NULL,
+                .sink = (call->sink || call->list) && !looks ? kube_client_on_data : NULL,
                 .context = call,
         };
         call->fresh = false;
-        call->transfer = http_async_send(c->http, &q, on_answer, call);
+        call->transfer = http_async_send(c->http, &q, kube_client_on_answer, call);
 }
 
-static void attempt(struct kube_call *call)
+static void kube_client_attempt(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *token = NULL;
         if (call->given_up) {
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
                 error_set(&error, -ECANCELED, "cannot %s: it was given up", deed);
-                finish(call, -ECANCELED, 0, NULL, &error);
+                kube_client_finish(call, -ECANCELED, 0, NULL, &error);
                 return;
         }
         if (!has_credential(call))
@@ -299,7 +299,7 @@ static void attempt(struct kube_call *call)
         int r = read_token(call->client, &token, &error);
         call->attempts++;
         if (r < 0) {
-                finish(call, r, 0, NULL, &error);
+                kube_client_finish(call, r, 0, NULL, &error);
                 return;
         }
         send_it(call, token);
@@ -308,13 +308,13 @@ static void attempt(struct kube_call *call)
 }
 
 /* Sent when the timer looks next, which is never within the function that began it. */
-static void wait_for(struct kube_call *call, int64_t ms)
+static void kube_client_wait_for(struct kube_call *call, int64_t ms)
 {
         call->due = (int64_t)uv_now(call->client->loop) + ms;
-        set_timer(call->client);
+        kube_client_set_timer(call->client);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void kube_client_on_timer(uv_timer_t *timer)
 {
         struct kube_client *c = timer->data;
         int64_t now = (int64_t)uv_now(c->loop);
@@ -326,7 +326,7 @@ static void on_timer(uv_timer_t *timer)
                                 continue;
                         call->due = INT64_MAX;
                         const uint64_t unlinked = c->unlinked;
-                        attempt(call);
+                        kube_client_attempt(call);
                         if (c->unlinked != unlinked) { /* it ended at once: the list is another */
                                 again = true;
                                 break;
@@ -334,10 +334,10 @@ static void on_timer(uv_timer_t *timer)
                 }
         }
         if (!c->dead)
-                set_timer(c);
+                kube_client_set_timer(c);
 }
 
-static void set_timer(struct kube_client *c)
+static void kube_client_set_timer(struct kube_client *c)
 {
         int64_t first = INT64_MAX, now = (int64_t)uv_now(c->loop);
         for (struct kube_call *call = c->first; call; call = call->next)
@@ -346,7 +346,7 @@ static void set_timer(struct kube_client *c)
         if (first == INT64_MAX)
                 uv_timer_stop(&c->timer);
         else
-                uv_timer_start(&c->timer, on_timer, first > now ? (uint64_t)(first - now) : 0, 0);
+                uv_timer_start(&c->timer, kube_client_on_timer, first > now ? (uint64_t)(first - now) : 0, 0);
 }
 
 /* Between half of it and all of it: callers that failed together do not come back together. */
@@ -401,7 +401,7 @@ static bool may_try_again(const struct kube_call *call, int r, int status, bool 
  * What marks an object: its labels, its annotations, and the data of a config map or secret. Where one of them is
  * another, it is somebody else's; an object without any cannot be told from another.
  */
-static bool is_ours(const struct kube_call *call, const json_t *object)
+static bool kube_client_is_ours(const struct kube_call *call, const json_t *object)
 {
         const json_t *metadata = json_object_get(object, "metadata");
         const struct {
@@ -424,10 +424,10 @@ static bool is_ours(const struct kube_call *call, const json_t *object)
 void kube_list_begin(struct kube_call *call)
 {
         json_items_deinit(&call->list->reader);
-        call->list->reader = (struct json_items){.item = on_item, .owner = call};
+        call->list->reader = (struct json_items){.item = kube_client_on_item, .owner = call};
 }
 
-static void try_again(struct kube_call *call, int64_t ms)
+static void kube_client_try_again(struct kube_call *call, int64_t ms)
 {
         struct kube_list_state *l = call->list;
         if (l) {
@@ -440,18 +440,18 @@ static void try_again(struct kube_call *call, int64_t ms)
                 free(call->query);
                 call->query = mem_strdup(l->base_query);
                 call->reading = true;
-                on_item(call, NULL);
+                kube_client_on_item(call, NULL);
                 call->reading = false;
                 if (call->cancelled) {
-                        call_free(call);
+                        kube_client_call_free(call);
                         return;
                 }
         }
-        wait_for(call, ms);
+        kube_client_wait_for(call, ms);
 }
 
 /* A page came whole: the next one, or the end. */
-static void next_page(struct kube_call *call)
+static void kube_client_next_page(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct kube_list_state *l = call->list;
@@ -460,7 +460,7 @@ static void next_page(struct kube_call *call)
         const json_t *metadata = json_object_get(rest, "metadata");
         const char *token = json_string_value(json_object_get(metadata, "continue"));
         if (r < 0 || !token || !*token) {
-                finish(call, r, 200, rest, &error);
+                kube_client_finish(call, r, 200, rest, &error);
                 json_decref(rest);
                 return;
         }
@@ -472,13 +472,13 @@ static void next_page(struct kube_call *call)
         kube_list_begin(call);
         call->attempts = 0;
         json_decref(rest);
-        wait_for(call, 0);
+        kube_client_wait_for(call, 0);
 }
 
-static void look(struct kube_call *call)
+static void kube_client_look(struct kube_call *call)
 {
         call->looking = true;
-        wait_for(call, 0);
+        kube_client_wait_for(call, 0);
 }
 
 /* The answer about an object that exists already. */
@@ -486,12 +486,12 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         call->looking = false;
-        if (status == 200 && is_ours(call, object)) {
-                finish(call, 0, 201, object, NULL);
+        if (status == 200 && kube_client_is_ours(call, object)) {
+                kube_client_finish(call, 0, 201, object, NULL);
                 return;
         }
         if (status != 200 && call->attempts < call->attempts_most) { /* it is gone again, or that is not known either */
-                wait_for(call, pause_of(call));
+                kube_client_wait_for(call, pause_of(call));
                 return;
         }
         _cleanup_free_ char *deed = kube_deed("POST", call->path);
@@ -502,11 +502,11 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
         else
                 error_set(&error, r, "cannot %s: \"%s\" existed already, and nobody says whose it is (HTTP %d)", deed,
                           name, status);
-        finish(call, r, status == 200 ? 409 : status, NULL, &error);
+        kube_client_finish(call, r, status == 200 ? 409 : status, NULL, &error);
 }
 
 /* No answer came. */
-static void on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
+static void kube_client_on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
 {
         struct kube_list_state *l = call->list;
         if (l && l->item_result != 0) { /* an item ended it, or it is no list */
@@ -514,7 +514,7 @@ static void on_failure(struct kube_call *call, int r, bool sent, const struct fs
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
                 call->error = FST_ERROR_INIT;
                 error_wrap(&error, r, "cannot %s", deed);
-                finish(call, l->item_result, 200, NULL, &error);
+                kube_client_finish(call, l->item_result, 200, NULL, &error);
                 error_deinit(&error);
                 return;
         }
@@ -523,18 +523,18 @@ static void on_failure(struct kube_call *call, int r, bool sent, const struct fs
         call->maybe_done = call->maybe_done || (sent && !call->looking);
         if (may_try_again(call, r, 0, sent && !call->looking)) {
                 call->fresh = r == -ETIMEDOUT;
-                try_again(call, pause_of(call));
+                kube_client_try_again(call, pause_of(call));
                 return;
         }
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *deed = kube_deed(call->method, call->path);
         error_set(&error, r, "cannot %s: %s", deed, error_message(why));
-        finish(call, r, 0, NULL, &error);
+        kube_client_finish(call, r, 0, NULL, &error);
         error_deinit(&error);
 }
 
-static void on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
-                      const struct fst_error *why)
+static void kube_client_on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+                                  const struct fst_error *why)
 {
         struct kube_call *call = owner;
         struct kube_client *c = call->client;
@@ -542,7 +542,7 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
         call->transfer = NULL;
         call->due = INT64_MAX;
         if (r < 0) {
-                on_failure(call, r, sent, why);
+                kube_client_on_failure(call, r, sent, why);
                 return;
         }
         int status = answer->status;
@@ -554,16 +554,16 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
         if (status == 401 && renewable && !call->renewed) {
                 call->renewed = true;
                 c->has_credential = c->has_credential && c->config->token_file;
-                wait_for(call, 0);
+                kube_client_wait_for(call, 0);
                 return;
         }
         call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
         if (may_try_again(call, 0, status, true)) {
-                try_again(call, pause_of(call));
+                kube_client_try_again(call, pause_of(call));
                 return;
         }
         if (call->list && status >= 200 && status < 300) {
-                next_page(call);
+                kube_client_next_page(call);
                 return;
         }
         json_t *object = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
@@ -577,22 +577,22 @@ static void on_answer(void *owner, struct http_transfer *transfer, int r, struct
         if (outcome == FST_KUBE_E_GONE && call->list && call->list->token &&
             call->attempts < call->attempts_most) { /* the list grew too old between its pages */
                 call->list->restart = true;
-                try_again(call, 0);
+                kube_client_try_again(call, 0);
         } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
-                try_again(call, pause_of(call));
+                kube_client_try_again(call, pause_of(call));
         } else if (outcome == FST_KUBE_E_ALREADY_EXISTS && call->safety == KUBE_CREATION && call->maybe_done) {
-                look(call);
+                kube_client_look(call);
         } else if (outcome == FST_KUBE_E_NOT_FOUND && strcmp(call->method, "DELETE") == 0 && call->maybe_done) {
-                finish(call, 0, 200, NULL, NULL);
+                kube_client_finish(call, 0, 200, NULL, NULL);
         } else {
-                finish(call, outcome, status, object, &error);
+                kube_client_finish(call, outcome, status, object, &error);
         }
         json_decref(object);
 }
 
 /* ------------------------------------------------------------------------------------------------------- interface */
 
-static int check_file(const char *path, const char *what, struct fst_error *error)
+static int kube_client_check_file(const char *path, const char *what, struct fst_error *error)
 {
         return path && access(path, R_OK) != 0
                        ? error_errno(error, "cannot read the %s %s for the API server", what, path)
@@ -603,11 +603,11 @@ int kube_client_new(uv_loop_t *loop, const struct kube_config *config, const cha
                     struct fst_error *error)
 {
         struct http_async *http;
-        int r = check_file(config->ca_file, "certificate", error);
+        int r = kube_client_check_file(config->ca_file, "certificate", error);
         if (r == 0)
-                r = check_file(config->cert_file, "client certificate", error);
+                r = kube_client_check_file(config->cert_file, "client certificate", error);
         if (r == 0)
-                r = check_file(config->key_file, "client key", error);
+                r = kube_client_check_file(config->key_file, "client key", error);
         if (r == 0)
                 r = http_async_new(loop, &(struct http_async_options){0}, &http, error);
         if (r < 0)
@@ -626,7 +626,7 @@ int kube_client_new(uv_loop_t *loop, const struct kube_config *config, const cha
         return 0;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void kube_client_on_closed(uv_handle_t *handle)
 {
         struct kube_client *c = handle->data;
         kube_credential_deinit(&c->credential);
@@ -647,7 +647,7 @@ void kube_client_free(struct kube_client *c)
         if (c->refresh)
                 c->refresh->client = NULL; /* it ends by itself */
         http_async_free(c->http);
-        uv_close((uv_handle_t *)&c->timer, on_closed);
+        uv_close((uv_handle_t *)&c->timer, kube_client_on_closed);
 }
 
 uv_loop_t *kube_client_loop(const struct kube_client *c)
@@ -701,7 +701,7 @@ struct kube_call *kube_begin(struct kube_client *c, const struct kube_request *q
         c->n++;
         call->due = (int64_t)uv_now(c->loop);
         if (!uv_is_active((uv_handle_t *)&c->timer) || uv_timer_get_due_in(&c->timer) > 0)
-                uv_timer_start(&c->timer, on_timer, 0, 0);
+                uv_timer_start(&c->timer, kube_client_on_timer, 0, 0);
         return call;
 }
 
@@ -715,7 +715,7 @@ struct kube_call *kube_send(struct kube_client *c, const struct kube_request *q,
 void kube_cancel(struct kube_call *call)
 {
         if (!call->client) { /* over, and not waited for */
-                call_free(call);
+                kube_client_call_free(call);
                 return;
         }
         unlink_call(call);
@@ -723,7 +723,7 @@ void kube_cancel(struct kube_call *call)
                 http_async_cancel(call->transfer);
         call->cancelled = true;
         if (!call->reading)
-                call_free(call);
+                kube_client_call_free(call);
 }
 
 void kube_limit_attempts(struct kube_call *call, int n)
@@ -746,7 +746,7 @@ void kube_give_up(struct kube_call *call)
         if (call->transfer)
                 http_async_cancel(steal(call->transfer));
         call->given_up = true;
-        wait_for(call, 0);
+        kube_client_wait_for(call, 0);
 }
 
 int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, struct fst_error *error)
@@ -758,6 +758,6 @@ int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, st
                 error_set(error, r, "%s", error_message(&call->error));
         if (object)
                 *object = steal(call->object);
-        call_free(call);
+        kube_client_call_free(call);
         return r;
 }

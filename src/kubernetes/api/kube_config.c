@@ -20,7 +20,7 @@
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 #define DEFAULT_TIMEOUT_MS 10000
 
-static void free_list(char **list)
+static void kube_config_free_list(char **list)
 {
         for (size_t i = 0; list && list[i]; i++)
                 free(list[i]);
@@ -47,22 +47,22 @@ void kube_config_deinit(struct kube_config *c)
         free_secret(c->password);
         if (c->exec) {
                 free(c->exec->command);
-                free_list(c->exec->arguments);
-                free_list(c->exec->env);
+                kube_config_free_list(c->exec->arguments);
+                kube_config_free_list(c->exec->env);
                 free(c->exec->api_version);
                 free(c->exec->install_hint);
                 free(c->exec);
         }
-        free_list(c->impersonate);
+        kube_config_free_list(c->impersonate);
         *c = KUBE_CONFIG_INIT;
 }
 
-static char *copy_text(const char *text)
+static char *kube_config_copy_text(const char *text)
 {
         return text ? mem_strdup(text) : NULL;
 }
 
-static char **copy_list(char *const *list)
+static char **kube_config_copy_list(char *const *list)
 {
         size_t n = 0;
         while (list[n])
@@ -76,16 +76,16 @@ static char **copy_list(char *const *list)
 void kube_config_copy_exec(const struct kube_config *from, struct kube_config *out)
 {
         const struct kube_exec *x = from->exec;
-        *out = (struct kube_config){.server = copy_text(from->server),
-                                    .ca_data = copy_text(from->ca_data),
-                                    .tls_server_name = copy_text(from->tls_server_name),
+        *out = (struct kube_config){.server = kube_config_copy_text(from->server),
+                                    .ca_data = kube_config_copy_text(from->ca_data),
+                                    .tls_server_name = kube_config_copy_text(from->tls_server_name),
                                     .insecure = from->insecure,
                                     .exec = new0(struct kube_exec)};
         *out->exec = (struct kube_exec){.command = mem_strdup(x->command),
-                                        .arguments = copy_list(x->arguments),
-                                        .env = copy_list(x->env),
+                                        .arguments = kube_config_copy_list(x->arguments),
+                                        .env = kube_config_copy_list(x->env),
                                         .api_version = mem_strdup(x->api_version),
-                                        .install_hint = copy_text(x->install_hint),
+                                        .install_hint = kube_config_copy_text(x->install_hint),
                                         .cluster_info = x->cluster_info};
 }
 
@@ -138,7 +138,7 @@ static void read_pod(const struct kube_places *places, struct kube_config *out)
         }
 }
 
-static void complete(struct kube_config *c)
+static void kube_config_complete(struct kube_config *c)
 {
         if (!c->namespace) {
                 c->namespace = mem_strdup("default");
@@ -168,7 +168,7 @@ int kube_config_read(const struct kube_places *places, const char *context, stru
         kube_files_free(files);
         if (r < 0)
                 return r;
-        complete(&c);
+        kube_config_complete(&c);
         *out = c;
         return 0;
 }
@@ -185,14 +185,14 @@ int kube_config_parse(const char *text, size_t len, const char *folder, const ch
         kube_files_free(files);
         if (r < 0)
                 return r;
-        complete(&c);
+        kube_config_complete(&c);
         *out = c;
         return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ keys */
 
-static void replace(char **field, const char *text)
+static void kube_config_replace(char **field, const char *text)
 {
         free_secret(*field);
         *field = text ? mem_strdup(text) : NULL;
@@ -203,11 +203,11 @@ static void replace_pair(char **said, char **other, const char *text)
 {
         if (!text)
                 return;
-        replace(said, text);
-        replace(other, NULL);
+        kube_config_replace(said, text);
+        kube_config_replace(other, NULL);
 }
 
-static const char *env(const char *name)
+static const char *kube_config_env(const char *name)
 {
         const char *value = getenv(name);
         return value && *value ? value : NULL;
@@ -216,25 +216,27 @@ static const char *env(const char *name)
 /* What Spark's client takes from its environment, over files. */
 static void apply_environment(struct kube_config *c)
 {
-        replace_pair(&c->ca_file, &c->ca_data, env("KUBERNETES_CERTS_CA_FILE"));
-        replace_pair(&c->cert_file, &c->cert_data, env("KUBERNETES_CERTS_CLIENT_FILE"));
-        replace_pair(&c->key_file, &c->key_data, env("KUBERNETES_CERTS_CLIENT_KEY_FILE"));
-        replace_pair(&c->token, &c->token_file, env("KUBERNETES_AUTH_TOKEN"));
-        const char *user = env("KUBERNETES_AUTH_BASIC_USERNAME"), *password = env("KUBERNETES_AUTH_BASIC_PASSWORD");
-        const char *namespace = env("KUBERNETES_NAMESPACE"), *trust = env("KUBERNETES_TRUST_CERTIFICATES");
+        replace_pair(&c->ca_file, &c->ca_data, kube_config_env("KUBERNETES_CERTS_CA_FILE"));
+        replace_pair(&c->cert_file, &c->cert_data, kube_config_env("KUBERNETES_CERTS_CLIENT_FILE"));
+        replace_pair(&c->key_file, &c->key_data, kube_config_env("KUBERNETES_CERTS_CLIENT_KEY_FILE"));
+        replace_pair(&c->token, &c->token_file, kube_config_env("KUBERNETES_AUTH_TOKEN"));
+        const char *user = kube_config_env("KUBERNETES_AUTH_BASIC_USERNAME"),
+                   *password = kube_config_env("KUBERNETES_AUTH_BASIC_PASSWORD");
+        const char *namespace = kube_config_env("KUBERNETES_NAMESPACE"),
+                   *trust = kube_config_env("KUBERNETES_TRUST_CERTIFICATES");
         if (user)
-                replace(&c->user, user);
+                kube_config_replace(&c->user, user);
         if (password)
-                replace(&c->password, password);
+                kube_config_replace(&c->password, password);
         if (namespace) {
-                replace(&c->namespace, namespace);
+                kube_config_replace(&c->namespace, namespace);
                 c->namespace_is_default = false;
         }
         c->insecure = c->insecure || (trust && strcasecmp(trust, "true") == 0);
 }
 
 /* A number of milliseconds, of a key that need not be in the table. */
-static int read_timeout(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+static int kube_config_read_timeout(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
         char *end;
@@ -299,12 +301,12 @@ int kube_config_from_conf(const struct fst_conf *conf, enum kube_client_kind kin
         snprintf(connect, sizeof(connect), "spark.kubernetes.%s.connectionTimeout", side);
         r = apply_keys(conf, prefixes[kind], &c, error);
         if (r == 0)
-                r = read_timeout(conf, request, &c.request_timeout_ms, error);
+                r = kube_config_read_timeout(conf, request, &c.request_timeout_ms, error);
         if (r == 0)
-                r = read_timeout(conf, connect, &c.connect_timeout_ms, error);
+                r = kube_config_read_timeout(conf, connect, &c.connect_timeout_ms, error);
         const char *namespace = conf_get_raw(conf, "spark.kubernetes.namespace");
         if (namespace) {
-                replace(&c.namespace, namespace);
+                kube_config_replace(&c.namespace, namespace);
                 c.namespace_is_default = false;
         }
         if (master && *master) {

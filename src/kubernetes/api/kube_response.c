@@ -35,7 +35,7 @@ char *kube_deed(const char *method, const char *path)
 }
 
 /* What stands between @before and the next quotation mark, into @out. */
-static bool quoted(const char *text, const char *before, char *out, size_t size)
+static bool kube_response_quoted(const char *text, const char *before, char *out, size_t size)
 {
         const char *start = strstr(text, before);
         if (!start)
@@ -50,12 +50,13 @@ static bool quoted(const char *text, const char *before, char *out, size_t size)
 }
 
 /* `User "x" cannot create resource "pods" in API group "" in the namespace "y"`, as the server says it: the cure. */
-static char *cure(const char *said)
+static char *kube_response_cure(const char *said)
 {
         char user[512], resource[256], namespace[256], verb[64] = "";
-        if (!quoted(said, "User \"", user, sizeof(user)) || !quoted(said, " resource \"", resource, sizeof(resource)))
+        if (!kube_response_quoted(said, "User \"", user, sizeof(user)) ||
+            !kube_response_quoted(said, " resource \"", resource, sizeof(resource)))
                 return NULL;
-        bool inside = quoted(said, "in the namespace \"", namespace, sizeof(namespace));
+        bool inside = kube_response_quoted(said, "in the namespace \"", namespace, sizeof(namespace));
         const char *cannot = strstr(said, "\" cannot ");
         if (cannot)
                 sscanf(cannot, "\" cannot %63s", verb);
@@ -75,18 +76,18 @@ static char *cure(const char *said)
         return buf_steal(&out);
 }
 
-static int forbidden(const char *deed, const char *said, struct fst_error *error)
+static int kube_response_forbidden(const char *deed, const char *said, struct fst_error *error)
 {
         if (strstr(said, "exceeded quota"))
                 return error_set(error, FST_KUBE_E_QUOTA,
                                  "cannot %s: a quota of the namespace is used up: %s (see kubectl describe quota)",
                                  deed, said);
-        _cleanup_free_ char *what = cure(said);
+        _cleanup_free_ char *what = kube_response_cure(said);
         return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, said, what ? ". " : "",
                          what ? what : "");
 }
 
-static int code_of(int status, const char *reason)
+static int kube_response_code_of(int status, const char *reason)
 {
         switch (status) {
         case 404:
@@ -121,6 +122,6 @@ int kube_outcome(const struct kube_call *call, int status, const json_t *object,
                                  "or has expired (kubeconfig, spark.kubernetes.authenticate.*)",
                                  deed, call->client->config->server, said);
         if (status == 403)
-                return forbidden(deed, said, error);
-        return error_set(error, code_of(status, reason), "cannot %s: %s", deed, said);
+                return kube_response_forbidden(deed, said, error);
+        return error_set(error, kube_response_code_of(status, reason), "cannot %s: %s", deed, said);
 }

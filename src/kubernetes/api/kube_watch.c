@@ -54,16 +54,16 @@ struct kube_watch {
         struct kube_watch_counts counts;
 };
 
-static void go_on(struct kube_watch *w, int64_t ms);
+static void kube_watch_go_on(struct kube_watch *w, int64_t ms);
 
 /* --------------------------------------------------------------------------------------------------- what is known */
 
-static bool has_name(const void *object, const void *key)
+static bool kube_watch_has_name(const void *object, const void *key)
 {
         return strcmp(((const struct known *)object)->name, key) == 0;
 }
 
-static void forget(struct kube_watch *w, struct known *k)
+static void kube_watch_forget(struct kube_watch *w, struct known *k)
 {
         object_table_remove(&w->table, object_hash_text(k->name), k);
         *(k->prev ? &k->prev->next : &w->first) = k->next;
@@ -75,7 +75,7 @@ static void forget(struct kube_watch *w, struct known *k)
         w->counts.objects--;
 }
 
-static void remember(struct kube_watch *w, const char *name, const char *uid, const char *version)
+static void kube_watch_remember(struct kube_watch *w, const char *name, const char *uid, const char *version)
 {
         size_t n = strlen(name) + 1;
         struct known *k = mem_zero(sizeof(*k) + n);
@@ -91,7 +91,7 @@ static void remember(struct kube_watch *w, const char *name, const char *uid, co
         w->counts.objects++;
 }
 
-static void tell(struct kube_watch *w, enum kube_event what, json_t *object)
+static void kube_watch_tell(struct kube_watch *w, enum kube_event what, json_t *object)
 {
         if (w->dead)
                 return;
@@ -101,20 +101,20 @@ static void tell(struct kube_watch *w, enum kube_event what, json_t *object)
 }
 
 /* It is gone, and only its name is known. */
-static void tell_gone(struct kube_watch *w, struct known *k)
+static void kube_watch_tell_gone(struct kube_watch *w, struct known *k)
 {
         const char *slash = strchr(k->name, '/');
         json_t *metadata = json_pack("{s:s, s:s}", "name", slash + 1, "uid", k->uid);
         if (slash > k->name)
                 json_object_set_new(metadata, "namespace", json_stringn(k->name, (size_t)(slash - k->name)));
         json_t *object = json_pack("{s:o}", "metadata", metadata);
-        forget(w, k);
-        tell(w, KUBE_DELETED, object);
+        kube_watch_forget(w, k);
+        kube_watch_tell(w, KUBE_DELETED, object);
         json_decref(object);
 }
 
 /* An object as it is now, from a list or an event. False: it has no name or version. */
-static bool see(struct kube_watch *w, json_t *object, bool deleted)
+static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
 {
         const json_t *metadata = json_object_get(object, "metadata");
         const char *name = json_string_value(json_object_get(metadata, "name"));
@@ -124,29 +124,29 @@ static bool see(struct kube_watch *w, json_t *object, bool deleted)
         if (!name || !version)
                 return false;
         _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
-        struct known *k = object_table_find(&w->table, object_hash_text(full), has_name, full);
+        struct known *k = object_table_find(&w->table, object_hash_text(full), kube_watch_has_name, full);
         uid = uid ? uid : "";
         if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another one of the same name */
-                tell_gone(w, k);
+                kube_watch_tell_gone(w, k);
                 k = NULL;
                 if (w->dead)
                         return true;
         }
         if (deleted) {
                 if (k && strcmp(k->uid, uid) == 0) {
-                        forget(w, k);
-                        tell(w, KUBE_DELETED, object);
+                        kube_watch_forget(w, k);
+                        kube_watch_tell(w, KUBE_DELETED, object);
                 }
         } else if (!k) {
-                remember(w, full, uid, version);
-                tell(w, KUBE_ADDED, object);
+                kube_watch_remember(w, full, uid, version);
+                kube_watch_tell(w, KUBE_ADDED, object);
         } else {
                 k->list = w->list;
                 if (strcmp(k->version, version) == 0)
                         return true;
                 free(k->version);
                 k->version = mem_strdup(version);
-                tell(w, KUBE_MODIFIED, object);
+                kube_watch_tell(w, KUBE_MODIFIED, object);
         }
         return true;
 }
@@ -161,7 +161,7 @@ static void set_version(struct kube_watch *w, const char *version)
         w->version = mem_strdup(version);
 }
 
-static void fail(struct kube_watch *w, int r, const struct fst_error *error)
+static void kube_watch_fail(struct kube_watch *w, int r, const struct fst_error *error)
 {
         struct kube_client *c = w->client;
         int64_t pause = c->first_pause;
@@ -172,64 +172,67 @@ static void fail(struct kube_watch *w, int r, const struct fst_error *error)
         w->failures++;
         if (w->ops->failed)
                 w->ops->failed(w->owner, r, error, pause);
-        go_on(w, pause);
+        kube_watch_go_on(w, pause);
 }
 
 /* --------------------------------------------------------------------------------------------------------- listing */
 
-static int on_item(void *owner, json_t *item)
+static int kube_watch_on_item(void *owner, json_t *item)
 {
         struct kube_watch *w = owner;
         if (!item) {
                 w->list++; /* what came so far counts as if it had not */
                 return 0;
         }
-        see(w, item, false);
+        kube_watch_see(w, item, false);
         return w->dead ? -ECANCELED : 0;
 }
 
-static void on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct kube_watch *w = owner;
         w->call = NULL;
         if (r != 0) {
-                fail(w, r, answer->error);
+                kube_watch_fail(w, r, answer->error);
                 return;
         }
         for (struct known *k = w->first, *next; k && !w->dead; k = next) {
                 next = k->next;
                 if (k->list != w->list)
-                        tell_gone(w, k);
+                        kube_watch_tell_gone(w, k);
         }
         const char *version =
                 json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
         if (!version || !*version) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                fail(w, error_set(&error, -EPROTO, "listing %s: there is no resource version", w->path), &error);
+                kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: there is no resource version", w->path),
+                                &error);
                 return;
         }
         set_version(w, version);
         w->listing = false;
         w->failures = 0;
-        tell(w, KUBE_SYNCED, NULL);
-        go_on(w, 0);
+        kube_watch_tell(w, KUBE_SYNCED, NULL);
+        kube_watch_go_on(w, 0);
 }
 
 static void begin_list(struct kube_watch *w)
 {
         w->counts.lists++;
         w->list++;
-        w->call = kube_list_items(
-                w->client,
-                &(struct kube_listing){
-                        .path = w->path, .labels = w->labels, .fields = w->fields, .page = w->page, .item = on_item},
-                on_listed, w);
+        w->call = kube_list_items(w->client,
+                                  &(struct kube_listing){.path = w->path,
+                                                         .labels = w->labels,
+                                                         .fields = w->fields,
+                                                         .page = w->page,
+                                                         .item = kube_watch_on_item},
+                                  kube_watch_on_listed, w);
 }
 
 /* -------------------------------------------------------------------------------------------------------- watching */
 
 /* One line of the stream. Negative ends it; @error tells why. */
-static int take_event(struct kube_watch *w, const char *line, size_t n, struct fst_error *error)
+static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t n, struct fst_error *error)
 {
         json_t *event = json_loadb(line, n, 0, NULL);
         json_t *object = json_object_get(event, "object");
@@ -252,7 +255,7 @@ static int take_event(struct kube_watch *w, const char *line, size_t n, struct f
                 if (strcmp(type, "BOOKMARK") == 0)
                         w->counts.bookmarks++;
                 else if ((deleted || strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0) &&
-                         !see(w, object, deleted))
+                         !kube_watch_see(w, object, deleted))
                         r = error_set(error, -EPROTO, "watching %s: an object without name or version", w->path);
                 if (r == 0 && !w->dead)
                         set_version(w, version);
@@ -267,9 +270,9 @@ static int end_stream(struct kube_watch *w, int r, const struct fst_error *error
         kube_cancel(steal(w->call));
         w->listing = w->listing || w->relist;
         if (r == -ESTALE && w->gone++ == 0)
-                go_on(w, 0);
+                kube_watch_go_on(w, 0);
         else
-                fail(w, r, error);
+                kube_watch_fail(w, r, error);
         return -ECANCELED;
 }
 
@@ -283,14 +286,14 @@ static int on_stream(void *owner, const char *data, size_t n)
                 size_t len = end ? (size_t)(end - data) : n;
                 if (w->line.len == 0 && end) { /* whole, as most are */
                         if (len > 0)
-                                r = take_event(w, data, len, &error);
+                                r = kube_watch_take_event(w, data, len, &error);
                 } else if (len > LONGEST_LINE - w->line.len) {
                         r = error_set(&error, -EFBIG, "watching %s: an event larger than %u bytes", w->path,
                                       LONGEST_LINE);
                 } else {
                         buf_append(&w->line, data, len);
                         if (end) {
-                                r = take_event(w, w->line.data, w->line.len, &error);
+                                r = kube_watch_take_event(w, w->line.data, w->line.len, &error);
                                 buf_reset(&w->line);
                         }
                 }
@@ -310,24 +313,25 @@ static void on_stream_over(void *owner, struct kube_call *call, int r, const str
         if (r == FST_KUBE_E_GONE) {
                 w->listing = true;
                 if (w->gone++ == 0)
-                        go_on(w, 0);
+                        kube_watch_go_on(w, 0);
                 else
-                        fail(w, r, answer->error);
+                        kube_watch_fail(w, r, answer->error);
         } else if (r > 0) {
                 w->listing = r != FST_KUBE_E_TOO_MANY && r != FST_KUBE_E_UNAVAILABLE;
-                fail(w, r, answer->error);
+                kube_watch_fail(w, r, answer->error);
         } else if (r < 0 && r != -ETIMEDOUT && !w->progress) {
-                fail(w, r, answer->error);
+                kube_watch_fail(w, r, answer->error);
         } else if (quick && w->quick++ > 0) {
                 /* Servers end watches as they like; one that does so at once is not asked again at once. */
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                fail(w, error_set(&error, -EPROTO, "watching %s: the server ends it at once", w->path), &error);
+                kube_watch_fail(w, error_set(&error, -EPROTO, "watching %s: the server ends it at once", w->path),
+                                &error);
         } else {
-                go_on(w, 0);
+                kube_watch_go_on(w, 0);
         }
 }
 
-static void begin_watch(struct kube_watch *w)
+static void kube_watch_begin_watch(struct kube_watch *w)
 {
         char seconds[24];
         _cleanup_free_ char *query = NULL;
@@ -352,19 +356,19 @@ static void begin_watch(struct kube_watch *w)
 
 /* ------------------------------------------------------------------------------------------------------- beginning */
 
-static void on_timer(uv_timer_t *timer)
+static void kube_watch_on_timer(uv_timer_t *timer)
 {
         struct kube_watch *w = timer->data;
         if (w->listing)
                 begin_list(w);
         else
-                begin_watch(w);
+                kube_watch_begin_watch(w);
 }
 
-static void go_on(struct kube_watch *w, int64_t ms)
+static void kube_watch_go_on(struct kube_watch *w, int64_t ms)
 {
         if (!w->dead)
-                uv_timer_start(&w->timer, on_timer, (uint64_t)ms, 0);
+                uv_timer_start(&w->timer, kube_watch_on_timer, (uint64_t)ms, 0);
 }
 
 struct kube_watch *kube_watch_start(struct kube_client *client, const struct kube_watch_options *options,
@@ -384,15 +388,15 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
         w->seed = (unsigned)uv_hrtime();
         uv_timer_init(client->loop, &w->timer);
         w->timer.data = w;
-        go_on(w, 0);
+        kube_watch_go_on(w, 0);
         return w;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void kube_watch_on_closed(uv_handle_t *handle)
 {
         struct kube_watch *w = handle->data;
         while (w->first)
-                forget(w, w->first);
+                kube_watch_forget(w, w->first);
         object_table_deinit(&w->table);
         buf_deinit(&w->line);
         free(w->path);
@@ -410,7 +414,7 @@ void kube_watch_free(struct kube_watch *w)
         w->dead = true;
         if (w->call)
                 kube_cancel(steal(w->call));
-        uv_close((uv_handle_t *)&w->timer, on_closed);
+        uv_close((uv_handle_t *)&w->timer, kube_watch_on_closed);
 }
 
 struct kube_watch_counts kube_watch_counts(const struct kube_watch *w)

@@ -66,7 +66,7 @@ static char *folder_of(const char *path)
         return here ? here : mem_strdup(".");
 }
 
-static int add_file(struct kube_files *files, const char *path, struct fst_error *error)
+static int kubeconfig_file_add_file(struct kube_files *files, const char *path, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct fst_error why = FST_ERROR_INIT;
@@ -90,7 +90,7 @@ int kube_files_read(const char *paths, struct kube_files **out, struct fst_error
         for (const char *p = paths; *p; p += *p == ':') {
                 size_t n = strcspn(p, ":");
                 _cleanup_free_ char *path = mem_strndup(p, n);
-                int r = n > 0 ? add_file(files, path, error) : 0;
+                int r = n > 0 ? kubeconfig_file_add_file(files, path, error) : 0;
                 if (r < 0)
                         return r;
                 p += n;
@@ -117,8 +117,8 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* What the first file has under @list by @name: its @what, an object or NULL. */
-static const json_t *named(const struct kube_files *files, const char *list, const char *name, const char *what,
-                           const struct kube_file **where)
+static const json_t *kubeconfig_file_named(const struct kube_files *files, const char *list, const char *name,
+                                           const char *what, const struct kube_file **where)
 {
         for (size_t i = 0; i < files->list.len; i++) {
                 const json_t *all = json_object_get(files->list.data[i].tree, list);
@@ -135,8 +135,8 @@ static const json_t *named(const struct kube_files *files, const char *list, con
         return NULL;
 }
 
-static int missing(const struct kube_files *files, const char *list, const char *what, const char *name,
-                   const char *context, struct fst_error *error)
+static int kubeconfig_file_missing(const struct kube_files *files, const char *list, const char *what, const char *name,
+                                   const char *context, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
         for (size_t i = 0; i < files->list.len; i++) {
@@ -154,7 +154,7 @@ static int missing(const struct kube_files *files, const char *list, const char 
 
 /* ---------------------------------------------------------------------------------------------------- what it says */
 
-static void set(char **field, const char *text)
+static void kubeconfig_file_set(char **field, const char *text)
 {
         free(*field);
         *field = text ? mem_strdup(text) : NULL;
@@ -167,8 +167,8 @@ static void set_path(char **field, const char *path, const struct kube_file *whe
 }
 
 /* `KEY-data` is base64 of PEM and wins over `KEY`, a path. */
-static int set_pem(const json_t *object, const char *key, const struct kube_file *where, char **file, char **data,
-                   struct fst_error *error)
+static int kubeconfig_file_set_pem(const json_t *object, const char *key, const struct kube_file *where, char **file,
+                                   char **data, struct fst_error *error)
 {
         _cleanup_free_ char *data_key = mem_printf("%s-data", key);
         const char *text = text_of(object, data_key);
@@ -206,10 +206,10 @@ static struct kube_exec *exec_of(const json_t *exec, const struct kube_file *whe
         if (command && strchr(command, '/'))
                 set_path(&x->command, command, where);
         else
-                set(&x->command, command ? command : "");
+                kubeconfig_file_set(&x->command, command ? command : "");
         x->arguments = list_of(json_object_get(exec, "args"));
-        set(&x->api_version, version ? version : "client.authentication.k8s.io/v1");
-        set(&x->install_hint, text_of(exec, "installHint"));
+        kubeconfig_file_set(&x->api_version, version ? version : "client.authentication.k8s.io/v1");
+        kubeconfig_file_set(&x->install_hint, text_of(exec, "installHint"));
         x->cluster_info = json_is_true(json_object_get(exec, "provideClusterInfo"));
         const json_t *env = json_object_get(exec, "env");
         size_t n = 0;
@@ -254,24 +254,24 @@ static int read_cluster(const json_t *cluster, const struct kube_file *where, st
         const char *server = text_of(cluster, "server");
         if (server)
                 out->server = kube_server_of_master(server);
-        set(&out->tls_server_name, text_of(cluster, "tls-server-name"));
-        set(&out->proxy_url, text_of(cluster, "proxy-url"));
+        kubeconfig_file_set(&out->tls_server_name, text_of(cluster, "tls-server-name"));
+        kubeconfig_file_set(&out->proxy_url, text_of(cluster, "proxy-url"));
         out->insecure = json_is_true(json_object_get(cluster, "insecure-skip-tls-verify"));
-        return set_pem(cluster, "certificate-authority", where, &out->ca_file, &out->ca_data, error);
+        return kubeconfig_file_set_pem(cluster, "certificate-authority", where, &out->ca_file, &out->ca_data, error);
 }
 
-static int read_user(const json_t *user, const struct kube_file *where, struct kube_config *out,
-                     struct fst_error *error)
+static int kubeconfig_file_read_user(const json_t *user, const struct kube_file *where, struct kube_config *out,
+                                     struct fst_error *error)
 {
-        int r = set_pem(user, "client-certificate", where, &out->cert_file, &out->cert_data, error);
+        int r = kubeconfig_file_set_pem(user, "client-certificate", where, &out->cert_file, &out->cert_data, error);
         if (r == 0)
-                r = set_pem(user, "client-key", where, &out->key_file, &out->key_data, error);
+                r = kubeconfig_file_set_pem(user, "client-key", where, &out->key_file, &out->key_data, error);
         if (r < 0)
                 return r;
-        set(&out->token, text_of(user, "token"));
+        kubeconfig_file_set(&out->token, text_of(user, "token"));
         set_path(&out->token_file, text_of(user, "tokenFile"), where);
-        set(&out->user, text_of(user, "username"));
-        set(&out->password, json_string_value(json_object_get(user, "password")));
+        kubeconfig_file_set(&out->user, text_of(user, "username"));
+        kubeconfig_file_set(&out->password, json_string_value(json_object_get(user, "password")));
         const json_t *exec = json_object_get(user, "exec");
         if (json_is_object(exec))
                 out->exec = exec_of(exec, where);
@@ -280,7 +280,7 @@ static int read_user(const json_t *user, const struct kube_file *where, struct k
         const json_t *provider = json_object_get(json_object_get(user, "auth-provider"), "config");
         if (!out->token && provider) {
                 const char *token = text_of(provider, "access-token");
-                set(&out->token, token ? token : text_of(provider, "id-token"));
+                kubeconfig_file_set(&out->token, token ? token : text_of(provider, "id-token"));
         }
         read_impersonation(user, out);
         return 0;
@@ -295,22 +295,23 @@ int kube_files_context(const struct kube_files *files, const char *context, stru
                 name = text_of(files->list.data[i].tree, "current-context");
         if (!name)
                 return 0;
-        const json_t *said = named(files, "contexts", name, "context", &where);
+        const json_t *said = kubeconfig_file_named(files, "contexts", name, "context", &where);
         if (!said)
-                return missing(files, "contexts", "context", name, NULL, error);
+                return kubeconfig_file_missing(files, "contexts", "context", name, NULL, error);
         struct kube_config c = KUBE_CONFIG_INIT;
         const char *cluster = text_of(said, "cluster"), *user = text_of(said, "user");
-        set(&c.context, name);
-        set(&c.namespace, text_of(said, "namespace"));
+        kubeconfig_file_set(&c.context, name);
+        kubeconfig_file_set(&c.namespace, text_of(said, "namespace"));
         int r = 0;
         if (cluster) {
-                const json_t *found = named(files, "clusters", cluster, "cluster", &where);
+                const json_t *found = kubeconfig_file_named(files, "clusters", cluster, "cluster", &where);
                 r = found ? read_cluster(found, where, &c, error)
-                          : missing(files, "clusters", "cluster", cluster, name, error);
+                          : kubeconfig_file_missing(files, "clusters", "cluster", cluster, name, error);
         }
         if (r == 0 && user) {
-                const json_t *found = named(files, "users", user, "user", &where);
-                r = found ? read_user(found, where, &c, error) : missing(files, "users", "user", user, name, error);
+                const json_t *found = kubeconfig_file_named(files, "users", user, "user", &where);
+                r = found ? kubeconfig_file_read_user(found, where, &c, error)
+                          : kubeconfig_file_missing(files, "users", "user", user, name, error);
         }
         if (r < 0)
                 kube_config_deinit(&c);

@@ -9,12 +9,12 @@
 #define INDENT_POD "\t"
 #define INDENT_CONTAINER "\t\t"
 
-static const char *text_at(const json_t *object, const char *key)
+static const char *pod_description_text_at(const json_t *object, const char *key)
 {
         return json_string_value(json_object_get(object, key));
 }
 
-static void put(struct buf *out, const char *indent, const char *name, const char *value)
+static void pod_description_put(struct buf *out, const char *indent, const char *name, const char *value)
 {
         buf_printf(out, "\n%s %s: %s", indent, name, value && *value ? value : "N/A");
 }
@@ -25,19 +25,19 @@ void pod_text_container(const struct pod_container *c, const char *indent, struc
                                             [CONTAINER_WAITING] = "waiting",
                                             [CONTAINER_TERMINATED] = "terminated"};
         char code[16];
-        put(out, indent, "container name", c->name);
-        put(out, indent, "container image", c->image);
-        put(out, indent, "container state", kinds[c->kind]);
+        pod_description_put(out, indent, "container name", c->name);
+        pod_description_put(out, indent, "container image", c->image);
+        pod_description_put(out, indent, "container state", kinds[c->kind]);
         if (c->kind == CONTAINER_WAITING)
-                put(out, indent, "pending reason", c->reason);
+                pod_description_put(out, indent, "pending reason", c->reason);
         if (c->kind == CONTAINER_RUNNING || c->kind == CONTAINER_TERMINATED)
-                put(out, indent, "container started at", c->started);
+                pod_description_put(out, indent, "container started at", c->started);
         if (c->kind != CONTAINER_TERMINATED)
                 return;
         snprintf(code, sizeof(code), "%d", c->exit_code);
-        put(out, indent, "container finished at", c->finished);
-        put(out, indent, "exit code", code);
-        put(out, indent, "termination reason", c->reason);
+        pod_description_put(out, indent, "container finished at", c->finished);
+        pod_description_put(out, indent, "exit code", code);
+        pod_description_put(out, indent, "termination reason", c->reason);
 }
 
 void pod_text_containers(const json_t *pod, const char *indent, struct buf *out)
@@ -54,7 +54,7 @@ void pod_text_containers(const json_t *pod, const char *indent, struct buf *out)
 
 static void put_joined(struct buf *out, const char *name, struct buf *parts)
 {
-        put(out, INDENT_POD, name, buf_text(parts));
+        pod_description_put(out, INDENT_POD, name, buf_text(parts));
         buf_reset(parts);
 }
 
@@ -65,26 +65,27 @@ void pod_text_state(const json_t *pod, struct buf *out)
         _cleanup_(buf_deinit) struct buf parts = BUF_INIT;
         const char *key;
         size_t i;
-        put(out, INDENT_POD, "pod name", text_at(metadata, "name"));
-        put(out, INDENT_POD, "namespace", text_at(metadata, "namespace"));
+        pod_description_put(out, INDENT_POD, "pod name", pod_description_text_at(metadata, "name"));
+        pod_description_put(out, INDENT_POD, "namespace", pod_description_text_at(metadata, "namespace"));
         json_object_foreach(json_object_get(metadata, "labels"), key, value)
                 buf_printf(&parts, "%s%s -> %s", parts.len ? ", " : "", key, json_string_value(value));
         put_joined(out, "labels", &parts);
-        put(out, INDENT_POD, "pod uid", text_at(metadata, "uid"));
-        put(out, INDENT_POD, "creation time", text_at(metadata, "creationTimestamp"));
-        put(out, INDENT_POD, "service account name", text_at(spec, "serviceAccountName"));
+        pod_description_put(out, INDENT_POD, "pod uid", pod_description_text_at(metadata, "uid"));
+        pod_description_put(out, INDENT_POD, "creation time", pod_description_text_at(metadata, "creationTimestamp"));
+        pod_description_put(out, INDENT_POD, "service account name",
+                            pod_description_text_at(spec, "serviceAccountName"));
         json_array_foreach(json_object_get(spec, "volumes"), i, value)
-                buf_printf(&parts, "%s%s", parts.len ? ", " : "", text_at(value, "name"));
+                buf_printf(&parts, "%s%s", parts.len ? ", " : "", pod_description_text_at(value, "name"));
         put_joined(out, "volumes", &parts);
-        put(out, INDENT_POD, "node name", text_at(spec, "nodeName"));
-        put(out, INDENT_POD, "start time", text_at(status, "startTime"));
-        put(out, INDENT_POD, "phase", text_at(status, "phase"));
+        pod_description_put(out, INDENT_POD, "node name", pod_description_text_at(spec, "nodeName"));
+        pod_description_put(out, INDENT_POD, "start time", pod_description_text_at(status, "startTime"));
+        pod_description_put(out, INDENT_POD, "phase", pod_description_text_at(status, "phase"));
         pod_text_containers(pod, INDENT_CONTAINER, &parts);
         put_joined(out, "container status", &parts);
 }
 
 const char *pod_text_phase(const json_t *pod)
 {
-        const char *phase = text_at(json_object_get(pod, "status"), "phase");
+        const char *phase = pod_description_text_at(json_object_get(pod, "status"), "phase");
         return phase ? phase : "unknown";
 }

@@ -3,8 +3,8 @@
  * makes it deleted unless it still runs; a running pod whose Spark container has ended (or, with check_all and a
  * restart policy of Never, any container badly) has ended although its phase does not say so yet.
  *
- * A pod becomes one block: fill() is run twice over the same JSON, first with nothing behind the packer, to learn the
- * size, then into the block. Invariant: both passes ask for the same texts in the same order.
+ * A pod becomes one block: pod_state_fill() is run twice over the same JSON, first with nothing behind the packer, to
+ * learn the size, then into the block. Invariant: both passes ask for the same texts in the same order.
  */
 #include "kubernetes/api/pod_state.h"
 
@@ -50,7 +50,7 @@ static const char *pack_text(struct packer *p, const char *text)
         return copy;
 }
 
-static const char *text_at(const json_t *object, const char *key)
+static const char *pod_state_text_at(const json_t *object, const char *key)
 {
         return json_string_value(json_object_get(object, key));
 }
@@ -99,7 +99,7 @@ static const json_t *named_in(const json_t *list, const char *name)
         size_t i;
         json_t *item;
         json_array_foreach(list, i, item) {
-                const char *is = text_at(item, "name");
+                const char *is = pod_state_text_at(item, "name");
                 if (is && strcmp(is, name) == 0)
                         return item;
         }
@@ -111,7 +111,7 @@ static const json_t *condition_of(const json_t *status, const char *type, const 
         size_t i;
         json_t *item;
         json_array_foreach(json_object_get(status, "conditions"), i, item) {
-                const char *is = text_at(item, "type"), *holds = text_at(item, "status");
+                const char *is = pod_state_text_at(item, "type"), *holds = pod_state_text_at(item, "status");
                 if (is && holds && strcmp(is, type) == 0 && strcmp(holds, value) == 0)
                         return item;
         }
@@ -130,10 +130,11 @@ static bool any_failed(const json_t *containers)
         return false;
 }
 
-static enum pod_state_kind kind_of(const json_t *pod, const struct pod_rules *rules, const struct pod_state *s)
+static enum pod_state_kind pod_state_kind_of(const json_t *pod, const struct pod_rules *rules,
+                                             const struct pod_state *s)
 {
         const json_t *status = json_object_get(pod, "status");
-        const char *phase = text_at(status, "phase");
+        const char *phase = pod_state_text_at(status, "phase");
 
         if (!phase)
                 return s->leaving ? POD_DELETED : POD_UNKNOWN;
@@ -149,7 +150,7 @@ static enum pod_state_kind kind_of(const json_t *pod, const struct pod_rules *ru
                 return POD_FAILED;
         if (strcasecmp(phase, "running") != 0)
                 return POD_UNKNOWN;
-        const char *policy = text_at(json_object_get(pod, "spec"), "restartPolicy");
+        const char *policy = pod_state_text_at(json_object_get(pod, "spec"), "restartPolicy");
         if (rules->check_all && policy && strcmp(policy, "Never") == 0 &&
             any_failed(json_object_get(status, "containerStatuses")))
                 return POD_FAILED;
@@ -170,10 +171,11 @@ static struct pod_wait container_wait(const json_t *containers)
         json_t *item;
         json_array_foreach(containers, i, item) {
                 const json_t *waiting = json_object_get(json_object_get(item, "state"), "waiting");
-                const char *reason = text_at(waiting, "reason");
+                const char *reason = pod_state_text_at(waiting, "reason");
                 if (!reason || !*reason || is_ordinary_wait(reason))
                         continue;
-                return (struct pod_wait){reason, text_at(waiting, "message"), text_at(item, "name")};
+                return (struct pod_wait){reason, pod_state_text_at(waiting, "message"),
+                                         pod_state_text_at(item, "name")};
         }
         return (struct pod_wait){0};
 }
@@ -181,8 +183,9 @@ static struct pod_wait container_wait(const json_t *containers)
 struct pod_wait pod_wait_read(const json_t *status)
 {
         const json_t *scheduled = condition_of(status, "PodScheduled", "False");
-        if (text_at(scheduled, "reason"))
-                return (struct pod_wait){text_at(scheduled, "reason"), text_at(scheduled, "message"), NULL};
+        if (pod_state_text_at(scheduled, "reason"))
+                return (struct pod_wait){pod_state_text_at(scheduled, "reason"),
+                                         pod_state_text_at(scheduled, "message"), NULL};
         struct pod_wait init = container_wait(json_object_get(status, "initContainerStatuses"));
         return init.reason ? init : container_wait(json_object_get(status, "containerStatuses"));
 }
@@ -203,16 +206,16 @@ struct pod_container pod_container_read(const json_t *said, const json_t *spec)
         const json_t *limits = json_object_get(json_object_get(spec, "resources"), "limits");
         const json_t *how = running ? running : terminated ? terminated : waiting;
         return (struct pod_container){
-                .name = text_at(said, "name"),
-                .image = text_at(said, "image"),
+                .name = pod_state_text_at(said, "name"),
+                .image = pod_state_text_at(said, "image"),
                 .kind = running      ? CONTAINER_RUNNING
                         : terminated ? CONTAINER_TERMINATED
                         : waiting    ? CONTAINER_WAITING
                                      : CONTAINER_UNTOLD,
-                .started = text_at(how, "startedAt"),
-                .finished = text_at(how, "finishedAt"),
-                .reason = text_at(how, "reason"),
-                .memory_limit = text_at(limits, "memory"),
+                .started = pod_state_text_at(how, "startedAt"),
+                .finished = pod_state_text_at(how, "finishedAt"),
+                .reason = pod_state_text_at(how, "reason"),
+                .memory_limit = pod_state_text_at(limits, "memory"),
                 .exit_code = (int)json_integer_value(json_object_get(terminated, "exitCode")),
         };
 }
@@ -239,7 +242,7 @@ static void fill_containers(struct pod_state *s, struct packer *p, const json_t 
 
         for (int i = 0; i < n; i++) {
                 const json_t *one = json_array_get(said, (size_t)i);
-                const char *name = text_at(one, "name");
+                const char *name = pod_state_text_at(one, "name");
                 fill_container(all ? &all[i] : NULL, p, one, name ? named_in(specs, name) : NULL);
         }
         s->containers = all;
@@ -254,7 +257,7 @@ static void fill_claims(struct pod_state *s, struct packer *p, const json_t *vol
         json_t *item;
 
         json_array_foreach(volumes, i, item) {
-                const char *name = text_at(json_object_get(item, "persistentVolumeClaim"), "claimName");
+                const char *name = pod_state_text_at(json_object_get(item, "persistentVolumeClaim"), "claimName");
                 if (name && *name && n < MAX_ITEMS)
                         names[n++] = name;
         }
@@ -271,12 +274,12 @@ static void fill_claims(struct pod_state *s, struct packer *p, const json_t *vol
 }
 
 /* Everything but id, profile and refs. */
-static void fill(struct pod_state *s, struct packer *p, const json_t *pod, const struct pod_rules *rules)
+static void pod_state_fill(struct pod_state *s, struct packer *p, const json_t *pod, const struct pod_rules *rules)
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *status = json_object_get(pod, "status");
         const json_t *spec = json_object_get(pod, "spec");
-        const char *inactive = text_at(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE);
-        const char *version = text_at(metadata, "resourceVersion");
+        const char *inactive = pod_state_text_at(json_object_get(metadata, "labels"), KUBE_LABEL_INACTIVE);
+        const char *version = pod_state_text_at(metadata, "resourceVersion");
         const json_t *ours = named_in(json_object_get(status, "containerStatuses"),
                                       rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER);
         const json_t *code = json_object_get(terminated_of(ours), "exitCode");
@@ -286,24 +289,24 @@ static void fill(struct pod_state *s, struct packer *p, const json_t *pod, const
         s->ended = json_is_integer(code);
         s->exit_code = s->ended ? (int)json_integer_value(code) : -1;
         s->version = version ? strtoull(version, NULL, 10) : 0;
-        s->created = pod_time_read(text_at(metadata, "creationTimestamp"));
-        s->kind = kind_of(pod, rules, s);
+        s->created = pod_time_read(pod_state_text_at(metadata, "creationTimestamp"));
+        s->kind = pod_state_kind_of(pod, rules, s);
         if (pod_state_kind_is_final(s->kind))
                 fill_containers(s, p, pod);
         fill_claims(s, p, json_object_get(spec, "volumes"));
-        s->name = pack_text(p, text_at(metadata, "name"));
-        s->uid = pack_text(p, text_at(metadata, "uid"));
-        s->node = pack_text(p, text_at(spec, "nodeName"));
-        s->reason = pack_text(p, text_at(status, "reason"));
-        s->message = pack_text(p, text_at(status, "message"));
+        s->name = pack_text(p, pod_state_text_at(metadata, "name"));
+        s->uid = pack_text(p, pod_state_text_at(metadata, "uid"));
+        s->node = pack_text(p, pod_state_text_at(spec, "nodeName"));
+        s->reason = pack_text(p, pod_state_text_at(status, "reason"));
+        s->message = pack_text(p, pod_state_text_at(status, "message"));
         if (s->kind == POD_PENDING || s->kind == POD_RUNNING)
                 fill_waiting(s, p, status);
         const json_t *disruption = condition_of(status, "DisruptionTarget", "True");
-        s->disruption = pack_text(p, text_at(disruption, "reason"));
-        s->disruption_message = pack_text(p, text_at(disruption, "message"));
+        s->disruption = pack_text(p, pod_state_text_at(disruption, "reason"));
+        s->disruption_message = pack_text(p, pod_state_text_at(disruption, "message"));
 }
 
-static bool read_number(const char *text, int32_t *out)
+static bool pod_state_read_number(const char *text, int32_t *out)
 {
         char *end;
         errno = 0;
@@ -317,20 +320,20 @@ static bool read_number(const char *text, int32_t *out)
 int pod_state_read(const json_t *pod, const struct pod_rules *rules, struct pod_state **out)
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *labels = json_object_get(metadata, "labels");
-        const char *name = text_at(metadata, "name");
+        const char *name = pod_state_text_at(metadata, "name");
         struct pod_state s = {.refs = 1};
         struct packer p = {.used = sizeof(s)};
 
-        if (!name || !*name || !read_number(text_at(labels, KUBE_LABEL_EXECUTOR_ID), &s.id))
+        if (!name || !*name || !pod_state_read_number(pod_state_text_at(labels, KUBE_LABEL_EXECUTOR_ID), &s.id))
                 return FST_POD_E_NO_EXECUTOR;
-        if (!read_number(text_at(labels, KUBE_LABEL_PROFILE_ID), &s.profile))
+        if (!pod_state_read_number(pod_state_text_at(labels, KUBE_LABEL_PROFILE_ID), &s.profile))
                 s.profile = 0;
-        fill(&s, &p, pod, rules);
+        pod_state_fill(&s, &p, pod, rules);
 
         struct packer real = {.base = mem_alloc(p.used), .used = sizeof(s)};
         struct pod_state *at = (struct pod_state *)real.base;
         *at = (struct pod_state){.refs = 1, .id = s.id, .profile = s.profile};
-        fill(at, &real, pod, rules);
+        pod_state_fill(at, &real, pod, rules);
         *out = at;
         return 0;
 }
@@ -370,17 +373,17 @@ struct pod_state *pod_state_deleted(const struct pod_state *pod)
         return s;
 }
 
-static bool text_same(const char *a, const char *b)
+static bool pod_state_text_same(const char *a, const char *b)
 {
         return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool container_same(const struct pod_container *a, const struct pod_container *b)
 {
-        return a->kind == b->kind && a->exit_code == b->exit_code && text_same(a->name, b->name) &&
-               text_same(a->image, b->image) && text_same(a->started, b->started) &&
-               text_same(a->finished, b->finished) && text_same(a->reason, b->reason) &&
-               text_same(a->memory_limit, b->memory_limit);
+        return a->kind == b->kind && a->exit_code == b->exit_code && pod_state_text_same(a->name, b->name) &&
+               pod_state_text_same(a->image, b->image) && pod_state_text_same(a->started, b->started) &&
+               pod_state_text_same(a->finished, b->finished) && pod_state_text_same(a->reason, b->reason) &&
+               pod_state_text_same(a->memory_limit, b->memory_limit);
 }
 
 bool pod_state_same(const struct pod_state *a, const struct pod_state *b)
@@ -393,13 +396,15 @@ bool pod_state_same(const struct pod_state *a, const struct pod_state *b)
                 if (!container_same(&a->containers[i], &b->containers[i]))
                         return false;
         for (int i = 0; i < a->n_claims; i++)
-                if (!text_same(a->claims[i], b->claims[i]))
+                if (!pod_state_text_same(a->claims[i], b->claims[i]))
                         return false;
-        return text_same(a->name, b->name) && text_same(a->uid, b->uid) && text_same(a->node, b->node) &&
-               text_same(a->reason, b->reason) && text_same(a->message, b->message) &&
-               text_same(a->waiting, b->waiting) && text_same(a->waiting_message, b->waiting_message) &&
-               text_same(a->waiting_container, b->waiting_container) && text_same(a->disruption, b->disruption) &&
-               text_same(a->disruption_message, b->disruption_message);
+        return pod_state_text_same(a->name, b->name) && pod_state_text_same(a->uid, b->uid) &&
+               pod_state_text_same(a->node, b->node) && pod_state_text_same(a->reason, b->reason) &&
+               pod_state_text_same(a->message, b->message) && pod_state_text_same(a->waiting, b->waiting) &&
+               pod_state_text_same(a->waiting_message, b->waiting_message) &&
+               pod_state_text_same(a->waiting_container, b->waiting_container) &&
+               pod_state_text_same(a->disruption, b->disruption) &&
+               pod_state_text_same(a->disruption_message, b->disruption_message);
 }
 
 struct pod_state *pod_state_ref(struct pod_state *pod)

@@ -32,7 +32,7 @@ int quantity_check(const char *text, struct fst_error *error)
 }
 
 /* @number in billionths; what does not fit is as large as can be. False if it is no number. */
-static bool read_decimal(const char *number, size_t n, wide *out)
+static bool quantity_read_decimal(const char *number, size_t n, wide *out)
 {
         const wide most = (wide)1 << 100;
         bool minus = n && *number == '-', dot = false, digits = false;
@@ -84,7 +84,7 @@ static bool read_unit(const char *text, int *tens, int *twos)
 }
 
 /* @value times @factor, or as far from zero as can be. */
-static wide grown(wide value, int factor)
+static wide quantity_grown(wide value, int factor)
 {
         const wide most = (wide)1 << 120;
         if (value > most / factor)
@@ -98,15 +98,15 @@ static int read_quantity(const char *text, wide *out, struct fst_error *error)
         int tens, twos;
         if (!read_unit(text + n, &tens, &twos))
                 return error_set(error, -EINVAL, "Invalid quantity format passed to parse");
-        if (!read_decimal(text, n, out))
+        if (!quantity_read_decimal(text, n, out))
                 return error_set(error, -EINVAL, "'%s' is no quantity: write a number and a unit, like 500m or 2",
                                  text);
         for (; tens > 0; tens--)
-                *out = grown(*out, 10);
+                *out = quantity_grown(*out, 10);
         for (; tens < 0; tens++)
                 *out /= 10;
         for (; twos > 0; twos--)
-                *out = grown(*out, 2);
+                *out = quantity_grown(*out, 2);
         return 0;
 }
 

@@ -43,7 +43,7 @@ static bool is_ready(const json_t *pod)
         return false;
 }
 
-static void on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct driver_pod_wait *wait = owner;
         wait->call = NULL;
@@ -53,11 +53,11 @@ static void on_pod(void *owner, struct kube_call *call, int r, const struct kube
         wait->ready(wait->owner);
 }
 
-static void look(uv_timer_t *timer)
+static void driver_pod_look(uv_timer_t *timer)
 {
         struct driver_pod_wait *wait = timer->data;
         if (!wait->call)
-                wait->call = kube_get(wait->client, wait->path, on_pod, wait);
+                wait->call = kube_get(wait->client, wait->path, driver_pod_on_pod, wait);
 }
 
 struct driver_pod_wait *driver_pod_wait_begin(struct kube_client *client, const char *namespace, const char *name,
@@ -68,11 +68,11 @@ struct driver_pod_wait *driver_pod_wait_begin(struct kube_client *client, const 
                 .client = client, .path = kube_path("v1", namespace, "pods", name), .ready = ready, .owner = owner};
         uv_timer_init(kube_client_loop(client), &wait->timer);
         wait->timer.data = wait;
-        uv_timer_start(&wait->timer, look, 0, (uint64_t)interval_ms);
+        uv_timer_start(&wait->timer, driver_pod_look, 0, (uint64_t)interval_ms);
         return wait;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void driver_pod_on_closed(uv_handle_t *handle)
 {
         struct driver_pod_wait *wait = handle->data;
         free(wait->path);
@@ -85,5 +85,5 @@ void driver_pod_wait_end(struct driver_pod_wait *wait)
                 return;
         if (wait->call)
                 kube_cancel(wait->call);
-        uv_close((uv_handle_t *)&wait->timer, on_closed);
+        uv_close((uv_handle_t *)&wait->timer, driver_pod_on_closed);
 }

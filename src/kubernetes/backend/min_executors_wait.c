@@ -27,16 +27,16 @@ static char *describe_wait(const struct gang_watch *w)
                           (unsigned long long)((uv_now(w->timer.loop) - w->began) / 1000), *why ? ": " : "", why);
 }
 
-static bool is_over(const struct gang_watch *w)
+static bool min_executors_wait_is_over(const struct gang_watch *w)
 {
         return w->gang.timeout_ms > 0 && (int64_t)(uv_now(w->timer.loop) - w->began) >= w->gang.timeout_ms;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void min_executors_wait_on_timer(uv_timer_t *timer)
 {
         struct gang_watch *w = timer->data;
         _cleanup_free_ char *state = describe_wait(w);
-        if (!is_over(w)) {
+        if (!min_executors_wait_is_over(w)) {
                 log_warn(LOG, "Waiting for the gang: %s", state);
                 return;
         }
@@ -60,7 +60,7 @@ struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, co
         interval = MIN(interval, whole);
         uv_timer_init(loop, &w->timer);
         w->timer.data = w;
-        uv_timer_start(&w->timer, on_timer, (uint64_t)interval, (uint64_t)interval);
+        uv_timer_start(&w->timer, min_executors_wait_on_timer, (uint64_t)interval, (uint64_t)interval);
         return w;
 }
 
@@ -73,7 +73,7 @@ void gang_watch_arrived(struct gang_watch *w)
         uv_timer_stop(&w->timer);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void min_executors_wait_on_closed(uv_handle_t *handle)
 {
         free(handle->data);
 }
@@ -81,5 +81,5 @@ static void on_closed(uv_handle_t *handle)
 void gang_watch_end(struct gang_watch *w)
 {
         if (w)
-                uv_close((uv_handle_t *)&w->timer, on_closed);
+                uv_close((uv_handle_t *)&w->timer, min_executors_wait_on_closed);
 }

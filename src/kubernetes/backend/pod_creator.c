@@ -68,7 +68,7 @@ static struct creation *creation_new(struct pod_creator *creator, int32_t id, js
 
 /* ------------------------------------------------------------------------------------------------------- answers */
 
-static void answer(struct creation *c, enum create_outcome outcome, const char *message)
+static void pod_creator_answer(struct creation *c, enum create_outcome outcome, const char *message)
 {
         struct pod_creator *creator = c->creator;
         const struct pod_creation creation = {.id = c->id,
@@ -100,20 +100,20 @@ static enum create_outcome outcome_of(int r, int status)
         }
 }
 
-static void note(struct creation *c, const struct kube_answer *a)
+static void pod_creator_note(struct creation *c, const struct kube_answer *a)
 {
         c->throttled += a->throttled;
         c->retry_after_ms = a->retry_after_ms;
 }
 
-static void on_claim(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+static void pod_creator_on_claim(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
 {
         struct creation *c = owner;
-        note(c, a);
+        pod_creator_note(c, a);
         if (r != 0 && !c->message)
                 c->message = mem_strdup(error_message(a->error));
         if (--c->pending == 0)
-                answer(c, c->message ? CREATE_CLAIM_FAILED : CREATE_DONE, c->message);
+                pod_creator_answer(c, c->message ? CREATE_CLAIM_FAILED : CREATE_DONE, c->message);
 }
 
 static void create_claims(struct creation *c, const json_t *pod)
@@ -125,23 +125,23 @@ static void create_claims(struct creation *c, const json_t *pod)
         c->pending = json_array_size(c->claims);
         json_array_foreach(c->claims, i, claim) {
                 kube_set_owner(claim, owner);
-                kube_create(o->client, o->namespace, claim, on_claim, c);
+                kube_create(o->client, o->namespace, claim, pod_creator_on_claim, c);
         }
 }
 
-static void on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+static void pod_creator_on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
 {
         struct creation *c = owner;
-        note(c, a);
+        pod_creator_note(c, a);
         if (r == 0 && json_array_size(c->claims))
                 create_claims(c, a->object);
         else
-                answer(c, outcome_of(r, a->status), r ? error_message(a->error) : NULL);
+                pod_creator_answer(c, outcome_of(r, a->status), r ? error_message(a->error) : NULL);
 }
 
 /* -------------------------------------------------------------------------------------------------------- building */
 
-static const char *text_at(const json_t *object, const char *const *path)
+static const char *pod_creator_text_at(const json_t *object, const char *const *path)
 {
         for (; *path; path++)
                 object = json_object_get(object, *path);
@@ -168,7 +168,8 @@ static json_t *claims_to_create(const json_t *resources, char *const *reused, in
         size_t i;
         json_array_foreach((json_t *)resources, i, claim) {
                 if ((int)i < n_reused && reused[i])
-                        replace_claim(pod, text_at(claim, (const char *[]){"metadata", "name", NULL}), reused[i]);
+                        replace_claim(pod, pod_creator_text_at(claim, (const char *[]){"metadata", "name", NULL}),
+                                      reused[i]);
                 else
                         json_array_append(claims, claim);
         }
@@ -177,8 +178,9 @@ static json_t *claims_to_create(const json_t *resources, char *const *reused, in
 
 static struct claim_need claim_need_read(const json_t *claim)
 {
-        const char *storage = text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
-        const char *class = text_at(claim, (const char *[]){"spec", "storageClassName", NULL});
+        const char *storage =
+                pod_creator_text_at(claim, (const char *[]){"spec", "resources", "requests", "storage", NULL});
+        const char *class = pod_creator_text_at(claim, (const char *[]){"spec", "storageClassName", NULL});
         struct claim_need need = {.storage_class = class ? mem_strdup(class) : NULL};
         struct fst_error error = FST_ERROR_INIT;
         if (storage && quantity_read(storage, 0, &need.size, &error) < 0)
@@ -186,8 +188,8 @@ static struct claim_need claim_need_read(const json_t *claim)
         return need;
 }
 
-static int build(struct pod_creator *creator, int32_t id, int32_t profile, struct executor_pod_spec *spec,
-                 struct fst_error *error)
+static int pod_creator_build(struct pod_creator *creator, int32_t id, int32_t profile, struct executor_pod_spec *spec,
+                             struct fst_error *error)
 {
         char text[12];
         const struct kube_profile other = {.id = profile};
@@ -202,12 +204,12 @@ int pod_creator_create(struct pod_creator *creator, int32_t id, int32_t profile,
                        struct fst_error *error)
 {
         _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
-        int r = build(creator, id, profile, &spec, error);
+        int r = pod_creator_build(creator, id, profile, &spec, error);
         if (r < 0)
                 return r;
         json_t *pod = executor_spec_pod(&spec);
         json_t *claims = claims_to_create(spec.resources, reused, n_reused, pod);
-        kube_create(creator->options.client, creator->options.namespace, pod, on_pod,
+        kube_create(creator->options.client, creator->options.namespace, pod, pod_creator_on_pod,
                     creation_new(creator, id, claims));
         json_decref(claims);
         json_decref(pod);
@@ -219,7 +221,7 @@ int pod_creator_check(struct pod_creator *creator, struct claim_need **claims, i
         _cleanup_(executor_spec_deinit) struct executor_pod_spec spec = {0};
         json_t *claim;
         size_t i;
-        int r = build(creator, 1, 0, &spec, error);
+        int r = pod_creator_build(creator, 1, 0, &spec, error);
         if (r < 0)
                 return r;
         *n_claims = (int)json_array_size(spec.resources);

@@ -78,7 +78,7 @@ static bool is_settled(int r)
         return r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT;
 }
 
-static void on_answer(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_answer(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         if (!is_settled(r))
                 log_warn(LOG, "%s", error_message(answer->error));
@@ -107,14 +107,14 @@ static void delete_ids(struct pod_calls *calls, const int32_t *ids, int n, bool 
 
 void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending)
 {
-        delete_ids(calls, ids, n, pending, on_answer);
+        delete_ids(calls, ids, n, pending, pod_requests_on_answer);
 }
 
 static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct pod_calls *calls = owner;
         calls->deleting--;
-        on_answer(calls, call, r, answer);
+        pod_requests_on_answer(calls, call, r, answer);
 }
 
 void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const char *role)
@@ -153,17 +153,18 @@ int pod_calls_fetching(const struct pod_calls *calls)
 static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod->name);
-        kube_delete(calls->options.client, path, &(struct kube_deletion){.uid = pod->uid}, on_answer, calls);
+        kube_delete(calls->options.client, path, &(struct kube_deletion){.uid = pod->uid}, pod_requests_on_answer,
+                    calls);
 }
 
-static int on_log(void *owner, const char *data, size_t n)
+static int pod_requests_on_log(void *owner, const char *data, size_t n)
 {
         struct farewell *f = owner;
         log_tail_append(&f->log, data, n);
         return 0;
 }
 
-static void on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct farewell *f = owner;
         struct pod_calls *calls = f->calls;
@@ -203,9 +204,10 @@ void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, 
         const struct kube_log log = {.container = pod->n_containers > 1 ? calls->options.container : NULL,
                                      .tail_lines = POD_LOG_LINES,
                                      .silence_ms = LOG_SILENCE_MS,
-                                     .sink = on_log};
-        kube_limit_attempts(kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, on_log_end, f),
-                            LOG_ATTEMPTS);
+                                     .sink = pod_requests_on_log};
+        kube_limit_attempts(
+                kube_logs(calls->options.client, calls->options.namespace, pod->name, &log, pod_requests_on_log_end, f),
+                LOG_ATTEMPTS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- labels */
@@ -214,13 +216,13 @@ void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod);
         json_t *patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", label, value);
-        kube_patch(calls->options.client, path, KUBE_PATCH_MERGE, patch, on_answer, calls);
+        kube_patch(calls->options.client, path, KUBE_PATCH_MERGE, patch, pod_requests_on_answer, calls);
         json_decref(patch);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- claims */
 
-static int on_claim(void *owner, json_t *item)
+static int pod_requests_on_claim(void *owner, json_t *item)
 {
         struct pod_calls *calls = owner;
         if (item)
@@ -230,27 +232,28 @@ static int on_claim(void *owner, json_t *item)
         return 0;
 }
 
-static const json_t *member(const json_t *object, const char *a, const char *b)
+static const json_t *pod_requests_member(const json_t *object, const char *a, const char *b)
 {
         return json_object_get(json_object_get(object, a), b);
 }
 
 static struct pod_claim read_claim(const json_t *item)
 {
-        const json_t *requests = json_object_get(member(item, "spec", "resources"), "requests");
+        const json_t *requests = json_object_get(pod_requests_member(item, "spec", "resources"), "requests");
         const char *storage = json_string_value(json_object_get(requests, "storage"));
-        const char *name = json_string_value(member(item, "metadata", "name"));
+        const char *name = json_string_value(pod_requests_member(item, "metadata", "name"));
         struct pod_claim claim = {
                 .name = name ? name : "",
-                .storage_class = json_string_value(member(item, "spec", "storageClassName")),
-                .created = pod_time_read(json_string_value(member(item, "metadata", "creationTimestamp")))};
+                .storage_class = json_string_value(pod_requests_member(item, "spec", "storageClassName")),
+                .created =
+                        pod_time_read(json_string_value(pod_requests_member(item, "metadata", "creationTimestamp")))};
         struct fst_error error = FST_ERROR_INIT;
         if (storage && quantity_read(storage, 0, &claim.size, &error) < 0)
                 error_deinit(&error);
         return claim;
 }
 
-static void on_claims(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct pod_calls *calls = owner;
         _cleanup_(items_deinit) items listed = calls->claims; /* another list may be asked for below */
@@ -268,6 +271,7 @@ void pod_calls_list_claims(struct pod_calls *calls)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "persistentvolumeclaims", NULL);
         _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s", calls->options.app_id);
-        kube_list_items(calls->options.client, &(struct kube_listing){.path = path, .labels = labels, .item = on_claim},
-                        on_claims, calls);
+        kube_list_items(calls->options.client,
+                        &(struct kube_listing){.path = path, .labels = labels, .item = pod_requests_on_claim},
+                        pod_requests_on_claims, calls);
 }

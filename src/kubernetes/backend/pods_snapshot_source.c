@@ -25,7 +25,7 @@ struct pods_source {
         uv_timer_t timer;
 };
 
-static int64_t now_of(const struct pods_source *s)
+static int64_t pods_snapshot_source_now_of(const struct pods_source *s)
 {
         return (int64_t)uv_now(s->timer.loop);
 }
@@ -38,7 +38,8 @@ static bool is_permanently_forbidden(struct pods_source *s, int r)
 }
 
 /* Servers end watches as they please: that is no news before it lasts. */
-static void tell_failure(struct pods_source *s, int r, const struct fst_error *error, int64_t again_ms)
+static void pods_snapshot_source_tell_failure(struct pods_source *s, int r, const struct fst_error *error,
+                                              int64_t again_ms)
 {
         if (is_permanently_forbidden(s, r))
                 s->ops->forbidden(s->owner, error);
@@ -47,70 +48,71 @@ static void tell_failure(struct pods_source *s, int r, const struct fst_error *e
                        "Executor pods are not seen for %lld ms: %s", (long long)again_ms, error_message(error));
 }
 
-static void on_event(void *owner, enum kube_event what, json_t *pod)
+static void pods_snapshot_source_on_event(void *owner, enum kube_event what, json_t *pod)
 {
         struct pods_source *s = owner;
         if (what == KUBE_SYNCED) {
                 s->synced = s->seen = true;
-                snapshots_store_synced(s->store, now_of(s));
+                snapshots_store_synced(s->store, pods_snapshot_source_now_of(s));
         } else if (what == KUBE_DELETED) {
-                snapshots_store_delete(s->store, pod, now_of(s));
+                snapshots_store_delete(s->store, pod, pods_snapshot_source_now_of(s));
         } else {
-                snapshots_store_update(s->store, pod, now_of(s));
+                snapshots_store_update(s->store, pod, pods_snapshot_source_now_of(s));
         }
         s->ops->told(s->owner);
 }
 
-static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+static void pods_snapshot_source_on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
         struct pods_source *s = owner;
         s->synced = false;
-        tell_failure(s, r, error, again_ms);
+        pods_snapshot_source_tell_failure(s, r, error, again_ms);
 }
 
-static int on_item(void *owner, json_t *pod)
+static int pods_snapshot_source_on_item(void *owner, json_t *pod)
 {
         struct pods_source *s = owner;
         if (pod)
-                snapshots_store_list_pod(s->store, pod, now_of(s));
+                snapshots_store_list_pod(s->store, pod, pods_snapshot_source_now_of(s));
         else
                 snapshots_store_list_begin(s->store);
         return 0;
 }
 
-static void on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pods_snapshot_source_on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct pods_source *s = owner;
         s->list = NULL;
         if (r) {
-                tell_failure(s, r, answer->error, s->options.polling_interval);
+                pods_snapshot_source_tell_failure(s, r, answer->error, s->options.polling_interval);
                 return;
         }
         s->seen = true;
         const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
-        snapshots_store_list_end(s->store, json_string_value(version), now_of(s));
+        snapshots_store_list_end(s->store, json_string_value(version), pods_snapshot_source_now_of(s));
         s->ops->told(s->owner);
 }
 
-static void poll(struct pods_source *s)
+static void pods_snapshot_source_poll(struct pods_source *s)
 {
         if (s->list)
                 return;
         snapshots_store_list_begin(s->store);
-        s->list = kube_list_items(
-                s->options.client,
-                &(struct kube_listing){
-                        .path = s->path, .labels = s->labels, .from_cache = s->options.from_cache, .item = on_item},
-                on_listed, s);
+        s->list = kube_list_items(s->options.client,
+                                  &(struct kube_listing){.path = s->path,
+                                                         .labels = s->labels,
+                                                         .from_cache = s->options.from_cache,
+                                                         .item = pods_snapshot_source_on_item},
+                                  pods_snapshot_source_on_listed, s);
 }
 
 static void on_interval(uv_timer_t *timer)
 {
         struct pods_source *s = timer->data;
         if (!s->watch) {
-                poll(s);
+                pods_snapshot_source_poll(s);
         } else if (s->synced) {
-                snapshots_store_synced(s->store, now_of(s));
+                snapshots_store_synced(s->store, pods_snapshot_source_now_of(s));
                 s->ops->told(s->owner);
         }
 }
@@ -118,7 +120,8 @@ static void on_interval(uv_timer_t *timer)
 struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
                                       const struct pods_source_ops *ops, void *owner)
 {
-        static const struct kube_watch_ops watch_ops = {.event = on_event, .failed = on_failure};
+        static const struct kube_watch_ops watch_ops = {.event = pods_snapshot_source_on_event,
+                                                        .failed = pods_snapshot_source_on_failure};
         const uint64_t interval = (uint64_t)options->polling_interval;
         struct pods_source *s = new0(struct pods_source);
         *s = (struct pods_source){.options = *options,
@@ -138,7 +141,7 @@ struct pods_source *pods_source_start(const struct pods_source_options *options,
         return s;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void pods_snapshot_source_on_closed(uv_handle_t *handle)
 {
         struct pods_source *s = handle->data;
         free(s->path);
@@ -153,5 +156,5 @@ void pods_source_stop(struct pods_source *s)
         kube_watch_free(s->watch);
         if (s->list)
                 kube_cancel(s->list);
-        uv_close((uv_handle_t *)&s->timer, on_closed);
+        uv_close((uv_handle_t *)&s->timer, pods_snapshot_source_on_closed);
 }

@@ -36,7 +36,7 @@ static struct roll_summary summary_of(const struct executor_status *x)
         };
 }
 
-static int32_t choose(const struct roll_schedule *s)
+static int32_t roll_schedule_choose(const struct roll_schedule *s)
 {
         const size_t n = app_status_executors(s->options.status, NULL, 0);
         struct executor_status *all = new_array(struct executor_status, n);
@@ -52,10 +52,10 @@ static int32_t choose(const struct roll_schedule *s)
         return chosen;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void roll_schedule_on_timer(uv_timer_t *timer)
 {
         const struct roll_schedule *s = timer->data;
-        const int32_t chosen = choose(s);
+        const int32_t chosen = roll_schedule_choose(s);
         char id[12];
         if (chosen < 0) {
                 log_info(LOG, "There is nothing to roll.");
@@ -121,12 +121,12 @@ int roll_schedule_begin(const struct roll_schedule_options *options, struct roll
                 .options = *options, .policy = policy, .min_tasks = (int)MIN(min_tasks, (int64_t)INT32_MAX)};
         uv_timer_init(options->loop, &s->timer);
         s->timer.data = s;
-        uv_timer_start(&s->timer, on_timer, (uint64_t)interval, (uint64_t)interval);
+        uv_timer_start(&s->timer, roll_schedule_on_timer, (uint64_t)interval, (uint64_t)interval);
         *out = s;
         return 0;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void roll_schedule_on_closed(uv_handle_t *handle)
 {
         free(handle->data);
 }
@@ -134,5 +134,5 @@ static void on_closed(uv_handle_t *handle)
 void roll_schedule_end(struct roll_schedule *s)
 {
         if (s)
-                uv_close((uv_handle_t *)&s->timer, on_closed);
+                uv_close((uv_handle_t *)&s->timer, roll_schedule_on_closed);
 }

@@ -14,7 +14,7 @@ static void make_random(uint8_t *bytes, size_t n)
                 abort(); /* up to 256 bytes are never refused once the machine has started */
 }
 
-static void put_hex(char *out, const uint8_t *bytes, size_t n)
+static void generated_names_put_hex(char *out, const uint8_t *bytes, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 snprintf(out + 2 * i, 3, "%02x", bytes[i]);
@@ -38,7 +38,7 @@ void fresh_names_make(struct fresh_names *names)
         clock_gettime(CLOCK_REALTIME, &now);
         make_random(random, sizeof(random));
         unsigned long long ms = (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
-        put_hex(names->unique, random, sizeof(random));
+        generated_names_put_hex(names->unique, random, sizeof(random));
         snprintf(names->unique + 6, sizeof(names->unique) - 6, "%llx", ms & 0xffffffffffu);
         memcpy(names->app_id, "spark-", 6);
         put_plain_uuid(names->app_id + 6);

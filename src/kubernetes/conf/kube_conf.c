@@ -85,7 +85,7 @@ static char *service_name(const struct kube_conf *c)
         return shorter;
 }
 
-static int choose_prefix(struct kube_conf *c, struct fst_error *error)
+static int kube_conf_choose_prefix(struct kube_conf *c, struct fst_error *error)
 {
         char *set = NULL;
         int r = 0;
@@ -107,7 +107,7 @@ int kube_conf_complete(struct kube_conf *c, struct fst_error *error)
                 r = volume_specs_read(c, "spark.kubernetes.executor.volumes.", &specs, error);
         }
         if (r == 0)
-                r = choose_prefix(c, error);
+                r = kube_conf_choose_prefix(c, error);
         if (r == 0 && c->role == KUBE_DRIVER)
                 c->service_name = service_name(c);
         return r;
@@ -213,7 +213,7 @@ void kube_node_selectors(const struct kube_conf *c, struct strmap *out)
         role_pairs(c, "node.selector", out);
 }
 
-static bool is_variable(const char *name)
+static bool kube_conf_is_variable(const char *name)
 {
         static const char letters[] = "-._abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
         return *name && strchr(letters, *name) && !name[strcspn(name, "=")] &&
@@ -229,7 +229,7 @@ void kube_environment(const struct kube_conf *c, struct strmap *out)
         }
         kube_pairs(c, "spark.executorEnv.", &all);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&all, e));) {
-                if (is_variable(e->key))
+                if (kube_conf_is_variable(e->key))
                         strmap_set(out, e->key, e->value);
                 else
                         log_warn("KubernetesExecutorConf",

@@ -44,7 +44,7 @@ static const struct {
 };
 
 /* Spark blames the key whose value it reads for want of another. */
-static int mismatch(const char *key, const char *value, const char *type, struct fst_error *error)
+static int kube_settings_mismatch(const char *key, const char *value, const char *type, struct fst_error *error)
 {
         struct key row;
         while (key_find(key, &row) && row.same_as)
@@ -53,7 +53,7 @@ static int mismatch(const char *key, const char *value, const char *type, struct
                          type);
 }
 
-static int check_range(const char *key, const char *value, double number, struct fst_error *error)
+static int kube_settings_check_range(const char *key, const char *value, double number, struct fst_error *error)
 {
         for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
                 if (strcmp(ranges[i].key, key) != 0)
@@ -120,7 +120,7 @@ int kube_string(const struct kube_conf *c, const char *key, char **out, struct f
 }
 
 /* What stands between blanks; @text is changed. */
-static char *trim(char *text)
+static char *kube_settings_trim(char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -137,14 +137,14 @@ int kube_bool(const struct kube_conf *c, const char *key, bool *out, struct fst_
         if (r < 0)
                 return r;
         _cleanup_free_ char *copy = mem_strdup(value ? value : "");
-        const char *text = trim(copy);
+        const char *text = kube_settings_trim(copy);
         if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
-                return mismatch(key, value ? value : "", "boolean", error);
+                return kube_settings_mismatch(key, value ? value : "", "boolean", error);
         *out = strcasecmp(text, "true") == 0;
         return 0;
 }
 
-static bool read_number(char *text, int64_t least, int64_t most, int64_t *out)
+static bool kube_settings_read_number(char *text, int64_t least, int64_t most, int64_t *out)
 {
         const char *digits = text + (*text == '-' || *text == '+');
         errno = 0;
@@ -165,9 +165,10 @@ int kube_int(const struct kube_conf *c, const char *key, int64_t *out, struct fs
         if (r < 0)
                 return r;
         _cleanup_free_ char *copy = mem_strdup(value ? value : "");
-        if (!read_number(trim(copy), is_long ? INT64_MIN : INT32_MIN, is_long ? INT64_MAX : INT32_MAX, &number))
-                return mismatch(key, value ? value : "", is_long ? "long" : "int", error);
-        r = check_range(key, value, (double)number, error);
+        if (!kube_settings_read_number(kube_settings_trim(copy), is_long ? INT64_MIN : INT32_MIN,
+                                       is_long ? INT64_MAX : INT32_MAX, &number))
+                return kube_settings_mismatch(key, value ? value : "", is_long ? "long" : "int", error);
+        r = kube_settings_check_range(key, value, (double)number, error);
         if (r == 0)
                 *out = number;
         return r;
@@ -182,9 +183,9 @@ int kube_double(const struct kube_conf *c, const char *key, double *out, struct 
         _cleanup_(error_deinit) struct fst_error unread = FST_ERROR_INIT;
         double number;
         if (conf_get_double(c->conf, key, &number, &unread) < 0)
-                return mismatch(key, value ? value : "", "double", error);
+                return kube_settings_mismatch(key, value ? value : "", "double", error);
         _cleanup_free_ char *shown = kube_show_double(number);
-        r = check_range(key, shown, number, error);
+        r = kube_settings_check_range(key, shown, number, error);
         if (r == 0)
                 *out = number;
         return r;
@@ -198,7 +199,7 @@ int kube_mib(const struct kube_conf *c, const char *key, int64_t *out, struct fs
                 return r;
         _cleanup_(error_deinit) struct fst_error unread = FST_ERROR_INIT;
         if (!value || units_parse_bytes(value, UNIT_MIB, UNIT_MIB, out, &unread) < 0)
-                return mismatch(key, value ? value : "", "bytes in MiB", error);
+                return kube_settings_mismatch(key, value ? value : "", "bytes in MiB", error);
         return 0;
 }
 
@@ -211,9 +212,9 @@ int kube_seconds(const struct kube_conf *c, const char *key, int64_t *out, struc
                 return r;
         _cleanup_(error_deinit) struct fst_error unread = FST_ERROR_INIT;
         if (!value || units_parse_time(value, UNIT_S, UNIT_S, &seconds, &unread) < 0)
-                return mismatch(key, value ? value : "", "time in SECONDS", error);
+                return kube_settings_mismatch(key, value ? value : "", "time in SECONDS", error);
         _cleanup_free_ char *shown = mem_printf("%lldms", (long long)seconds * 1000);
-        r = check_range(key, shown, (double)seconds, error);
+        r = kube_settings_check_range(key, shown, (double)seconds, error);
         if (r == 0)
                 *out = seconds;
         return r;
@@ -225,7 +226,7 @@ int kube_list(const struct kube_conf *c, const char *key, struct string_list *ou
         int r = kube_string(c, key, &value, error);
         char *rest = value, *word;
         while (r == 0 && rest && (word = strsep(&rest, ",")))
-                if (*(word = trim(word)))
+                if (*(word = kube_settings_trim(word)))
                         string_list_add(out, word);
         return r;
 }
@@ -236,7 +237,7 @@ int kube_number(const struct kube_conf *c, const char *key, int64_t otherwise, i
         _cleanup_free_ char *copy = mem_strdup(value ? value : "");
         if (!value)
                 *out = otherwise;
-        else if (!read_number(copy, INT32_MIN, INT32_MAX, out))
+        else if (!kube_settings_read_number(copy, INT32_MIN, INT32_MAX, out))
                 return error_set(error, -EINVAL, "Illegal value for config key %s: For input string: \"%s\"", key,
                                  value);
         return 0;

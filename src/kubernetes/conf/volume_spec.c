@@ -21,17 +21,17 @@ struct settings {
         const char *stem;
 };
 
-static const char *setting(const struct settings *s, const char *name)
+static const char *volume_spec_setting(const struct settings *s, const char *name)
 {
         _cleanup_free_ char *key = mem_printf("%s%s", s->stem, name);
         return strmap_get(s->all, key);
 }
 
 /* A copy of the value; -EINVAL without one. */
-static int require(const struct settings *s, const char *name, enum volume_type type, char **out,
-                   struct fst_error *error)
+static int volume_spec_require(const struct settings *s, const char *name, enum volume_type type, char **out,
+                               struct fst_error *error)
 {
-        const char *value = setting(s, name);
+        const char *value = volume_spec_setting(s, name);
         if (!value)
                 return error_set(error, -EINVAL, "%s%s is required for %s", s->stem, name, type_names[type]);
         *out = mem_strdup(value);
@@ -67,30 +67,30 @@ static void put_below(const struct settings *s, const char *name, struct strmap 
 }
 
 /* What depends on the type. */
-static int read_options(const struct settings *s, struct volume_spec *v, struct fst_error *error)
+static int volume_spec_read_options(const struct settings *s, struct volume_spec *v, struct fst_error *error)
 {
         int r = 0;
         switch (v->type) {
         case VOLUME_HOST_PATH:
-                r = require(s, "options.path", v->type, &v->path, error);
-                v->host_type = or_empty(setting(s, "options.type"));
+                r = volume_spec_require(s, "options.path", v->type, &v->path, error);
+                v->host_type = or_empty(volume_spec_setting(s, "options.type"));
                 return r;
         case VOLUME_CLAIM:
-                r = require(s, "options.claimName", v->type, &v->claim, error);
-                v->storage_class = or_null(setting(s, "options.storageClass"));
+                r = volume_spec_require(s, "options.claimName", v->type, &v->claim, error);
+                v->storage_class = or_null(volume_spec_setting(s, "options.storageClass"));
                 break;
         case VOLUME_EMPTY_DIR:
-                v->medium = or_null(setting(s, "options.medium"));
+                v->medium = or_null(volume_spec_setting(s, "options.medium"));
                 break;
         case VOLUME_NFS:
-                r = require(s, "options.path", v->type, &v->path, error);
-                return r < 0 ? r : require(s, "options.server", v->type, &v->server, error);
+                r = volume_spec_require(s, "options.path", v->type, &v->path, error);
+                return r < 0 ? r : volume_spec_require(s, "options.server", v->type, &v->server, error);
         }
-        v->size = or_null(setting(s, "options.sizeLimit"));
+        v->size = or_null(volume_spec_setting(s, "options.sizeLimit"));
         return r < 0 ? r : check_size(v->size, error);
 }
 
-static int read_type(const char *name, enum volume_type *out, struct fst_error *error)
+static int volume_spec_read_type(const char *name, enum volume_type *out, struct fst_error *error)
 {
         for (size_t i = 0; i < ARRAY_SIZE(type_names); i++)
                 if (strcmp(type_names[i], name) == 0) {
@@ -102,26 +102,26 @@ static int read_type(const char *name, enum volume_type *out, struct fst_error *
 
 static int read_volume(const struct settings *s, const char *type, struct volume_spec *v, struct fst_error *error)
 {
-        const char *path = setting(s, "mount.path"), *read_only = setting(s, "mount.readOnly");
-        if (setting(s, "mount.subPath") && setting(s, "mount.subPathExpr"))
+        const char *path = volume_spec_setting(s, "mount.path"), *read_only = volume_spec_setting(s, "mount.readOnly");
+        if (volume_spec_setting(s, "mount.subPath") && volume_spec_setting(s, "mount.subPathExpr"))
                 return error_set(error, -EINVAL,
                                  "These config options are mutually exclusive: %smount.subPath, %smount.subPathExpr",
                                  s->stem, s->stem);
         if (!path)
                 return error_set(error, -EINVAL, "key not found: %smount.path", s->stem);
         v->mount_path = mem_strdup(path);
-        v->sub_path = or_empty(setting(s, "mount.subPath"));
-        v->sub_path_expr = or_empty(setting(s, "mount.subPathExpr"));
+        v->sub_path = or_empty(volume_spec_setting(s, "mount.subPath"));
+        v->sub_path_expr = or_empty(volume_spec_setting(s, "mount.subPathExpr"));
         if (read_only && strcasecmp(read_only, "true") != 0 && strcasecmp(read_only, "false") != 0)
                 return error_set(error, -EINVAL, "For input string: \"%s\"", read_only);
         v->read_only = read_only && strcasecmp(read_only, "true") == 0;
         put_below(s, "label.", &v->labels);
         put_below(s, "annotation.", &v->annotations);
-        int r = read_type(type, &v->type, error);
-        return r < 0 ? r : read_options(s, v, error);
+        int r = volume_spec_read_type(type, &v->type, error);
+        return r < 0 ? r : volume_spec_read_options(s, v, error);
 }
 
-static bool is_there(const struct volume_specs *specs, size_t from, const char *type, const char *name)
+static bool volume_spec_is_there(const struct volume_specs *specs, size_t from, const char *type, const char *name)
 {
         for (size_t i = from; i < specs->len; i++)
                 if (strcmp(specs->data[i].name, name) == 0 && strcmp(type_names[specs->data[i].type], type) == 0)
@@ -142,7 +142,7 @@ int volume_specs_read(const struct kube_conf *c, const char *prefix, struct volu
                 _cleanup_free_ char *type = mem_strndup(e->key, type_len);
                 _cleanup_free_ char *name = mem_strndup(e->key + name_at, name_len);
                 _cleanup_free_ char *stem = mem_printf("%s.%s.", type, name);
-                if (is_there(out, before, type, name))
+                if (volume_spec_is_there(out, before, type, name))
                         continue;
                 vec_push(out, (struct volume_spec){.name = steal(name)});
                 int r = read_volume(&(struct settings){&all, stem}, type, &out->data[out->len - 1], error);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static const char *text_at(const json_t *object, const char *key)
+static const char *driver_diagnosis_text_at(const json_t *object, const char *key)
 {
         return json_string_value(json_object_get(object, key));
 }
@@ -39,7 +39,7 @@ static const json_t *container_spec_find(const json_t *pod, const char *list, co
         const json_t *all = json_object_get(json_object_get(pod, "spec"), list), *one;
         size_t i;
         json_array_foreach((json_t *)all, i, one) {
-                const char *its = text_at(one, "name");
+                const char *its = driver_diagnosis_text_at(one, "name");
                 if (name && its && strcmp(name, its) == 0)
                         return one;
         }
@@ -51,7 +51,8 @@ static const json_t *disruption_find(const json_t *pod)
         const json_t *all = json_object_get(json_object_get(pod, "status"), "conditions"), *one;
         size_t i;
         json_array_foreach((json_t *)all, i, one) {
-                const char *type = text_at(one, "type"), *status = text_at(one, "status");
+                const char *type = driver_diagnosis_text_at(one, "type"),
+                           *status = driver_diagnosis_text_at(one, "status");
                 if (type && status && strcmp(type, "DisruptionTarget") == 0 && strcmp(status, "True") == 0)
                         return one;
         }
@@ -95,7 +96,7 @@ static void describe_failed_containers(struct driver_diagnosis *d, const json_t 
         const json_t *all = json_object_get(status, is_init ? "initContainerStatuses" : "containerStatuses");
         size_t i;
         json_array_foreach((json_t *)all, i, one) {
-                const char *name = text_at(one, "name");
+                const char *name = driver_diagnosis_text_at(one, "name");
                 struct pod_container c = pod_container_read(
                         one, container_spec_find(pod, is_init ? "initContainers" : "containers", name));
                 if (c.kind == CONTAINER_TERMINATED && c.exit_code != 0)
@@ -106,11 +107,13 @@ static void describe_failed_containers(struct driver_diagnosis *d, const json_t 
 static void describe_deleted_pod(struct driver_diagnosis *d, const json_t *pod)
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *disruption = disruption_find(pod);
-        const char *name = text_at(metadata, "name"), *namespace = text_at(metadata, "namespace");
+        const char *name = driver_diagnosis_text_at(metadata, "name"),
+                   *namespace = driver_diagnosis_text_at(metadata, "namespace");
         buf_puts(&d->text, "It was deleted before it ended, and its log with it");
         if (disruption) {
                 sentence_begin(&d->text);
-                reason_append(&d->text, text_at(disruption, "reason"), text_at(disruption, "message"));
+                reason_append(&d->text, driver_diagnosis_text_at(disruption, "reason"),
+                              driver_diagnosis_text_at(disruption, "message"));
         }
         if (name && namespace)
                 buf_printf(&d->text,
@@ -139,7 +142,8 @@ bool driver_pod_is_deleted(const json_t *pod)
 void driver_diagnosis_init(struct driver_diagnosis *d, const json_t *pod, const char *container, bool gone)
 {
         const json_t *status = json_object_get(pod, "status");
-        const char *reason = text_at(status, "reason"), *message = text_at(status, "message");
+        const char *reason = driver_diagnosis_text_at(status, "reason"),
+                   *message = driver_diagnosis_text_at(status, "message");
         *d = (struct driver_diagnosis){.text = BUF_INIT};
         if (strcmp(pod_text_phase(pod), "Succeeded") == 0)
                 return;

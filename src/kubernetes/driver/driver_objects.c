@@ -6,7 +6,7 @@
 #include "kubernetes/conf/kube_settings.h"
 
 /* Append copies of @objects, owned by @pod unless that is NULL. */
-static void append(json_t *out, const json_t *objects, const json_t *pod)
+static void driver_objects_append(json_t *out, const json_t *objects, const json_t *pod)
 {
         json_t *object;
         size_t i;
@@ -29,7 +29,8 @@ static int put_namespace(const struct kube_conf *c, json_t *pod, struct fst_erro
         return r;
 }
 
-static int make(const struct kube_conf *c, const char *uid, json_t **out, size_t *pod_at, struct fst_error *error)
+static int driver_objects_make_list(const struct kube_conf *c, const char *uid, json_t **out, size_t *pod_at,
+                                    struct fst_error *error)
 {
         _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
         json_t *pod = NULL, *map = NULL;
@@ -47,15 +48,15 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, size_t
         json_t *objects = json_array(), *owner = uid ? json_deep_copy(pod) : NULL;
         if (owner)
                 kube_put(kube_child(owner, "metadata"), "uid", uid);
-        append(objects, spec.pre_resources, NULL);
+        driver_objects_append(objects, spec.pre_resources, NULL);
         if (pod_at)
                 *pod_at = json_array_size(objects);
         json_array_append_new(objects, pod);
         if (uid)
-                append(objects, spec.pre_resources, owner);
+                driver_objects_append(objects, spec.pre_resources, owner);
         if (map)
                 json_array_append_new(spec.resources, map);
-        append(objects, spec.resources, owner);
+        driver_objects_append(objects, spec.resources, owner);
         json_decref(owner);
         *out = objects;
         return 0;
@@ -63,10 +64,10 @@ static int make(const struct kube_conf *c, const char *uid, json_t **out, size_t
 
 int driver_objects_make(const struct kube_conf *c, json_t **out, size_t *pod_at, struct fst_error *error)
 {
-        return make(c, NULL, out, pod_at, error);
+        return driver_objects_make_list(c, NULL, out, pod_at, error);
 }
 
 int driver_objects_sent(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error)
 {
-        return make(c, uid, out, NULL, error);
+        return driver_objects_make_list(c, uid, out, NULL, error);
 }

@@ -49,21 +49,21 @@ struct pod_follower {
         struct place *first;
 };
 
-static const char *metadata_text(const json_t *pod, const char *key)
+static const char *driver_pods_watch_metadata_text(const json_t *pod, const char *key)
 {
         return json_string_value(json_object_get(json_object_get(pod, "metadata"), key));
 }
 
-static bool has_name(const void *object, const void *name)
+static bool driver_pods_watch_has_name(const void *object, const void *name)
 {
         return strcmp(((const struct followed_pod *)object)->name, name) == 0;
 }
 
 /* Nothing of @p is used afterwards. */
-static void tell(struct followed_pod *p, bool gone, const json_t *pod)
+static void driver_pods_watch_tell(struct followed_pod *p, bool gone, const json_t *pod)
 {
         const struct pod_follower_ops *ops = p->place->follower->ops;
-        const char *uid = metadata_text(pod, "uid");
+        const char *uid = driver_pods_watch_metadata_text(pod, "uid");
         bool same = uid && strcmp(uid, p->uid) == 0;
         if (gone && !same)
                 return; /* one that had the name before */
@@ -76,29 +76,29 @@ static void tell(struct followed_pod *p, bool gone, const json_t *pod)
 
 /* ---------------------------------------------------------------------------------------------------- by its name */
 
-static void on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_pods_watch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct followed_pod *p = owner;
         p->look = NULL;
         if (r == 0 && answer->object)
-                tell(p, false, answer->object);
+                driver_pods_watch_tell(p, false, answer->object);
         else if (r == FST_KUBE_E_NOT_FOUND)
                 p->place->follower->ops->gone(p->owner, NULL);
         /* else: the watch goes on, and tells of absences */
 }
 
-static void look(struct followed_pod *p)
+static void driver_pods_watch_look(struct followed_pod *p)
 {
         if (p->look)
                 return;
         _cleanup_free_ char *path = kube_path("v1", p->place->namespace, "pods", p->name);
-        p->look = kube_get(p->place->follower->client, path, on_looked, p);
+        p->look = kube_get(p->place->follower->client, path, driver_pods_watch_on_looked, p);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- watching
  */
 
-static void on_event(void *owner, enum kube_event what, json_t *pod)
+static void driver_pods_watch_on_event(void *owner, enum kube_event what, json_t *pod)
 {
         struct place *place = owner;
         place->refusals = 0;
@@ -106,15 +106,17 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
         if (what == KUBE_SYNCED) {
                 for (struct followed_pod *p = place->first; p; p = p->next)
                         if (p->uid && !p->seen)
-                                look(p);
+                                driver_pods_watch_look(p);
                 return;
         }
-        const char *name = metadata_text(pod, "name");
-        struct followed_pod *p = name ? object_table_find(&place->table, object_hash_text(name), has_name, name) : NULL;
+        const char *name = driver_pods_watch_metadata_text(pod, "name");
+        struct followed_pod *p =
+                name ? object_table_find(&place->table, object_hash_text(name), driver_pods_watch_has_name, name)
+                     : NULL;
         for (struct followed_pod *twin; p; p = twin) {
                 twin = p->twin;
                 if (p->uid) {
-                        tell(p, what == KUBE_DELETED, pod);
+                        driver_pods_watch_tell(p, what == KUBE_DELETED, pod);
                 } else {
                         json_decref(p->early);
                         p->early = json_incref(pod);
@@ -123,7 +125,7 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
         }
 }
 
-static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+static void driver_pods_watch_on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
         struct place *place = owner;
         uint64_t now = uv_now(kube_client_loop(place->follower->client));
@@ -139,9 +141,10 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
         }
 }
 
-static void begin_watch(struct place *place)
+static void driver_pods_watch_begin_watch(struct place *place)
 {
-        static const struct kube_watch_ops ops = {.event = on_event, .failed = on_failure};
+        static const struct kube_watch_ops ops = {.event = driver_pods_watch_on_event,
+                                                  .failed = driver_pods_watch_on_failure};
         struct pod_follower *f = place->follower;
         _cleanup_free_ char *path = kube_path("v1", place->namespace, "pods", NULL);
         uv_timer_stop(&place->idle);
@@ -150,13 +153,13 @@ static void begin_watch(struct place *place)
                         f->client, &(struct kube_watch_options){.path = path, .labels = f->labels}, &ops, place);
 }
 
-static void on_idle(uv_timer_t *timer)
+static void driver_pods_watch_on_idle(uv_timer_t *timer)
 {
         struct place *place = timer->data;
         kube_watch_free(steal(place->watch));
 }
 
-static struct place *place_of(struct pod_follower *f, const char *namespace)
+static struct place *driver_pods_watch_place_of(struct pod_follower *f, const char *namespace)
 {
         for (struct place *place = f->first; place; place = place->next)
                 if (strcmp(place->namespace, namespace) == 0)
@@ -184,7 +187,7 @@ struct pod_follower *pod_follower_new(struct kube_client *client, const char *la
         return f;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void driver_pods_watch_on_closed(uv_handle_t *handle)
 {
         struct place *place = handle->data;
         object_table_deinit(&place->table);
@@ -201,7 +204,7 @@ void pod_follower_free(struct pod_follower *f)
                 while (place->first)
                         pod_unfollow(place->first);
                 kube_watch_free(place->watch);
-                uv_close((uv_handle_t *)&place->idle, on_closed);
+                uv_close((uv_handle_t *)&place->idle, driver_pods_watch_on_closed);
         }
         free(f->labels);
         free(f);
@@ -209,7 +212,7 @@ void pod_follower_free(struct pod_follower *f)
 
 struct followed_pod *pod_follow(struct pod_follower *f, const char *namespace, const char *name, void *owner)
 {
-        struct place *place = place_of(f, namespace);
+        struct place *place = driver_pods_watch_place_of(f, namespace);
         struct followed_pod *p = new0(struct followed_pod);
         p->place = place;
         p->owner = owner;
@@ -219,11 +222,11 @@ struct followed_pod *pod_follow(struct pod_follower *f, const char *namespace, c
                 place->first->prev = p;
         place->first = p;
         uint64_t hash = object_hash_text(name);
-        p->twin = object_table_find(&place->table, hash, has_name, name);
+        p->twin = object_table_find(&place->table, hash, driver_pods_watch_has_name, name);
         if (p->twin)
                 object_table_remove(&place->table, hash, p->twin);
         object_table_put(&place->table, hash, p);
-        begin_watch(place);
+        driver_pods_watch_begin_watch(place);
         return p;
 }
 
@@ -231,9 +234,9 @@ void pod_follow_created(struct followed_pod *p, const char *uid)
 {
         json_t *early = steal(p->early);
         p->uid = mem_strdup(uid);
-        const char *its = metadata_text(early, "uid");
+        const char *its = driver_pods_watch_metadata_text(early, "uid");
         if (its && strcmp(its, uid) == 0)
-                tell(p, p->early_gone, early);
+                driver_pods_watch_tell(p, p->early_gone, early);
         json_decref(early);
 }
 
@@ -243,7 +246,7 @@ void pod_unfollow(struct followed_pod *p)
                 return;
         struct place *place = p->place;
         uint64_t hash = object_hash_text(p->name);
-        struct followed_pod *head = object_table_find(&place->table, hash, has_name, p->name);
+        struct followed_pod *head = object_table_find(&place->table, hash, driver_pods_watch_has_name, p->name);
         if (head == p) {
                 object_table_remove(&place->table, hash, p);
                 if (p->twin)
@@ -263,5 +266,5 @@ void pod_unfollow(struct followed_pod *p)
         free(p->uid);
         free(p);
         if (!place->first)
-                uv_timer_start(&place->idle, on_idle, IDLE_MS, 0);
+                uv_timer_start(&place->idle, driver_pods_watch_on_idle, IDLE_MS, 0);
 }

@@ -20,12 +20,12 @@
 
 #define COMPONENT "LoggingPodStatusWatcherImpl"
 
-static const char *metadata_text(const json_t *pod, const char *key)
+static const char *driver_watch_metadata_text(const json_t *pod, const char *key)
 {
         return json_string_value(json_object_get(json_object_get(pod, "metadata"), key));
 }
 
-static void report(const struct driver_watch *w)
+static void driver_watch_report(const struct driver_watch *w)
 {
         log_info(COMPONENT, "Application status for %s (phase: %s)", w->subject.app_id, pod_text_phase(w->pod));
 }
@@ -42,31 +42,31 @@ static void tell_wait(struct driver_watch *w)
         w->waits = buf_steal(&text);
 }
 
-static bool has_ended(const json_t *pod)
+static bool driver_watch_pod_has_ended(const json_t *pod)
 {
         const char *phase = pod_text_phase(pod);
         return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
 }
 
-static void take(struct driver_watch *w, json_t *pod)
+static void driver_watch_take(struct driver_watch *w, json_t *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         json_decref(w->pod);
         w->pod = json_incref(pod);
         pod_text_state(pod, &text);
         log_info(COMPONENT, "State changed, new state: %s", buf_text(&text));
-        if (!has_ended(pod))
+        if (!driver_watch_pod_has_ended(pod))
                 tell_wait(w);
 }
 
-static int on_log(void *owner, const char *data, size_t n)
+static int driver_watch_on_log(void *owner, const char *data, size_t n)
 {
         struct driver_watch *w = owner;
         log_tail_append(&w->log, data, n);
         return 0;
 }
 
-static void on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct driver_watch *w = owner;
         w->log_call = NULL;
@@ -81,12 +81,12 @@ static void watch_end(struct driver_watch *w)
         driver_diagnosis_init(&w->diagnosis, w->pod ? w->pod : w->subject.pod, w->subject.container, w->gone);
         if (!w->diagnosis.log_container)
                 return;
-        w->log_call = kube_logs(w->client, w->subject.namespace, metadata_text(w->subject.pod, "name"),
+        w->log_call = kube_logs(w->client, w->subject.namespace, driver_watch_metadata_text(w->subject.pod, "name"),
                                 &(struct kube_log){.container = w->diagnosis.log_container,
                                                    .tail_lines = DRIVER_LOG_LINES,
                                                    .silence_ms = LOG_SILENCE_MS,
-                                                   .sink = on_log},
-                                on_log_end, w);
+                                                   .sink = driver_watch_on_log},
+                                driver_watch_on_log_end, w);
         kube_limit_attempts(w->log_call, LOG_ATTEMPTS);
 }
 
@@ -96,7 +96,7 @@ static void watch_end_deleted(struct driver_watch *w)
         watch_end(w);
 }
 
-static void on_event(void *owner, enum kube_event what, json_t *pod)
+static void driver_watch_on_event(void *owner, enum kube_event what, json_t *pod)
 {
         struct driver_watch *w = owner;
         if (w->ended)
@@ -106,7 +106,8 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
                         watch_end_deleted(w);
                 return;
         }
-        const char *uid = metadata_text(pod, "uid"), *its = metadata_text(w->subject.pod, "uid");
+        const char *uid = driver_watch_metadata_text(pod, "uid"),
+                   *its = driver_watch_metadata_text(w->subject.pod, "uid");
         bool same = uid && its && strcmp(uid, its) == 0;
         if (what != KUBE_DELETED && !same) { /* somebody else's, in its place */
                 watch_end_deleted(w);
@@ -115,14 +116,14 @@ static void on_event(void *owner, enum kube_event what, json_t *pod)
         if (!same)
                 return;
         if (json_object_get(pod, "status"))
-                take(w, pod);
-        if (what == KUBE_DELETED && !has_ended(w->pod))
+                driver_watch_take(w, pod);
+        if (what == KUBE_DELETED && !driver_watch_pod_has_ended(w->pod))
                 watch_end_deleted(w);
-        else if (what == KUBE_DELETED || has_ended(w->pod))
+        else if (what == KUBE_DELETED || driver_watch_pod_has_ended(w->pod))
                 watch_end(w);
 }
 
-static void on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
+static void driver_watch_on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
         struct driver_watch *w = owner;
         w->refusals = kube_refusals(w->refusals, r);
@@ -135,24 +136,25 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
         log_debug(COMPONENT, "Watching the driver goes on in %lld ms: %s", (long long)again_ms, error_message(error));
 }
 
-static void on_timer(uv_timer_t *timer)
+static void driver_watch_on_timer(uv_timer_t *timer)
 {
         struct driver_watch *w = timer->data;
-        report(w);
+        driver_watch_report(w);
 }
 
 void driver_watch_begin(struct driver_watch *w, struct kube_client *client, const struct driver_subject *subject)
 {
-        static const struct kube_watch_ops ops = {.event = on_event, .failed = on_failure};
+        static const struct kube_watch_ops ops = {.event = driver_watch_on_event, .failed = driver_watch_on_failure};
         *w = (struct driver_watch){.subject = *subject, .client = client, .log = {.max_bytes = DRIVER_LOG_BYTES}};
         uv_timer_init(kube_client_loop(client), &w->timer);
         w->timer.data = w;
         if (subject->interval_ms > 0)
-                uv_timer_start(&w->timer, on_timer, (uint64_t)subject->interval_ms, (uint64_t)subject->interval_ms);
+                uv_timer_start(&w->timer, driver_watch_on_timer, (uint64_t)subject->interval_ms,
+                               (uint64_t)subject->interval_ms);
         log_info(COMPONENT, "Waiting for application %s with application ID %s and submission ID %s to finish...",
                  subject->app_name, subject->app_id, subject->submission_id);
         _cleanup_free_ char *path = kube_path("v1", subject->namespace, "pods", NULL);
-        _cleanup_free_ char *fields = mem_printf("metadata.name=%s", metadata_text(subject->pod, "name"));
+        _cleanup_free_ char *fields = mem_printf("metadata.name=%s", driver_watch_metadata_text(subject->pod, "name"));
         w->watch = kube_watch_start(client, &(struct kube_watch_options){.path = path, .fields = fields}, &ops, w);
 }
 
@@ -202,8 +204,8 @@ static void log_diagnosis(struct driver_watch *w)
                 log_error(
                         COMPONENT,
                         "The driver pod %s: %s. Its log says more: kubectl logs %s --namespace=%s --container=%s%s%s%s",
-                        s->submission_id, text, metadata_text(s->pod, "name"), s->namespace, d->log_container,
-                        w->log_call ? "" : " (this client cannot read it: ",
+                        s->submission_id, text, driver_watch_metadata_text(s->pod, "name"), s->namespace,
+                        d->log_container, w->log_call ? "" : " (this client cannot read it: ",
                         w->log_call ? "" : error_message(&w->log_error), w->log_call ? "" : ")");
 }
 
@@ -211,7 +213,7 @@ static void log_result(struct driver_watch *w)
 {
         const struct driver_subject *s = &w->subject;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        report(w);
+        driver_watch_report(w);
         pod_text_containers(w->pod, "\t", &text);
         if (w->pod)
                 log_info(COMPONENT, "Container final statuses:\n\n%s", buf_text(&text));

@@ -36,18 +36,18 @@ struct pending {
         struct kube_call *call;
 };
 
-static const char *variable(const char *name)
+static const char *kube_submit_operation_variable(const char *name)
 {
         return getenv(name);
 }
 
-static const char *name_of(const json_t *pod)
+static const char *kube_submit_operation_name_of(const json_t *pod)
 {
         const char *name = json_string_value(json_object_get(json_object_get(pod, "metadata"), "name"));
         return name ? name : "";
 }
 
-static void fail(struct kube_operation *o, int r, const struct fst_error *error)
+static void kube_submit_operation_fail(struct kube_operation *o, int r, const struct fst_error *error)
 {
         if (r == 0 || o->result != 0)
                 return;
@@ -57,7 +57,7 @@ static void fail(struct kube_operation *o, int r, const struct fst_error *error)
 
 static void delete_all(struct kube_operation *o);
 
-static struct pending *pend(struct kube_operation *o)
+static struct pending *kube_submit_operation_pend(struct kube_operation *o)
 {
         struct pending *p = new0(struct pending);
         p->operation = o;
@@ -65,7 +65,7 @@ static struct pending *pend(struct kube_operation *o)
         return o->first = p;
 }
 
-static void unpend(struct pending *p)
+static void kube_submit_operation_unpend(struct pending *p)
 {
         struct pending **at = &p->operation->first;
         while (*at != p)
@@ -74,27 +74,28 @@ static void unpend(struct pending *p)
         free(p);
 }
 
-static int on_item(void *owner, json_t *pod)
+static int kube_submit_operation_on_item(void *owner, json_t *pod)
 {
         struct pending *p = owner;
         struct kube_operation *o = p->operation;
         if (!pod)
                 json_array_clear(o->pods);
-        else if (text_starts_with(name_of(pod), o->prefix))
+        else if (text_starts_with(kube_submit_operation_name_of(pod), o->prefix))
                 json_array_append(o->pods, pod);
         return 0;
 }
 
 /* Of whatever was asked. */
-static void on_answer(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_submit_operation_on_answer(void *owner, struct kube_call *call, int r,
+                                            const struct kube_answer *answer)
 {
         struct pending *p = owner;
         struct kube_operation *o = p->operation;
-        unpend(p);
+        kube_submit_operation_unpend(p);
         if (r == 0 && !o->found && !o->prefix && answer->object)
                 json_array_append(o->pods, answer->object);
         if (r != FST_KUBE_E_NOT_FOUND)
-                fail(o, r, answer->error);
+                kube_submit_operation_fail(o, r, answer->error);
         if (!o->found && o->result == 0) {
                 o->found = true;
                 if (o->options.found)
@@ -113,10 +114,10 @@ static void delete_all(struct kube_operation *o)
         json_t *pod;
         size_t i;
         json_array_foreach(o->pods, i, pod) {
-                struct pending *p = pend(o);
-                _cleanup_free_ char *path =
-                        mem_printf("%s%s%s", o->path, o->prefix ? "/" : "", o->prefix ? name_of(pod) : "");
-                p->call = kube_delete(o->client, path, &how, on_answer, p);
+                struct pending *p = kube_submit_operation_pend(o);
+                _cleanup_free_ char *path = mem_printf("%s%s%s", o->path, o->prefix ? "/" : "",
+                                                       o->prefix ? kube_submit_operation_name_of(pod) : "");
+                p->call = kube_delete(o->client, path, &how, kube_submit_operation_on_answer, p);
         }
 }
 
@@ -145,14 +146,15 @@ struct kube_operation *kube_operation_begin(struct kube_client *client, const st
                 o->prefix = mem_strndup(pod, strlen(pod) - 1);
         o->path = kube_path("v1", namespace ? namespace : kube_client_config(client)->namespace, "pods",
                             o->prefix ? NULL : pod);
-        struct pending *p = pend(o);
+        struct pending *p = kube_submit_operation_pend(o);
         if (o->prefix)
-                p->call = kube_list_items(
-                        client,
-                        &(struct kube_listing){.path = o->path, .labels = KUBE_LABEL_ROLE "=driver", .item = on_item},
-                        on_answer, p);
+                p->call = kube_list_items(client,
+                                          &(struct kube_listing){.path = o->path,
+                                                                 .labels = KUBE_LABEL_ROLE "=driver",
+                                                                 .item = kube_submit_operation_on_item},
+                                          kube_submit_operation_on_answer, p);
         else
-                p->call = kube_get(client, o->path, on_answer, p);
+                p->call = kube_get(client, o->path, kube_submit_operation_on_answer, p);
         return o;
 }
 
@@ -162,7 +164,7 @@ void kube_operation_free(struct kube_operation *o)
                 return;
         while (o->first) {
                 kube_cancel(o->first->call);
-                unpend(o->first);
+                kube_submit_operation_unpend(o->first);
         }
         json_decref(o->pods);
         error_deinit(&o->error);
@@ -174,7 +176,7 @@ void kube_operation_free(struct kube_operation *o)
 int kube_operation_grace(const struct fst_conf *conf, int64_t *seconds, struct fst_error *error)
 {
         static const char key[] = "spark.kubernetes.appKillPodDeletionGracePeriod";
-        const struct kube_conf c = {.role = KUBE_DRIVER, .conf = conf, .env = variable};
+        const struct kube_conf c = {.role = KUBE_DRIVER, .conf = conf, .env = kube_submit_operation_variable};
         *seconds = -1;
         return kube_is_set(&c, key) ? kube_seconds(&c, key, seconds, error) : 0;
 }
@@ -196,7 +198,7 @@ static void tell_found(void *owner, const json_t *pods)
                 fputs(t->pattern ? "No applications found.\n" : "Application not found.\n", stderr);
         json_array_foreach((json_t *)pods, i, pod) {
                 if (t->kill && t->pattern)
-                        fprintf(stderr, "Deleting driver pod: %s.\n", name_of(pod));
+                        fprintf(stderr, "Deleting driver pod: %s.\n", kube_submit_operation_name_of(pod));
                 if (t->kill)
                         continue;
                 _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -212,8 +214,8 @@ static void on_done(void *owner, int r, const json_t *pods, const struct fst_err
         t->result = r < 0 ? error_set(t->error, r, "%s", error_message(error)) : 0;
 }
 
-static int run(const struct kube_config *server, const struct kube_operation_options *options, struct told *told,
-               struct fst_error *error)
+static int kube_submit_operation_run(const struct kube_config *server, const struct kube_operation_options *options,
+                                     struct told *told, struct fst_error *error)
 {
         struct kube_client *client = NULL;
         struct kube_operation *o = NULL;
@@ -231,7 +233,8 @@ static int run(const struct kube_config *server, const struct kube_operation_opt
         return r < 0 ? r : told->result;
 }
 
-static int operate(bool kill, const char *master, const char *id, const struct strmap *map, struct fst_error *error)
+static int kube_submit_operation_operate(bool kill, const char *master, const char *id, const struct strmap *map,
+                                         struct fst_error *error)
 {
         const struct fst_conf conf = {.set = *map};
         struct kube_config server = KUBE_CONFIG_INIT;
@@ -253,7 +256,8 @@ static int operate(bool kill, const char *master, const char *id, const struct s
                 fprintf(stderr, "Submitting a request for the status of submission %s in %s.\n", id, master);
         }
         struct told told = {.kill = kill, .pattern = text_ends_with(id, "*"), .error = error};
-        r = run(&server,
+        r = kube_submit_operation_run(
+                &server,
                 &(struct kube_operation_options){.id = id, .kill = kill, .grace_s = grace, .found = tell_found}, &told,
                 error);
         kube_config_deinit(&server);
@@ -262,10 +266,10 @@ static int operate(bool kill, const char *master, const char *id, const struct s
 
 int kube_kill(const char *master, const char *id, const struct strmap *conf, struct fst_error *error)
 {
-        return operate(true, master, id, conf, error);
+        return kube_submit_operation_operate(true, master, id, conf, error);
 }
 
 int kube_status(const char *master, const char *id, const struct strmap *conf, struct fst_error *error)
 {
-        return operate(false, master, id, conf, error);
+        return kube_submit_operation_operate(false, master, id, conf, error);
 }

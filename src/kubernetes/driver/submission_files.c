@@ -16,7 +16,7 @@
 
 #define BLOCK ((size_t)256 << 10)
 
-static const char *variable(const char *name)
+static const char *submission_files_variable(const char *name)
 {
         return getenv(name);
 }
@@ -24,8 +24,9 @@ static const char *variable(const char *name)
 static int open_remote(struct submission_files *f, struct fst_error *error)
 {
         return f->remote ? 0
-                         : remote_files_new(&(struct remote_files_options){.conf = f->conf, .env = variable},
-                                            &f->remote, error);
+                         : remote_files_new(
+                                   &(struct remote_files_options){.conf = f->conf, .env = submission_files_variable},
+                                   &f->remote, error);
 }
 
 static void use_tickets(const struct submission_files *f, bool use)
@@ -34,7 +35,7 @@ static void use_tickets(const struct submission_files *f, bool use)
                 kerberos_use(use ? f->ticket_cache : NULL);
 }
 
-static int fetch(void *owner, const char *uri, char **path, struct fst_error *error)
+static int submission_files_fetch(void *owner, const char *uri, char **path, struct fst_error *error)
 {
         struct submission_files *f = owner;
         _cleanup_free_ char *here = NULL;
@@ -71,7 +72,7 @@ static int system_of(struct submission_files *f, const char *target, const struc
         return r;
 }
 
-static int copy(struct open_file *from, struct open_file *to, struct fst_error *error)
+static int submission_files_copy(struct open_file *from, struct open_file *to, struct fst_error *error)
 {
         _cleanup_free_ char *block = mem_alloc(BLOCK);
         for (uint64_t at = 0;;) {
@@ -85,13 +86,14 @@ static int copy(struct open_file *from, struct open_file *to, struct fst_error *
         }
 }
 
-static int copy_to(struct open_file *from, const struct file_system *there, const char *target, struct fst_error *error)
+static int submission_files_copy_to(struct open_file *from, const struct file_system *there, const char *target,
+                                    struct fst_error *error)
 {
         struct open_file to = OPEN_FILE_INIT;
         int r = there->create(there, target, &to, error);
         if (r < 0)
                 return r;
-        r = copy(from, &to, error);
+        r = submission_files_copy(from, &to, error);
         if (r < 0)
                 there->discard(&to);
         else
@@ -101,7 +103,8 @@ static int copy_to(struct open_file *from, const struct file_system *there, cons
         return r;
 }
 
-static int copy_file(struct submission_files *f, const char *source, const char *target, struct fst_error *error)
+static int submission_files_copy_file(struct submission_files *f, const char *source, const char *target,
+                                      struct fst_error *error)
 {
         const struct file_system *there, *here;
         _cleanup_free_ char *from = NULL, *to = NULL;
@@ -117,16 +120,16 @@ static int copy_file(struct submission_files *f, const char *source, const char 
                 r = here->open(here, from, &file, error);
         if (r != 0)
                 return r;
-        r = copy_to(&file, there, to, error);
+        r = submission_files_copy_to(&file, there, to, error);
         here->close(&file, NULL);
         return r;
 }
 
-static int upload(void *owner, const char *uri, const char *target, struct fst_error *error)
+static int submission_files_upload(void *owner, const char *uri, const char *target, struct fst_error *error)
 {
         _cleanup_free_ char *local = uri_local_path(uri);
         use_tickets(owner, true);
-        int r = copy_file(owner, local ? local : uri, target, error);
+        int r = submission_files_copy_file(owner, local ? local : uri, target, error);
         use_tickets(owner, false);
         if (r < 0 && access(local ? local : uri, R_OK) == 0)
                 error_set(
@@ -151,5 +154,5 @@ void submission_files_deinit(struct submission_files *f)
 
 struct kube_files submission_files_of(struct submission_files *f)
 {
-        return (struct kube_files){.owner = f, .fetch = fetch, .upload = upload};
+        return (struct kube_files){.owner = f, .fetch = submission_files_fetch, .upload = submission_files_upload};
 }

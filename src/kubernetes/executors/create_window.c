@@ -29,7 +29,7 @@ void create_window_sent(struct create_window *w)
 }
 
 /* From three to five quarters of @pause. */
-static int64_t vary(struct create_window *w, int64_t pause)
+static int64_t create_window_vary(struct create_window *w, int64_t pause)
 {
         w->random ^= w->random << 13;
         w->random ^= w->random >> 7;
@@ -38,16 +38,16 @@ static int64_t vary(struct create_window *w, int64_t pause)
 }
 
 /* Nothing for @retry_after, or for a pause that begins with @first and doubles. */
-static void hold(struct create_window *w, int64_t first, int64_t retry_after, int64_t now)
+static void create_window_hold(struct create_window *w, int64_t first, int64_t retry_after, int64_t now)
 {
         if (now >= w->held) { /* what was sent together and fails together is one failure */
                 w->pause = w->pause ? MIN(w->pause * 2, w->config.most_pause) : first;
                 w->pause = MAX(w->pause, first);
         }
-        w->held = MAX(w->held, now + (retry_after > 0 ? retry_after : vary(w, w->pause)));
+        w->held = MAX(w->held, now + (retry_after > 0 ? retry_after : create_window_vary(w, w->pause)));
 }
 
-static void grow(struct create_window *w)
+static void create_window_grow(struct create_window *w)
 {
         if (!w->was_full)
                 return;
@@ -62,7 +62,7 @@ static void grow(struct create_window *w)
                 w->was_full = false;
 }
 
-static void shrink(struct create_window *w, int to)
+static void create_window_shrink(struct create_window *w, int to)
 {
         w->size = MAX(to, 1);
         w->grown = 0;
@@ -83,26 +83,26 @@ void create_window_answered(struct create_window *w, enum create_outcome outcome
                         return; /* it was sent before the trouble began */
                 w->pause = 0;
                 w->quota = false;
-                grow(w);
+                create_window_grow(w);
                 return;
         case CREATE_SLOW_DOWN:
-                hold(w, w->config.pause, retry_after, now);
+                create_window_hold(w, w->config.pause, retry_after, now);
                 if (!is_settling) {
                         w->threshold = MAX(w->size / 2, 1);
-                        shrink(w, w->threshold);
+                        create_window_shrink(w, w->threshold);
                 }
                 return;
         case CREATE_UNKNOWN:
         case CREATE_QUOTA:
-                hold(w, w->config.long_pause, retry_after, now);
+                create_window_hold(w, w->config.long_pause, retry_after, now);
                 w->quota = outcome == CREATE_QUOTA;
                 if (!is_settling)
                         w->threshold = MAX(w->size / 2, 1);
-                shrink(w, 1);
+                create_window_shrink(w, 1);
                 return;
         case CREATE_REFUSED:
                 w->held = MAX(w->held, now + w->config.long_pause);
-                shrink(w, MIN(w->size, w->config.start));
+                create_window_shrink(w, MIN(w->size, w->config.start));
                 return;
         }
 }
@@ -112,7 +112,7 @@ void create_window_throttled(struct create_window *w)
         if (w->settling > 0)
                 return;
         w->threshold = MAX(w->size / 2, 1);
-        shrink(w, w->threshold);
+        create_window_shrink(w, w->threshold);
 }
 
 void create_window_freed(struct create_window *w, int64_t now)

@@ -8,7 +8,7 @@
 #define K8S "spark.kubernetes."
 #define DEFAULT_EXECUTORS 2
 
-static int read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
+static int executor_pods_conf_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
 {
         int64_t value;
         int r;
@@ -30,7 +30,8 @@ static int read_ms(const struct fst_conf *conf, const char *key, int64_t *out, s
         return conf_get_value(conf, key) ? conf_get_ms(conf, key, out, error) : 0;
 }
 
-static int read_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+static int executor_pods_conf_read_bool(const struct fst_conf *conf, const char *key, bool *out,
+                                        struct fst_error *error)
 {
         return conf_get_value(conf, key) ? conf_get_bool(conf, key, out, error) : 0;
 }
@@ -39,25 +40,27 @@ static int read_bool(const struct fst_conf *conf, const char *key, bool *out, st
 static int read_executors(const struct fst_conf *conf, int otherwise, int *out, struct fst_error *error)
 {
         bool is_dynamic = false;
-        int r = read_bool(conf, "spark.dynamicAllocation.enabled", &is_dynamic, error);
+        int r = executor_pods_conf_read_bool(conf, "spark.dynamicAllocation.enabled", &is_dynamic, error);
 
         *out = is_dynamic ? INT32_MAX : otherwise;
         if (r)
                 return r;
-        return read_int(conf, is_dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances", out,
-                        error);
+        return executor_pods_conf_read_int(
+                conf, is_dynamic ? "spark.dynamicAllocation.maxExecutors" : "spark.executor.instances", out, error);
 }
 
 static int read_pace(const struct fst_conf *conf, struct pods_allocator_config *a, struct fst_error *error)
 {
         int64_t idle = a->idle_timeout;
-        int r = read_int(conf, K8S "allocation.batch.size", &a->batch_size, error);
+        int r = executor_pods_conf_read_int(conf, K8S "allocation.batch.size", &a->batch_size, error);
 
         a->batch_size_set = conf_get_raw(conf, K8S "allocation.batch.size") != NULL;
         r = r ? r : read_ms(conf, K8S "allocation.batch.delay", &a->batch_delay, error);
-        r = r ? r : read_int(conf, K8S "allocation.maxPendingPods", &a->max_pending, error);
-        r = r ? r : read_int(conf, K8S "allocation.maxPendingPodsPerRp", &a->max_pending_per_profile, error);
-        r = r ? r : read_int(conf, K8S "allocation.maximum", &a->maximum, error);
+        r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPods", &a->max_pending, error);
+        r = r ? r
+              : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPodsPerRp", &a->max_pending_per_profile,
+                                            error);
+        r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maximum", &a->maximum, error);
         r = r ? r : read_ms(conf, K8S "allocation.executor.timeout", &a->creation_timeout, error);
         r = r ? r : read_ms(conf, K8S "allocation.driver.readinessTimeout", &a->driver_timeout, error);
         r = r ? r : read_ms(conf, K8S "executor.missingPodDetectDelta", &a->missing_delta, error);
@@ -70,10 +73,10 @@ static int read_claims(const struct fst_conf *conf, bool driver_pod, struct pods
                        struct fst_error *error)
 {
         bool owns = true, reuses = true, waits = false;
-        int r = read_bool(conf, K8S "driver.ownPersistentVolumeClaim", &owns, error);
+        int r = executor_pods_conf_read_bool(conf, K8S "driver.ownPersistentVolumeClaim", &owns, error);
 
-        r = r ? r : read_bool(conf, K8S "driver.reusePersistentVolumeClaim", &reuses, error);
-        r = r ? r : read_bool(conf, K8S "driver.waitToReusePersistentVolumeClaim", &waits, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "driver.reusePersistentVolumeClaim", &reuses, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "driver.waitToReusePersistentVolumeClaim", &waits, error);
         a->reuse_claims = owns && reuses && driver_pod;
         a->wait_for_claims = a->reuse_claims && waits;
         return r ? r : read_executors(conf, DEFAULT_EXECUTORS, &a->max_claims, error);
@@ -86,10 +89,11 @@ static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct 
         int r = read_pace(conf, a, error);
 
         r = r ? r : read_claims(conf, driver_pod, a, error);
-        r = r ? r : read_bool(conf, K8S "driver.service.publishNotReadyAddresses", &publishes, error);
-        r = r ? r : read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
-        r = r ? r : read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
-        r = r ? r : read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
+        r = r ? r
+              : executor_pods_conf_read_bool(conf, K8S "driver.service.publishNotReadyAddresses", &publishes, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
         /* The service's name leads to pods that are ready. The driver's address needs no service. */
         a->wait_for_driver = driver_pod && !publishes && !by_address;
         a->recovery = conf_get_value(conf, K8S "allocation.recoveryMode.enabled") ? recovers : -1;
@@ -99,17 +103,17 @@ static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct 
 static int read_lifecycle(const struct fst_conf *conf, struct lifecycle_config *l, struct fst_error *error)
 {
         int executors = 0;
-        int r = read_bool(conf, K8S "executor.deleteOnTermination", &l->delete_executors, error);
+        int r = executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &l->delete_executors, error);
 
         r = r ? r : read_ms(conf, K8S "executor.missingPodDetectDelta", &l->missing_delta, error);
         r = r ? r : read_ms(conf, K8S "executor.deletedExecutorsCacheTimeout", &l->removed_memory, error);
         r = r ? r : read_ms(conf, K8S "dynamicAllocation.deleteGracePeriod", &l->kill_grace, error);
         r = r ? r : read_ms(conf, "spark.executor.failuresValidityInterval", &l->failure_validity, error);
-        r = r ? r : read_bool(conf, K8S "executor.checkAllContainers", &l->rules.check_all, error);
+        r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.checkAllContainers", &l->rules.check_all, error);
         r = r ? r : read_executors(conf, 0, &executors, error);
         l->max_failures = lifecycle_max_failures(executors);
         l->rules.container = conf_get_value(conf, K8S "executor.podTemplateContainerName");
-        return r ? r : read_int(conf, "spark.executor.maxNumFailures", &l->max_failures, error);
+        return r ? r : executor_pods_conf_read_int(conf, "spark.executor.maxNumFailures", &l->max_failures, error);
 }
 
 int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, struct executor_pods_config *config,

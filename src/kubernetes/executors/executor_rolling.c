@@ -125,7 +125,7 @@ static int32_t last_greatest(const struct roll_summary *executors, int n, int mi
         return best ? best->id : -1;
 }
 
-static int32_t outlier(const struct roll_summary *executors, int n, int min_tasks, measure *of)
+static int32_t executor_rolling_outlier(const struct roll_summary *executors, int n, int min_tasks, measure *of)
 {
         float sum = 0, squares = 0;
         int count = 0;
@@ -156,10 +156,10 @@ static int32_t first_outlier(const struct roll_summary *executors, int n, int mi
 {
         static measure *const dimensions[] = {of_duration, of_gc_time,       of_failed, of_heap,
                                               of_off_heap, of_shuffle_write, of_disk};
-        int32_t id = outlier(executors, n, MAX(min_tasks, 1), of_whole_average);
+        int32_t id = executor_rolling_outlier(executors, n, MAX(min_tasks, 1), of_whole_average);
 
         for (size_t i = 0; i < ARRAY_SIZE(dimensions) && id < 0; i++)
-                id = outlier(executors, n, min_tasks, dimensions[i]);
+                id = executor_rolling_outlier(executors, n, min_tasks, dimensions[i]);
         return id;
 }
 

@@ -105,7 +105,7 @@ struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_
         return e->stage == EXECUTOR_POD_ENDED ? NULL : e;
 }
 
-static struct allocated_profile *profile_find(const struct pods_allocator *a, int32_t id)
+static struct allocated_profile *pods_allocator_profile_find(const struct pods_allocator *a, int32_t id)
 {
         for (size_t i = 0; i < a->profiles.len; i++)
                 if (a->profiles.data[i].id == id)
@@ -115,7 +115,7 @@ static struct allocated_profile *profile_find(const struct pods_allocator *a, in
 
 static struct allocated_profile *profile_ensure(struct pods_allocator *a, int32_t id)
 {
-        struct allocated_profile *p = profile_find(a, id);
+        struct allocated_profile *p = pods_allocator_profile_find(a, id);
 
         if (p)
                 return p;
@@ -127,14 +127,14 @@ static struct allocated_profile *profile_ensure(struct pods_allocator *a, int32_
         return &a->profiles.data[at];
 }
 
-static void count(struct pods_allocator *a, const struct allocated_executor *e, int by)
+static void pods_allocator_count(struct pods_allocator *a, const struct allocated_executor *e, int by)
 {
         if (!e->deleted && e->stage < EXECUTOR_POD_TERMINATING)
-                profile_find(a, e->profile)->n[e->stage][e->known] += by;
+                pods_allocator_profile_find(a, e->profile)->n[e->stage][e->known] += by;
 }
 
 /* Those that have ended leave when they are the most; nobody may hold a pointer to an executor meanwhile. */
-static void squeeze(struct pods_allocator *a)
+static void pods_allocator_squeeze(struct pods_allocator *a)
 {
         size_t n = 0;
 
@@ -149,9 +149,9 @@ static void squeeze(struct pods_allocator *a)
 
 void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_pod_stage stage)
 {
-        count(a, e, -1);
+        pods_allocator_count(a, e, -1);
         e->stage = stage;
-        count(a, e, 1);
+        pods_allocator_count(a, e, 1);
         if (stage >= EXECUTOR_POD_PENDING)
                 executor_claims_clear(e);
         a->n_ended += stage == EXECUTOR_POD_ENDED;
@@ -159,13 +159,13 @@ void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum
 
 void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor *e)
 {
-        count(a, e, -1);
+        pods_allocator_count(a, e, -1);
         e->deleted = true;
 }
 
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now)
 {
-        squeeze(a);
+        pods_allocator_squeeze(a);
         size_t at = vec_place(&a->executors, id, id);
         struct allocated_executor e = {.id = id, .profile = profile, .since = now, .retry_at = INT64_MAX};
 
@@ -177,7 +177,7 @@ struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, i
                 vec_insert(&a->executors, at, e);
         }
         a->last_id = MAX(a->last_id, id);
-        count(a, &a->executors.data[at], 1);
+        pods_allocator_count(a, &a->executors.data[at], 1);
         return &a->executors.data[at];
 }
 
@@ -257,7 +257,7 @@ static void say_trouble(struct pods_allocator *a, enum log_level level, const ch
         a->last_error = mem_strdup(words);
 }
 
-static void give_up(struct pods_allocator *a, struct allocated_executor *e)
+static void pods_allocator_give_up(struct pods_allocator *a, struct allocated_executor *e)
 {
         a->claims_made -= e->new_claims;
         e->new_claims = 0;
@@ -271,8 +271,8 @@ static void creation_failed(struct pods_allocator *a, int32_t id, const char *me
         lifecycle_manager_creation_failed(a->lifecycle, now);
 }
 
-static void failed(struct pods_allocator *a, struct allocated_executor *e, enum create_outcome outcome,
-                   const char *message, int64_t now)
+static void pods_allocator_failed(struct pods_allocator *a, struct allocated_executor *e, enum create_outcome outcome,
+                                  const char *message, int64_t now)
 {
         int32_t id = e->id;
 
@@ -280,14 +280,14 @@ static void failed(struct pods_allocator *a, struct allocated_executor *e, enum 
         case CREATE_DONE:
                 break;
         case CREATE_SLOW_DOWN:
-                give_up(a, e);
+                pods_allocator_give_up(a, e);
                 break;
         case CREATE_QUOTA:
                 say_trouble(a, LOG_WARN,
                             "No more executor pods until the namespace has room; they are asked for again, ever less "
                             "often. Raise the quota, or ask for fewer or smaller executors",
                             message);
-                give_up(a, e);
+                pods_allocator_give_up(a, e);
                 break;
         case CREATE_UNKNOWN:
                 say_trouble(a, LOG_WARN,
@@ -296,7 +296,7 @@ static void failed(struct pods_allocator *a, struct allocated_executor *e, enum 
                 wait_for_pod(a, e, now);
                 break;
         case CREATE_REFUSED:
-                give_up(a, e);
+                pods_allocator_give_up(a, e);
                 creation_failed(a, id, message, now);
                 break;
         case CREATE_CLAIM_FAILED:
@@ -318,13 +318,13 @@ void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum cre
         create_window_answered(&a->window, outcome, retry_after, now);
         if (e && (e->stage == EXECUTOR_POD_REQUESTED ||
                   outcome == CREATE_CLAIM_FAILED)) /* else its pod was seen meanwhile */
-                failed(a, e, outcome, message, now);
+                pods_allocator_failed(a, e, outcome, message, now);
         allocator_round(a, now);
 }
 
 /* --------------------------------------------------------------------------------------------------- snapshots */
 
-static enum executor_pod_stage stage_of(const struct pod_state *pod)
+static enum executor_pod_stage pods_allocator_stage_of(const struct pod_state *pod)
 {
         return pod->kind == POD_PENDING   ? EXECUTOR_POD_PENDING
                : pod->kind == POD_RUNNING ? EXECUTOR_POD_RUNNING
@@ -345,7 +345,7 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
         if (pod->created)
                 e->since = pod->created - a->config.wall_offset;
         e->leaving = pod->leaving;
-        allocator_move(a, e, stage_of(pod));
+        allocator_move(a, e, pods_allocator_stage_of(pod));
         if (!is_unwanted)
                 return;
         allocator_log(a, LOG_WARN,
@@ -354,7 +354,7 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
         allocator_delete(a, &pod->id, 1, false, now);
 }
 
-static void see(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
+static void pods_allocator_see(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
 {
         struct allocated_executor *e = allocator_find(a, pod->id);
 
@@ -362,8 +362,8 @@ static void see(struct pods_allocator *a, const struct pod_state *pod, int64_t n
                 see_stranger(a, pod, now);
         else {
                 e->leaving = pod->leaving;
-                if (e->stage != stage_of(pod))
-                        allocator_move(a, e, stage_of(pod));
+                if (e->stage != pods_allocator_stage_of(pod))
+                        allocator_move(a, e, pods_allocator_stage_of(pod));
         }
 }
 
@@ -382,7 +382,7 @@ void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *
         a->news |= batch->news > 0;
         for (size_t i = 0; i < batch->n_changes; i++) {
                 const struct pod_state *pod = batch->changes[i];
-                see(a, pod, now);
+                pods_allocator_see(a, pod, now);
                 if (pod_state_kind_is_final(pod->kind))
                         create_window_freed(&a->window, now); /* a quota counts it no more */
         }
@@ -399,9 +399,9 @@ void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int6
 
         if (!e || e->known == known)
                 return;
-        count(a, e, -1);
+        pods_allocator_count(a, e, -1);
         e->known = known;
-        count(a, e, 1);
+        pods_allocator_count(a, e, 1);
         if (!known && e->stage == EXECUTOR_POD_CREATED)
                 a->timeout_at = MIN(a->timeout_at, e->since + a->config.creation_timeout + 1);
 }

@@ -15,7 +15,7 @@ enum { DELETE_RETRY_MS = 10000, MAX_LOGGED_IDS = 50 };
 
 typedef VEC(int32_t) id_list;
 
-static int by_id(const void *a, const void *b)
+static int pods_allocator_reconcile_by_id(const void *a, const void *b)
 {
         int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
@@ -180,7 +180,7 @@ static void delete_excess(struct pods_allocator *a, const struct allocated_profi
         pick_idle(a, p, EXECUTOR_POD_CREATED, excess, &ids, now);
         pick_idle(a, p, EXECUTOR_POD_PENDING, excess - (int)ids.len, &ids, now);
         if (ids.len) {
-                qsort(ids.data, ids.len, sizeof(ids.data[0]), by_id);
+                qsort(ids.data, ids.len, sizeof(ids.data[0]), pods_allocator_reconcile_by_id);
                 _cleanup_free_ char *text = ids_text(&ids);
                 allocator_log(a, LOG_INFO, "Deleting %zu excess pod requests (%s).", ids.len, text);
                 allocator_delete(a, ids.data, (int)ids.len, true, now);
@@ -215,7 +215,7 @@ static void pod_create(struct pods_allocator *a, struct allocated_executor *e)
 }
 
 /* How many were asked for. */
-static int request(struct pods_allocator *a, int32_t profile, int n, int64_t now)
+static int pods_allocator_reconcile_request(struct pods_allocator *a, int32_t profile, int n, int64_t now)
 {
         for (int i = 0; i < n; i++) {
                 if (a->last_id + 1 >= a->config.maximum) {
@@ -284,7 +284,7 @@ static int create_within(struct pods_allocator *a, int slots, int64_t now)
                 if (n <= 0)
                         continue;
                 allocator_log_request(a, p, allocator_adapts(a) ? missing : n, shares[i]);
-                made += request(a, p->id, n, now);
+                made += pods_allocator_reconcile_request(a, p->id, n, now);
         }
         free(shares);
         vec_deinit(&candidates);
@@ -301,7 +301,7 @@ static int room_for_pending(const struct pods_allocator *a)
 }
 
 /* Whether any profile misses what could be created now, were it not for the time. */
-static bool wants_more(const struct pods_allocator *a)
+static bool pods_allocator_reconcile_wants_more(const struct pods_allocator *a)
 {
         for (size_t i = 0; i < a->profiles.len; i++)
                 if (is_candidate(a, &a->profiles.data[i]) && missing_of(a, &a->profiles.data[i]) > 0)
@@ -323,7 +323,7 @@ static bool driver_is_ready(struct pods_allocator *a, int64_t now)
 static void create_missing(struct pods_allocator *a, int64_t now)
 {
         a->create_at = INT64_MAX;
-        if (!wants_more(a)) {
+        if (!pods_allocator_reconcile_wants_more(a)) {
                 a->notified = false;
                 create_within(a, 0, now); /* forgets what was said */
                 return;
@@ -351,7 +351,7 @@ static void create_missing(struct pods_allocator *a, int64_t now)
         if (create_within(a, room_for_pending(a), now) > 0) {
                 a->last_round = now;
                 a->notified = false;
-                if (wants_more(a))
+                if (pods_allocator_reconcile_wants_more(a))
                         a->create_at = now + a->config.batch_delay;
         }
 }

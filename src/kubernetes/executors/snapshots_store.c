@@ -113,7 +113,7 @@ static void tell_change(struct snapshots_store *store, struct pod_state *pod)
                 vec_push(&store->subscriptions.data[i]->next.states, pod_state_ref(pod));
 }
 
-static void tell_gone(struct snapshots_store *store, int32_t id)
+static void snapshots_store_tell_gone(struct snapshots_store *store, int32_t id)
 {
         for (size_t i = 0; i < store->subscriptions.len; i++)
                 vec_push(&store->subscriptions.data[i]->next.gone, id);
@@ -130,7 +130,7 @@ static bool same_pod(const struct pod_state *a, const struct pod_state *b)
 }
 
 /* Put a state in place of the one that is known; mark its place. */
-static void put(struct snapshots_store *store, struct pod_state *pod)
+static void snapshots_store_put(struct snapshots_store *store, struct pod_state *pod)
 {
         struct pod_state *known = pods_snapshot_get(&store->pods, pod->id);
 
@@ -149,7 +149,7 @@ void snapshots_store_update(struct snapshots_store *store, const json_t *pod, in
         if (pod_state_read(pod, &store->rules, &state))
                 return;
         if (pods_snapshot_get(&store->pods, state->id) || !is_older(state->version, store->list_version))
-                put(store, state);
+                snapshots_store_put(store, state);
         pod_state_unref(state);
         tell_news(store);
 }
@@ -167,7 +167,7 @@ static void remove_pod(struct snapshots_store *store, struct pod_state *last)
         tell_change(store, gone);
         pod_state_unref(gone);
         pods_snapshot_remove(&store->pods, id);
-        tell_gone(store, id);
+        snapshots_store_tell_gone(store, id);
 }
 
 void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, int64_t now)
@@ -214,7 +214,7 @@ void snapshots_store_list_pod(struct snapshots_store *store, const json_t *pod, 
                 vec_push(&store->list, state);
 }
 
-static void sweep(struct snapshots_store *store, uint64_t version)
+static void snapshots_store_sweep(struct snapshots_store *store, uint64_t version)
 {
         VEC(int32_t) gone = {0};
 
@@ -238,10 +238,10 @@ void snapshots_store_list_end(struct snapshots_store *store, const char *version
         for (size_t i = 0; i < store->list.len; i++) {
                 struct pod_state *pod = store->list.data[i];
                 if (!is_behind || pods_snapshot_get(&store->pods, pod->id))
-                        put(store, pod);
+                        snapshots_store_put(store, pod);
         }
         list_clear(store);
-        sweep(store, of_list);
+        snapshots_store_sweep(store, of_list);
         store->list_version = of_list;
         snapshots_store_synced(store, now);
 }

@@ -22,7 +22,7 @@
 
 #define COMPONENT "KubernetesClientUtils"
 
-static int by_name(const void *a, const void *b)
+static int conf_files_by_name(const void *a, const void *b)
 {
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -46,7 +46,7 @@ void folder_files(const char *folder, struct string_list *names)
                         string_list_add(names, entry->d_name);
         closedir(dir);
         if (names->len > before)
-                qsort(names->data + before, names->len - before, sizeof(*names->data), by_name);
+                qsort(names->data + before, names->len - before, sizeof(*names->data), conf_files_by_name);
 }
 
 int file_content_put(json_t *data, const char *name, const char *path, size_t most, struct fst_error *error)
@@ -213,7 +213,7 @@ json_t *conf_files_volume(const struct kube_conf *c, const char *name, const jso
         json_object_foreach((json_t *)files, key, content)
                 string_list_add(&names, key);
         if (names.len)
-                qsort(names.data, names.len, sizeof(*names.data), by_name);
+                qsort(names.data, names.len, sizeof(*names.data), conf_files_by_name);
         for (size_t i = 0; i < names.len; i++) {
                 json_t *item = key_to_path(names.data[i], names.data[i]);
                 json_object_set_new(item, "mode", json_integer(0644));

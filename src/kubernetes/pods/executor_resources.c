@@ -41,7 +41,7 @@ static int mib_or(const struct kube_conf *c, const char *key, int64_t otherwise,
 }
 
 /* As the configuration says it. */
-static int read_memory(const struct kube_conf *c, struct memory *m, struct fst_error *error)
+static int executor_resources_read_memory(const struct kube_conf *c, struct memory *m, struct fst_error *error)
 {
         int64_t least, off_heap = 0;
         double factor;
@@ -94,7 +94,7 @@ int executor_size_read(const struct kube_conf *c, struct executor_size *out, str
         *out = (struct executor_size){0};
         int r = kube_int(c, "spark.executor.cores", &out->cores, error);
         if (r == 0)
-                r = read_memory(c, &m, error);
+                r = executor_resources_read_memory(c, &m, error);
         if (r == 0 && (!c->profile || c->profile->id == 0))
                 r = resource_requests_read(c, "spark.executor.resource.", &out->custom, error);
         else

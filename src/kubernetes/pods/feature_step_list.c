@@ -22,7 +22,7 @@ static const struct feature_step *find_optional(const char *name)
 }
 
 /* Java's classes cannot be. The sentence begins as Spark's. */
-static int refuse(const struct kube_conf *c, const char *name, struct fst_error *error)
+static int feature_step_list_refuse(const struct kube_conf *c, const char *name, struct fst_error *error)
 {
         bool driver = c->role == KUBE_DRIVER;
         const char *prefix = driver ? "org.apache.spark.deploy.k8s.features." : "";
@@ -45,7 +45,7 @@ static int add_named(const struct kube_conf *c, struct step_list *out, struct fs
                         r = native_step_load(names.data[i], &step.native, error);
                         step.name = r == 0 ? mem_strdup(names.data[i]) : NULL;
                 } else if (!step.built_in) {
-                        r = refuse(c, names.data[i], error);
+                        r = feature_step_list_refuse(c, names.data[i], error);
                 }
                 if (r == 0)
                         vec_push(out, step);
@@ -53,7 +53,7 @@ static int add_named(const struct kube_conf *c, struct step_list *out, struct fs
         return r;
 }
 
-static bool contains(const struct string_list *list, const char *word)
+static bool feature_step_list_contains(const struct string_list *list, const char *word)
 {
         for (size_t i = 0; i < list->len; i++)
                 if (strcmp(list->data[i], word) == 0)
@@ -61,7 +61,7 @@ static bool contains(const struct string_list *list, const char *word)
         return false;
 }
 
-static int check(const struct kube_conf *c, const struct listed_step *step, struct fst_error *error)
+static int feature_step_list_check(const struct kube_conf *c, const struct listed_step *step, struct fst_error *error)
 {
         return step->built_in && step->built_in->check ? step->built_in->check(c, error) : 0;
 }
@@ -76,14 +76,14 @@ int step_list_make(const struct kube_conf *c, const struct feature_step *const *
                 vec_push(out, ((struct listed_step){.built_in = built_in[i]}));
         int r = add_named(c, out, error);
         for (size_t i = 0; r == 0 && i < out->len; i++)
-                r = check(c, &out->data[i], error);
+                r = feature_step_list_check(c, &out->data[i], error);
         if (r == 0)
                 r = kube_list(c, key, &excluded, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < out->len; i++) {
                 struct listed_step step = out->data[i];
-                if (contains(&excluded, step.name ? step.name : step.built_in->class_name))
+                if (feature_step_list_contains(&excluded, step.name ? step.name : step.built_in->class_name))
                         free(step.name);
                 else
                         out->data[kept++] = step;

@@ -25,7 +25,7 @@ struct run {
         struct fst_error *error;
 };
 
-static const char *path_of(const char *name)
+static const char *native_feature_step_path_of(const char *name)
 {
         static const char *const schemes[] = {"local://", "file://", "file:"};
         for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
@@ -41,7 +41,7 @@ bool native_step_is_named(const char *name)
 
 int native_step_load(const char *name, native_step_fn **out, struct fst_error *error)
 {
-        const char *path = path_of(name);
+        const char *path = native_feature_step_path_of(name);
         if (*path != '/')
                 return error_set(error, -EINVAL,
                                  "Failed to initialize feature step: %s must be the absolute path of a shared object",
@@ -60,14 +60,14 @@ int native_step_load(const char *name, native_step_fn **out, struct fst_error *e
         return 0;
 }
 
-static int failed(struct run *run, int r, const char *why)
+static int native_feature_step_failed(struct run *run, int r, const char *why)
 {
         if (run->result == 0)
                 run->result = error_set(run->error, r, "feature step %s: %s", run->name, why);
         return r;
 }
 
-static const char *setting(struct fst_pod_step *step, const char *key)
+static const char *native_feature_step_setting(struct fst_pod_step *step, const char *key)
 {
         return conf_get_raw(((struct run *)step)->c->conf, key);
 }
@@ -83,11 +83,11 @@ static json_t *object_of(struct run *run, const char *what, const char *text)
                                    : value ? mem_printf("its %s is no object", what)
                                            : mem_printf("its %s is no JSON object: %s in line %d, column %d", what,
                                                         at.text, at.line, at.column);
-        failed(run, -EINVAL, why);
+        native_feature_step_failed(run, -EINVAL, why);
         return NULL;
 }
 
-static int replace(struct run *run, json_t **place, const char *what, const char *text)
+static int native_feature_step_replace(struct run *run, json_t **place, const char *what, const char *text)
 {
         json_t *value = object_of(run, what, text);
         if (!value)
@@ -100,16 +100,16 @@ static int replace(struct run *run, json_t **place, const char *what, const char
 static int set_pod(struct fst_pod_step *step, const char *json)
 {
         struct run *run = (struct run *)step;
-        return replace(run, &run->pod->pod, "pod", json);
+        return native_feature_step_replace(run, &run->pod->pod, "pod", json);
 }
 
 static int set_container(struct fst_pod_step *step, const char *json)
 {
         struct run *run = (struct run *)step;
-        return replace(run, &run->pod->container, "container", json);
+        return native_feature_step_replace(run, &run->pod->container, "container", json);
 }
 
-static int append(struct run *run, json_t *list, const char *text)
+static int native_feature_step_append(struct run *run, json_t *list, const char *text)
 {
         json_t *value = object_of(run, "object", text);
         if (!value)
@@ -121,30 +121,31 @@ static int append(struct run *run, json_t *list, const char *text)
 static int add_before(struct fst_pod_step *step, const char *json)
 {
         struct run *run = (struct run *)step;
-        return run->before ? append(run, run->before, json)
-                           : failed(run, -ENOTSUP, "no object can be created before an executor's pod");
+        return run->before
+                       ? native_feature_step_append(run, run->before, json)
+                       : native_feature_step_failed(run, -ENOTSUP, "no object can be created before an executor's pod");
 }
 
 static int add_after(struct fst_pod_step *step, const char *json)
 {
         struct run *run = (struct run *)step;
-        return append(run, run->after, json);
+        return native_feature_step_append(run, run->after, json);
 }
 
-static int set_property(struct fst_pod_step *step, const char *key, const char *value)
+static int native_feature_step_set_property(struct fst_pod_step *step, const char *key, const char *value)
 {
         struct run *run = (struct run *)step;
         if (!run->properties)
-                return failed(run, -ENOTSUP, "an executor has the settings of its driver");
+                return native_feature_step_failed(run, -ENOTSUP, "an executor has the settings of its driver");
         if (!key || !*key || !value)
-                return failed(run, -EINVAL, "a setting needs a name and a value");
+                return native_feature_step_failed(run, -EINVAL, "a setting needs a name and a value");
         strmap_set(run->properties, key, value);
         return 0;
 }
 
-static int refuse(struct fst_pod_step *step, const char *why)
+static int native_feature_step_refuse(struct fst_pod_step *step, const char *why)
 {
-        return failed((struct run *)step, -EINVAL, why ? why : "it has failed");
+        return native_feature_step_failed((struct run *)step, -EINVAL, why ? why : "it has failed");
 }
 
 int native_step_run(native_step_fn *step, const char *name, const struct kube_conf *c, struct spark_pod *pod,
@@ -158,13 +159,13 @@ int native_step_run(native_step_fn *step, const char *name, const struct kube_co
                          .executor_id = c->role == KUBE_EXECUTOR ? c->executor_id : NULL,
                          .pod = pod_text,
                          .container = container,
-                         .setting = setting,
+                         .setting = native_feature_step_setting,
                          .set_pod = set_pod,
                          .set_container = set_container,
                          .add_before = add_before,
                          .add_after = add_after,
-                         .set_property = set_property,
-                         .refuse = refuse},
+                         .set_property = native_feature_step_set_property,
+                         .refuse = native_feature_step_refuse},
                 .c = c,
                 .name = name,
                 .pod = pod,
@@ -175,7 +176,7 @@ int native_step_run(native_step_fn *step, const char *name, const struct kube_co
         };
         int r = step(&run.step);
         if (r != 0 && run.result == 0)
-                failed(&run, -EINVAL, "it has failed");
+                native_feature_step_failed(&run, -EINVAL, "it has failed");
         free(pod_text);
         free(container);
         return run.result < 0 ? -EINVAL : 0;

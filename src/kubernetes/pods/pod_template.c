@@ -65,8 +65,8 @@ static json_t *take_container(json_t *pod, const char *name)
         return container ? container : json_object();
 }
 
-static int load(const struct kube_conf *c, const char *key, const char *container, struct spark_pod *out,
-                struct fst_error *error)
+static int pod_template_load_file(const struct kube_conf *c, const char *key, const char *container,
+                                  struct spark_pod *out, struct fst_error *error)
 {
         _cleanup_free_ char *uri = NULL;
         _cleanup_free_ char *path = NULL;
@@ -106,7 +106,7 @@ int pod_template_load(const struct kube_conf *c, struct spark_pod *out, struct f
         int r = kube_string(c, container_key, &container, error);
         if (r < 0)
                 return r;
-        r = load(c, key, container, out, &reason);
+        r = pod_template_load_file(c, key, container, out, &reason);
         if (r == 0)
                 return 0;
         return error_set(error, -EINVAL, "Could not load pod from template file. %s", error_message(&reason));

@@ -84,7 +84,7 @@ static json_t *as_flag(json_t *value)
         return NULL;
 }
 
-static json_t *convert(json_t *value, enum kind kind)
+static json_t *pod_types_convert(json_t *value, enum kind kind)
 {
         return kind == TEXT ? as_text(value) : kind == WHOLE ? as_whole(value) : as_flag(value);
 }
@@ -94,7 +94,7 @@ static int settle(json_t *object, const struct member *members, struct fst_error
         static const char *const names[] = {[TEXT] = "text", [WHOLE] = "a whole number", [FLAG] = "true or false"};
         for (const struct member *m = members; m->name; m++) {
                 json_t *value = json_object_get(object, m->name);
-                json_t *converted = value ? convert(value, m->kind) : NULL;
+                json_t *converted = value ? pod_types_convert(value, m->kind) : NULL;
                 if (value && !converted)
                         return error_set(error, -EINVAL, "%s should be %s", m->name, names[m->kind]);
                 if (converted)

@@ -19,7 +19,7 @@ int resource_request_put(const char *name, long long amount, const char *vendor,
         return 0;
 }
 
-static int read_amount(const char *name, const char *text, long *out, struct fst_error *error)
+static int resource_request_read_amount(const char *name, const char *text, long *out, struct fst_error *error)
 {
         char *end;
         if (!text)
@@ -50,7 +50,7 @@ int resource_requests_read(const struct kube_conf *c, const char *prefix, struct
                 _cleanup_free_ char *amount_key = mem_printf("%s.amount", e->key);
                 _cleanup_free_ char *vendor_key = mem_printf("%s.vendor", e->key);
                 long amount = 0;
-                r = read_amount(e->key, strmap_get(&all, amount_key), &amount, error);
+                r = resource_request_read_amount(e->key, strmap_get(&all, amount_key), &amount, error);
                 if (r == 0 && amount > 0)
                         r = resource_request_put(e->key, amount, strmap_get(&all, vendor_key), out, error);
         }

@@ -20,7 +20,7 @@ void spark_pod_deinit(struct spark_pod *pod)
 }
 
 /* How many bytes at @p are one character of UTF-8; 0 if none are. */
-static size_t character(const unsigned char *p)
+static size_t spark_pod_character(const unsigned char *p)
 {
         static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
         size_t n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
@@ -40,7 +40,7 @@ json_t *kube_text(const char *text)
                 return string;
         _cleanup_(buf_deinit) struct buf clean = BUF_INIT;
         while (*text) {
-                size_t n = character((const unsigned char *)text);
+                size_t n = spark_pod_character((const unsigned char *)text);
                 if (n)
                         buf_append(&clean, text, n);
                 else

@@ -55,7 +55,7 @@ struct http_async {
 
 /* ----------------------------------------------------------------------------------------------------------- lists */
 
-static void leave(struct http_transfer *t)
+static void http_async_leave(struct http_transfer *t)
 {
         struct transfers *l = t->list;
         *(t->prev ? &t->prev->next : &l->first) = t->next;
@@ -65,10 +65,10 @@ static void leave(struct http_transfer *t)
         t->list = NULL;
 }
 
-static void join(struct transfers *l, struct http_transfer *t)
+static void http_async_join(struct transfers *l, struct http_transfer *t)
 {
         if (t->list)
-                leave(t);
+                http_async_leave(t);
         t->list = l;
         t->prev = l->last;
         *(l->last ? &l->last->next : &l->first) = t;
@@ -81,7 +81,7 @@ static void transfer_free(struct http_transfer *t)
         if (t->client->probe == t)
                 t->client->probe = NULL;
         if (t->list)
-                leave(t);
+                http_async_leave(t);
         struct http_request *q = &t->request;
         const char *const texts[] = {q->url,     q->method,    q->body,     q->user_password, q->bearer, q->aws_sigv4,
                                      q->ca_file, q->cert_file, q->key_file, q->tls_name,      q->proxy};
@@ -94,7 +94,7 @@ static void transfer_free(struct http_transfer *t)
         free(t);
 }
 
-static const char *copy(const char *text)
+static const char *http_async_copy(const char *text)
 {
         return text ? mem_strdup(text) : NULL;
 }
@@ -103,15 +103,15 @@ static void copy_request(struct http_transfer *t, const struct http_request *q)
 {
         t->request = *q;
         t->request.url = mem_strdup(q->url ? q->url : "");
-        t->request.method = copy(q->method);
-        t->request.user_password = copy(q->user_password);
-        t->request.bearer = copy(q->bearer);
-        t->request.aws_sigv4 = copy(q->aws_sigv4);
-        t->request.ca_file = copy(q->ca_file);
-        t->request.cert_file = copy(q->cert_file);
-        t->request.key_file = copy(q->key_file);
-        t->request.tls_name = copy(q->tls_name);
-        t->request.proxy = copy(q->proxy);
+        t->request.method = http_async_copy(q->method);
+        t->request.user_password = http_async_copy(q->user_password);
+        t->request.bearer = http_async_copy(q->bearer);
+        t->request.aws_sigv4 = http_async_copy(q->aws_sigv4);
+        t->request.ca_file = http_async_copy(q->ca_file);
+        t->request.cert_file = http_async_copy(q->cert_file);
+        t->request.key_file = http_async_copy(q->key_file);
+        t->request.tls_name = http_async_copy(q->tls_name);
+        t->request.proxy = http_async_copy(q->proxy);
         t->request.body = NULL;
         if (q->body || q->body_len) {
                 char *body = mem_alloc(q->body_len + 1);
@@ -135,7 +135,7 @@ struct watched {
         int fd;
 };
 
-static void on_closed(struct http_async *c)
+static void http_async_on_closed(struct http_async *c)
 {
         if (--c->handles == 0)
                 free(c);
@@ -143,37 +143,37 @@ static void on_closed(struct http_async *c)
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-        on_closed(handle->data);
+        http_async_on_closed(handle->data);
 }
 
 static void on_poll_closed(uv_handle_t *handle)
 {
         struct watched *w = container_of((uv_poll_t *)handle, struct watched, poll);
-        on_closed(w->client);
+        http_async_on_closed(w->client);
         free(w);
 }
 
-static void settle(struct http_async *c);
+static void http_async_settle(struct http_async *c);
 
-static void act(struct http_async *c, int fd, int events)
+static void http_async_act(struct http_async *c, int fd, int events)
 {
         c->held++;
         c->busy++;
         c->ops->multi_act(c->multi, fd, events);
         c->busy--;
         c->held--;
-        settle(c);
+        http_async_settle(c);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void http_async_on_poll(uv_poll_t *poll, int status, int events)
 {
         struct watched *w = container_of(poll, struct watched, poll);
-        act(w->client, w->fd,
-            status < 0 ? HTTP_FAILED
-                       : (events & UV_READABLE ? HTTP_READ : 0) | (events & UV_WRITABLE ? HTTP_WRITE : 0));
+        http_async_act(w->client, w->fd,
+                       status < 0 ? HTTP_FAILED
+                                  : (events & UV_READABLE ? HTTP_READ : 0) | (events & UV_WRITABLE ? HTTP_WRITE : 0));
 }
 
-static void *watch(void *context, int fd, int events, void *slot)
+static void *http_async_watch(void *context, int fd, int events, void *slot)
 {
         struct http_async *c = context;
         struct watched *w = slot;
@@ -193,16 +193,16 @@ static void *watch(void *context, int fd, int events, void *slot)
                 c->handles++;
         }
         uv_poll_start(&w->poll, (events & HTTP_READ ? UV_READABLE : 0) | (events & HTTP_WRITE ? UV_WRITABLE : 0),
-                      on_poll);
+                      http_async_on_poll);
         return w;
 }
 
-static void on_timer(uv_timer_t *timer)
+static void http_async_on_timer(uv_timer_t *timer)
 {
-        act(timer->data, -1, 0);
+        http_async_act(timer->data, -1, 0);
 }
 
-static void set_timer(void *context, int64_t ms)
+static void http_async_set_timer(void *context, int64_t ms)
 {
         struct http_async *c = context;
         if (c->dead)
@@ -210,13 +210,13 @@ static void set_timer(void *context, int64_t ms)
         if (ms < 0)
                 uv_timer_stop(&c->timer);
         else
-                uv_timer_start(&c->timer, on_timer, (uint64_t)ms, 0);
+                uv_timer_start(&c->timer, http_async_on_timer, (uint64_t)ms, 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- turns */
 
 /* The exchange's own function, which needs to know no client, comes after this. */
-static int hear(void *context, const char *line, size_t n)
+static int http_async_hear(void *context, const char *line, size_t n)
 {
         struct http_transfer *t = container_of((struct http_exchange *)context, struct http_transfer, exchange);
         struct http_async *c = t->client;
@@ -230,10 +230,10 @@ static int hear(void *context, const char *line, size_t n)
 }
 
 /* Also for what could not begin. The module has forgotten it. */
-static void deliver(struct http_async *c, struct http_transfer *t, int r, const char *message)
+static void http_async_deliver(struct http_async *c, struct http_transfer *t, int r, const char *message)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        leave(t);
+        http_async_leave(t);
         t->easy = NULL;
         c->connections += t->exchange.receiver.connections;
         c->known = c->known && r == 0;
@@ -248,7 +248,7 @@ static bool is_heard(const struct http_async *c)
         return c->known && uv_now(c->loop) - c->heard <= HEARD_MS;
 }
 
-static void begin(struct http_async *c, struct http_transfer *t, struct transfers *to)
+static void http_async_begin(struct http_async *c, struct http_transfer *t, struct transfers *to)
 {
         char message[512] = "";
         if (!is_heard(c))
@@ -258,9 +258,9 @@ static void begin(struct http_async *c, struct http_transfer *t, struct transfer
                                     message, sizeof(message));
         c->busy--;
         if (r < 0)
-                deliver(c, t, r, message);
+                http_async_deliver(c, t, r, message);
         else
-                join(to, t);
+                http_async_join(to, t);
 }
 
 static bool may_begin(const struct http_async *c, bool stream)
@@ -282,7 +282,7 @@ static void close_handles(struct http_async *c)
 }
 
 /* Whatever the module has finished is told, and what may begin begins. */
-static void settle(struct http_async *c)
+static void http_async_settle(struct http_async *c)
 {
         char message[512];
         void *owner;
@@ -295,11 +295,11 @@ static void settle(struct http_async *c)
                 transfer_free(c->gone.first);
         }
         while (!c->dead && (message[0] = 0, c->ops->multi_next(c->multi, &owner, &r, message, sizeof(message))))
-                deliver(c, owner, r, message);
+                http_async_deliver(c, owner, r, message);
         while (!c->dead && c->waiting_streams.first && may_begin(c, true))
-                begin(c, c->waiting_streams.first, &c->active_streams);
+                http_async_begin(c, c->waiting_streams.first, &c->active_streams);
         while (!c->dead && c->waiting.first && may_begin(c, false))
-                begin(c, c->waiting.first, &c->active);
+                http_async_begin(c, c->waiting.first, &c->active);
         if (--c->held == 0 && c->dead)
                 close_handles(c);
 }
@@ -307,7 +307,7 @@ static void settle(struct http_async *c)
 static void on_kick(uv_idle_t *kick)
 {
         uv_idle_stop(kick);
-        settle(kick->data);
+        http_async_settle(kick->data);
 }
 
 /* ------------------------------------------------------------------------------------------------------- interface */
@@ -319,7 +319,7 @@ int http_async_new(uv_loop_t *loop, const struct http_async_options *options, st
         int r = http_ops_load(&ops, error);
         if (r < 0)
                 return r;
-        const struct http_hooks hooks = {.watch = watch, .timer = set_timer};
+        const struct http_hooks hooks = {.watch = http_async_watch, .timer = http_async_set_timer};
         struct http_async *c = new0(struct http_async);
         *c = (struct http_async){.loop = loop, .ops = ops, .options = *options, .handles = 2};
         if (c->options.max_connections <= 0)
@@ -361,14 +361,14 @@ struct http_transfer *http_async_send(struct http_async *c, const struct http_re
         t->owner = owner;
         copy_request(t, request);
         http_exchange_init(&t->exchange, &t->request, &t->answer);
-        t->exchange.receiver.header = hear;
-        join(request->sink ? &c->waiting_streams : &c->waiting, t);
+        t->exchange.receiver.header = http_async_hear;
+        http_async_join(request->sink ? &c->waiting_streams : &c->waiting, t);
         if (!c->dead && !uv_is_active((uv_handle_t *)&c->kick))
                 uv_idle_start(&c->kick, on_kick);
         return t;
 }
 
-static int ended(void *context, int64_t done, int64_t total)
+static int http_async_ended(void *context, int64_t done, int64_t total)
 {
         return -ECANCELED;
 }
@@ -380,9 +380,9 @@ void http_async_cancel(struct http_transfer *t)
                 return; /* its `done` is being called */
         if (t->easy && c->busy > 0) {
                 t->exchange.result = -ECANCELED; /* nothing is taken any more */
-                t->request.progress = t->request.progress ? ended : NULL;
+                t->request.progress = t->request.progress ? http_async_ended : NULL;
                 c->probe = c->probe == t ? NULL : c->probe;
-                join(&c->gone, t);
+                http_async_join(&c->gone, t);
                 return;
         }
         if (t->easy)

@@ -59,7 +59,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_of
 }
 
 /* The machine itself: no proxy stands between. */
-static bool is_loopback(const char *url)
+static bool http_module_is_loopback(const char *url)
 {
         static const char *const hosts[] = {"127.", "localhost", "[::1]"};
         const char *host = strstr(url, "://");
@@ -125,7 +125,7 @@ int http_error_code(const struct http_handle *h, CURLcode code)
 }
 
 /* Whom to trust: where nothing is said, what the program curl asks in the environment, which its library does not. */
-static const char *trusted(const char *said)
+static const char *http_module_trusted(const char *said)
 {
         const char *file = said;
         if (!file || !*file)
@@ -178,7 +178,8 @@ static void set_identity(CURL *curl, const struct http_request *q)
 }
 
 /* A file, or a text that stays as long as the request. */
-static void set_pem(CURL *curl, CURLoption file_option, const char *file, CURLoption data_option, const char *data)
+static void http_module_set_pem(CURL *curl, CURLoption file_option, const char *file, CURLoption data_option,
+                                const char *data)
 {
         if (data) {
                 struct curl_blob blob = {(void *)data, strlen(data), CURL_BLOB_NOCOPY};
@@ -191,11 +192,11 @@ static void set_pem(CURL *curl, CURLoption file_option, const char *file, CURLop
 static void set_trust(CURL *curl, const struct http_request *q)
 {
         bool said = q->ca_file || q->ca_data;
-        set_pem(curl, CURLOPT_CAINFO, trusted(q->ca_file), CURLOPT_CAINFO_BLOB, q->ca_data);
+        http_module_set_pem(curl, CURLOPT_CAINFO, http_module_trusted(q->ca_file), CURLOPT_CAINFO_BLOB, q->ca_data);
         if (said && q->ca_only)
                 curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-        set_pem(curl, CURLOPT_SSLCERT, q->cert_file, CURLOPT_SSLCERT_BLOB, q->cert_data);
-        set_pem(curl, CURLOPT_SSLKEY, q->key_file, CURLOPT_SSLKEY_BLOB, q->key_data);
+        http_module_set_pem(curl, CURLOPT_SSLCERT, q->cert_file, CURLOPT_SSLCERT_BLOB, q->cert_data);
+        http_module_set_pem(curl, CURLOPT_SSLKEY, q->key_file, CURLOPT_SSLKEY_BLOB, q->key_data);
         if (q->insecure) {
                 curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
                 curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -223,7 +224,7 @@ static void set_limits(CURL *curl, const struct http_request *q)
         curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 20L);
         if (q->proxy)
                 curl_easy_setopt(curl, CURLOPT_PROXY, q->proxy);
-        else if (q->direct || is_loopback(q->url))
+        else if (q->direct || http_module_is_loopback(q->url))
                 curl_easy_setopt(curl, CURLOPT_PROXY, "");
 }
 
@@ -340,8 +341,8 @@ int http_configure(struct http_handle *h, const struct http_request *q, struct h
         return 0;
 }
 
-static int perform(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver, char *message,
-                   size_t size)
+static int http_module_perform(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
+                               char *message, size_t size)
 {
         char text[CURL_ERROR_SIZE] = "";
         struct curl_slist *headers = NULL, *connect_to = NULL;
@@ -364,7 +365,7 @@ static const struct http_ops ops = {
         .abi = HTTP_ABI,
         .handle_new = handle_new,
         .handle_free = handle_free,
-        .perform = perform,
+        .perform = http_module_perform,
         .upload_begin = http_sending_begin,
         .upload_write = http_sending_write,
         .upload_end = http_sending_end,

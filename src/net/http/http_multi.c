@@ -46,7 +46,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
         return 0;
 }
 
-static int on_timer(CURLM *curl, long ms, void *context)
+static int http_multi_on_timer(CURLM *curl, long ms, void *context)
 {
         struct http_multi *m = context;
         m->hooks.timer(m->context, ms);
@@ -112,7 +112,7 @@ struct http_multi *http_multi_new(const struct http_hooks *hooks, void *context)
         m->context = context;
         curl_multi_setopt(m->curl, CURLMOPT_SOCKETFUNCTION, on_socket);
         curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
-        curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, on_timer);
+        curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, http_multi_on_timer);
         curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
         curl_multi_setopt(m->curl, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000L); /* the server says how many it bears */
         return m;

@@ -52,7 +52,7 @@ static bool at_rest(struct http_plain *c)
         return channel_read(c->channel, &byte, 1) == -EAGAIN;
 }
 
-static int connect_to(struct http_plain *c, int64_t end, const int *stopped, struct fst_error *error)
+static int http_plain_connect_to(struct http_plain *c, int64_t end, const int *stopped, struct fst_error *error)
 {
         if (c->channel && at_rest(c))
                 return 0;
@@ -61,7 +61,8 @@ static int connect_to(struct http_plain *c, int64_t end, const int *stopped, str
         return fd < 0 ? fd : channel_new(fd, NULL, CHANNEL_CLIENT, &c->channel, error);
 }
 
-static int send_request(struct http_plain *c, const struct http_plain_request *q, int64_t end, struct fst_error *error)
+static int http_plain_send_request(struct http_plain *c, const struct http_plain_request *q, int64_t end,
+                                   struct fst_error *error)
 {
         buf_reset(&c->head);
         buf_printf(&c->head, "%s %s HTTP/1.1\r\nHost: %s\r\nAccept: */*\r\nUser-Agent: Firesteel\r\n%s", q->method,
@@ -73,8 +74,8 @@ static int send_request(struct http_plain *c, const struct http_plain_request *q
         return channel_writev_all(c->channel, parts, q->body_len ? 2 : 1, MAX(end - now_ns(), 0), q->stopped, error);
 }
 
-static int read_answer(struct http_plain *c, const struct http_plain_request *q, int64_t end,
-                       struct http_reader *answer, struct fst_error *error)
+static int http_plain_read_answer(struct http_plain *c, const struct http_plain_request *q, int64_t end,
+                                  struct http_reader *answer, struct fst_error *error)
 {
         char bytes[16384];
         http_reader_begin(answer, q->max_answer);
@@ -100,11 +101,11 @@ int http_plain_ask(struct http_plain *c, const struct http_plain_request *q, str
                    struct fst_error *error)
 {
         int64_t end = now_ns() + q->timeout_ns;
-        int r = connect_to(c, end, q->stopped, error);
+        int r = http_plain_connect_to(c, end, q->stopped, error);
         if (r == 0)
-                r = send_request(c, q, end, error);
+                r = http_plain_send_request(c, q, end, error);
         if (r == 0)
-                r = read_answer(c, q, end, answer, error);
+                r = http_plain_read_answer(c, q, end, answer, error);
         if (r < 0 || answer->close)
                 hang_up(c);
         return r;

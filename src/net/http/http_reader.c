@@ -32,7 +32,7 @@ void http_reader_deinit(struct http_reader *r)
 }
 
 /* Digits of @base, at most what fits: false for anything else. */
-static bool number(const char *text, size_t n, unsigned base, uint64_t *out)
+static bool http_reader_number(const char *text, size_t n, unsigned base, uint64_t *out)
 {
         uint64_t value = 0;
         for (size_t i = 0; i < n; i++) {
@@ -51,7 +51,8 @@ static int status_line(struct http_reader *r, struct fst_error *error)
         const char *line = buf_text(&r->line);
         uint64_t status = 0;
         if (r->line.len < 12 || strncmp(line, "HTTP/1.", 7) != 0 || !isdigit((unsigned char)line[7]) ||
-            line[8] != ' ' || !number(line + 9, 3, 10, &status) || status < 100 || (line[12] && line[12] != ' '))
+            line[8] != ' ' || !http_reader_number(line + 9, 3, 10, &status) || status < 100 ||
+            (line[12] && line[12] != ' '))
                 return error_set(error, -EBADMSG, "the answer is not HTTP: it begins with '%.60s'", line);
         r->status = (int)status;
         r->close = line[7] == '0'; /* 1.0 */
@@ -60,7 +61,7 @@ static int status_line(struct http_reader *r, struct fst_error *error)
 }
 
 /* The value after "Name:", with blanks off both ends; NULL if the line is another header. */
-static const char *value_of(const char *line, const char *name, size_t *length)
+static const char *http_reader_value_of(const char *line, const char *name, size_t *length)
 {
         size_t n = strlen(name);
         if (strncasecmp(line, name, n) != 0 || line[n] != ':')
@@ -74,7 +75,7 @@ static const char *value_of(const char *line, const char *name, size_t *length)
 }
 
 /* Whether a comma list has @word, whatever its case. */
-static bool has_word(const char *list, size_t n, const char *word)
+static bool http_reader_has_word(const char *list, size_t n, const char *word)
 {
         size_t length = strlen(word);
         for (size_t i = 0; i + length <= n; i++)
@@ -91,26 +92,27 @@ static int header_line(struct http_reader *r, struct fst_error *error)
         uint64_t length;
         if (!strchr(line, ':'))
                 return error_set(error, -EBADMSG, "a header of the answer has no colon: '%.60s'", line);
-        if ((value = value_of(line, "Content-Length", &n))) {
-                if (!number(value, n, 10, &length) || (r->sized && length != r->left))
+        if ((value = http_reader_value_of(line, "Content-Length", &n))) {
+                if (!http_reader_number(value, n, 10, &length) || (r->sized && length != r->left))
                         return error_set(error, -EBADMSG, "the answer has the length '%.60s'", value);
                 r->sized = true;
                 r->left = length;
-        } else if ((value = value_of(line, "Transfer-Encoding", &n))) {
-                r->chunked = has_word(value, n, "chunked");
+        } else if ((value = http_reader_value_of(line, "Transfer-Encoding", &n))) {
+                r->chunked = http_reader_has_word(value, n, "chunked");
                 if (!r->chunked)
                         return error_set(error, -EBADMSG, "the answer has the transfer encoding '%.60s'", value);
-        } else if ((value = value_of(line, "Content-Type", &n))) {
+        } else if ((value = http_reader_value_of(line, "Content-Type", &n))) {
                 n = MIN(n, sizeof(r->content_type) - 1);
                 memcpy(r->content_type, value, n);
                 r->content_type[n] = '\0';
-        } else if ((value = value_of(line, "Connection", &n))) {
-                r->close = has_word(value, n, "close") || (r->close && !has_word(value, n, "keep-alive"));
+        } else if ((value = http_reader_value_of(line, "Connection", &n))) {
+                r->close = http_reader_has_word(value, n, "close") ||
+                           (r->close && !http_reader_has_word(value, n, "keep-alive"));
         }
         return 0;
 }
 
-static int too_large(const struct http_reader *r, struct fst_error *error)
+static int http_reader_too_large(const struct http_reader *r, struct fst_error *error)
 {
         return error_set(error, -EMSGSIZE, "the answer is larger than %zu bytes", r->max_body);
 }
@@ -132,7 +134,7 @@ static int headers_end(struct http_reader *r, struct fst_error *error)
                 r->close |= !r->sized;
                 r->done = r->sized && r->left == 0;
                 if (r->sized && r->left > r->max_body)
-                        return too_large(r, error);
+                        return http_reader_too_large(r, error);
         }
         return 0;
 }
@@ -140,10 +142,10 @@ static int headers_end(struct http_reader *r, struct fst_error *error)
 static int chunk_size(struct http_reader *r, struct fst_error *error)
 {
         const char *line = buf_text(&r->line);
-        if (!number(line, strcspn(line, "; \t"), 16, &r->left))
+        if (!http_reader_number(line, strcspn(line, "; \t"), 16, &r->left))
                 return error_set(error, -EBADMSG, "a chunk of the answer has the size '%.60s'", line);
         if (r->left > r->max_body - r->body.len)
-                return too_large(r, error);
+                return http_reader_too_large(r, error);
         r->state = r->left ? CHUNK : TRAILER;
         return 0;
 }
@@ -191,12 +193,12 @@ static ssize_t take_line(struct http_reader *r, const char *data, size_t n, stru
         return status < 0 ? status : (ssize_t)length + 1;
 }
 
-static ssize_t take_body(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
+static ssize_t http_reader_take_body(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
 {
         bool counted = r->state == CHUNK || r->sized;
         size_t take = counted ? MIN(n, r->left) : n;
         if (take > r->max_body - r->body.len)
-                return too_large(r, error);
+                return http_reader_too_large(r, error);
         buf_append(&r->body, data, take);
         r->left -= counted ? take : 0;
         if (counted && r->left == 0 && r->state == CHUNK)
@@ -211,8 +213,8 @@ ssize_t http_reader_take(struct http_reader *r, const char *data, size_t n, stru
         size_t used = 0;
         while (used < n && !r->done) {
                 bool body = r->state == BODY || r->state == CHUNK;
-                ssize_t step =
-                        body ? take_body(r, data + used, n - used, error) : take_line(r, data + used, n - used, error);
+                ssize_t step = body ? http_reader_take_body(r, data + used, n - used, error)
+                                    : take_line(r, data + used, n - used, error);
                 if (step < 0)
                         return step;
                 used += (size_t)step;

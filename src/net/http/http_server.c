@@ -79,7 +79,7 @@ static struct {
         const struct http_server_ops *ops;
 } module = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-static int load_module(const struct http_server_ops **out, struct fst_error *error)
+static int http_server_load_module(const struct http_server_ops **out, struct fst_error *error)
 {
         on_demand_fn get;
         int r = 0;
@@ -142,7 +142,7 @@ static void *on_opened(void *owner, int fd)
         return c;
 }
 
-static void on_closed(void *owner, void *connection)
+static void http_server_on_closed(void *owner, void *connection)
 {
         struct http_server *s = owner;
         struct connection *c = connection;
@@ -158,7 +158,7 @@ static void on_closed(void *owner, void *connection)
 }
 
 /* Room for one more: who has waited for longest without a request goes. False: all others do something. */
-static bool make_room(struct http_server *s)
+static bool http_server_make_room(struct http_server *s)
 {
         struct connection *oldest = NULL;
         int n = 0;
@@ -177,7 +177,7 @@ static bool make_room(struct http_server *s)
 
 /* ------------------------------------------------------------------------------------------------------ calls */
 
-static void call_free(struct call *call)
+static void http_server_call_free(struct call *call)
 {
         for (size_t i = 0; i < call->headers.len; i++) {
                 free(call->headers.data[i].name);
@@ -209,7 +209,7 @@ static void *on_began(void *owner, void *connection, void *handle, const char *t
         return call;
 }
 
-static void on_ended(void *owner, void *data)
+static void http_server_on_ended(void *owner, void *data)
 {
         struct http_server *s = owner;
         struct call *call = data;
@@ -221,7 +221,7 @@ static void on_ended(void *owner, void *data)
         if (call->handled && !call->answered)
                 call->call.server = NULL; /* its handler still has it */
         else
-                call_free(call);
+                http_server_call_free(call);
 }
 
 static void set_answer(struct call *call, int status, const char *type, struct buf *body)
@@ -236,7 +236,7 @@ static void set_answer(struct call *call, int status, const char *type, struct b
         call->answered = true;
 }
 
-static enum http_step send_answer(struct http_server *s, struct call *call)
+static enum http_step http_server_send_answer(struct http_server *s, struct call *call)
 {
         size_t size = call->answer.len;
         char *body = size ? steal(call->answer.data) : NULL;
@@ -262,7 +262,7 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
                 buf_puts(&text, "The length of this request's body is ambiguous.\n");
                 http_call_set_header(&call->call, "Connection", "close");
                 set_answer(call, 400, "text/plain;charset=utf-8", &text);
-                return send_answer(s, call);
+                return http_server_send_answer(s, call);
         }
         const char *length = s->ops->header(call->handle, "Content-Length");
         if (!length || body_fits(s, strtoull(length, NULL, 10)))
@@ -270,10 +270,10 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
         struct buf text = BUF_INIT;
         buf_puts(&text, s->options.too_large ? s->options.too_large : "The body of this request is too large.\n");
         set_answer(call, 413, s->options.too_large ? s->options.too_large_type : "text/plain;charset=utf-8", &text);
-        return send_answer(s, call);
+        return http_server_send_answer(s, call);
 }
 
-static enum http_step take_body(struct http_server *s, struct call *call, const char *data, size_t size)
+static enum http_step http_server_take_body(struct http_server *s, struct call *call, const char *data, size_t size)
 {
         if (!body_fits(s, call->body.len + size) || !body_fits(s, size))
                 return HTTP_STEP_CLOSE; /* it did not say so at first */
@@ -282,7 +282,7 @@ static enum http_step take_body(struct http_server *s, struct call *call, const 
         return HTTP_STEP_ON;
 }
 
-static enum http_step handle(struct http_server *s, struct call *call)
+static enum http_step http_server_handle(struct http_server *s, struct call *call)
 {
         call->handled = true;
         call->call.body = buf_text(&call->body);
@@ -290,12 +290,12 @@ static enum http_step handle(struct http_server *s, struct call *call)
         connection_state_set(call->connection, HANDLED, 0);
         s->options.handle(s->options.owner, &call->call);
         if (call->answered)
-                return send_answer(s, call);
+                return http_server_send_answer(s, call);
         call->suspended = true;
         return HTTP_STEP_SUSPEND;
 }
 
-static enum http_step on_step(void *owner, void *data, const char *method, const char *piece, size_t size)
+static enum http_step http_server_on_step(void *owner, void *data, const char *method, const char *piece, size_t size)
 {
         struct http_server *s = owner;
         struct call *call = data;
@@ -304,28 +304,28 @@ static enum http_step on_step(void *owner, void *data, const char *method, const
         if (!call->has_head)
                 return take_head(s, call, method);
         if (size)
-                return take_body(s, call, piece, size);
-        return call->answered ? send_answer(s, call) : handle(s, call);
+                return http_server_take_body(s, call, piece, size);
+        return call->answered ? http_server_send_answer(s, call) : http_server_handle(s, call);
 }
 
 static const struct http_server_events events = {
         .opened = on_opened,
-        .closed = on_closed,
+        .closed = http_server_on_closed,
         .began = on_began,
-        .step = on_step,
-        .ended = on_ended,
+        .step = http_server_on_step,
+        .ended = http_server_on_ended,
 };
 
 /* --------------------------------------------------------------------------------------------------- the loop */
 
-static void run(struct http_server *s);
+static void http_server_run(struct http_server *s);
 
 static void on_again(uv_timer_t *timer)
 {
-        run(timer->data);
+        http_server_run(timer->data);
 }
 
-static void run(struct http_server *s)
+static void http_server_run(struct http_server *s)
 {
         s->resumed = false;
         int64_t ms = s->ops->run(s->daemon);
@@ -339,7 +339,7 @@ static void run(struct http_server *s)
 
 static void on_ready(uv_poll_t *poll, int status, int happened)
 {
-        run(poll->data);
+        http_server_run(poll->data);
 }
 
 /* The module is loaded by the first connection. */
@@ -351,7 +351,7 @@ static int start_daemon(struct http_server *s)
                 return 0;
         if (s->module_failed)
                 return -ENOENT;
-        int r = load_module(&s->ops, &error);
+        int r = http_server_load_module(&s->ops, &error);
         if (r == 0) {
                 struct http_daemon_options o = {
                         /* Those that are shut down go a little later. */
@@ -380,7 +380,7 @@ static int start_daemon(struct http_server *s)
         return 0;
 }
 
-static void take(struct http_server *s, int fd)
+static void http_server_take(struct http_server *s, int fd)
 {
         static const char sorry[] =
                 "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 34\r\n\r\n"
@@ -393,7 +393,7 @@ static void take(struct http_server *s, int fd)
                 close(fd);
                 return;
         }
-        if (getpeername(fd, (struct sockaddr *)&address, &length) < 0 || !make_room(s)) {
+        if (getpeername(fd, (struct sockaddr *)&address, &length) < 0 || !http_server_make_room(s)) {
                 close(fd);
                 return;
         }
@@ -413,7 +413,7 @@ static void on_listening(uv_poll_t *poll, int status, int happened)
         struct http_server *s = poll->data;
         int fd = 0, n = 0;
         while (n < ACCEPTS_A_TURN && (fd = socket_accept(s->listener)) >= 0) {
-                take(s, fd);
+                http_server_take(s, fd);
                 n++;
         }
         if (fd < 0 && fd != -EAGAIN) { /* no descriptors: it stays readable */
@@ -421,13 +421,13 @@ static void on_listening(uv_poll_t *poll, int status, int happened)
                 uv_timer_start(&s->rest, on_rest, ACCEPT_RETRY_MS, 0);
         }
         if (n > 0 && s->daemon)
-                run(s);
+                http_server_run(s);
 }
 
 /* ----------------------------------------------------------------------------------------------------- answers */
 
 /* Not at once: this may be within `run` of this very server. */
-static void resume(struct http_server *s, struct call *call)
+static void http_server_resume(struct http_server *s, struct call *call)
 {
         s->ops->resume(call->handle);
         s->resumed = true;
@@ -452,9 +452,9 @@ void http_call_answer(struct http_call *call, int status, const char *type, stru
         struct call *c = container_of(call, struct call, call);
         set_answer(c, status, type, body);
         if (!c->connection)
-                call_free(c);
+                http_server_call_free(c);
         else if (c->suspended)
-                resume(c->call.server, c);
+                http_server_resume(c->call.server, c);
 }
 
 void http_call_answer_text(struct http_call *call, int status, const char *type, const char *text)
@@ -466,7 +466,7 @@ void http_call_answer_text(struct http_call *call, int status, const char *type,
 
 /* ---------------------------------------------------------------------------------------------------- lifetime */
 
-static char *copy_text(const char *text)
+static char *http_server_copy_text(const char *text)
 {
         return text ? mem_strdup(text) : NULL;
 }
@@ -484,13 +484,13 @@ static void copy_tls(struct http_server *s, const struct http_server_tls *tls)
         if (store)
                 memcpy(store, tls->store, tls->store_size);
         s->tls = *tls;
-        s->tls.key = copy_text(tls->key);
-        s->tls.key_password = copy_text(tls->key_password);
-        s->tls.chain = copy_text(tls->chain);
+        s->tls.key = http_server_copy_text(tls->key);
+        s->tls.key_password = http_server_copy_text(tls->key_password);
+        s->tls.chain = http_server_copy_text(tls->chain);
         s->tls.store = store;
-        s->tls.store_password = copy_text(tls->store_password);
-        s->tls.trust = copy_text(tls->trust);
-        s->tls.priorities = copy_text(tls->priorities);
+        s->tls.store_password = http_server_copy_text(tls->store_password);
+        s->tls.trust = http_server_copy_text(tls->trust);
+        s->tls.priorities = http_server_copy_text(tls->priorities);
         s->options.tls = &s->tls;
 }
 

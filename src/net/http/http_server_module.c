@@ -29,13 +29,14 @@ struct http_daemon {
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
-static void *connection_of(struct MHD_Connection *c)
+static void *http_server_module_connection_of(struct MHD_Connection *c)
 {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         return info ? info->socket_context : NULL;
 }
 
-static void on_connection(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)
+static void http_server_module_on_connection(void *cls, struct MHD_Connection *c, void **context,
+                                             enum MHD_ConnectionNotificationCode code)
 {
         struct http_daemon *d = cls;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -48,7 +49,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context, e
 static void *on_target(void *cls, const char *target, struct MHD_Connection *c)
 {
         struct http_daemon *d = cls;
-        return d->events.began(d->owner, connection_of(c), c, target);
+        return d->events.began(d->owner, http_server_module_connection_of(c), c, target);
 }
 
 /* libmicrohttpd asks for a certificate and takes any. */
@@ -80,7 +81,8 @@ static enum MHD_Result on_access(void *cls, struct MHD_Connection *c, const char
         return MHD_YES;
 }
 
-static void on_ended(void *cls, struct MHD_Connection *c, void **call, enum MHD_RequestTerminationCode code)
+static void http_server_module_on_ended(void *cls, struct MHD_Connection *c, void **call,
+                                        enum MHD_RequestTerminationCode code)
 {
         struct http_daemon *d = cls;
         if (*call)
@@ -105,7 +107,7 @@ static void on_said(void *cls, const char *format, va_list args)
 
 /* --------------------------------------------------------------------------------------------------- the store */
 
-static char *exported(int r, gnutls_datum_t *datum, char *before)
+static char *http_server_module_exported(int r, gnutls_datum_t *datum, char *before)
 {
         size_t kept = before ? strlen(before) : 0;
         char *all = r < 0 ? NULL : realloc(before, kept + datum->size + 1);
@@ -142,12 +144,12 @@ static int read_store(struct http_daemon *d, const struct http_server_tls *tls, 
                          r < 0 ? gnutls_strerror(r) : "it has no key with a certificate");
                 r = -1;
         } else {
-                d->key = exported(
+                d->key = http_server_module_exported(
                         gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &out),
                         &out, NULL);
                 for (unsigned int i = 0; i < n; i++)
-                        d->chain =
-                                exported(gnutls_x509_crt_export2(chain[i], GNUTLS_X509_FMT_PEM, &out), &out, d->chain);
+                        d->chain = http_server_module_exported(
+                                gnutls_x509_crt_export2(chain[i], GNUTLS_X509_FMT_PEM, &out), &out, d->chain);
                 if (!d->key || !d->chain) {
                         snprintf(message, size, "the key of the key store cannot be written as PEM");
                         r = -1;
@@ -188,7 +190,8 @@ static size_t tls_items(struct http_daemon *d, const struct http_server_tls *tls
         return n;
 }
 
-static int start(const struct http_daemon_options *o, struct http_daemon **out, char *message, size_t size)
+static int http_server_module_start(const struct http_daemon_options *o, struct http_daemon **out, char *message,
+                                    size_t size)
 {
         struct http_daemon *d = calloc(1, sizeof(*d));
         struct MHD_OptionItem items[8];
@@ -212,13 +215,13 @@ static int start(const struct http_daemon_options *o, struct http_daemon **out, 
         }
         items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
         /* The logger comes first: it is used while the others are read. */
-        d->mhd = MHD_start_daemon(flags, 0, NULL, NULL, on_access, d, MHD_OPTION_EXTERNAL_LOGGER, on_said, d,
-                                  MHD_OPTION_ARRAY, items, MHD_OPTION_CONNECTION_LIMIT,
-                                  (unsigned int)o->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-                                  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_POOL, MHD_OPTION_STRICT_FOR_CLIENT,
-                                  1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, d, MHD_OPTION_URI_LOG_CALLBACK,
-                                  on_target, d, MHD_OPTION_NOTIFY_COMPLETED, on_ended, d, MHD_OPTION_UNESCAPE_CALLBACK,
-                                  keep_escapes, NULL, MHD_OPTION_END);
+        d->mhd = MHD_start_daemon(
+                flags, 0, NULL, NULL, on_access, d, MHD_OPTION_EXTERNAL_LOGGER, on_said, d, MHD_OPTION_ARRAY, items,
+                MHD_OPTION_CONNECTION_LIMIT, (unsigned int)o->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_POOL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                MHD_OPTION_NOTIFY_CONNECTION, http_server_module_on_connection, d, MHD_OPTION_URI_LOG_CALLBACK,
+                on_target, d, MHD_OPTION_NOTIFY_COMPLETED, http_server_module_on_ended, d, MHD_OPTION_UNESCAPE_CALLBACK,
+                keep_escapes, NULL, MHD_OPTION_END);
         if (!d->mhd) {
                 snprintf(message, size, "libmicrohttpd does not start%s%s%s",
                          o->tls ? " with this key and certificate" : "", d->said[0] ? ": " : "", d->said);
@@ -229,36 +232,36 @@ static int start(const struct http_daemon_options *o, struct http_daemon **out, 
         return 0;
 }
 
-static void stop(struct http_daemon *d)
+static void http_server_module_stop(struct http_daemon *d)
 {
         MHD_stop_daemon(d->mhd);
         daemon_free(d);
 }
 
-static int descriptor(const struct http_daemon *d)
+static int http_server_module_descriptor(const struct http_daemon *d)
 {
         const union MHD_DaemonInfo *info = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_EPOLL_FD);
         return info ? info->epoll_fd : -1;
 }
 
-static int add(struct http_daemon *d, int fd, const struct sockaddr *address, socklen_t length)
+static int http_server_module_add(struct http_daemon *d, int fd, const struct sockaddr *address, socklen_t length)
 {
         return MHD_add_connection(d->mhd, fd, address, length) == MHD_YES ? 0 : -ECONNABORTED;
 }
 
-static int64_t run(struct http_daemon *d)
+static int64_t http_server_module_run(struct http_daemon *d)
 {
         MHD_UNSIGNED_LONG_LONG ms;
         MHD_run(d->mhd);
         return MHD_get_timeout(d->mhd, &ms) == MHD_YES ? (int64_t)ms : -1;
 }
 
-static void resume(void *handle)
+static void http_server_module_resume(void *handle)
 {
         MHD_resume_connection(handle);
 }
 
-static const char *header(void *handle, const char *name)
+static const char *http_server_module_header(void *handle, const char *name)
 {
         return MHD_lookup_connection_value(handle, MHD_HEADER_KIND, name);
 }
@@ -287,8 +290,8 @@ static bool has_clear_framing(void *handle)
         return !f.invalid && f.lengths + f.encodings <= 1;
 }
 
-static int answer(void *handle, int status, const struct http_header *headers, size_t n_headers, char *body,
-                  size_t size)
+static int http_server_module_answer(void *handle, int status, const struct http_header *headers, size_t n_headers,
+                                     char *body, size_t size)
 {
         struct MHD_Response *response =
                 MHD_create_response_from_buffer(size, body, body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
@@ -305,15 +308,15 @@ static int answer(void *handle, int status, const struct http_header *headers, s
 
 static const struct http_server_ops ops = {
         .abi = HTTP_SERVER_ABI,
-        .start = start,
-        .stop = stop,
-        .descriptor = descriptor,
-        .add = add,
-        .run = run,
-        .resume = resume,
-        .header = header,
+        .start = http_server_module_start,
+        .stop = http_server_module_stop,
+        .descriptor = http_server_module_descriptor,
+        .add = http_server_module_add,
+        .run = http_server_module_run,
+        .resume = http_server_module_resume,
+        .header = http_server_module_header,
         .has_clear_framing = has_clear_framing,
-        .answer = answer,
+        .answer = http_server_module_answer,
 };
 
 __attribute__((visibility("default"))) const struct http_server_ops *firesteel_http_server_module(void);

@@ -12,7 +12,7 @@ struct http_upload {
         struct http_exchange exchange;
 };
 
-static int fail(struct http_upload *u, int r, const char *message, struct fst_error *error)
+static int http_upload_fail(struct http_upload *u, int r, const char *message, struct fst_error *error)
 {
         return http_exchange_finish(&u->exchange, r, message, error);
 }
@@ -42,7 +42,7 @@ int http_upload_begin(struct http_client *client, const struct http_request *req
         http_exchange_init(&u->exchange, &u->request, &u->answer);
         int r = client->ops->upload_begin(client->handle, &u->request, &u->exchange.receiver, message, sizeof(message));
         if (r < 0) {
-                r = fail(u, r, message, error);
+                r = http_upload_fail(u, r, message, error);
                 upload_free(u);
                 return r;
         }
@@ -54,7 +54,7 @@ int http_upload_write(struct http_upload *u, const void *data, size_t n, struct 
 {
         char message[512] = "";
         int r = u->client->ops->upload_write(u->client->handle, data, n, message, sizeof(message));
-        return r < 0 ? fail(u, r, message, error) : 0;
+        return r < 0 ? http_upload_fail(u, r, message, error) : 0;
 }
 
 int http_upload_end(struct http_upload *u, int so_far, struct http_answer *answer, struct fst_error *error)
@@ -64,7 +64,7 @@ int http_upload_end(struct http_upload *u, int so_far, struct http_answer *answe
         if (so_far < 0)
                 r = so_far;
         else
-                r = fail(u, r, message, error);
+                r = http_upload_fail(u, r, message, error);
         if (r == 0) {
                 http_answer_deinit(answer);
                 *answer = u->answer;

@@ -26,7 +26,7 @@ struct http_sending {
         int64_t stall_ms;
 };
 
-static size_t on_read(char *to, size_t size, size_t n, void *context)
+static size_t http_upload_module_on_read(char *to, size_t size, size_t n, void *context)
 {
         struct http_sending *s = context;
         size_t most = size * n, take = s->left < most ? s->left : most;
@@ -41,14 +41,14 @@ static size_t on_read(char *to, size_t size, size_t n, void *context)
         return take;
 }
 
-static int64_t now_ms(void)
+static int64_t http_upload_module_now_ms(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC, &t);
         return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void look(struct http_sending *s)
+static void http_upload_module_look(struct http_sending *s)
 {
         int running, left;
         if (curl_multi_perform(s->multi, &running) != CURLM_OK) {
@@ -63,24 +63,24 @@ static void look(struct http_sending *s)
 }
 
 /* Until what was given is taken, or, with @last, the answer is there. What stands still for too long ends. */
-static void pump(struct http_sending *s)
+static void http_upload_module_pump(struct http_sending *s)
 {
-        int64_t since = now_ms();
+        int64_t since = http_upload_module_now_ms();
         size_t seen = s->left;
         if (s->paused) {
                 s->paused = false;
                 curl_easy_pause(s->handle.curl, CURLPAUSE_CONT);
         }
         for (;;) {
-                look(s);
+                http_upload_module_look(s);
                 if (s->over || (!s->last && s->left == 0))
                         return;
                 int ready = 0;
                 curl_multi_poll(s->multi, NULL, 0, 1000, &ready);
                 if (s->left != seen || ready > 0)
-                        since = now_ms();
+                        since = http_upload_module_now_ms();
                 seen = s->left;
-                if (s->stall_ms > 0 && now_ms() - since > s->stall_ms) {
+                if (s->stall_ms > 0 && http_upload_module_now_ms() - since > s->stall_ms) {
                         s->over = true;
                         s->code = CURLE_OPERATION_TIMEDOUT;
                         snprintf(s->text, sizeof(s->text), "nothing has moved for %lld seconds",
@@ -89,7 +89,7 @@ static void pump(struct http_sending *s)
         }
 }
 
-static int result(struct http_sending *s, char *message, size_t size)
+static int http_upload_module_result(struct http_sending *s, char *message, size_t size)
 {
         if (s->code == CURLE_OK)
                 return 0;
@@ -97,7 +97,7 @@ static int result(struct http_sending *s, char *message, size_t size)
         return http_error_code(&s->handle, s->code);
 }
 
-static void finish(struct http_sending *s)
+static void http_upload_module_finish(struct http_sending *s)
 {
         if (s->under_way)
                 curl_multi_remove_handle(s->multi, s->handle.curl);
@@ -107,7 +107,7 @@ static void finish(struct http_sending *s)
         s->headers = s->connect_to = NULL;
 }
 
-static struct http_sending *sending_new(void)
+static struct http_sending *http_upload_module_sending_new(void)
 {
         struct http_sending *s = calloc(1, sizeof(*s));
         if (s && (s->handle.curl = curl_easy_init()) && (s->multi = curl_multi_init()))
@@ -120,7 +120,7 @@ void http_sending_free(struct http_sending *s)
 {
         if (!s)
                 return;
-        finish(s);
+        http_upload_module_finish(s);
         if (s->handle.curl)
                 curl_easy_cleanup(s->handle.curl);
         if (s->multi)
@@ -131,7 +131,7 @@ void http_sending_free(struct http_sending *s)
 int http_sending_begin(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
                        char *message, size_t size)
 {
-        struct http_sending *s = h->sending ? h->sending : (h->sending = sending_new());
+        struct http_sending *s = h->sending ? h->sending : (h->sending = http_upload_module_sending_new());
         if (!s) {
                 snprintf(message, size, "no memory");
                 return -ENOMEM;
@@ -144,11 +144,11 @@ int http_sending_begin(struct http_handle *h, const struct http_request *q, stru
         s->code = CURLE_OK;
         int r = http_configure(&s->handle, q, receiver, s->text, &s->headers, &s->connect_to, message, size);
         if (r < 0) {
-                finish(s);
+                http_upload_module_finish(s);
                 return r;
         }
         CURL *curl = s->handle.curl;
-        curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read);
+        curl_easy_setopt(curl, CURLOPT_READFUNCTION, http_upload_module_on_read);
         curl_easy_setopt(curl, CURLOPT_READDATA, s);
         curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
         /* Who writes may be slow: only this side of it knows who is waited for. */
@@ -156,7 +156,7 @@ int http_sending_begin(struct http_handle *h, const struct http_request *q, stru
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 0L);
         s->stall_ms = q->stall_timeout_ms ? q->stall_timeout_ms : HTTP_STALL_TIMEOUT_MS;
         if (curl_multi_add_handle(s->multi, curl) != CURLM_OK) {
-                finish(s);
+                http_upload_module_finish(s);
                 snprintf(message, size, "no memory");
                 return -ENOMEM;
         }
@@ -170,9 +170,9 @@ int http_sending_write(struct http_handle *h, const void *data, size_t n, char *
         s->data = data;
         s->left = n;
         if (n > 0 && !s->over)
-                pump(s);
+                http_upload_module_pump(s);
         s->left = 0;
-        return result(s, message, size);
+        return http_upload_module_result(s, message, size);
 }
 
 int http_sending_end(struct http_handle *h, bool whole, char *message, size_t size)
@@ -180,11 +180,11 @@ int http_sending_end(struct http_handle *h, bool whole, char *message, size_t si
         struct http_sending *s = h->sending;
         if (whole && !s->over) {
                 s->last = true;
-                pump(s);
+                http_upload_module_pump(s);
         }
-        int r = result(s, message, size);
+        int r = http_upload_module_result(s, message, size);
         if (whole && r == 0)
                 http_finish(&s->handle);
-        finish(s);
+        http_upload_module_finish(s);
         return r;
 }

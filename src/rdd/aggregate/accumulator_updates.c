@@ -84,7 +84,7 @@ void accumulator_merge_f64(fst_totals_f64 *t, const fst_totals_f64 *more)
 
 /* ------------------------------------------------------------------------------------------------- encoded */
 
-static void put_u32(struct buf *out, uint32_t x)
+static void accumulator_updates_put_u32(struct buf *out, uint32_t x)
 {
         x = htole32(x);
         buf_append(out, &x, sizeof(x));
@@ -96,7 +96,7 @@ static void put_u64(struct buf *out, uint64_t x)
         buf_append(out, &x, sizeof(x));
 }
 
-static uint64_t bits_of(double x)
+static uint64_t accumulator_updates_bits_of(double x)
 {
         uint64_t bits;
         memcpy(&bits, &x, sizeof(bits));
@@ -121,9 +121,9 @@ static void encode_state(const struct accumulator_update *u, struct buf *out)
                 break;
         case FST_ACCUMULATOR_F64:
                 put_u64(out, (uint64_t)u->f64.count);
-                put_u64(out, bits_of(u->f64.sum));
-                put_u64(out, bits_of(u->f64.min));
-                put_u64(out, bits_of(u->f64.max));
+                put_u64(out, accumulator_updates_bits_of(u->f64.sum));
+                put_u64(out, accumulator_updates_bits_of(u->f64.min));
+                put_u64(out, accumulator_updates_bits_of(u->f64.max));
                 break;
         default:
                 buf_append(out, u->own, u->accumulator.size);
@@ -133,17 +133,17 @@ static void encode_state(const struct accumulator_update *u, struct buf *out)
 void accumulator_updates_encode(const struct accumulator_updates *updates, struct buf *out)
 {
         uint32_t n = updates ? updates->n : 0;
-        put_u32(out, n);
+        accumulator_updates_put_u32(out, n);
         for (uint32_t i = 0; i < n; i++) {
                 const struct accumulator_update *u = &updates->data[i];
                 put_u64(out, (uint64_t)u->accumulator.id);
-                put_u32(out, u->accumulator.kind);
-                put_u32(out, u->accumulator.size);
+                accumulator_updates_put_u32(out, u->accumulator.kind);
+                accumulator_updates_put_u32(out, u->accumulator.size);
                 encode_state(u, out);
         }
 }
 
-static uint32_t get_u32(const unsigned char **at)
+static uint32_t accumulator_updates_get_u32(const unsigned char **at)
 {
         uint32_t x;
         memcpy(&x, *at, sizeof(x));
@@ -178,8 +178,8 @@ static int decode_one(struct accumulator_updates **updates, const unsigned char 
         if (end - *at < UPDATE_HEADER)
                 return error_set(error, -EBADMSG, "accumulator updates end in the middle");
         fst_accumulator a = {.id = (int64_t)get_u64(at)};
-        a.kind = get_u32(at);
-        a.size = get_u32(at);
+        a.kind = accumulator_updates_get_u32(at);
+        a.size = accumulator_updates_get_u32(at);
         if (a.id < 1 || !size_fits(a.kind, a.size) || (size_t)(end - *at) < a.size)
                 return error_set(error, -EBADMSG, "an accumulator update of id %lld, kind %u and %u bytes cannot be",
                                  (long long)a.id, a.kind, a.size);
@@ -209,7 +209,7 @@ int accumulator_updates_decode(const void *data, size_t len, struct accumulator_
         struct accumulator_updates *got = NULL;
         if (len < 4)
                 return error_set(error, -EBADMSG, "accumulator updates are cut off");
-        uint32_t n = get_u32(&at);
+        uint32_t n = accumulator_updates_get_u32(&at);
         if (n > MAX_ACCUMULATOR_UPDATES)
                 return error_set(error, -EBADMSG, "a task with %u accumulators (at most %d can be)", n,
                                  MAX_ACCUMULATOR_UPDATES);

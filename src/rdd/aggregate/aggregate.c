@@ -54,7 +54,7 @@ struct aggregate {
 };
 
 /* Constants without a pattern in common: tables that read each other's rows must not agree on an order. */
-static uint32_t seed_of(enum aggregate_side side, uint32_t level)
+static uint32_t aggregate_seed_of(enum aggregate_side side, uint32_t level)
 {
         return (uint32_t)(key_mix(side + level + 1, 0xd1342543de82ef95u) >> 17) | 1;
 }
@@ -94,7 +94,7 @@ void aggregate_reset(struct aggregate *a)
         a->state = AGGREGATE_IDLE;
 }
 
-static int no_memory(struct fst_error *error, const char *what)
+static int aggregate_no_memory(struct fst_error *error, const char *what)
 {
         return error_set(error, -ENOMEM,
                          "%s; raise spark.executor.memory (spark.driver.memory in local mode) or run fewer tasks at a "
@@ -102,7 +102,7 @@ static int no_memory(struct fst_error *error, const char *what)
                          what);
 }
 
-static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
+static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
 static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
 
 int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error)
@@ -118,17 +118,18 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->level = 0;
         a->spilled = a->busy = false;
         a->pos = 0;
-        a->table.seed = seed_of(options->side, 0);
+        a->table.seed = aggregate_seed_of(options->side, 0);
         a->table.may_overdraw =
                 a->options.spill != NULL || options->values; /* who has other values cannot go past it */
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
-                             a->options.spill ? spill_for_others : shrink_for_others);
+                             a->options.spill ? aggregate_spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
         if (!r)
                 r = table_start(&a->table, MIN(options->expected_keys, MAX_HINT));
         if (r) {
                 memory_consumer_deinit(&a->memory);
-                return r < 0 ? r : no_memory(error, "no memory for the smallest hash table of an aggregation");
+                return r < 0 ? r
+                             : aggregate_no_memory(error, "no memory for the smallest hash table of an aggregation");
         }
         columns_start(&a->columns, options->type);
         a->state = AGGREGATE_ADDING;
@@ -176,7 +177,7 @@ static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *
 static int spill_table(struct aggregate *a, struct fst_error *error)
 {
         if (a->level == MAX_LEVEL)
-                return no_memory(error, "too many keys with the same hash for the memory of this task");
+                return aggregate_no_memory(error, "too many keys with the same hash for the memory of this task");
         for (uint32_t i = 0; i < TABLE_BUCKETS; i++) {
                 int r = write_bucket(a, i, error);
                 if (r)
@@ -188,7 +189,7 @@ static int spill_table(struct aggregate *a, struct fst_error *error)
         return 0;
 }
 
-static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct aggregate *a = container_of(consumer, struct aggregate, memory);
         if (a->state != AGGREGATE_ADDING || a->busy || a->table.count == 0)
@@ -232,15 +233,15 @@ static int end_level(struct aggregate *a, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-static int add_rows(struct aggregate *a, enum table_input input, const fst_batch *batch, uint32_t *at,
-                    struct fst_error *error)
+static int aggregate_add_rows(struct aggregate *a, enum table_input input, const fst_batch *batch, uint32_t *at,
+                              struct fst_error *error)
 {
         for (;;) {
                 int r = table_add(&a->table, input, batch, at, error);
                 if (r <= 0)
                         return r;
                 if (a->table.count == 0)
-                        return no_memory(error, "one row is too large for the memory that this task may use");
+                        return aggregate_no_memory(error, "one row is too large for the memory that this task may use");
                 if (!a->options.spill)
                         return FST_AGGREGATE_E_FULL;
                 r = spill_table(a, error);
@@ -252,18 +253,19 @@ static int add_rows(struct aggregate *a, enum table_input input, const fst_batch
 int aggregate_add(struct aggregate *a, const fst_batch *batch, uint32_t *at, struct fst_error *error)
 {
         a->busy = true;
-        int r = add_rows(a, TABLE_VALUES, batch, at, error);
+        int r = aggregate_add_rows(a, TABLE_VALUES, batch, at, error);
         a->busy = false;
         return r;
 }
 
-static int add_page(struct aggregate *a, struct page_cursor *cursor, const struct page *page, struct fst_error *error)
+static int aggregate_add_page(struct aggregate *a, struct page_cursor *cursor, const struct page *page,
+                              struct fst_error *error)
 {
         fst_batch batch;
         page_cursor_start(cursor, page);
         while (page_cursor_next(cursor, &batch)) {
                 uint32_t at = 0;
-                int r = add_rows(a, TABLE_ACCUMULATORS, &batch, &at, error);
+                int r = aggregate_add_rows(a, TABLE_ACCUMULATORS, &batch, &at, error);
                 if (r)
                         return r;
         }
@@ -278,7 +280,7 @@ static int add_run(struct aggregate *a, struct page_cursor *cursor, const struct
         if (r)
                 return r;
         while ((r = spill_reader_next(&reader, NULL, &page, error)) == 0 && page) {
-                r = add_page(a, cursor, page, error);
+                r = aggregate_add_page(a, cursor, page, error);
                 page_free(NULL, page);
                 if (r)
                         break;
@@ -295,7 +297,7 @@ static int next_bucket(struct aggregate *a, struct fst_error *error)
         uint64_t rows_in = a->table.rows_in, keys = a->table.keys;
         int r = 0;
         a->level = bucket.level;
-        a->table.seed = seed_of(a->options.side, a->level);
+        a->table.seed = aggregate_seed_of(a->options.side, a->level);
         page_cursor_init(&cursor, a->options.type);
         for (size_t i = 0; i < bucket.runs.len && !r; i++)
                 r = add_run(a, &cursor, &bucket.runs.data[i], error);
@@ -310,7 +312,7 @@ static int next_bucket(struct aggregate *a, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-static int read_rows(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error)
+static int aggregate_read_rows(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error)
 {
         int r = a->state == AGGREGATE_ADDING && a->spilled ? end_level(a, error) : 0;
         if (r)
@@ -328,7 +330,7 @@ static int read_rows(struct aggregate *a, fst_batch *batch, uint64_t *hashes, st
                         return r;
         }
         a->level = 0;
-        a->table.seed = seed_of(a->options.side, 0);
+        a->table.seed = aggregate_seed_of(a->options.side, 0);
         a->state = AGGREGATE_ADDING;
         return 0;
 }
@@ -337,7 +339,7 @@ int aggregate_next(struct aggregate *a, fst_batch *batch, uint64_t *hashes, stru
 {
         *batch = columns_batch(&a->columns, a->options.type);
         a->busy = true;
-        int r = read_rows(a, batch, hashes, error);
+        int r = aggregate_read_rows(a, batch, hashes, error);
         a->busy = false;
         return r;
 }

@@ -41,14 +41,15 @@ enum combine_op {
 #define VALUE_BYTES batch->value.bytes[row]
 #define VALUE_FIXED (const void *)(batch->value.fixed + (size_t)row * batch->type.value_size)
 
-static const char *name_of(const fst_fn *fn)
+static const char *combine_rows_name_of(const fst_fn *fn)
 {
         return fn->name ? fn->name : "the combining function";
 }
 
 static __attribute__((cold)) int failed(struct combine_table *t, const fst_fn *fn, int status)
 {
-        return error_set(t->error, status < 0 ? status : -EINVAL, "%s failed with status %d", name_of(fn), status);
+        return error_set(t->error, status < 0 ? status : -EINVAL, "%s failed with status %d", combine_rows_name_of(fn),
+                         status);
 }
 
 /* What the call of @fn emitted is one row. */
@@ -58,8 +59,8 @@ static int check_emitted(struct combine_table *t, const fst_fn *fn, int status)
                 return failed(t, fn, status);
         if (t->out->rows == 1)
                 return 0;
-        return error_set(t->error, -EINVAL, "%s emitted %u rows where it combines two values into one", name_of(fn),
-                         t->out->rows);
+        return error_set(t->error, -EINVAL, "%s emitted %u rows where it combines two values into one",
+                         combine_rows_name_of(fn), t->out->rows);
 }
 
 static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct table_cell **cell)
@@ -571,14 +572,15 @@ int combine_rows_check(fst_type accumulator, const struct aggregate_values *valu
                 return 0;
         fst_type value = {.key = values->type.value, .key_size = values->type.value_size};
         if (!values->zero && !create_for(accumulator, value, &values->create))
-                return error_set(error, -EINVAL,
-                                 "%s does not make %s of a value of %s (firesteel/function.h: a form of map)",
-                                 name_of(&values->create), fst_type_name(accumulator, a), fst_type_name(value, b));
+                return error_set(
+                        error, -EINVAL, "%s does not make %s of a value of %s (firesteel/function.h: a form of map)",
+                        combine_rows_name_of(&values->create), fst_type_name(accumulator, a), fst_type_name(value, b));
         if (!take_rows_for(accumulator, value, &values->merge))
                 return error_set(error, -EINVAL,
                                  "%s does not take a value of %s into %s (firesteel/function.h: the forms for "
                                  "aggregate)",
-                                 name_of(&values->merge), fst_type_name(value, b), fst_type_name(accumulator, a));
+                                 combine_rows_name_of(&values->merge), fst_type_name(value, b),
+                                 fst_type_name(accumulator, a));
         return 0;
 }
 

@@ -12,7 +12,7 @@ int distinct_precision(double deviation)
 }
 
 /* Hashes of a table need not be even in every bit. */
-static uint64_t spread(uint64_t z)
+static uint64_t distinct_sketch_spread(uint64_t z)
 {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -22,7 +22,7 @@ static uint64_t spread(uint64_t z)
 void distinct_add(uint8_t *registers, int precision, const uint64_t *hashes, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++) {
-                uint64_t hash = spread(hashes[i]);
+                uint64_t hash = distinct_sketch_spread(hashes[i]);
                 uint64_t rest = hash << precision | 1ull << (precision - 1); /* ends at the latest there */
                 uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
                 uint8_t *r = &registers[hash >> (64 - precision)];
@@ -36,7 +36,7 @@ void distinct_merge(uint8_t *registers, int precision, const uint8_t *other)
                 registers[i] = registers[i] > other[i] ? registers[i] : other[i];
 }
 
-static double sigma(double x)
+static double distinct_sketch_sigma(double x)
 {
         double y = 1, z = x, before;
         if (x == 1)
@@ -50,7 +50,7 @@ static double sigma(double x)
         return z;
 }
 
-static double tau(double x)
+static double distinct_sketch_tau(double x)
 {
         double y = 1, z = 1 - x, before;
         if (x == 0 || x == 1)
@@ -71,9 +71,9 @@ double distinct_estimate(const uint8_t *registers, int precision)
         int most = 64 - precision + 1;
         for (size_t i = 0; i < n; i++)
                 counts[MIN(registers[i], (uint8_t)most)]++;
-        double z = m * tau(1 - counts[most] / m);
+        double z = m * distinct_sketch_tau(1 - counts[most] / m);
         for (int k = most - 1; k >= 1; k--)
                 z = 0.5 * (z + counts[k]);
-        z += m * sigma(counts[0] / m);
+        z += m * distinct_sketch_sigma(counts[0] / m);
         return m * m / (2 * M_LN2 * z);
 }

@@ -31,14 +31,15 @@ void combine_out_reset(fst_out *out)
         arena_reset(&out->op->heap);
 }
 
-static bool emits(const fst_fn *fn)
+static bool op_combine_emits(const fst_fn *fn)
 {
         return FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT;
 }
 
 struct op *combine_out_for(struct task_run *run, fst_type type, const struct aggregate_values *values, const fst_fn *fn)
 {
-        if (!emits(fn) && !(values && (emits(&values->create) || emits(&values->merge))))
+        if (!op_combine_emits(fn) &&
+            !(values && (op_combine_emits(&values->create) || op_combine_emits(&values->merge))))
                 return NULL;
         return combine_out_new(run, (fst_type){.key = type.value, .key_size = type.value_size});
 }

@@ -52,18 +52,18 @@ int32_t java_random_below(uint64_t *state, int32_t bound)
 
 /* -------------------------------------------------------------------------------------------------- MurmurHash3 */
 
-static uint32_t rotate(uint32_t x, int by)
+static uint32_t sampler_rotate(uint32_t x, int by)
 {
         return x << by | x >> (32 - by);
 }
 
 /* MurmurHash3, x86, 32 bits, of the eight bytes of @seed in big-endian order. */
-static uint32_t murmur(uint64_t seed, uint32_t hash)
+static uint32_t sampler_murmur(uint64_t seed, uint32_t hash)
 {
         uint32_t words[2] = {__builtin_bswap32((uint32_t)(seed >> 32)), __builtin_bswap32((uint32_t)seed)};
         for (int i = 0; i < 2; i++) {
-                hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
-                hash = rotate(hash, 13) * 5 + 0xe6546b64u;
+                hash ^= sampler_rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
+                hash = sampler_rotate(hash, 13) * 5 + 0xe6546b64u;
         }
         hash ^= 8;
         hash = (hash ^ hash >> 16) * 0x85ebca6bu;
@@ -77,7 +77,7 @@ static uint32_t murmur(uint64_t seed, uint32_t hash)
 
 uint64_t xorshift_start(int64_t seed)
 {
-        uint32_t low = murmur((uint64_t)seed, ARRAY_SEED), high = murmur((uint64_t)seed, low);
+        uint32_t low = sampler_murmur((uint64_t)seed, ARRAY_SEED), high = sampler_murmur((uint64_t)seed, low);
         return (uint64_t)high << 32 | low;
 }
 
@@ -152,7 +152,7 @@ static double well_f64(struct well *s)
 
 /* ------------------------------------------------------------------------------------------------------- Poisson */
 
-static uint32_t poisson_of(struct well *s, double mean)
+static uint32_t sampler_poisson_of(struct well *s, double mean)
 {
         double p = exp(-mean), r = 1.0;
         uint32_t n = 0;
@@ -179,8 +179,8 @@ uint32_t poisson_next(struct well *s, double mean)
         uint32_t n = 0;
         mean = MIN(mean, (double)INT32_MAX); /* as many as an int of Java's is */
         for (; mean >= POISSON_LARGE; mean -= POISSON_LARGE / 2)
-                n += poisson_of(s, POISSON_LARGE / 2);
-        return n + poisson_of(s, mean);
+                n += sampler_poisson_of(s, POISSON_LARGE / 2);
+        return n + sampler_poisson_of(s, mean);
 }
 
 /* ----------------------------------------------------------------------------------------------------- sampling */

@@ -4,12 +4,12 @@
 #include "rdd/pipeline/column_math.h"
 
 /* As Java's Math.min and Math.max: NaN where one is. */
-static double least(double a, double b)
+static double stat_counter_least(double a, double b)
 {
         return a != a || b != b ? __builtin_nan("") : column_min_f64(a, &b, 1);
 }
 
-static double most(double a, double b)
+static double stat_counter_most(double a, double b)
 {
         return column_max_f64(a, &b, 1);
 }
@@ -38,8 +38,8 @@ void stat_counter_merge(struct stat_counter *c, const struct stat_counter *other
         c->squares += other->squares + delta * delta * (double)c->n * (double)other->n / n;
         c->n += other->n;
         c->sum += other->sum;
-        c->min = least(c->min, other->min);
-        c->max = most(c->max, other->max);
+        c->min = stat_counter_least(c->min, other->min);
+        c->max = stat_counter_most(c->max, other->max);
 }
 
 void stat_counter_add(struct stat_counter *c, const double *x, uint32_t n, bool sum_only)

@@ -24,7 +24,7 @@ static fst_batch keys_from(const struct strata *s, size_t at)
                            .key = column_from(s->keys, s->key.key, s->key.key_size, (uint32_t)at)};
 }
 
-static uint32_t *slot_of(const struct strata *s, const struct reduce_value *key, uint64_t hash)
+static uint32_t *stratified_sampler_slot_of(const struct strata *s, const struct reduce_value *key, uint64_t hash)
 {
         for (size_t at = hash & s->mask;; at = (at + 1) & s->mask) {
                 if (!s->slots[at])
@@ -44,7 +44,7 @@ void strata_index(struct strata *s)
                 hash_keys(&batch, hashes);
                 for (uint32_t i = 0; i < batch.rows; i++) {
                         struct reduce_value key = reduce_value_at(s->key, batch.key, i);
-                        *slot_of(s, &key, hashes[i]) = (uint32_t)(at + i) + 1;
+                        *stratified_sampler_slot_of(s, &key, hashes[i]) = (uint32_t)(at + i) + 1;
                 }
         }
 }
@@ -91,7 +91,7 @@ void strata_deinit(struct strata *s)
 uint32_t strata_find(const struct strata *s, const fst_batch *batch, uint32_t row, uint64_t hash)
 {
         struct reduce_value key = reduce_value_at(s->key, batch->key, row);
-        uint32_t slot = *slot_of(s, &key, hash);
+        uint32_t slot = *stratified_sampler_slot_of(s, &key, hash);
         return slot ? slot - 1 : STRATA_NONE;
 }
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
 
-static void move(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
+static void cogroup_filter_move(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
 {
         if (kind == FST_KIND_BYTES)
                 column.bytes[to] = column.bytes[from];
@@ -23,8 +23,8 @@ static void keep_row(struct cogroup_op *self, const struct cogroup_side *left)
         uint32_t to = self->keep.kept++;
         if (to == left->at)
                 return;
-        move(b->key, b->type.key, b->type.key_size, to, left->at);
-        move(b->value, b->type.value, b->type.value_size, to, left->at);
+        cogroup_filter_move(b->key, b->type.key, b->type.key_size, to, left->at);
+        cogroup_filter_move(b->value, b->type.value, b->type.value_size, to, left->at);
 }
 
 /* Hand on what stays of the left batch. */

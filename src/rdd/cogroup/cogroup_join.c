@@ -52,7 +52,7 @@ typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, const f
 #define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
 static const loop_fn loops[256] = {FST_JOINS(LOOP_ENTRY)};
 
-static int call(struct cogroup_op *self, const struct cogroup_side *right, uint32_t to)
+static int cogroup_join_call(struct cogroup_op *self, const struct cogroup_side *right, uint32_t to)
 {
         const struct cogroup_side *left = &self->sides[JOIN_LEFT];
         if (unlikely(task_run_stopped(self->op.run)))
@@ -69,7 +69,7 @@ static int join_row(struct cogroup_op *self, struct cogroup_side *right)
         int r = 0;
         while (r == 0 && sides_meet(left, right)) {
                 uint32_t to = batch_run_end(&right->batch, right->at);
-                r = call(self, right, to);
+                r = cogroup_join_call(self, right, to);
                 right->at = to;
                 if (r == 0 && to == right->batch.rows)
                         r = side_read(right);
@@ -82,7 +82,7 @@ static int join_within(struct cogroup_op *self, struct cogroup_side *left, struc
 {
         int r;
         do {
-                r = call(self, right, to);
+                r = cogroup_join_call(self, right, to);
                 if (r == 0)
                         r = side_advance(left);
         } while (r == 0 && sides_meet(left, right));
@@ -113,7 +113,7 @@ static int join_seeking(struct cogroup_op *self, struct cogroup_side *left, stru
 }
 
 /* Move the right rows that have the key of the present left one into the group. */
-static int gather(struct cogroup_op *self, const struct cogroup_side *left, struct cogroup_side *right)
+static int cogroup_join_gather(struct cogroup_op *self, const struct cogroup_side *left, struct cogroup_side *right)
 {
         int r = 0;
         while (r == 0 && sides_meet(left, right)) {
@@ -133,7 +133,7 @@ static int join_gathered(struct cogroup_op *self, struct cogroup_side *left, str
 {
         struct cogroup_side group = {0};
         struct row_buffer *buffer = self->join.group;
-        int r = gather(self, left, right);
+        int r = cogroup_join_gather(self, left, right);
         for (;;) {
                 if (r == 0)
                         r = row_buffer_read(buffer, &self->error);
@@ -142,7 +142,7 @@ static int join_gathered(struct cogroup_op *self, struct cogroup_side *left, str
                 if (r || !sides_meet(left, &group))
                         break;
                 while (r == 0 && !side_ended(&group)) {
-                        r = call(self, &group, group.batch.rows);
+                        r = cogroup_join_call(self, &group, group.batch.rows);
                         if (r == 0)
                                 r = row_buffer_next(buffer, &group.batch, &self->error);
                 }

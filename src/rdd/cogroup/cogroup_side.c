@@ -113,7 +113,7 @@ void side_end(struct cogroup_side *side)
 
 /* -------------------------------------------------------------------------------------------------- of one key */
 
-static bool refill(fst_iter *iter)
+static bool cogroup_side_refill(fst_iter *iter)
 {
         struct cogroup_side *side = container_of(iter, struct cogroup_side, values);
         uint32_t from, to;
@@ -165,7 +165,7 @@ int side_close(struct cogroup_side *side)
 
 struct cogroup_side *side_of_iter(fst_iter *iter)
 {
-        return iter->refill == refill ? container_of(iter, struct cogroup_side, values) : NULL;
+        return iter->refill == cogroup_side_refill ? container_of(iter, struct cogroup_side, values) : NULL;
 }
 
 /* -------------------------------------------------------------------------------------------- making and freeing */
@@ -179,7 +179,7 @@ void side_init(struct cogroup_side *side, struct task_run *run, fst_type type, s
         side->name = name;
         side->values.batch.type = (fst_type){.key = type.value, .key_size = type.value_size};
         side->values.tag = fst_type_tag(side->values.batch.type);
-        side->values.refill = refill;
+        side->values.refill = cogroup_side_refill;
 }
 
 void side_deinit(struct cogroup_side *side)

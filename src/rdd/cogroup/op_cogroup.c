@@ -5,7 +5,8 @@
  * keys that the sides are at, and the mode takes the rows of it. As in Spark's CoGroupedRDD each side is held, but here
  * the rows of one key need not fit into memory. A side that comes in order is not sorted again (rdd/sort/sort_index.h).
  *
- * F64 keys meet as grouping has it (rdd/aggregate/hash.h): -0.0 and 0.0 are equal, and neighbours in the sorter's order.
+ * F64 keys meet as grouping has it (rdd/aggregate/hash.h): -0.0 and 0.0 are equal, and neighbours in the sorter's
+ * order.
  *
  * Memory: what each sorter sets aside is acquired while those before can still spill, that of the mode before the sides
  * are sorted, after which their sorters spill no more. Bytes that functions emit are copied, because a side's batch may
@@ -63,7 +64,7 @@ static int least_of(const struct cogroup_op *self, uint32_t *has)
         return least;
 }
 
-static int meet(struct cogroup_op *self)
+static int op_cogroup_meet(struct cogroup_op *self)
 {
         uint32_t has;
         int r = 0;
@@ -95,7 +96,7 @@ static int cogroup_end(struct op *op)
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         if (r == 0)
-                r = meet(self);
+                r = op_cogroup_meet(self);
         task_run_leave(run, outer);
         run->task.captured = captured;
         if (r < 0 && !run->status)

@@ -75,7 +75,7 @@ static struct cartesian_op *cartesian_of(struct op *op)
         return container_of(op, struct cartesian_op, op);
 }
 
-static void put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8_t kind, uint32_t size)
+static void rdd_cartesian_put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8_t kind, uint32_t size)
 {
         if (kind == FST_KIND_BYTES)
                 to.bytes[at] = from.bytes[row];
@@ -86,15 +86,15 @@ static void put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8
 }
 
 /* Left row @row with the right rows at hand. */
-static int cross(struct cartesian_op *self, const fst_batch *left, uint32_t row)
+static int rdd_cartesian_cross(struct cartesian_op *self, const fst_batch *left, uint32_t row)
 {
         struct op *op = &self->op;
         fst_type t = op->type;
         for (uint32_t i = 0; i < self->batch.rows; i++) {
                 if (op->out.rows == FST_BATCH_ROWS && op_flush(op))
                         return op->status;
-                put(op->out.key, op->out.rows, left->key, row, t.key, t.key_size);
-                put(op->out.value, op->out.rows, self->batch.key, i, t.value, t.value_size);
+                rdd_cartesian_put(op->out.key, op->out.rows, left->key, row, t.key, t.key_size);
+                rdd_cartesian_put(op->out.value, op->out.rows, self->batch.key, i, t.value, t.value_size);
                 op->out.rows++;
         }
         return op->status;
@@ -107,7 +107,7 @@ static int cross_all(struct cartesian_op *self, const fst_batch *left, uint32_t 
         while (r == 0 && (r = rows_aside_next(&self->right, &self->batch)) == 0 && self->batch.rows > 0) {
                 if (task_run_stopped(self->op.run))
                         return task_run_cancelled(self->op.run);
-                r = cross(self, left, row);
+                r = rdd_cartesian_cross(self, left, row);
                 if (r == 0)
                         r = op_flush(&self->op);
         }
@@ -121,7 +121,7 @@ static int cartesian_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < in->batch.rows && r == 0; i++)
-                r = self->whole ? cross(self, &in->batch, i) : cross_all(self, &in->batch, i);
+                r = self->whole ? rdd_cartesian_cross(self, &in->batch, i) : cross_all(self, &in->batch, i);
         return r ? r : op_input_done(op);
 }
 

@@ -21,7 +21,7 @@ struct sketched {
         fst_type value; /* as a key */
 };
 
-static int take(fst_task *task, void *registers, fst_column column)
+static int rdd_distinct_by_key_take(fst_task *task, void *registers, fst_column column)
 {
         const struct sketched *s = fst_captured(task);
         fst_batch one = {.rows = 1, .type = s->value, .key = column};
@@ -33,32 +33,32 @@ static int take(fst_task *task, void *registers, fst_column column)
 
 static int take_i64(fst_task *task, void *registers, int64_t x)
 {
-        return take(task, registers, (fst_column){.i64 = &x});
+        return rdd_distinct_by_key_take(task, registers, (fst_column){.i64 = &x});
 }
 
 static int take_f64(fst_task *task, void *registers, double x)
 {
-        return take(task, registers, (fst_column){.f64 = &x});
+        return rdd_distinct_by_key_take(task, registers, (fst_column){.f64 = &x});
 }
 
 static int take_bytes(fst_task *task, void *registers, fst_bytes x)
 {
-        return take(task, registers, (fst_column){.bytes = &x});
+        return rdd_distinct_by_key_take(task, registers, (fst_column){.bytes = &x});
 }
 
 static int take_fixed(fst_task *task, void *registers, const void *x)
 {
-        return take(task, registers, (fst_column){.fixed = (char *)x});
+        return rdd_distinct_by_key_take(task, registers, (fst_column){.fixed = (char *)x});
 }
 
-static int combine(fst_task *task, void *a, const void *b)
+static int rdd_distinct_by_key_combine(fst_task *task, void *a, const void *b)
 {
         const struct sketched *s = fst_captured(task);
         distinct_merge(a, s->precision, b);
         return 0;
 }
 
-static int64_t estimate(fst_task *task, const void *registers)
+static int64_t rdd_distinct_by_key_estimate(fst_task *task, const void *registers)
 {
         const struct sketched *s = fst_captured(task);
         return llround(distinct_estimate(registers, s->precision));
@@ -77,8 +77,8 @@ const fst_fn builtin_sketches[BUILTIN_SKETCHES] = {
         [TAKE_F64] = SKETCH(INTO, FST_KIND_F64, take_f64, "f64"),
         [TAKE_BYTES] = SKETCH(INTO, FST_KIND_BYTES, take_bytes, "bytes"),
         [TAKE_FIXED] = SKETCH(INTO, FST_KIND_FIXED, take_fixed, "fixed"),
-        [COMBINE] = SKETCH(INTO, FST_KIND_FIXED, combine, "combine"),
-        [ESTIMATE] = SKETCH(I64, FST_KIND_FIXED, estimate, "estimate"),
+        [COMBINE] = SKETCH(INTO, FST_KIND_FIXED, rdd_distinct_by_key_combine, "combine"),
+        [ESTIMATE] = SKETCH(I64, FST_KIND_FIXED, rdd_distinct_by_key_estimate, "estimate"),
 };
 
 static const fst_fn *take_of(uint8_t kind)
@@ -93,8 +93,8 @@ static const fst_fn *take_of(uint8_t kind)
 #define MAX_PRECISION 16
 _Static_assert(1 << MAX_PRECISION == FST_FIXED_MAX, "a sketch is a value");
 
-static int check(const fst_rdd *pairs, double deviation, struct sketched *sketched, fst_site site,
-                 struct fst_error *error)
+static int rdd_distinct_by_key_check(const fst_rdd *pairs, double deviation, struct sketched *sketched, fst_site site,
+                                     struct fst_error *error)
 {
         char have[64];
         if (!pairs->type.value)
@@ -118,7 +118,7 @@ FST_API fst_rdd *fst_count_approx_distinct_by_key_at(fst_rdd *pairs, double devi
         struct fst_error error = FST_ERROR_INIT;
         int first = rdd_registry_next_id(pairs->sc);
         struct sketched sketched;
-        int r = pairs->status ? 0 : check(pairs, deviation, &sketched, site, &error);
+        int r = pairs->status ? 0 : rdd_distinct_by_key_check(pairs, deviation, &sketched, site, &error);
         if (r || pairs->status) {
                 fst_rdd *none = rdd_new(pairs->sc, RDD_MAP_VALUES, FST_PAIR(I64, I64), pairs, site);
                 rdd_depend_narrowly(none, false);

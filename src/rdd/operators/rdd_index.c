@@ -1,7 +1,7 @@
 /*
- * Rows with a number: zip_with_index, zip_with_unique_id. A row is the key of the result as rdd/pipeline/op_key.h has it as a
- * value. Indexes go on from partition to partition: how many rows those before have is counted by a job of its own
- * (driver/actions/partition_offsets.c) before the first that needs them.
+ * Rows with a number: zip_with_index, zip_with_unique_id. A row is the key of the result as rdd/pipeline/op_key.h has
+ * it as a value. Indexes go on from partition to partition: how many rows those before have is counted by a job of its
+ * own (driver/actions/partition_offsets.c) before the first that needs them.
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "rdd/pipeline/op_key.h"
 
-static fst_rdd *numbered(fst_rdd *parent, bool unique, fst_site site)
+static fst_rdd *rdd_index_numbered(fst_rdd *parent, bool unique, fst_site site)
 {
         fst_type type = fst_type_pair(key_op_value(parent->type), FST_I64);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_INDEXED, type, parent, site);
@@ -21,13 +21,13 @@ static fst_rdd *numbered(fst_rdd *parent, bool unique, fst_site site)
 FST_API fst_rdd *fst_zip_with_index_at(fst_rdd *rdd, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return numbered(rdd, false, site);
+        return rdd_index_numbered(rdd, false, site);
 }
 
 FST_API fst_rdd *fst_zip_with_unique_id_at(fst_rdd *rdd, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return numbered(rdd, true, site);
+        return rdd_index_numbered(rdd, true, site);
 }
 
 static void index_free(fst_rdd *rdd)

@@ -72,7 +72,7 @@ static void range_free(fst_rdd *rdd)
 
 /* --------------------------------------------------------------------------------------------------- partitions */
 
-static int place(const struct partitioner *p, struct range_key *key)
+static int rdd_key_range_place(const struct partitioner *p, struct range_key *key)
 {
         uint32_t to;
         fst_batch one = {.rows = 1, .type = p->key, .key = column_of(key, p->key)};
@@ -89,14 +89,15 @@ static void find_partitions(const fst_rdd *rdd, int *first, int *last)
         *last = rdd->key_range.last;
         if (!p || p->kind != PARTITIONER_RANGE || !partitioner_ready(p))
                 return;
-        int a = place(p, &low), b = place(p, &high);
+        int a = rdd_key_range_place(p, &low), b = rdd_key_range_place(p, &high);
         *first = MIN(a, b); /* the greatest keys come first where the order is descending */
         *last = MAX(a, b);
 }
 
 /* ------------------------------------------------------------------------------------------------- on the wire */
 
-static int range_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *message, struct fst_error *error)
+static int rdd_key_range_range_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *message,
+                                      struct fst_error *error)
 {
         Firesteel__KeyRange *m = arena_alloc(&w->arena, sizeof(*m));
         const struct range_key *low = &rdd->key_range.low, *high = &rdd->key_range.high;
@@ -121,8 +122,8 @@ static fst_bytes bytes_of(const ProtobufCBinaryData *key)
         return key->len ? (fst_bytes){(const char *)key->data, key->len} : fst_bytes_of("");
 }
 
-static int range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
-                        struct fst_error *error)
+static int rdd_key_range_range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
+                                      struct fst_error *error)
 {
         const Firesteel__KeyRange *m = message->key_range;
         if (!m || !rdd->type.value || !key_fits(rdd->type, &m->low) || !key_fits(rdd->type, &m->high))
@@ -137,7 +138,7 @@ static int range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *me
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
-static int range_feed(struct node *node, int partition, struct op *to)
+static int rdd_key_range_range_feed(struct node *node, int partition, struct op *to)
 {
         int first, last;
         find_partitions(node->rdd, &first, &last);
@@ -150,7 +151,7 @@ struct range_op {
 };
 
 /* Less than 0, 0 or more as row @row's key is before, is, or is behind @key. */
-static int compare(const fst_batch *batch, uint32_t row, const struct range_key *key)
+static int rdd_key_range_compare(const fst_batch *batch, uint32_t row, const struct range_key *key)
 {
         uint64_t prefix = key_prefix(batch->type, batch->key, row);
         if (prefix != key->prefix)
@@ -168,8 +169,8 @@ static int range_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < in->batch.rows; i++)
-                if (compare(&in->batch, i, &rdd->key_range.low) >= 0 &&
-                    compare(&in->batch, i, &rdd->key_range.high) <= 0)
+                if (rdd_key_range_compare(&in->batch, i, &rdd->key_range.low) >= 0 &&
+                    rdd_key_range_compare(&in->batch, i, &rdd->key_range.high) <= 0)
                         kept[n++] = (uint16_t)i;
         return n == in->batch.rows ? op_push(op, in) : op_push_some(op, in, kept, n);
 }
@@ -196,8 +197,8 @@ const struct rdd_class rdd_key_range_class = {
         .parents = 1,
         .passes_samples = true,
         .free = range_free,
-        .encode = range_encode,
-        .decode = range_decode,
+        .encode = rdd_key_range_range_encode,
+        .decode = rdd_key_range_range_decode,
         .op_new = range_op_new,
-        .feed = range_feed,
+        .feed = rdd_key_range_range_feed,
 };

@@ -26,7 +26,7 @@ static int check_rows(const fst_rdd *rdd, struct fst_error *error)
                          fst_type_name(rdd->type, wanted));
 }
 
-static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+static int rdd_object_file_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
         int r = plain_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
         return r ? r : check_rows(rdd, error);
@@ -34,7 +34,7 @@ static int find_splits(fst_rdd *rdd, const struct input_options *options, struct
 
 static int object_partitions(fst_rdd *rdd)
 {
-        return rdd_files_plan(rdd, find_splits);
+        return rdd_files_plan(rdd, rdd_object_file_find_splits);
 }
 
 static void *object_state_new(const struct node *node)

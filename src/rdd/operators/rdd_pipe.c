@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 /* Copies of a list of texts that ends in NULL, which the result does, too. */
-static char **copy_list(const char *const *list)
+static char **rdd_pipe_copy_list(const char *const *list)
 {
         size_t n = 0;
         while (list && list[n])
@@ -21,7 +21,7 @@ static char **copy_list(const char *const *list)
         return copy;
 }
 
-static void free_list(char **list)
+static void rdd_pipe_free_list(char **list)
 {
         for (char **l = list; l && *l; l++)
                 free(*l);
@@ -33,8 +33,8 @@ FST_API fst_rdd *fst_pipe_with_at(fst_rdd *parent, const char *const *words, con
 {
         parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_PIPED, FST_BYTES, parent, site);
-        rdd->pipe.words = copy_list(words);
-        rdd->pipe.environment = copy_list(environment);
+        rdd->pipe.words = rdd_pipe_copy_list(words);
+        rdd->pipe.environment = rdd_pipe_copy_list(environment);
         rdd_depend_narrowly(rdd, false);
         if (!rdd->pipe.words[0])
                 rdd_fail(rdd, -EINVAL, "pipe needs a command");
@@ -60,8 +60,8 @@ FST_API fst_rdd *fst_pipe_at(fst_rdd *parent, const char *command, fst_site site
 
 static void pipe_free(fst_rdd *rdd)
 {
-        free_list(rdd->pipe.words);
-        free_list(rdd->pipe.environment);
+        rdd_pipe_free_list(rdd->pipe.words);
+        rdd_pipe_free_list(rdd->pipe.environment);
 }
 
 static size_t list_length(char **list)

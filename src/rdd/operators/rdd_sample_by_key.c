@@ -1,9 +1,10 @@
 /*
- * Some of the pairs of each key: sample_by_key, sample_by_key_exact. The pairs are Spark's (rdd/aggregate/stratified_sampler.h).
+ * Some of the pairs of each key: sample_by_key, sample_by_key_exact. The pairs are Spark's
+ * (rdd/aggregate/stratified_sampler.h).
  *
- * An exact sample has to know what driver/actions/sample_thresholds.c finds out before its first job, through RDDs of this
- * class with another `step` and the strata of the first: pairs (what was counted or drawn for a key, number), of which
- * the former is STEP_RESULTS × the number of the key + an enum step_result.
+ * An exact sample has to know what driver/actions/sample_thresholds.c finds out before its first job, through RDDs of
+ * this class with another `step` and the strata of the first: pairs (what was counted or drawn for a key, number), of
+ * which the former is STEP_RESULTS × the number of the key + an enum step_result.
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -19,8 +20,8 @@
 
 /* ----------------------------------------------------------------------------------------------------- building */
 
-static int check(fst_rdd *pairs, const void *keys, fst_type key, const double *fractions, size_t n, fst_site site,
-                 struct fst_error *error)
+static int rdd_sample_by_key_check(fst_rdd *pairs, const void *keys, fst_type key, const double *fractions, size_t n,
+                                   fst_site site, struct fst_error *error)
 {
         char have[64], given[64];
         fst_type wanted = {.key = pairs->type.key, .key_size = pairs->type.key_size};
@@ -49,7 +50,7 @@ FST_API fst_rdd *fst_sample_by_key_at(fst_rdd *pairs, bool with_replacement, con
         pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_SAMPLED_BY_KEY, pairs->type, pairs, site);
-        int r = rdd->status ? 0 : check(pairs, keys, key, fractions, n, site, &error);
+        int r = rdd->status ? 0 : rdd_sample_by_key_check(pairs, keys, key, fractions, n, site, &error);
         rdd->by_key.replaced = with_replacement;
         rdd->by_key.exact = exact;
         rdd->by_key.seed = seed;
@@ -234,7 +235,7 @@ static struct by_key_op *by_key_of(struct op *op)
         return container_of(op, struct by_key_op, op);
 }
 
-static int64_t seed_of(const struct by_key_op *self)
+static int64_t rdd_sample_by_key_seed_of(const struct by_key_op *self)
 {
         return (int64_t)((uint64_t)self->rdd->by_key.seed + (uint64_t)self->op.partition);
 }
@@ -242,7 +243,7 @@ static int64_t seed_of(const struct by_key_op *self)
 static int by_key_begin(struct op *op)
 {
         struct by_key_op *self = by_key_of(op);
-        self->uniform = xorshift_start(seed_of(self));
+        self->uniform = xorshift_start(rdd_sample_by_key_seed_of(self));
         for (size_t i = 0; i < self->n_poisson; i++)
                 self->poisson[i].begun = false;
         if (self->seen)
@@ -250,7 +251,7 @@ static int by_key_begin(struct op *op)
         return 0;
 }
 
-static uint32_t poisson_of(struct by_key_op *self, double mean)
+static uint32_t rdd_sample_by_key_poisson_of(struct by_key_op *self, double mean)
 {
         size_t low = 0, high = self->n_poisson;
         if (!(mean > 0))
@@ -266,21 +267,21 @@ static uint32_t poisson_of(struct by_key_op *self, double mean)
         if (!p->well)
                 p->well = new0(struct well);
         if (!p->begun)
-                poisson_begin(p->well, seed_of(self));
+                poisson_begin(p->well, rdd_sample_by_key_seed_of(self));
         p->begun = true;
         return poisson_next(p->well, mean);
 }
 
 /* How many times a pair of stratum @s is taken. */
-static uint32_t times(struct by_key_op *self, const struct stratum *s)
+static uint32_t rdd_sample_by_key_times(struct by_key_op *self, const struct stratum *s)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
         if (!by->replaced)
                 return xorshift_f64(&self->uniform) < (by->exact ? s->threshold : s->fraction);
         if (!by->exact)
-                return poisson_of(self, s->fraction);
-        uint32_t n = poisson_of(self, s->accept);
-        for (uint32_t waiting = poisson_of(self, s->wait); waiting > 0; waiting--)
+                return rdd_sample_by_key_poisson_of(self, s->fraction);
+        uint32_t n = rdd_sample_by_key_poisson_of(self, s->accept);
+        for (uint32_t waiting = rdd_sample_by_key_poisson_of(self, s->wait); waiting > 0; waiting--)
                 n += xorshift_f64(&self->uniform) < s->threshold;
         return n;
 }
@@ -291,15 +292,15 @@ static int64_t result_of(uint32_t stratum, enum step_result what)
 }
 
 /* Count a pair of stratum @i, and draw for it. */
-static void draw(struct by_key_op *self, uint32_t i)
+static void rdd_sample_by_key_draw(struct by_key_op *self, uint32_t i)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
         const struct stratum *s = &by->strata->data[i];
         struct seen *seen = &self->seen[i];
         fst_out *out = &self->op.out;
         if (by->step == SAMPLE_DRAW && by->replaced) {
-                seen->accepted += poisson_of(self, s->accept);
-                for (uint32_t waiting = poisson_of(self, s->wait); waiting > 0; waiting--)
+                seen->accepted += rdd_sample_by_key_poisson_of(self, s->accept);
+                for (uint32_t waiting = rdd_sample_by_key_poisson_of(self, s->wait); waiting > 0; waiting--)
                         fst_emit(out, result_of(i, STEP_WAITS), xorshift_f64(&self->uniform));
         } else if (by->step == SAMPLE_DRAW) {
                 double accept, wait, x = xorshift_f64(&self->uniform);
@@ -338,10 +339,10 @@ static int by_key_consume(struct op *op, const struct rows *in)
                 if (stratum == STRATA_NONE)
                         return no_fraction(self, &in->batch, i);
                 if (by->step != SAMPLE_TAKE) {
-                        draw(self, stratum);
+                        rdd_sample_by_key_draw(self, stratum);
                         continue;
                 }
-                for (uint32_t more = times(self, &by->strata->data[stratum]); more > 0; more--) {
+                for (uint32_t more = rdd_sample_by_key_times(self, &by->strata->data[stratum]); more > 0; more--) {
                         taken[n++] = (uint16_t)i;
                         if (n < FST_BATCH_ROWS)
                                 continue;

@@ -96,7 +96,7 @@ FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site si
         return rdd;
 }
 
-static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
+static fst_rdd *rdd_shuffled_sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
         int n = rdd->status ? 1 : sorted_partitions(rdd, partitions);
@@ -110,7 +110,7 @@ static fst_rdd *sorted(fst_rdd *parent, enum fst_order order, int partitions, fs
 FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
-        fst_rdd *rdd = sorted(pairs, order, partitions, site);
+        fst_rdd *rdd = rdd_shuffled_sorted(pairs, order, partitions, site);
         return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "sort_by_key needs pairs");
 }
 
@@ -119,13 +119,13 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
 {
         parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
-                fst_rdd *rdd = sorted(parent, order, partitions, site);
+                fst_rdd *rdd = rdd_shuffled_sorted(parent, order, partitions, site);
                 rdd->partitioner = NULL; /* as Spark's sortBy: a union of such rows is one behind the other */
                 return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_fn_identity sorts rows that are no pairs")
                                           : rdd;
         }
         int first = rdd_registry_next_id(parent->sc);
-        fst_rdd *rows = sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
+        fst_rdd *rows = rdd_shuffled_sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
         return rdd_made_since(rdd_rows_of(rows, parent->type, site), first);
 }
 

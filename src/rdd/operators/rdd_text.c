@@ -10,14 +10,14 @@ FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_par
         return rdd_files_new(sc, RDD_TEXT_FILE, FST_BYTES, path, min_partitions, site);
 }
 
-static int find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+static int rdd_text_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
         return text_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
 }
 
 static int text_partitions(fst_rdd *rdd)
 {
-        return rdd_files_plan(rdd, find_splits);
+        return rdd_files_plan(rdd, rdd_text_find_splits);
 }
 
 static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,

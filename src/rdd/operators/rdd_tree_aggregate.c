@@ -117,8 +117,8 @@ static struct op *folded_op_new(const fst_rdd *rdd, struct task_run *run)
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-static fst_rdd *folded(fst_rdd *parent, const fst_fn *fn, fst_type value, const struct reduce_value *zero, bool values,
-                       fst_site site)
+static fst_rdd *rdd_tree_aggregate_folded(fst_rdd *parent, const fst_fn *fn, fst_type value,
+                                          const struct reduce_value *zero, bool values, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(parent->sc, RDD_FOLDED, fst_type_pair(FST_I64, value), parent, site);
@@ -134,7 +134,7 @@ static fst_rdd *folded(fst_rdd *parent, const fst_fn *fn, fst_type value, const 
 }
 
 /* Neighbouring partitions' values together, in order: as many of them in each of @n. */
-static fst_rdd *together(fst_rdd *parent, int partitions, int n, fst_site site)
+static fst_rdd *rdd_tree_aggregate_together(fst_rdd *parent, int partitions, int n, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
         _cleanup_free_ struct sample_key *keys = new_array(struct sample_key, (size_t)partitions);
@@ -153,11 +153,11 @@ fst_rdd *rdd_fold_tree(fst_rdd *parent, const fst_fn *take, const fst_fn *combin
                        const struct reduce_value *zero, int depth, fst_site site)
 {
         int n = parent->lineage.partitions, scale = (int)MAX(ceil(pow(n, 1.0 / depth)), 2.0);
-        fst_rdd *rdd = folded(parent, take, value, zero, false, site);
+        fst_rdd *rdd = rdd_tree_aggregate_folded(parent, take, value, zero, false, site);
         while (!rdd->status && n > scale + (n + scale - 1) / scale) {
-                fst_rdd *shuffled = together(rdd, n, n / scale, site);
+                fst_rdd *shuffled = rdd_tree_aggregate_together(rdd, n, n / scale, site);
                 n /= scale;
-                rdd = folded(shuffled, combine, value, zero, true, site);
+                rdd = rdd_tree_aggregate_folded(shuffled, combine, value, zero, true, site);
         }
         return rdd_rows_of(rdd, value, site);
 }

@@ -63,7 +63,7 @@ double column_squares_f64(const double *x, uint32_t n, double mean)
         return add_lanes(lanes);
 }
 
-static bool below(double a, double b)
+static bool column_math_below(double a, double b)
 {
         return record_f64_prefix(a) < record_f64_prefix(b);
 }
@@ -72,14 +72,14 @@ static bool below(double a, double b)
 static double exact_min(double total, const double *x, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)
-                total = below(x[i], total) ? x[i] : total;
+                total = column_math_below(x[i], total) ? x[i] : total;
         return total;
 }
 
 static double exact_max(double total, const double *x, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)
-                total = below(total, x[i]) ? x[i] : total;
+                total = column_math_below(total, x[i]) ? x[i] : total;
         return total;
 }
 

@@ -116,7 +116,7 @@ static struct element_op *element_of(struct op *op)
 }
 
 /* Call the loop with everything that user code may look at set for this function. */
-static int call(struct element_op *self, const struct rows *in)
+static int op_element_call(struct element_op *self, const struct rows *in)
 {
         struct task_run *run = self->op.run;
         if (unlikely(task_run_stopped(run)))
@@ -149,7 +149,7 @@ static int push_values(struct element_op *self, const struct rows *in, uint32_t 
 static int flat_map_consume(struct op *op, const struct rows *in)
 {
         op_borrow(op, in);
-        int r = call(element_of(op), in);
+        int r = op_element_call(element_of(op), in);
         return r ? r : op_input_done(op);
 }
 
@@ -165,7 +165,7 @@ static int emit_one_for_one(struct element_op *self, const struct rows *args, co
                 struct rows part = rows_part(args, at, args->batch.rows - at);
                 uint32_t n = part.batch.rows;
                 op->out.room = FST_BATCH_ROWS + 1; /* an excess row is noticed, not flushed */
-                int r = call(self, &part);
+                int r = op_element_call(self, &part);
                 if (r == OP_FULL) {
                         n = self->called;
                         op->status = 0;
@@ -195,7 +195,7 @@ static int map_emit_consume(struct op *op, const struct rows *in)
 
 static int map_value_consume(struct op *op, const struct rows *in)
 {
-        int r = call(element_of(op), in);
+        int r = op_element_call(element_of(op), in);
         return r ? r : op_flush(op);
 }
 
@@ -208,7 +208,7 @@ static int map_values_consume(struct op *op, const struct rows *in)
         op_borrow(op, in);
         if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_EMIT)
                 return emit_one_for_one(self, &values, "values", push_values, in);
-        int r = call(self, &values);
+        int r = op_element_call(self, &values);
         return r ? r : push_values(self, in, 0);
 }
 
@@ -226,12 +226,12 @@ static int filter_loop(struct element_op *self, const struct rows *in)
 
 static int filter_consume(struct op *op, const struct rows *in)
 {
-        return call(element_of(op), in);
+        return op_element_call(element_of(op), in);
 }
 
 static int foreach_consume(struct op *op, const struct rows *in)
 {
-        return call(element_of(op), in);
+        return op_element_call(element_of(op), in);
 }
 
 static int batch_loop(struct element_op *self, const struct rows *in)
@@ -331,7 +331,7 @@ static const struct op_class *class_of(enum element_kind kind, uint32_t form)
         }
 }
 
-static loop_fn loop_of(enum element_kind kind, uint32_t form, uint32_t tag)
+static loop_fn op_element_loop_of(enum element_kind kind, uint32_t form, uint32_t tag)
 {
         if (kind == ELEMENT_FILTER)
                 return filter_loop;
@@ -359,7 +359,7 @@ struct op *element_op_new(enum element_kind kind, struct task_run *run, fst_type
                 op_alloc_out(&self->op, made);
         self->fn = *fn;
         self->in = in;
-        self->loop = loop_of(kind, form, FST_SHAPE_TAG(fn->shape));
+        self->loop = op_element_loop_of(kind, form, FST_SHAPE_TAG(fn->shape));
         self->op.one_for_one = self->op.in_parts = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
         return &self->op;
 }

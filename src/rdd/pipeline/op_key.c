@@ -46,7 +46,7 @@ void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *to)
 }
 
 /* Rows of @out (with columns of its own) from bytes of key_op_encode; whether all of them are. */
-static bool unpack(const fst_batch *out, const fst_bytes *from)
+static bool op_key_unpack(const fst_batch *out, const fst_bytes *from)
 {
         fst_type t = out->type;
         size_t prefix = (t.key == FST_KIND_BYTES ? 4 : 0) + (t.value == FST_KIND_BYTES ? 4 : 0);
@@ -66,12 +66,12 @@ static int push_unpacked(struct op *op, struct rows *rows, const fst_bytes *from
         rows->batch.type = op->type;
         rows->batch.key = op->out.key;
         rows->batch.value = op->out.value;
-        if (!unpack(&rows->batch, from))
+        if (!op_key_unpack(&rows->batch, from))
                 return task_run_fail(op->run, -EBADMSG, "a packed row has another length than it says");
         return op_push(op, rows);
 }
 
-static int collect(struct op *op, const struct rows *keys)
+static int op_key_collect(struct op *op, const struct rows *keys)
 {
         struct key_op *self = container_of(op, struct key_op, collector);
         struct rows part = rows_part(self->in, self->at, keys->batch.rows), *in = &part;
@@ -118,7 +118,7 @@ static void key_free(struct op *op)
 }
 
 static const struct op_class key_class = {"key_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
-static const struct op_class collector_class = {"key_by", .consume = collect};
+static const struct op_class collector_class = {"key_by", .consume = op_key_collect};
 
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn)
 {

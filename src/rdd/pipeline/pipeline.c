@@ -122,7 +122,7 @@ struct op *pipeline_sink(struct pipeline *p)
 
 /* ------------------------------------------------------------------------------------------------- feeding */
 
-static int feed(struct pipeline *p, uint32_t i, int partition, struct op *to);
+static int pipeline_feed(struct pipeline *p, uint32_t i, int partition, struct op *to);
 
 const struct pipeline_env *node_env(const struct node *node)
 {
@@ -131,7 +131,7 @@ const struct pipeline_env *node_env(const struct node *node)
 
 int node_feed_parent(struct node *node, int parent, int partition, struct op *to)
 {
-        return feed(node->pipeline, node->parents[parent], partition, to);
+        return pipeline_feed(node->pipeline, node->parents[parent], partition, to);
 }
 
 void node_forget_idle(struct node *node, int next)
@@ -151,7 +151,7 @@ static int feed_input(struct node *node, int partition, struct op *to)
 }
 
 /* Compute partition @partition of @node. */
-static int compute(struct node *node, int partition, struct op *to)
+static int pipeline_compute(struct node *node, int partition, struct op *to)
 {
         struct op *op = node->op;
         if (!op)
@@ -242,7 +242,7 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         }
         node->tee->next = to;
         tee_op_start(node->tee, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
-        r = compute(node, partition, node->tee);
+        r = pipeline_compute(node, partition, node->tee);
         if (r == 0 && task_run_check(run)) /* a function called fst_fail and answered 0: its rows are not kept */
                 r = run->status;
         tee_op_finish(node->tee, r == 0);
@@ -252,11 +252,11 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         return r;
 }
 
-static int feed(struct pipeline *p, uint32_t i, int partition, struct op *to)
+static int pipeline_feed(struct pipeline *p, uint32_t i, int partition, struct op *to)
 {
         struct node *node = node_make(p, i);
         node->active = true;
-        int r = node->tee ? feed_persisted(p, node, partition, to) : compute(node, partition, to);
+        int r = node->tee ? feed_persisted(p, node, partition, to) : pipeline_compute(node, partition, to);
         node->active = false;
         return r;
 }
@@ -265,7 +265,7 @@ int pipeline_run(struct pipeline *p, int partition)
 {
         int r = op_begin(p->sink);
         if (r == 0)
-                r = feed(p, p->n - 1, partition, p->sink);
+                r = pipeline_feed(p, p->n - 1, partition, p->sink);
         /* A function may have called fst_fail and answered 0: then nothing may become of its rows. */
         if (task_run_check(p->env.run))
                 r = p->env.run->status;

@@ -85,7 +85,7 @@ uint64_t row_buffer_spilled(const struct row_buffer *b)
         return b->spilled + (b->spill ? spill_counters(b->spill).bytes : 0);
 }
 
-static int no_memory(struct fst_error *error)
+static int row_buffer_no_memory(struct fst_error *error)
 {
         return error_set(error, -ENOMEM,
                          "no memory to keep the rows of a key: a task's share is too small for them; raise "
@@ -100,7 +100,7 @@ int row_buffer_start(struct row_buffer *b, struct memory_task *memory, const str
         int r = space ? memory_acquire(&b->memory, SET_ASIDE * PAGE_BLOCK) : 0;
         if (r) {
                 memory_consumer_deinit(&b->memory);
-                return r < 0 ? r : no_memory(error);
+                return r < 0 ? r : row_buffer_no_memory(error);
         }
         b->space = space;
         b->type = type;
@@ -119,14 +119,14 @@ static int write_page(struct row_buffer *b, const struct page *page, struct fst_
 }
 
 /* From memory to disk. */
-static int move_out(struct row_buffer *b, struct fst_error *error)
+static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
 {
         if (!b->space)
-                return no_memory(error);
+                return row_buffer_no_memory(error);
         struct page *spare;
         int r = page_new(NULL, b->type, 0, &spare);
         if (r)
-                return r < 0 ? r : no_memory(error);
+                return r < 0 ? r : row_buffer_no_memory(error);
         r = spill_new(&(struct spill_options){.dirs = b->space->dirs,
                                               .type = b->type,
                                               .codec = b->space->spill_codec,
@@ -163,7 +163,7 @@ static int write_on(struct row_buffer *b, const fst_batch *batch, uint32_t row, 
         struct page *large;
         r = page_new(NULL, b->type, size, &large);
         if (r)
-                return r < 0 ? r : no_memory(error);
+                return r < 0 ? r : row_buffer_no_memory(error);
         page_append_row(large, batch, row);
         r = write_page(b, large, error);
         page_free(NULL, large);
@@ -187,7 +187,7 @@ int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_erro
                 struct page *page;
                 int r = page_new(&b->memory, b->type, page_record_size(batch, row), &page);
                 if (r == FST_MEMORY_E_DENIED)
-                        r = move_out(b, error);
+                        r = row_buffer_move_out(b, error);
                 else if (r == 0) {
                         page->next = NULL;
                         *b->last = b->open = page;

@@ -14,7 +14,7 @@ struct task_listener {
         void *data;
 };
 
-static void add(struct task_listener **list, struct task_listener listener)
+static void task_listeners_add(struct task_listener **list, struct task_listener listener)
 {
         struct task_listener *l = mem_alloc(sizeof(*l));
         listener.next = *list;
@@ -24,15 +24,15 @@ static void add(struct task_listener **list, struct task_listener listener)
 
 FST_API void fst_task_on_completion(fst_task *task, int (*f)(fst_task *task, void *data), void *data)
 {
-        add(&task->run->on_completion, (struct task_listener){.completed = f, .data = data});
+        task_listeners_add(&task->run->on_completion, (struct task_listener){.completed = f, .data = data});
 }
 
 FST_API void fst_task_on_failure(fst_task *task, int (*f)(fst_task *task, void *data, const char *message), void *data)
 {
-        add(&task->run->on_failure, (struct task_listener){.failed = f, .data = data});
+        task_listeners_add(&task->run->on_failure, (struct task_listener){.failed = f, .data = data});
 }
 
-static void call(struct task_run *run, const struct task_listener *l, const char *message)
+static void task_listeners_call(struct task_run *run, const struct task_listener *l, const char *message)
 {
         const char *outer = task_run_enter(run, "a listener of the task");
         int before = run->status;
@@ -44,12 +44,12 @@ static void call(struct task_run *run, const struct task_listener *l, const char
         task_run_leave(run, outer);
 }
 
-static void call_all(struct task_run *run, struct task_listener **list, const char *message)
+static void task_listeners_call_all(struct task_run *run, struct task_listener **list, const char *message)
 {
         while (*list) {
                 struct task_listener *l = *list;
                 *list = l->next;
-                call(run, l, message);
+                task_listeners_call(run, l, message);
                 free(l);
         }
 }
@@ -61,9 +61,9 @@ int task_run_call_listeners(struct task_run *run, int status)
         run->task.captured = NULL;
         if (status) {
                 _cleanup_free_ char *message = mem_strdup(error_message(&run->error));
-                call_all(run, &run->on_failure, message);
+                task_listeners_call_all(run, &run->on_failure, message);
         }
-        call_all(run, &run->on_completion, NULL);
+        task_listeners_call_all(run, &run->on_completion, NULL);
         while (run->on_failure) { /* nothing failed */
                 struct task_listener *next = run->on_failure->next;
                 free(run->on_failure);

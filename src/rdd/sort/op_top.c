@@ -45,24 +45,25 @@ static fst_bytes key_of(const struct top_op *self, const struct top_row *row)
         return has_view(self->op.type.key) ? (fst_bytes){row->data, row->key_len} : (fst_bytes){"", 0};
 }
 
-static fst_bytes value_of(const struct top_op *self, const struct top_row *row)
+static fst_bytes op_top_value_of(const struct top_op *self, const struct top_row *row)
 {
         return has_view(self->op.type.value) ? (fst_bytes){row->data + row->key_len, row->value_len}
                                              : (fst_bytes){"", 0};
 }
 
 /* <0: @a comes first. */
-static int compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
+static int op_top_compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
 {
         int r = compare_column(a->prefix, b->prefix, key_of(self, a), key_of(self, b));
         if (r == 0 && !self->by_key)
-                r = compare_column(a->value_prefix, b->value_prefix, value_of(self, a), value_of(self, b));
+                r = compare_column(a->value_prefix, b->value_prefix, op_top_value_of(self, a),
+                                   op_top_value_of(self, b));
         if (r)
                 return self->descending ? -r : r;
         return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-static void swap(struct top_row *a, struct top_row *b)
+static void op_top_swap(struct top_row *a, struct top_row *b)
 {
         struct top_row t = *a;
         *a = *b;
@@ -74,24 +75,24 @@ static void sift_down(struct top_op *self, size_t at, size_t n)
         for (;;) {
                 size_t last = at, left = 2 * at + 1;
                 for (size_t child = left; child < n && child <= left + 1; child++)
-                        if (compare(self, &self->heap[child], &self->heap[last]) > 0)
+                        if (op_top_compare(self, &self->heap[child], &self->heap[last]) > 0)
                                 last = child;
                 if (last == at)
                         return;
-                swap(&self->heap[at], &self->heap[last]);
+                op_top_swap(&self->heap[at], &self->heap[last]);
                 at = last;
         }
 }
 
 static void sift_up(struct top_op *self, size_t at)
 {
-        while (at > 0 && compare(self, &self->heap[at], &self->heap[(at - 1) / 2]) > 0) {
-                swap(&self->heap[at], &self->heap[(at - 1) / 2]);
+        while (at > 0 && op_top_compare(self, &self->heap[at], &self->heap[(at - 1) / 2]) > 0) {
+                op_top_swap(&self->heap[at], &self->heap[(at - 1) / 2]);
                 at = (at - 1) / 2;
         }
 }
 
-static fst_bytes cell(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
+static fst_bytes op_top_cell(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
 {
         switch (kind) {
         case FST_KIND_NONE:
@@ -106,7 +107,8 @@ static fst_bytes cell(uint8_t kind, uint32_t size, fst_column column, uint32_t r
 }
 
 /* @to holds row @i of @in; its memory is used again. */
-static void hold(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key, fst_bytes value)
+static void op_top_hold(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key,
+                        fst_bytes value)
 {
         char *data = to->data;
         size_t room = to->room;
@@ -128,8 +130,8 @@ static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
 {
         fst_type type = in->type;
         fst_type value_type = {.key = type.value, .key_size = type.value_size};
-        fst_bytes key = cell(type.key, type.key_size, in->key, i);
-        fst_bytes value = cell(type.value, type.value_size, in->value, i);
+        fst_bytes key = op_top_cell(type.key, type.key_size, in->key, i);
+        fst_bytes value = op_top_cell(type.value, type.value_size, in->value, i);
         struct top_row row = {.prefix = key_prefix(type, in->key, i), .seq = self->seen++};
         if (key.len > UINT32_MAX - value.len)
                 return task_run_fail(self->op.run, -E2BIG, "a row of %zu bytes is too large", key.len + value.len);
@@ -143,7 +145,7 @@ static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
                         self->heap = mem_grow(self->heap, self->cap * sizeof(*self->heap));
                         memset(self->heap + self->n, 0, (self->cap - self->n) * sizeof(*self->heap));
                 }
-                hold(self, &self->heap[self->n++], &row, key, value);
+                op_top_hold(self, &self->heap[self->n++], &row, key, value);
                 sift_up(self, self->n - 1);
                 return 0;
         }
@@ -153,9 +155,9 @@ static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
                                        : self->by_key && !has_view(type.key))
                 return 0;
         struct top_row held = {0};
-        hold(self, &held, &row, key, value);
-        if (compare(self, &held, last) < 0) {
-                swap(&held, last);
+        op_top_hold(self, &held, &row, key, value);
+        if (op_top_compare(self, &held, last) < 0) {
+                op_top_swap(&held, last);
                 sift_down(self, 0, self->n);
         }
         free(held.data);
@@ -210,7 +212,7 @@ static int top_end(struct op *op)
         struct top_op *self = top_of(op);
         int r = 0;
         for (size_t n = self->n; n > 1; n--) {
-                swap(&self->heap[0], &self->heap[n - 1]);
+                op_top_swap(&self->heap[0], &self->heap[n - 1]);
                 sift_down(self, 0, n - 1);
         }
         for (size_t i = 0; i < self->n && r == 0; i++)

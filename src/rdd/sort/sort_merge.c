@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* Whether source @a comes before @b. @n stands for a source that is before all, while the tree is built. */
-static bool before(const struct sort_merge *m, size_t a, size_t b)
+static bool sort_merge_before(const struct sort_merge *m, size_t a, size_t b)
 {
         if (a == m->n || b == m->n)
                 return a == m->n;
@@ -25,10 +25,10 @@ static bool before(const struct sort_merge *m, size_t a, size_t b)
 }
 
 /* Source @s has another row: let it play its way up. */
-static void play(struct sort_merge *m, size_t s)
+static void sort_merge_play(struct sort_merge *m, size_t s)
 {
         for (size_t node = (s + m->n) / 2; node > 0; node /= 2)
-                if (before(m, m->losers[node], s)) {
+                if (sort_merge_before(m, m->losers[node], s)) {
                         size_t winner = m->losers[node];
                         m->losers[node] = s;
                         s = winner;
@@ -66,7 +66,7 @@ static void look_at_index(struct sort_merge *m, struct merge_source *s)
 }
 
 /* The next page of a source, in place of the one that is used up. */
-static int next_page(struct sort_merge *m, struct merge_source *s, struct fst_error *error)
+static int sort_merge_next_page(struct sort_merge *m, struct merge_source *s, struct fst_error *error)
 {
         page_free(NULL, steal(s->page));
         int r = spill_reader_next(&s->reader, NULL, &s->page, error);
@@ -96,7 +96,7 @@ int sort_merge_init(struct sort_merge *m, struct record_order order, struct spil
                 int r = spill_reader_init(&s->reader, spill, runs[i].start, runs[i].end, &m->codec, error);
                 s->reading = r == 0;
                 if (!r)
-                        r = next_page(m, s, error);
+                        r = sort_merge_next_page(m, s, error);
                 if (r) {
                         sort_merge_deinit(m);
                         return r;
@@ -107,7 +107,7 @@ int sort_merge_init(struct sort_merge *m, struct record_order order, struct spil
         for (size_t i = 0; i < m->n; i++)
                 m->losers[i] = m->n;
         for (size_t i = m->n; i-- > 0;)
-                play(m, i);
+                sort_merge_play(m, i);
         m->empty = m->n;
         return 0;
 }
@@ -129,10 +129,10 @@ void sort_merge_deinit(struct sort_merge *m)
 int sort_merge_next(struct sort_merge *m, uint32_t room, fst_batch *batch, struct fst_error *error)
 {
         if (m->empty < m->n) {
-                int r = next_page(m, &m->sources[m->empty], error);
+                int r = sort_merge_next_page(m, &m->sources[m->empty], error);
                 if (r)
                         return r;
-                play(m, m->empty);
+                sort_merge_play(m, m->empty);
                 m->empty = m->n;
         }
         uint32_t row = 0;
@@ -152,7 +152,7 @@ int sort_merge_next(struct sort_merge *m, uint32_t room, fst_batch *batch, struc
                         m->empty = winner;
                         break;
                 }
-                play(m, winner);
+                sort_merge_play(m, winner);
         }
         batch->rows = row;
         return 0;

@@ -53,7 +53,7 @@ struct sorter {
         struct sorter_stats stats;
 };
 
-static int no_memory(struct fst_error *error)
+static int sorter_no_memory(struct fst_error *error)
 {
         return error_set(error, -ENOMEM,
                          "no memory to sort: a task's share is too small for its rows; raise "
@@ -120,7 +120,7 @@ void sorter_reset(struct sorter *s)
 static int write_run(struct sorter *s, struct fst_error *error);
 
 /* Another consumer of the task needs memory. */
-static int spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct sorter *s = container_of(consumer, struct sorter, memory);
         if (s->state != SORTER_ADDING)
@@ -134,7 +134,7 @@ static int spill_for_others(struct memory_consumer *consumer, size_t want, struc
 int sorter_start(struct sorter *s, const struct sorter_options *options, struct fst_error *error)
 {
         sorter_reset(s);
-        memory_consumer_init(&s->memory, options->memory, "sort", options->spill ? spill_for_others : NULL);
+        memory_consumer_init(&s->memory, options->memory, "sort", options->spill ? sorter_spill_for_others : NULL);
         s->options = *options;
         s->order = record_order(options->type, options->order);
         s->stats = (struct sorter_stats){0};
@@ -147,7 +147,7 @@ int sorter_start(struct sorter *s, const struct sorter_options *options, struct 
         }
         if (r) {
                 memory_consumer_deinit(&s->memory);
-                return r < 0 ? r : no_memory(error);
+                return r < 0 ? r : sorter_no_memory(error);
         }
         columns_start(&s->columns, options->type);
         s->state = SORTER_ADDING;
@@ -189,11 +189,11 @@ static int write_run(struct sorter *s, struct fst_error *error)
 /* ------------------------------------------------------------------------------------------------- adding */
 
 /* Memory was refused: make some; FST_MEMORY_E_DENIED when there is nothing more to give, or negative. */
-static int make_room(struct sorter *s, struct fst_error *error)
+static int sorter_make_room(struct sorter *s, struct fst_error *error)
 {
         size_t least = s->options.spill ? MIN_INDEX : 0;
         if (s->index.n > 0)
-                return s->options.spill ? write_run(s, error) : no_memory(error);
+                return s->options.spill ? write_run(s, error) : sorter_no_memory(error);
         if (s->index.room <= least)
                 return FST_MEMORY_E_DENIED;
         sort_index_shrink(&s->index, least);
@@ -201,18 +201,18 @@ static int make_room(struct sorter *s, struct fst_error *error)
 }
 
 /* A page with room for a record of @record bytes. */
-static int take_page(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
+static int sorter_take_page(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
 {
         int r;
         while ((r = page_new(&s->memory, s->options.type, record, page)) == FST_MEMORY_E_DENIED)
-                if ((r = make_room(s, error)))
+                if ((r = sorter_make_room(s, error)))
                         break;
         if (r == FST_MEMORY_E_DENIED && s->options.spill) {
                 r = page_new_unreserved(s->memory.task, s->options.type, record, page);
                 if (!r)
                         s->unreserved += (*page)->block;
         }
-        return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
+        return r == FST_MEMORY_E_DENIED ? sorter_no_memory(error) : r;
 }
 
 /* The index has no room for the rows of @page, and there is nothing else in it: one run after another. */
@@ -229,11 +229,11 @@ static int write_in_parts(struct sorter *s, const struct page *page, struct fst_
 }
 
 /* Into the index, also where this fails; the page goes with it. */
-static int add_page(struct sorter *s, struct page *page, struct fst_error *error)
+static int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error)
 {
         int r;
         while ((r = sort_index_reserve(&s->index, page->rows)) == FST_MEMORY_E_DENIED)
-                if ((r = make_room(s, error)))
+                if ((r = sorter_make_room(s, error)))
                         break;
         if (r == 0 && page->rows > 0) {
                 sort_index_add(&s->index, page, page->data, page->rows);
@@ -247,13 +247,13 @@ static int add_page(struct sorter *s, struct page *page, struct fst_error *error
                 r = write_in_parts(s, page, error);
         }
         give_page(s, page);
-        return r == FST_MEMORY_E_DENIED ? no_memory(error) : r;
+        return r == FST_MEMORY_E_DENIED ? sorter_no_memory(error) : r;
 }
 
-static int close_page(struct sorter *s, struct fst_error *error)
+static int sorter_close_page(struct sorter *s, struct fst_error *error)
 {
         struct page *page = steal(s->open);
-        return page ? add_page(s, page, error) : 0;
+        return page ? sorter_add_page(s, page, error) : 0;
 }
 
 /* Room for @rows further rows in the index, or for some of them: how many. Negative as sorter_add_batch. */
@@ -261,13 +261,13 @@ static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *
 {
         int r;
         while ((r = sort_index_reserve(&s->index, rows)) == FST_MEMORY_E_DENIED)
-                if ((r = make_room(s, error)))
+                if ((r = sorter_make_room(s, error)))
                         break;
         if (r < 0)
                 return r;
         if (r == 0)
                 return rows;
-        return s->index.room ? (int64_t)MIN(s->index.room, (size_t)rows) : no_memory(error);
+        return s->index.room ? (int64_t)MIN(s->index.room, (size_t)rows) : sorter_no_memory(error);
 }
 
 static int add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
@@ -292,9 +292,9 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
                         row += page_append(s->open, batch, row);
                 if (row == batch->rows)
                         return 0;
-                int r = close_page(s, error);
+                int r = sorter_close_page(s, error);
                 if (!r)
-                        r = take_page(s, page_record_size(batch, row), &s->open, error);
+                        r = sorter_take_page(s, page_record_size(batch, row), &s->open, error);
                 if (r)
                         return r;
         }
@@ -360,7 +360,7 @@ static int merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error
 
 int sorter_finish(struct sorter *s, struct fst_error *error)
 {
-        int r = close_page(s, error);
+        int r = sorter_close_page(s, error);
         if (r)
                 return r;
         s->at = 0;

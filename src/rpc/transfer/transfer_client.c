@@ -68,7 +68,7 @@ struct transfer_input {
         unsigned char ahead[AHEAD];
 };
 
-static bool stopped(const struct transfer_call *call)
+static bool transfer_client_stopped(const struct transfer_call *call)
 {
         return call->stopped && __atomic_load_n(call->stopped, __ATOMIC_RELAXED);
 }
@@ -125,7 +125,7 @@ static void remove_kept(struct transfer_client *c, size_t i)
 }
 
 /* The server has not ended it. (TLS leaves bytes to be read of its own, so bytes say nothing.) */
-static bool is_open(struct channel *channel)
+static bool transfer_client_is_open(struct channel *channel)
 {
         struct pollfd p = {.fd = channel_fd(channel), .events = POLLRDHUP};
         return poll(&p, 1, 0) == 0;
@@ -144,7 +144,7 @@ static struct channel *pool_take(struct transfer_client *c, const char *host, in
                 *bounded = k->bounded;
                 free(k->host);
                 remove_kept(c, i - 1);
-                if (!is_open(found)) {
+                if (!transfer_client_is_open(found)) {
                         channel_free(found);
                         found = NULL;
                 }
@@ -188,7 +188,7 @@ static void set_window(struct transfer_input *in)
         in->bounded = true;
 }
 
-static int connect_to(struct transfer_input *in, struct fst_error *error)
+static int transfer_client_connect_to(struct transfer_input *in, struct fst_error *error)
 {
         const struct transfer_client_options *o = &in->client->options;
         unsigned char greeting[TRANSFER_GREETING + TRANSFER_APP_ID];
@@ -202,7 +202,7 @@ static int connect_to(struct transfer_input *in, struct fst_error *error)
         return channel_writev_all(in->channel, &iov, 1, o->connect_ns, in->call.stopped, error);
 }
 
-static int send_request(struct transfer_input *in, struct fst_error *error)
+static int transfer_client_send_request(struct transfer_input *in, struct fst_error *error)
 {
         unsigned char header[TRANSFER_HEADER];
         transfer_header(header, in->kind, (uint32_t)in->request_len);
@@ -227,7 +227,7 @@ static int pause_ns(struct transfer_input *in, int64_t ns)
 {
         int64_t begin = now_ns(), end = begin + ns, left, step = SECOND / 50, look = begin + step;
         while ((left = end - now_ns()) > 0) {
-                if (stopped(&in->call))
+                if (transfer_client_stopped(&in->call))
                         return -ECANCELED;
                 if (end - left >= look && in->call.gone) {
                         if (in->call.gone(in->call.gone_owner))
@@ -244,7 +244,7 @@ static int pause_ns(struct transfer_input *in, int64_t ns)
 static int pause_retry(struct transfer_input *in, int tried, int code, const struct fst_error *error)
 {
         const struct transfer_client_options *o = &in->client->options;
-        if (code == -ECANCELED || stopped(&in->call))
+        if (code == -ECANCELED || transfer_client_stopped(&in->call))
                 return -ECANCELED;
         if (tried >= o->max_retries || (in->call.gone && in->call.gone(in->call.gone_owner)))
                 return 1;
@@ -253,33 +253,33 @@ static int pause_retry(struct transfer_input *in, int tried, int code, const str
         return pause_ns(in, o->retry_wait_ns);
 }
 
-static int cancelled(struct fst_error *error)
+static int transfer_client_cancelled(struct fst_error *error)
 {
         return error_set(error, -ECANCELED, "task was cancelled");
 }
 
 /* A connection with the request on its way. */
-static int start(struct transfer_input *in, bool fresh, struct fst_error *error)
+static int transfer_client_start(struct transfer_input *in, bool fresh, struct fst_error *error)
 {
         int64_t begin = now_ns();
         int r;
         while (!fresh && (in->channel = pool_take(in->client, in->host, in->port, &in->bounded))) {
                 in->reused = true;
-                if (send_request(in, NULL) == 0)
+                if (transfer_client_send_request(in, NULL) == 0)
                         return 0;
                 drop_channel(in);
         }
         in->reused = in->bounded = false;
         for (int tried = in->call.retries_used;; tried++) {
-                r = connect_to(in, error);
+                r = transfer_client_connect_to(in, error);
                 if (r == 0)
-                        r = send_request(in, error);
+                        r = transfer_client_send_request(in, error);
                 if (r == 0)
                         break;
                 drop_channel(in);
                 int p = pause_retry(in, tried, r, error);
                 if (p < 0)
-                        r = cancelled(error);
+                        r = transfer_client_cancelled(error);
                 if (p)
                         break;
         }
@@ -304,9 +304,10 @@ static int input_new(struct transfer_client *client, const char *host, int port,
         in->request = mem_alloc(len ? len : 1);
         in->request_len = len;
         memcpy(in->request, request, len);
-        int r = stopped(&in->call) || (in->call.wait_first && pause_ns(in, client->options.retry_wait_ns) < 0)
-                        ? cancelled(error)
-                        : start(in, false, error);
+        int r = transfer_client_stopped(&in->call) ||
+                                (in->call.wait_first && pause_ns(in, client->options.retry_wait_ns) < 0)
+                        ? transfer_client_cancelled(error)
+                        : transfer_client_start(in, false, error);
         if (r) {
                 transfer_close(in);
                 return r;
@@ -341,7 +342,7 @@ static int wait_readable(struct transfer_input *in, size_t wanted, struct fst_er
         if (r > 0)
                 return 0;
         if (r == -ECANCELED)
-                return cancelled(error);
+                return transfer_client_cancelled(error);
         if (r == 0)
                 return error_set(error, -ETIMEDOUT, "nothing from %s for %lld s (spark.shuffle.io.connectionTimeout)",
                                  in->peer, (long long)(in->client->options.timeout_ns / SECOND));
@@ -349,7 +350,8 @@ static int wait_readable(struct transfer_input *in, size_t wanted, struct fst_er
 }
 
 /* Some bytes from the connection, of which @sure are certain to come: their number, or negative. */
-static ssize_t receive(struct transfer_input *in, void *buf, size_t n, size_t sure, struct fst_error *error)
+static ssize_t transfer_client_receive(struct transfer_input *in, void *buf, size_t n, size_t sure,
+                                       struct fst_error *error)
 {
         for (;;) {
                 ssize_t got = channel_read(in->channel, buf, n);
@@ -369,7 +371,7 @@ static ssize_t receive(struct transfer_input *in, void *buf, size_t n, size_t su
                 /* It was closed while it lay in the pool: that is nobody's failure. */
                 if (in->reused && !in->answered && in->kind == TRANSFER_FETCH) {
                         drop_channel(in);
-                        int r = start(in, true, error);
+                        int r = transfer_client_start(in, true, error);
                         if (r)
                                 return r;
                         continue;
@@ -390,7 +392,7 @@ static int need_ahead(struct transfer_input *in, size_t n, struct fst_error *err
                 in->ahead_at = 0;
         }
         while (in->ahead_len - in->ahead_at < n) {
-                ssize_t got = receive(in, in->ahead + in->ahead_len, AHEAD - in->ahead_len, 1, error);
+                ssize_t got = transfer_client_receive(in, in->ahead + in->ahead_len, AHEAD - in->ahead_len, 1, error);
                 if (got < 0)
                         return (int)got;
                 in->ahead_len += (size_t)got;
@@ -398,13 +400,13 @@ static int need_ahead(struct transfer_input *in, size_t n, struct fst_error *err
         return 0;
 }
 
-static int broken(struct transfer_input *in, const char *what, struct fst_error *error)
+static int transfer_client_broken(struct transfer_input *in, const char *what, struct fst_error *error)
 {
         return error_set(error, -EPROTO, "%s %s", in->peer, what);
 }
 
 /* The server's sentence becomes the error. */
-static int read_failure(struct transfer_input *in, uint32_t length, struct fst_error *error)
+static int transfer_client_read_failure(struct transfer_input *in, uint32_t length, struct fst_error *error)
 {
         unsigned char text[TRANSFER_SENTENCE] = {0};
         for (uint32_t at = 0; at < length;) {
@@ -434,7 +436,7 @@ static int next_frame(struct transfer_input *in, struct fst_error *error)
         if (r)
                 return r;
         if (!transfer_header_parse(in->ahead + in->ahead_at, &kind, &length))
-                return broken(in, "does not keep to the protocol", error);
+                return transfer_client_broken(in, "does not keep to the protocol", error);
         in->ahead_at += TRANSFER_HEADER;
         switch (kind) {
         case TRANSFER_DATA:
@@ -444,9 +446,9 @@ static int next_frame(struct transfer_input *in, struct fst_error *error)
                 in->ended = true;
                 return 0;
         case TRANSFER_FAILED:
-                return read_failure(in, length, error);
+                return transfer_client_read_failure(in, length, error);
         default:
-                return broken(in, "answered with a request", error);
+                return transfer_client_broken(in, "answered with a request", error);
         }
 }
 
@@ -471,7 +473,7 @@ static ssize_t read_some(struct transfer_input *in, void *buf, size_t n, struct 
                 memcpy(buf, in->ahead + in->ahead_at, (size_t)got);
                 in->ahead_at += (size_t)got;
         } else {
-                got = receive(in, buf, n, n, error);
+                got = transfer_client_receive(in, buf, n, n, error);
         }
         if (got > 0)
                 in->left -= (uint32_t)got;
@@ -499,7 +501,7 @@ int transfer_read_all(struct transfer_input *in, void *buf, size_t n, struct fst
                         return FST_TRANSFER_E_END;
                 if (got == 0) {
                         in->failed = true;
-                        return broken(in, "ended its answer in the middle", error);
+                        return transfer_client_broken(in, "ended its answer in the middle", error);
                 }
                 at += (size_t)got;
         }
@@ -543,7 +545,7 @@ void transfer_close(struct transfer_input *in)
 /* ------------------------------------------------------------------------------------------------------ uploads */
 
 /* Whether the server says something already, which can only be that it does not want the rest. */
-static bool speaks(struct transfer_input *in)
+static bool transfer_client_speaks(struct transfer_input *in)
 {
         struct pollfd p = {.fd = channel_fd(in->channel), .events = POLLIN};
         return !in->client->options.security && poll(&p, 1, 0) > 0;
@@ -557,7 +559,7 @@ static int send_piece(struct transfer_input *in, const struct iovec *piece, stru
                 size_t size = MIN(piece->iov_len - at, UPLOAD_FRAME);
                 transfer_header(header, TRANSFER_DATA, (uint32_t)size);
                 struct iovec iov[] = {{header, sizeof(header)}, {(char *)piece->iov_base + at, size}};
-                if (speaks(in))
+                if (transfer_client_speaks(in))
                         return 1;
                 int r = channel_writev_all(in->channel, iov, 2, in->client->options.timeout_ns, in->call.stopped,
                                            error);
@@ -602,7 +604,9 @@ static int end_upload(struct transfer_input *in, int r, struct fst_error *error)
         char rest;
         if (r == 0) {
                 ssize_t got = transfer_read(in, &rest, 1, error);
-                r = got < 0 ? (int)got : got > 0 ? broken(in, "answered an upload with data", error) : 0;
+                r = got < 0   ? (int)got
+                    : got > 0 ? transfer_client_broken(in, "answered an upload with data", error)
+                              : 0;
         }
         if (r) /* it may still expect the rest */
                 channel_free(steal(in->channel));

@@ -60,7 +60,7 @@ int64_t transfer_connection_deadline(const struct transfer_connection *c, const 
 /* ------------------------------------------------------------------------------------------------------ output */
 
 /* Bytes are due; 0 when all of them are written, -EAGAIN when the peer has to read first. */
-static int flush(struct transfer_connection *c, int64_t now, size_t *moved, struct fst_error *error)
+static int transfer_connection_flush(struct transfer_connection *c, int64_t now, size_t *moved, struct fst_error *error)
 {
         while (c->out_at < c->out_n) {
                 ssize_t n = channel_writev(c->channel, &c->out[c->out_at], c->out_n - c->out_at);
@@ -84,7 +84,7 @@ static int flush(struct transfer_connection *c, int64_t now, size_t *moved, stru
         return 0;
 }
 
-static void put_header(struct transfer_connection *c, enum transfer_kind kind, uint32_t length)
+static void transfer_connection_put_header(struct transfer_connection *c, enum transfer_kind kind, uint32_t length)
 {
         transfer_header(c->header, kind, length);
         c->out[0] = (struct iovec){c->header, sizeof(c->header)};
@@ -94,7 +94,7 @@ static void put_header(struct transfer_connection *c, enum transfer_kind kind, u
 
 static void answer_end(struct transfer_connection *c)
 {
-        put_header(c, TRANSFER_END, 0);
+        transfer_connection_put_header(c, TRANSFER_END, 0);
         c->ending = true;
 }
 
@@ -106,14 +106,14 @@ static void answer_failed(struct transfer_connection *c, int code, struct fst_er
         c->sentence = mem_alloc(4 + len);
         transfer_put_u32((unsigned char *)c->sentence, (uint32_t)-code);
         memcpy(c->sentence + 4, error_message(error), len);
-        put_header(c, TRANSFER_FAILED, (uint32_t)(4 + len));
+        transfer_connection_put_header(c, TRANSFER_FAILED, (uint32_t)(4 + len));
         c->out[c->out_n++] = (struct iovec){c->sentence, 4 + len};
         c->ending = true;
         error_deinit(error);
 }
 
 /* What the stream has next becomes a DATA frame, END or FAILED. */
-static void fill(struct transfer_connection *c)
+static void transfer_connection_fill(struct transfer_connection *c)
 {
         struct fst_error error = FST_ERROR_INIT;
         size_t total = 0;
@@ -127,7 +127,7 @@ static void fill(struct transfer_connection *c)
         } else if (n == 0) {
                 answer_end(c);
         } else {
-                put_header(c, TRANSFER_DATA, (uint32_t)total);
+                transfer_connection_put_header(c, TRANSFER_DATA, (uint32_t)total);
                 c->out_n = n + 1;
         }
 }
@@ -144,17 +144,18 @@ static void next_unit(struct transfer_connection *c, enum transfer_phase phase, 
         }
 }
 
-static int send_answer(struct transfer_connection *c, int64_t now, size_t *moved, struct fst_error *error)
+static int transfer_connection_send_answer(struct transfer_connection *c, int64_t now, size_t *moved,
+                                           struct fst_error *error)
 {
         for (;;) {
-                int r = flush(c, now, moved, error);
+                int r = transfer_connection_flush(c, now, moved, error);
                 if (r)
                         return r;
                 if (c->ending)
                         break;
                 if (*moved >= TURN)
                         return FST_TRANSFER_E_AGAIN;
-                fill(c);
+                transfer_connection_fill(c);
         }
         c->ending = false;
         close_exchange(c);
@@ -165,7 +166,7 @@ static int send_answer(struct transfer_connection *c, int64_t now, size_t *moved
 /* ------------------------------------------------------------------------------------------------------- input */
 
 /* The present unit is there: 0; -EAGAIN; -ESHUTDOWN for an end between exchanges. */
-static int gather(struct transfer_connection *c, int64_t now, struct fst_error *error)
+static int transfer_connection_gather(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         while (c->in_len < c->need) {
                 if (c->in_len == c->in_cap) {
@@ -190,7 +191,7 @@ static int gather(struct transfer_connection *c, int64_t now, struct fst_error *
         return 0;
 }
 
-static int greeted(struct transfer_connection *c, int64_t now, struct fst_error *error)
+static int transfer_connection_greeted(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         uint32_t word = transfer_get_u32(c->in + 4);
         if (memcmp(c->in, TRANSFER_MAGIC, 4) != 0)
@@ -206,7 +207,7 @@ static int greeted(struct transfer_connection *c, int64_t now, struct fst_error 
         return 0;
 }
 
-static int named(struct transfer_connection *c, int64_t now, struct fst_error *error)
+static int transfer_connection_named(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         const char *app_id = c->rules->app_id;
         if (app_id && (c->in_len != strlen(app_id) || memcmp(c->in, app_id, c->in_len) != 0))
@@ -216,7 +217,7 @@ static int named(struct transfer_connection *c, int64_t now, struct fst_error *e
         return 0;
 }
 
-static int headed(struct transfer_connection *c, int64_t now, struct fst_error *error)
+static int transfer_connection_headed(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         enum transfer_kind kind;
         uint32_t length;
@@ -232,7 +233,7 @@ static int headed(struct transfer_connection *c, int64_t now, struct fst_error *
         return 0;
 }
 
-static void requested(struct transfer_connection *c, int64_t now)
+static void transfer_connection_requested(struct transfer_connection *c, int64_t now)
 {
         struct fst_error error = FST_ERROR_INIT;
         const struct transfer_handler *h = c->rules->handler;
@@ -255,7 +256,7 @@ static void requested(struct transfer_connection *c, int64_t now)
 }
 
 /* An upload is refused, or its sink failed: say so at once, and throw away what still comes. */
-static void refuse(struct transfer_connection *c, int code, struct fst_error *error)
+static void transfer_connection_refuse(struct transfer_connection *c, int code, struct fst_error *error)
 {
         close_exchange(c);
         c->refused = true;
@@ -277,7 +278,7 @@ static int upload_headed(struct transfer_connection *c, int64_t now, struct fst_
                 struct fst_error why = FST_ERROR_INIT;
                 int r = c->sink->class->end(c->sink, &why);
                 if (r)
-                        refuse(c, r, &why);
+                        transfer_connection_refuse(c, r, &why);
                 else
                         answer_end(c);
         }
@@ -285,8 +286,8 @@ static int upload_headed(struct transfer_connection *c, int64_t now, struct fst_
         return 0;
 }
 
-static int uploading(struct transfer_connection *c, int64_t now, unsigned char *scratch, size_t *moved,
-                     struct fst_error *error)
+static int transfer_connection_uploading(struct transfer_connection *c, int64_t now, unsigned char *scratch,
+                                         size_t *moved, struct fst_error *error)
 {
         while (c->left > 0) {
                 ssize_t n = channel_read(c->channel, scratch, MIN(c->left, TRANSFER_SCRATCH));
@@ -302,7 +303,7 @@ static int uploading(struct transfer_connection *c, int64_t now, unsigned char *
                 struct fst_error why = FST_ERROR_INIT;
                 int r = c->refused ? 0 : c->sink->class->write(c->sink, scratch, (size_t)n, &why);
                 if (r)
-                        refuse(c, r, &why);
+                        transfer_connection_refuse(c, r, &why);
                 if (*moved >= TURN)
                         return FST_TRANSFER_E_AGAIN;
         }
@@ -311,26 +312,26 @@ static int uploading(struct transfer_connection *c, int64_t now, unsigned char *
 }
 
 /* One unit: 0 when it is done, else as transfer_connection_run, or -EAGAIN. */
-static int step(struct transfer_connection *c, int64_t now, unsigned char *scratch, size_t *moved,
-                struct fst_error *error)
+static int transfer_connection_step(struct transfer_connection *c, int64_t now, unsigned char *scratch, size_t *moved,
+                                    struct fst_error *error)
 {
         int r;
         if (c->phase == PHASE_SENDING)
-                return send_answer(c, now, moved, error);
+                return transfer_connection_send_answer(c, now, moved, error);
         if (c->phase == PHASE_UPLOADING)
-                return uploading(c, now, scratch, moved, error);
-        r = gather(c, now, error);
+                return transfer_connection_uploading(c, now, scratch, moved, error);
+        r = transfer_connection_gather(c, now, error);
         if (r)
                 return r;
         switch (c->phase) {
         case PHASE_GREETING:
-                return greeted(c, now, error);
+                return transfer_connection_greeted(c, now, error);
         case PHASE_APP_ID:
-                return named(c, now, error);
+                return transfer_connection_named(c, now, error);
         case PHASE_HEADER:
-                return headed(c, now, error);
+                return transfer_connection_headed(c, now, error);
         case PHASE_REQUEST:
-                requested(c, now);
+                transfer_connection_requested(c, now);
                 return 0;
         default:
                 return upload_headed(c, now, error);
@@ -343,13 +344,13 @@ int transfer_connection_run(struct transfer_connection *c, int64_t now, unsigned
         size_t moved = 0;
         int r;
         do {
-                r = step(c, now, scratch, &moved, error);
+                r = transfer_connection_step(c, now, scratch, &moved, error);
                 if (r == 0 && moved >= TURN)
                         r = FST_TRANSFER_E_AGAIN;
         } while (r == 0);
         bool early = c->phase != PHASE_SENDING && c->out_at < c->out_n; /* the refusal of an upload that still comes */
         if (r == -EAGAIN && early) {
-                int w = flush(c, now, &moved, error);
+                int w = transfer_connection_flush(c, now, &moved, error);
                 if (w < 0 && w != -EAGAIN)
                         return w;
         }

@@ -53,7 +53,7 @@ struct transfer_server {
 };
 
 /* A line about a stranger, but no flood of them: at most ten in a second. */
-static void complain(struct transfer_server *s, const char *peer, const char *what)
+static void transfer_server_complain(struct transfer_server *s, const char *peer, const char *what)
 {
         pthread_mutex_lock(&s->lock);
         int64_t now = now_ns();
@@ -74,7 +74,7 @@ static void complain(struct transfer_server *s, const char *peer, const char *wh
 
 /* ------------------------------------------------------------------------------------------------ connections */
 
-static void drop(struct worker *w, struct transfer_connection *c)
+static void transfer_server_drop(struct worker *w, struct transfer_connection *c)
 {
         *(c->previous ? &c->previous->next : &w->first) = c->next;
         if (c->next)
@@ -91,7 +91,7 @@ static void drop(struct worker *w, struct transfer_connection *c)
         transfer_connection_free(c);
 }
 
-static void wait_for(struct worker *w, struct transfer_connection *c, int events)
+static void transfer_server_wait_for(struct worker *w, struct transfer_connection *c, int events)
 {
         if (events == c->events)
                 return;
@@ -101,32 +101,32 @@ static void wait_for(struct worker *w, struct transfer_connection *c, int events
 }
 
 /* Let a connection go on. While an answer is sent the peer says nothing, so its end shows only as an event. */
-static void run(struct worker *w, struct transfer_connection *c, uint32_t ready)
+static void transfer_server_run(struct worker *w, struct transfer_connection *c, uint32_t ready)
 {
         struct fst_error error = FST_ERROR_INIT;
         int events = 0;
         if (c->phase == PHASE_SENDING && ready & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
-                drop(w, c);
+                transfer_server_drop(w, c);
                 return;
         }
         int r = transfer_connection_run(c, now_ns(), w->scratch, &events, &error);
         if (r == FST_TRANSFER_E_AGAIN) {
                 /* Both are ready at most times: the loop comes back without waiting. */
-                wait_for(w, c, EPOLLIN | EPOLLOUT);
+                transfer_server_wait_for(w, c, EPOLLIN | EPOLLOUT);
         } else if (r == 0) {
-                wait_for(w, c,
-                         (events & POLLIN ? EPOLLIN : 0) | (events & POLLOUT ? EPOLLOUT : 0) |
-                                 (c->phase == PHASE_SENDING ? EPOLLRDHUP : 0));
+                transfer_server_wait_for(w, c,
+                                         (events & POLLIN ? EPOLLIN : 0) | (events & POLLOUT ? EPOLLOUT : 0) |
+                                                 (c->phase == PHASE_SENDING ? EPOLLRDHUP : 0));
         } else {
                 bool ordinary = r == -ESHUTDOWN || r == -ECONNRESET || r == -EPIPE;
                 if (!ordinary)
-                        complain(w->server, channel_peer(c->channel), error_message(&error));
-                drop(w, c);
+                        transfer_server_complain(w->server, channel_peer(c->channel), error_message(&error));
+                transfer_server_drop(w, c);
         }
         error_deinit(&error);
 }
 
-static void adopt(struct worker *w)
+static void transfer_server_adopt(struct worker *w)
 {
         struct transfer_server *s = w->server;
         uint64_t count;
@@ -142,13 +142,13 @@ static void adopt(struct worker *w)
                 if (w->first)
                         w->first->previous = c;
                 w->first = c;
-                run(w, c, 0);
+                transfer_server_run(w, c, 0);
                 c = next;
         }
 }
 
 /* Close what has passed its deadline; returns how long to sleep at most, in ms. */
-static int expire(struct worker *w, int64_t *looked)
+static int transfer_server_expire(struct worker *w, int64_t *looked)
 {
         const struct transfer_rules *rules = &w->server->rules;
         int64_t every = MAX(MIN(MIN(rules->handshake_ns, rules->idle_ns) / 4, 5 * SECOND), SECOND / 100);
@@ -163,8 +163,8 @@ static int expire(struct worker *w, int64_t *looked)
                         if (now < transfer_connection_deadline(c, &why))
                                 continue;
                         if (why)
-                                complain(w->server, channel_peer(c->channel), why);
-                        drop(w, c);
+                                transfer_server_complain(w->server, channel_peer(c->channel), why);
+                        transfer_server_drop(w, c);
                 }
         }
         return (int)(every / 1000000) + 1;
@@ -172,7 +172,7 @@ static int expire(struct worker *w, int64_t *looked)
 
 /* ------------------------------------------------------------------------------------------------ the threads */
 
-static void hand_out(struct transfer_server *s, int fd, const char *peer)
+static void transfer_server_hand_out(struct transfer_server *s, int fd, const char *peer)
 {
         struct channel *channel = NULL;
         struct fst_error error = FST_ERROR_INIT;
@@ -182,13 +182,13 @@ static void hand_out(struct transfer_server *s, int fd, const char *peer)
         s->counters.open += !full;
         pthread_mutex_unlock(&s->lock);
         if (full) {
-                complain(s, peer, "there are too many connections");
+                transfer_server_complain(s, peer, "there are too many connections");
                 close(fd);
                 return;
         }
         int r = channel_new(fd, s->options.security, CHANNEL_SERVER, &channel, &error);
         if (r) {
-                complain(s, peer, error_message(&error));
+                transfer_server_complain(s, peer, error_message(&error));
                 error_deinit(&error);
                 pthread_mutex_lock(&s->lock);
                 s->counters.open--;
@@ -213,16 +213,16 @@ static void accept_all(struct transfer_server *s)
                 char peer[64];
                 int fd = socket_accept(s->fd);
                 if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {
-                        complain(s, "a client", strerror(-fd));
+                        transfer_server_complain(s, "a client", strerror(-fd));
                         poll(NULL, 0, 20); /* the connection is still there: do not spin */
                 }
                 if (fd < 0)
                         return;
-                hand_out(s, fd, socket_name(fd, true, peer, sizeof(peer)));
+                transfer_server_hand_out(s, fd, socket_name(fd, true, peer, sizeof(peer)));
         }
 }
 
-static void *worker_main(void *arg)
+static void *transfer_server_worker_main(void *arg)
 {
         struct worker *w = arg;
         struct transfer_server *s = w->server;
@@ -232,18 +232,18 @@ static void *worker_main(void *arg)
         pthread_setname_np(pthread_self(), name);
         while (!__atomic_load_n(&s->stopping, __ATOMIC_ACQUIRE)) {
                 struct epoll_event ready[64];
-                int n = epoll_wait(w->epoll, ready, ARRAY_SIZE(ready), expire(w, &looked));
+                int n = epoll_wait(w->epoll, ready, ARRAY_SIZE(ready), transfer_server_expire(w, &looked));
                 for (int i = 0; i < n; i++)
                         if (ready[i].data.ptr == w)
-                                adopt(w);
+                                transfer_server_adopt(w);
                         else if (ready[i].data.ptr == s)
                                 accept_all(s);
                         else
-                                run(w, ready[i].data.ptr, ready[i].events);
+                                transfer_server_run(w, ready[i].data.ptr, ready[i].events);
         }
-        adopt(w);
+        transfer_server_adopt(w);
         while (w->first)
-                drop(w, w->first);
+                transfer_server_drop(w, w->first);
         return NULL;
 }
 
@@ -258,7 +258,7 @@ static int worker_start(struct worker *w, struct transfer_server *s, struct fst_
         epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &(struct epoll_event){.events = EPOLLIN, .data.ptr = w});
         if (w == s->workers)
                 epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->fd, &(struct epoll_event){.events = EPOLLIN, .data.ptr = s});
-        int r = -pthread_create(&w->thread, NULL, worker_main, w);
+        int r = -pthread_create(&w->thread, NULL, transfer_server_worker_main, w);
         if (r)
                 return error_set(error, r, "cannot start a transfer server's thread: %s", strerror(-r));
         w->running = true;

@@ -4,7 +4,8 @@
 #include "base/error.h"
 #include "rpc/transfer/transfer.pb-c.h"
 
-static int unpack(const unsigned char *data, size_t len, Firesteel__TransferRequest **request, struct fst_error *error)
+static int transfer_services_unpack(const unsigned char *data, size_t len, Firesteel__TransferRequest **request,
+                                    struct fst_error *error)
 {
         *request = firesteel__transfer_request__unpack(NULL, len, data);
         return *request ? 0 : error_set(error, -EBADMSG, "a request that cannot be read");
@@ -20,7 +21,7 @@ static int services_open(void *owner, const unsigned char *data, size_t len, str
 {
         const struct transfer_services *s = owner;
         Firesteel__TransferRequest *request;
-        int r = unpack(data, len, &request, error);
+        int r = transfer_services_unpack(data, len, &request, error);
         if (r)
                 return r;
         if (request->what_case == FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE && s->fetch_shuffle)
@@ -40,7 +41,7 @@ static int services_put(void *owner, const unsigned char *data, size_t len, stru
 {
         const struct transfer_services *s = owner;
         Firesteel__TransferRequest *request;
-        int r = unpack(data, len, &request, error);
+        int r = transfer_services_unpack(data, len, &request, error);
         if (r)
                 return r;
         if (request->what_case == FIRESTEEL__TRANSFER_REQUEST__WHAT_PUT_BLOCK && s->put_block)

@@ -105,7 +105,7 @@ static bool bit_remove(bit_set *set, int32_t index)
 
 /* ------------------------------------------------------------------------------------ profiles and attempts */
 
-static struct profile *profile_find(const struct executor_allocation *a, int id)
+static struct profile *executor_allocation_profile_find(const struct executor_allocation *a, int id)
 {
         for (size_t i = 0; i < a->profiles.len; i++)
                 if (a->profiles.data[i].id == id)
@@ -161,9 +161,9 @@ static void attempt_free(struct stage_attempt *at)
         free(at);
 }
 
-static void recount(struct executor_allocation *a, struct stage_attempt *at)
+static void executor_allocation_recount(struct executor_allocation *a, struct stage_attempt *at)
 {
-        struct profile *p = profile_find(a, at->profile);
+        struct profile *p = executor_allocation_profile_find(a, at->profile);
         struct sched_demand now = {.pending = MAX(0, at->n_tasks - at->n_started),
                                    .speculative = at->n_speculative,
                                    .running = at->running,
@@ -243,7 +243,7 @@ static void update_hints(struct executor_allocation *a)
                 update_hints_of(a, &a->profiles.data[i]);
 }
 
-static struct executor_request request_of(const struct profile *p)
+static struct executor_request executor_allocation_request_of(const struct profile *p)
 {
         return (struct executor_request){.profile = p->id,
                                          .target = p->target,
@@ -252,18 +252,18 @@ static struct executor_request request_of(const struct profile *p)
                                          .n_hosts = (int)p->hosts.len};
 }
 
-static bool request_total(struct executor_allocation *a)
+static bool executor_allocation_request_total(struct executor_allocation *a)
 {
         VEC(struct executor_request) requests = {0};
 
         for (size_t i = 0; i < a->profiles.len; i++)
-                vec_push(&requests, request_of(&a->profiles.data[i]));
+                vec_push(&requests, executor_allocation_request_of(&a->profiles.data[i]));
         a->told = a->ops->request_total(a->owner, requests.data, (int)requests.len);
         vec_deinit(&requests);
         return a->told;
 }
 
-static int needed(const struct executor_allocation *a, const struct profile *p)
+static int executor_allocation_needed(const struct executor_allocation *a, const struct profile *p)
 {
         double tasks = (double)p->demand.pending + p->demand.speculative + p->demand.running;
         double need = ceil(tasks * a->config.ratio / p->tasks_per_executor);
@@ -328,7 +328,7 @@ int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
 
         for (size_t i = 0; i < a->profiles.len; i++) {
                 struct profile *p = &a->profiles.data[i];
-                int need = needed(a, p);
+                int need = executor_allocation_needed(a, p);
 
                 p->before = p->target;
                 if (a->initializing)
@@ -343,7 +343,7 @@ int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
         }
         if (!changed)
                 return 0;
-        if (request_total(a))
+        if (executor_allocation_request_total(a))
                 return targets_taken(a, now);
         log_warn(LOG, "Unable to reach the cluster manager to request more executors!");
         for (size_t i = 0; i < a->profiles.len; i++)
@@ -371,7 +371,7 @@ static struct remaining *remaining_of(struct remaining *list, int *n, const stru
 }
 
 /* May one more of the profile go? */
-static bool spare(const struct executor_allocation *a, const struct idle_executor *e, int executors)
+static bool executor_allocation_spare(const struct executor_allocation *a, const struct idle_executor *e, int executors)
 {
         int target = executor_allocation_target(a, e->profile);
         const char *limit = executors - 1 < a->config.min ? "minimum number of executor limit"
@@ -400,7 +400,7 @@ static int ask_to_remove(struct executor_allocation *a, const int32_t *executors
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
 
         /* to be sure that ending executors lowered no target */
-        request_total(a);
+        executor_allocation_request_total(a);
         a->dirty = a->dirty || gone < n;
         if (gone == 0) {
                 list_executors(a, &names, executors, n);
@@ -436,7 +436,7 @@ int executor_allocation_remove(struct executor_allocation *a, const struct idle_
                         continue;
                 }
                 left = remaining_of(remaining, &n_profiles, a->monitor, executors[i].profile);
-                if (!spare(a, &executors[i], left->executors))
+                if (!executor_allocation_spare(a, &executors[i], left->executors))
                         continue;
                 picked[n_picked++] = executors[i].executor;
                 left->executors--;
@@ -514,7 +514,7 @@ void executor_allocation_free(struct executor_allocation *a)
 
 void executor_allocation_start(struct executor_allocation *a)
 {
-        request_total(a);
+        executor_allocation_request_total(a);
 }
 
 void executor_allocation_reset(struct executor_allocation *a)
@@ -552,7 +552,7 @@ static void take_hints(struct executor_allocation *a, struct stage_attempt *at, 
 void executor_allocation_stage_submitted(struct executor_allocation *a, const struct stage_demand *stage, int64_t now)
 {
         struct stage_attempt *at = attempt_ensure(a, stage->stage, stage->attempt);
-        bool added = !profile_find(a, stage->profile);
+        bool added = !executor_allocation_profile_find(a, stage->profile);
 
         a->initializing = false;
         a->n_submitted += !at->submitted;
@@ -563,11 +563,11 @@ void executor_allocation_stage_submitted(struct executor_allocation *a, const st
         if (added)
                 profile_add(a, stage->profile, stage->tasks_per_executor);
         take_hints(a, at, stage);
-        recount(a, at);
+        executor_allocation_recount(a, at);
         update_hints(a);
         start_timer(a, now);
         if (added && a->config.initial > 0)
-                request_total(a);
+                executor_allocation_request_total(a);
 }
 
 void executor_allocation_stage_completed(struct executor_allocation *a, int stage, int attempt)
@@ -579,7 +579,7 @@ void executor_allocation_stage_completed(struct executor_allocation *a, int stag
         at->submitted = at->unschedulable = false;
         a->n_submitted--;
         attempt_clear(at);
-        recount(a, at);
+        executor_allocation_recount(a, at);
         drop_if_over(a, at);
         update_hints(a);
         if (a->n_submitted == 0)
@@ -593,7 +593,7 @@ void executor_allocation_unschedulable(struct executor_allocation *a, int stage,
         if (!at || !at->submitted)
                 return;
         at->unschedulable = yes;
-        recount(a, at);
+        executor_allocation_recount(a, at);
         if (yes)
                 start_timer(a, now);
 }
@@ -605,7 +605,7 @@ void executor_allocation_speculative(struct executor_allocation *a, int stage, i
         if (!at || !at->submitted)
                 return;
         at->n_speculative += bit_add(&at->speculative, index);
-        recount(a, at);
+        executor_allocation_recount(a, at);
         start_timer(a, now);
 }
 
@@ -619,7 +619,7 @@ void executor_allocation_task_started(struct executor_allocation *a, const struc
                 at->n_speculative -= bit_remove(&at->speculative, task->index);
         else if (at->submitted)
                 at->n_started += bit_add(&at->started, task->index);
-        recount(a, at);
+        executor_allocation_recount(a, at);
         if (!tasks_wait(a))
                 stop_timer(a);
 }
@@ -646,7 +646,7 @@ void executor_allocation_task_ended(struct executor_allocation *a, const struct 
         }
         if (!at)
                 return;
-        recount(a, at);
+        executor_allocation_recount(a, at);
         drop_if_over(a, at);
 }
 
@@ -659,28 +659,28 @@ struct executor_monitor *executor_allocation_monitor(struct executor_allocation 
 
 int executor_allocation_target(const struct executor_allocation *a, int profile)
 {
-        const struct profile *p = profile_find(a, profile);
+        const struct profile *p = executor_allocation_profile_find(a, profile);
 
         return p ? p->target : 0;
 }
 
 int executor_allocation_step(const struct executor_allocation *a, int profile)
 {
-        const struct profile *p = profile_find(a, profile);
+        const struct profile *p = executor_allocation_profile_find(a, profile);
 
         return p ? p->step : 0;
 }
 
 int executor_allocation_need(const struct executor_allocation *a, int profile)
 {
-        const struct profile *p = profile_find(a, profile);
+        const struct profile *p = executor_allocation_profile_find(a, profile);
 
-        return p ? needed(a, p) : 0;
+        return p ? executor_allocation_needed(a, p) : 0;
 }
 
 struct sched_demand executor_allocation_demand(const struct executor_allocation *a, int profile)
 {
-        const struct profile *p = profile_find(a, profile);
+        const struct profile *p = executor_allocation_profile_find(a, profile);
 
         return p ? p->demand : (struct sched_demand){0};
 }
@@ -697,16 +697,16 @@ struct executor_allocation_sums executor_allocation_sums(const struct executor_a
         for (size_t i = 0; i < a->profiles.len; i++) {
                 sums.to_add += a->profiles.data[i].step;
                 sums.target += a->profiles.data[i].target;
-                sums.need += needed(a, &a->profiles.data[i]);
+                sums.need += executor_allocation_needed(a, &a->profiles.data[i]);
         }
         return sums;
 }
 
 bool executor_allocation_request(const struct executor_allocation *a, int profile, struct executor_request *request)
 {
-        const struct profile *p = profile_find(a, profile);
+        const struct profile *p = executor_allocation_profile_find(a, profile);
 
         if (p)
-                *request = request_of(p);
+                *request = executor_allocation_request_of(p);
         return p != NULL;
 }

@@ -18,7 +18,8 @@
 
 #define SECOND INT64_C(1000000000)
 
-static int read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
+static int executor_allocation_conf_read_int(const struct fst_conf *conf, const char *key, int *out,
+                                             struct fst_error *error)
 {
         int64_t value;
         int r;
@@ -34,7 +35,7 @@ static int read_int(const struct fst_conf *conf, const char *key, int *out, stru
         return 0;
 }
 
-static int64_t scaled(int64_t value, int64_t unit)
+static int64_t executor_allocation_conf_scaled(int64_t value, int64_t unit)
 {
         int64_t out;
 
@@ -48,7 +49,7 @@ static int read_seconds(const struct fst_conf *conf, const char *key, int64_t *o
         int r = conf_get_ms(conf, key, &ms, error);
 
         if (r == 0)
-                *out = scaled(ms / 1000, SECOND);
+                *out = executor_allocation_conf_scaled(ms / 1000, SECOND);
         return r;
 }
 
@@ -60,23 +61,24 @@ static int read_idle_time(const struct fst_conf *conf, const char *key, int64_t 
         if (r == 0 && ms < 0)
                 r = error_set(error, -EINVAL, "%s is %lld ms: Timeout must be >= 0.", key, (long long)ms);
         if (r == 0)
-                *out = scaled(ms, SECOND / 1000);
+                *out = executor_allocation_conf_scaled(ms, SECOND / 1000);
         return r;
 }
 
-static int read_numbers(const struct fst_conf *conf, struct executor_allocation_config *c, struct fst_error *error)
+static int executor_allocation_conf_read_numbers(const struct fst_conf *conf, struct executor_allocation_config *c,
+                                                 struct fst_error *error)
 {
         static const char min_key[] = PREFIX "minExecutors", max_key[] = PREFIX "maxExecutors";
         int initial = 0, instances = 0, r;
 
         c->max = INT_MAX;
-        r = read_int(conf, min_key, &c->min, error);
+        r = executor_allocation_conf_read_int(conf, min_key, &c->min, error);
         if (r == 0)
-                r = read_int(conf, max_key, &c->max, error);
+                r = executor_allocation_conf_read_int(conf, max_key, &c->max, error);
         if (r == 0)
-                r = read_int(conf, PREFIX "initialExecutors", &initial, error);
+                r = executor_allocation_conf_read_int(conf, PREFIX "initialExecutors", &initial, error);
         if (r == 0)
-                r = read_int(conf, "spark.executor.instances", &instances, error);
+                r = executor_allocation_conf_read_int(conf, "spark.executor.instances", &instances, error);
         if (r)
                 return r;
         if (c->min < 0 || c->max < 0)
@@ -182,7 +184,8 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
 /* How many tasks that take @request of it an executor's @amount of a resource lets run. */
 static int64_t tasks_of(int64_t amount, int64_t request)
 {
-        return request >= RESOURCE_ONE ? amount / (request / RESOURCE_ONE) : scaled(amount, RESOURCE_ONE / request);
+        return request >= RESOURCE_ONE ? amount / (request / RESOURCE_ONE)
+                                       : executor_allocation_conf_scaled(amount, RESOURCE_ONE / request);
 }
 
 /* What of cores and custom resources gives out first decides. */
@@ -193,7 +196,7 @@ static int read_tasks(const struct fst_conf *conf, struct executor_allocation_co
         int cores = 1, r = sched_config_read(conf, &sched, error);
 
         if (r == 0)
-                r = read_int(conf, "spark.executor.cores", &cores, error);
+                r = executor_allocation_conf_read_int(conf, "spark.executor.cores", &cores, error);
         if (r)
                 return r;
         if (cores < sched.task_cpus)
@@ -223,7 +226,7 @@ int executor_allocation_config_read(const struct fst_conf *conf, struct executor
                                     struct fst_error *error)
 {
         struct executor_allocation_config read = {0};
-        int r = read_numbers(conf, &read, error);
+        int r = executor_allocation_conf_read_numbers(conf, &read, error);
 
         if (r == 0)
                 r = read_growth(conf, &read, error);

@@ -236,7 +236,7 @@ static void update_running(struct executor_monitor *m, struct tracker *t, int st
         update_timeout(m, t);
 }
 
-static int by_executor(const void *a, const void *b)
+static int executor_monitor_by_executor(const void *a, const void *b)
 {
         int32_t x = ((const struct idle_executor *)a)->executor, y = ((const struct idle_executor *)b)->executor;
 
@@ -259,7 +259,8 @@ const struct idle_executor *executor_monitor_timed_out(struct executor_monitor *
                                 m->next_timeout = MIN(m->next_timeout, t->timeout_at);
                 }
                 if (m->timed_out.len > 1)
-                        qsort(m->timed_out.data, m->timed_out.len, sizeof(*m->timed_out.data), by_executor);
+                        qsort(m->timed_out.data, m->timed_out.len, sizeof(*m->timed_out.data),
+                              executor_monitor_by_executor);
         }
         *n = (int)m->timed_out.len;
         return m->timed_out.data;

@@ -5,7 +5,7 @@
  */
 #include "sched/simulator/event_queue.h"
 
-static bool before(const struct event *a, const struct event *b)
+static bool event_queue_before(const struct event *a, const struct event *b)
 {
         if (a->at != b->at)
                 return a->at < b->at;
@@ -23,7 +23,7 @@ void event_queue_push(struct event_queue *q, struct event event)
         vec_push(&q->heap, event);
         size_t hole = q->heap.len - 1;
 
-        while (hole > 0 && before(&event, &q->heap.data[(hole - 1) / 4])) {
+        while (hole > 0 && event_queue_before(&event, &q->heap.data[(hole - 1) / 4])) {
                 q->heap.data[hole] = q->heap.data[(hole - 1) / 4];
                 hole = (hole - 1) / 4;
         }
@@ -39,9 +39,9 @@ struct event event_queue_pop(struct event_queue *q)
                 size_t end = MIN(child + 4, n);
 
                 for (size_t other = child + 1; other < end; other++)
-                        if (before(&heap[other], &heap[child]))
+                        if (event_queue_before(&heap[other], &heap[child]))
                                 child = other;
-                if (!before(&heap[child], &last))
+                if (!event_queue_before(&heap[child], &last))
                         break;
                 heap[hole] = heap[child];
         }

@@ -49,7 +49,7 @@ static size_t line_len(const struct replay *r, const char *at)
         return (size_t)((newline ? newline : r->end) - at);
 }
 
-static void diverge(struct replay *r, const char *now, size_t len)
+static void sched_replay_diverge(struct replay *r, const char *now, size_t len)
 {
         size_t then = r->compared < r->end ? line_len(r, r->compared) : 0;
 
@@ -62,14 +62,14 @@ static void diverge(struct replay *r, const char *now, size_t len)
 }
 
 /* The fresh scheduler's recorder: one line. */
-static void compare(void *owner, const char *line, size_t len)
+static void sched_replay_compare(void *owner, const char *line, size_t len)
 {
         struct replay *r = owner;
 
         if (r->diverged || r->compared == r->end) /* a trace that was cut short ends where it ends */
                 return;
         if ((size_t)(r->end - r->compared) < len || memcmp(r->compared, line, len) != 0) {
-                diverge(r, line, len - 1);
+                sched_replay_diverge(r, line, len - 1);
                 return;
         }
         r->report.lines++;
@@ -78,7 +78,7 @@ static void compare(void *owner, const char *line, size_t len)
 }
 
 /* True if the line that is due says so. */
-static bool answered(const struct replay *r, const char *word, int64_t number)
+static bool sched_replay_answered(const struct replay *r, const char *word, int64_t number)
 {
         char line[64];
         int len = snprintf(line, sizeof(line), "%s %lld\n", word, (long long)number);
@@ -86,13 +86,13 @@ static bool answered(const struct replay *r, const char *word, int64_t number)
         return !r->diverged && r->end - r->compared >= len && memcmp(r->compared, line, (size_t)len) == 0;
 }
 
-static bool cached(const struct lineage *rdd, int partition)
+static bool sched_replay_cached(const struct lineage *rdd, int partition)
 {
-        return answered(container_of(rdd, struct replay_rdd, lineage)->replay, "cached", rdd->id);
+        return sched_replay_answered(container_of(rdd, struct replay_rdd, lineage)->replay, "cached", rdd->id);
 }
 
 /* The words of the line that is due after @word; false if that is another one. */
-static bool due(const struct replay *r, const char *word, struct trace_words *w)
+static bool sched_replay_due(const struct replay *r, const char *word, struct trace_words *w)
 {
         size_t len = strlen(word);
 
@@ -102,13 +102,14 @@ static bool due(const struct replay *r, const char *word, struct trace_words *w)
         return true;
 }
 
-static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
+static int sched_replay_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out,
+                                  int max)
 {
         struct replay *r = owner;
         struct trace_words w;
         int n = 0;
 
-        if (!due(r, "preferred ", &w) || trace_take_number(&w, 0, MAX_ID) != rdd->id ||
+        if (!sched_replay_due(r, "preferred ", &w) || trace_take_number(&w, 0, MAX_ID) != rdd->id ||
             trace_take_number(&w, 0, INT32_MAX) != partition)
                 return 0;
         n = (int)trace_take_number(&w, 0, max);
@@ -123,17 +124,17 @@ static int preferred(void *owner, const struct lineage *rdd, int partition, stru
         return w.bad ? 0 : n;
 }
 
-static bool may_prefer(void *owner, const struct lineage *rdd)
+static bool sched_replay_may_prefer(void *owner, const struct lineage *rdd)
 {
-        return answered(owner, "may_prefer", rdd->id);
+        return sched_replay_answered(owner, "may_prefer", rdd->id);
 }
 
-static const char *rack(void *owner, const char *host)
+static const char *sched_replay_rack(void *owner, const char *host)
 {
         struct replay *r = owner;
         struct trace_words w;
 
-        if (!due(r, "rack ", &w))
+        if (!sched_replay_due(r, "rack ", &w))
                 return NULL;
         _cleanup_free_ char *name = trace_take_text(&w);
         char *answer = name && strcmp(name, host) == 0 ? trace_take_text(&w) : NULL;
@@ -143,7 +144,8 @@ static const char *rack(void *owner, const char *host)
         return answer;
 }
 
-static void needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first, int *count)
+static void sched_replay_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                               int *count)
 {
         const int *at = container_of(child, struct replay_rdd, lineage)->needs[dep - child->deps];
 
@@ -160,68 +162,69 @@ static void free_hosts(struct replay *r)
 
 /* -------------------------------------------------------------------------------------- what it decides */
 
-static void job_started(void *owner, struct job *job)
+static void sched_replay_job_started(void *owner, struct job *job)
 {
         ((struct replay *)owner)->report.jobs++;
 }
 
-static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+static void sched_replay_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
 }
 
-static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
+static void sched_replay_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
 {
         ((struct replay *)owner)->report.tasks += n;
 }
 
-static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+static void sched_replay_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
 {
 }
 
-static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                      const char *message)
+static void sched_replay_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
+                                   enum task_state state, const char *message)
 {
 }
 
-static void stage_completed(void *owner, struct stage *stage, const char *failure)
+static void sched_replay_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
 }
 
-static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+static void sched_replay_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
 }
 
-static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+static void sched_replay_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
+                                            uint64_t handle)
 {
 }
 
-static void task_set_removed(void *owner, struct task_set *set)
+static void sched_replay_task_set_removed(void *owner, struct task_set *set)
 {
 }
 
-static void stage_removed(void *owner, struct stage *stage)
+static void sched_replay_stage_removed(void *owner, struct stage *stage)
 {
 }
 
-static void job_removed(void *owner, struct job *job)
+static void sched_replay_job_removed(void *owner, struct job *job)
 {
 }
 
 static const struct sched_ops replay_ops = {
-        .job_started = job_started,
-        .stage_submitted = stage_submitted,
-        .launch = launch,
-        .kill_task = kill_task,
-        .task_lost = task_lost,
-        .stage_completed = stage_completed,
-        .job_ended = job_ended,
-        .map_output_removed = map_output_removed,
-        .task_set_removed = task_set_removed,
-        .stage_removed = stage_removed,
-        .job_removed = job_removed,
-        .preferred = preferred,
-        .may_prefer = may_prefer,
-        .rack = rack,
+        .job_started = sched_replay_job_started,
+        .stage_submitted = sched_replay_stage_submitted,
+        .launch = sched_replay_launch,
+        .kill_task = sched_replay_kill_task,
+        .task_lost = sched_replay_task_lost,
+        .stage_completed = sched_replay_stage_completed,
+        .job_ended = sched_replay_job_ended,
+        .map_output_removed = sched_replay_map_output_removed,
+        .task_set_removed = sched_replay_task_set_removed,
+        .stage_removed = sched_replay_stage_removed,
+        .job_removed = sched_replay_job_removed,
+        .preferred = sched_replay_preferred,
+        .may_prefer = sched_replay_may_prefer,
+        .rack = sched_replay_rack,
 };
 
 /* -------------------------------------------------------------------------------- what it is told: a line each */
@@ -260,7 +263,7 @@ static double take_fraction(struct trace_words *w)
         return value;
 }
 
-static void take_setting(struct replay *r, struct trace_words *w)
+static void sched_replay_take_setting(struct replay *r, struct trace_words *w)
 {
         char key[64];
 
@@ -293,7 +296,7 @@ static void take_setting(struct replay *r, struct trace_words *w)
 static void on_config(struct replay *r, struct trace_words *w)
 {
         while (trace_words_left(w) && !w->bad)
-                take_setting(r, w);
+                sched_replay_take_setting(r, w);
 }
 
 static void on_pool(struct replay *r, struct trace_words *w)
@@ -373,7 +376,7 @@ static void take_dep(struct replay *r, struct replay_rdd *of, struct trace_words
         dep.parent = &parent->lineage;
         of->needs = mem_grow(of->needs, (size_t)(rdd->n_deps + 1) * sizeof(*of->needs));
         of->needs[rdd->n_deps] = mapped ? take_needs(rdd, dep.parent, w) : NULL;
-        dep.needs = mapped ? needs : NULL;
+        dep.needs = mapped ? sched_replay_needs : NULL;
         rdd->deps = mem_grow(rdd->deps, (size_t)(rdd->n_deps + 1) * sizeof(*rdd->deps));
         rdd->deps[rdd->n_deps++] = dep;
 }
@@ -399,7 +402,7 @@ static void on_rdd(struct replay *r, struct trace_words *w)
         rdd->lineage.indeterminate = flags & 2;
         rdd->lineage.name = trace_take_text(w);
         rdd->lineage.call_site = trace_take_text(w);
-        rdd->lineage.cached = cached;
+        rdd->lineage.cached = sched_replay_cached;
         while (trace_words_left(w) && !w->bad)
                 take_dep(r, rdd, w);
         r->rdds.data[id] = rdd; /* now, so that no RDD is its own parent */
@@ -503,7 +506,7 @@ struct taken_resource {
         VEC(char *) addresses;
 };
 
-static void take_resource(struct trace_words *w, struct taken_resource *resource)
+static void sched_replay_take_resource(struct trace_words *w, struct taken_resource *resource)
 {
         *resource = (struct taken_resource){.name = trace_take_text(w)};
         w->bad |= !resource->name;
@@ -529,7 +532,7 @@ static void on_add_executor(struct replay *r, struct trace_words *w)
         while (trace_words_left(w) && !w->bad && spec.n_resources < 16) {
                 struct taken_resource *t = &taken[spec.n_resources];
 
-                take_resource(w, t);
+                sched_replay_take_resource(w, t);
                 resources[spec.n_resources++] = (struct executor_resource){
                         t->name, (const char *const *)t->addresses.data, (int)t->addresses.len};
         }
@@ -607,7 +610,7 @@ static void on_result_fits(struct replay *r, struct trace_words *w)
                 sched_result_fits(r->s, task_id, bytes, now);
 }
 
-static void take_status(struct trace_words *w, struct task_status *status, struct task_fetch *fetch)
+static void sched_replay_take_status(struct trace_words *w, struct task_status *status, struct task_fetch *fetch)
 {
         status->task_id = trace_take_number(w, -1, INT64_MAX);
         status->state = (enum task_state)take_int(w, TASK_SUCCEEDED, TASK_RUNNING - 1);
@@ -635,7 +638,7 @@ static void on_status(struct replay *r, struct trace_words *w)
                 struct task_status status = {0};
                 struct task_fetch fetch = {0};
 
-                take_status(w, &status, &fetch);
+                sched_replay_take_status(w, &status, &fetch);
                 vec_push(&statuses, status);
                 vec_push(&fetches, fetch);
         }
@@ -655,12 +658,12 @@ static void on_revive(struct replay *r, struct trace_words *w)
         sched_revive(r->s, take_time(r, w));
 }
 
-static void on_tick(struct replay *r, struct trace_words *w)
+static void sched_replay_on_tick(struct replay *r, struct trace_words *w)
 {
         sched_tick(r->s, take_time(r, w));
 }
 
-static void on_end(struct replay *r, struct trace_words *w)
+static void sched_replay_on_end(struct replay *r, struct trace_words *w)
 {
         r->ended = true;
         sched_free(steal(r->s));
@@ -673,7 +676,7 @@ static const struct record {
 } records[] = {
         {"status", on_status},
         {"revive", on_revive},
-        {"tick", on_tick},
+        {"tick", sched_replay_on_tick},
         {"submit", on_submit},
         {"rdd", on_rdd, true},
         {"config", on_config, true},
@@ -695,7 +698,7 @@ static const struct record {
         {"cancel_all", on_cancel_all},
         {"unregister_shuffle", on_unregister_shuffle},
         {"move_output", on_move_output},
-        {"end", on_end},
+        {"end", sched_replay_on_end},
 };
 
 /* ------------------------------------------------------------------------------------------------ the loop */
@@ -711,17 +714,17 @@ static int bad_line(struct replay *r, const char *why)
 }
 
 /* The settings have been read: the scheduler begins, and says its own first lines. */
-static void begin(struct replay *r)
+static void sched_replay_begin(struct replay *r)
 {
         r->config.pools = r->pools.data;
         r->config.n_pools = (int)r->pools.len;
         r->config.resources = r->resources.data;
         r->config.n_resources = (int)r->resources.len;
         r->s = sched_new(&r->config, &replay_ops, r);
-        sched_record(r->s, (struct sched_trace_sink){.write = compare, .owner = r, .each_line = true});
+        sched_record(r->s, (struct sched_trace_sink){.write = sched_replay_compare, .owner = r, .each_line = true});
 }
 
-static int feed(struct replay *r)
+static int sched_replay_feed(struct replay *r)
 {
         size_t len = line_len(r, r->at);
         struct trace_words w = trace_words_of(r->at, len);
@@ -731,7 +734,7 @@ static int feed(struct replay *r)
         if (r->at + len == r->end)
                 return bad_line(r, "the line does not end");
         if (len > 2 && memcmp(r->at, "= ", 2) == 0) {
-                diverge(r, "(nothing)", 9);
+                sched_replay_diverge(r, "(nothing)", 9);
                 return 0;
         }
         trace_take_word(&w, word, sizeof(word));
@@ -741,7 +744,7 @@ static int feed(struct replay *r)
         if (!record)
                 return bad_line(r, "unknown record");
         if (record->take != on_config && record->take != on_pool && record->take != on_resource && !r->s)
-                begin(r);
+                sched_replay_begin(r);
         record->take(r, &w);
         if (w.bad || trace_words_left(&w))
                 return bad_line(r, "cannot be read");
@@ -753,11 +756,11 @@ static int feed(struct replay *r)
         r->report.calls++;
         r->parsed = r->compared;
         if (!r->diverged && r->compared <= r->at)
-                diverge(r, "(nothing)", 9);
+                sched_replay_diverge(r, "(nothing)", 9);
         return 0;
 }
 
-static int run(struct replay *r)
+static int sched_replay_run(struct replay *r)
 {
         static const char first[] = SCHED_TRACE_FIRST_LINE "\n";
         size_t len = (size_t)(r->end - r->at);
@@ -769,7 +772,7 @@ static int run(struct replay *r)
         r->parsed = r->at + strlen(first);
         while (r->parsed < r->end && !r->diverged && !r->ended) {
                 r->at = r->parsed;
-                int e = feed(r);
+                int e = sched_replay_feed(r);
 
                 if (e < 0)
                         return e;
@@ -791,7 +794,7 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
                            .max_tasks = max_tasks,
                            .config = SCHED_CONFIG_DEFAULT,
                            .error = error};
-        int e = run(&r);
+        int e = sched_replay_run(&r);
 
         *report = r.report;
         r.diverged = true; /* what follows is no decision of the trace's */

@@ -19,55 +19,56 @@ enum { NETWORK_NS = 200000, TURN_NS = 50000 };
 
 /* ------------------------------------------------------------------------------------------------- chance */
 
-static uint64_t mix(uint64_t z)
+static uint64_t simulator_mix(uint64_t z)
 {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
 }
 
-static uint64_t draw(struct sim *sim)
+static uint64_t simulator_draw(struct sim *sim)
 {
-        return mix(sim->random += 0x9e3779b97f4a7c15u);
+        return simulator_mix(sim->random += 0x9e3779b97f4a7c15u);
 }
 
 uint32_t sim_roll(struct sim *sim, uint32_t sides)
 {
-        return (uint32_t)(((draw(sim) >> 32) * sides) >> 32);
+        return (uint32_t)(((simulator_draw(sim) >> 32) * sides) >> 32);
 }
 
-static double unit(uint64_t bits)
+static double simulator_unit(uint64_t bits)
 {
         return (double)(bits >> 11) * 0x1p-53;
 }
 
 bool sim_chance(struct sim *sim, double chance)
 {
-        return chance > 0 && unit(draw(sim)) < chance;
+        return chance > 0 && simulator_unit(simulator_draw(sim)) < chance;
 }
 
 uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c)
 {
-        return mix(mix(mix(sim->o.seed * 0x9e3779b97f4a7c15u + a) + b * 0xd1342543de82ef95u) + c);
+        return simulator_mix(
+                simulator_mix(simulator_mix(sim->o.seed * 0x9e3779b97f4a7c15u + a) + b * 0xd1342543de82ef95u) + c);
 }
 
 int64_t sim_spread(struct sim *sim, int64_t mean)
 {
-        return mean <= 0 ? 0 : (int64_t)((double)mean * (0.5 + unit(draw(sim))));
+        return mean <= 0 ? 0 : (int64_t)((double)mean * (0.5 + simulator_unit(simulator_draw(sim))));
 }
 
 bool sim_mishap(struct sim *sim, double chance)
 {
-        return chance > 0 && sim->now < sim->calm_at && unit(draw(sim)) < chance;
+        return chance > 0 && sim->now < sim->calm_at && simulator_unit(simulator_draw(sim)) < chance;
 }
 
 /* How long a task takes: drawn from its id, so that nobody need remember. */
 static int64_t task_ns(const struct sim *sim, int64_t id)
 {
-        uint64_t dice = mix(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
-        double factor = 0.5 + unit(dice);
+        uint64_t dice = simulator_mix(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
+        double factor = 0.5 + simulator_unit(dice);
 
-        if (sim->o.stragglers > 0 && unit(mix(dice + 1)) < sim->o.stragglers)
+        if (sim->o.stragglers > 0 && simulator_unit(simulator_mix(dice + 1)) < sim->o.stragglers)
                 factor *= sim->o.straggler_factor;
         return (int64_t)((double)sim->o.task_ns * factor) + 1;
 }
@@ -80,7 +81,7 @@ static int64_t clock_of(const struct sim *sim)
 }
 
 /* What a call took, begun at @since. */
-static void decided(struct sim *sim, int64_t since)
+static void simulator_decided(struct sim *sim, int64_t since)
 {
         sim->report->decisions++;
         if (sim->o.clock)
@@ -97,14 +98,14 @@ static void tell_statuses(struct sim *sim)
         int64_t since = clock_of(sim);
 
         sched_update_status(sim->s, sim->batch, n, sim->now);
-        decided(sim, since);
+        simulator_decided(sim, since);
         for (int i = 0; i < n; i++)
                 sim->tasks.data[sim->batch[i].task_id].telling = false;
 }
 
 /* ------------------------------------------------------------------------------------------------ network */
 
-static void die(struct sim *sim, int executor);
+static void simulator_die(struct sim *sim, int executor);
 
 int64_t sim_travel(struct sim *sim, bool *twice)
 {
@@ -206,10 +207,11 @@ static void on_add(struct sim *sim, int host, int cores)
         int64_t since = clock_of(sim);
         int got = sched_add_executor(sim->s, id, name, cores, sim->now);
 
-        decided(sim, since);
+        simulator_decided(sim, since);
         sim_check(sim, got == index, "executor %d was given the index %d", index, got);
         if (sim->life_ns > 0 && sim->now < sim->calm_at)
-                sim_at(sim, (int64_t)(-natural_log(1 - unit(draw(sim))) * (double)sim->life_ns), SIM_DIE, index, 1);
+                sim_at(sim, (int64_t)(-natural_log(1 - simulator_unit(simulator_draw(sim))) * (double)sim->life_ns),
+                       SIM_DIE, index, 1);
 }
 
 bool sim_input_gone(struct sim *sim, struct sim_set *set)
@@ -227,7 +229,7 @@ bool sim_input_gone(struct sim *sim, struct sim_set *set)
         return false;
 }
 
-static void die(struct sim *sim, int executor)
+static void simulator_die(struct sim *sim, int executor)
 {
         struct sim_executor *e = &sim->executors.data[executor];
         int64_t notice = NETWORK_NS;
@@ -252,7 +254,7 @@ static void on_notice(struct sim *sim, int executor)
 
         sim->report->executors_lost++;
         sched_executor_lost(sim->s, executor, sim_roll(sim, 2), "the connection was lost", sim->now);
-        decided(sim, since);
+        simulator_decided(sim, since);
         e->known = false;
         sim->n_known--;
         sim_check_lost(sim, executor);
@@ -277,7 +279,7 @@ static void on_die(struct sim *sim, int executor, bool may_leave)
                 sim_at(sim, sim_spread(sim, sim->o.task_ns * 2), SIM_DIE, executor, 0);
                 return;
         }
-        die(sim, executor);
+        simulator_die(sim, executor);
 }
 
 static void on_disable(struct sim *sim, int executor)
@@ -304,7 +306,7 @@ static void on_enable(struct sim *sim, int executor)
 
 /* ----------------------------------------------------------------------------------- tasks on an executor */
 
-static enum task_state outcome(struct sim *sim, const struct sim_run *run, const struct sim_task *task)
+static enum task_state simulator_outcome(struct sim *sim, const struct sim_run *run, const struct sim_task *task)
 {
         if (run->set->save >= 0 && task->commit == SIM_COMMIT_DONE)
                 return TASK_SUCCEEDED;
@@ -330,7 +332,7 @@ static enum task_state outcome(struct sim *sim, const struct sim_run *run, const
         }
 }
 
-static void on_step(struct sim *sim, int index, int64_t generation)
+static void simulator_on_step(struct sim *sim, int index, int64_t generation)
 {
         struct sim_run *run = &sim->runs.data[index];
 
@@ -341,7 +343,7 @@ static void on_step(struct sim *sim, int index, int64_t generation)
         if (sim_commits_ask(sim, index, id))
                 return;
         run->at++;
-        sim->tasks.data[id].outcome = (uint8_t)outcome(sim, run, &sim->tasks.data[id]);
+        sim->tasks.data[id].outcome = (uint8_t)simulator_outcome(sim, run, &sim->tasks.data[id]);
         if (run->each || run->n == 1)
                 send_statuses(sim, run->executor, id, 1);
         else if (run->at == run->n)
@@ -451,10 +453,10 @@ static void on_cancel(struct sim *sim, const struct event *event)
         }
 }
 
-static void handle(struct sim *sim, const struct event *event)
+static void simulator_handle(struct sim *sim, const struct event *event)
 {
         if (event->kind == SIM_STEP) {
-                on_step(sim, event->index, event->number);
+                simulator_on_step(sim, event->index, event->number);
                 return;
         }
         if (event->kind == SIM_STATUS) {
@@ -507,7 +509,7 @@ static void handle(struct sim *sim, const struct event *event)
 }
 
 /* Take what has come, then let the scheduler decide. False when nothing is left to wait for. */
-static bool turn(struct sim *sim)
+static bool simulator_turn(struct sim *sim)
 {
         int64_t next = MIN(event_queue_time(&sim->queue), sched_deadline(sim->s));
 
@@ -521,7 +523,7 @@ static bool turn(struct sim *sim)
 
                 sim->now = MAX(sim->now, event.at);
                 sim->report->events++;
-                handle(sim, &event);
+                simulator_handle(sim, &event);
         }
         tell_statuses(sim);
         int64_t since = clock_of(sim);
@@ -529,7 +531,7 @@ static bool turn(struct sim *sim)
         if (sched_deadline(sim->s) <= sim->now)
                 sched_tick(sim->s, sim->now);
         sched_revive(sim->s, sim->now);
-        decided(sim, since);
+        simulator_decided(sim, since);
         sim_places_check_turn(sim);
         sim->report->turns++;
         if (sim->o.disturb)
@@ -542,7 +544,7 @@ static bool all_ended(const struct sim *sim)
         return sim->ended == (int)sim->jobs.len;
 }
 
-static void begin(struct sim *sim)
+static void simulator_begin(struct sim *sim)
 {
         sim->random = sim->o.seed;
         sim->spare_run = -1;
@@ -578,8 +580,8 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
         sim->o = *options;
         sim->report = report;
         sim->error = error;
-        begin(sim);
-        while (!sim->broken && turn(sim)) {
+        simulator_begin(sim);
+        while (!sim->broken && simulator_turn(sim)) {
                 if (sim->stop_at > 0 && report->events >= sim->stop_at)
                         break;
                 if (all_ended(sim)) {

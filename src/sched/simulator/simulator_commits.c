@@ -38,7 +38,7 @@ static int starts_over(const struct task_set *set)
         return set->barrier || set->stage->indeterminate ? set->attempt : 0;
 }
 
-static void commit(struct sim *sim, const struct sim_set *s, int64_t task_id)
+static void simulator_commits_commit(struct sim *sim, const struct sim_set *s, int64_t task_id)
 {
         struct sim_job *j = save_of(sim, s);
         struct task_attempt_info info;
@@ -64,7 +64,7 @@ bool sim_commits_ask(struct sim *sim, int index, int64_t task_id)
         if (run->set->save < 0 || task->kill_came || task->outcome == TASK_FETCH_FAILED)
                 return false;
         if (task->commit == SIM_COMMIT_ALLOWED && !sim_mishap(sim, sim->o.random ? 0.02 : 0))
-                commit(sim, run->set, task_id);
+                simulator_commits_commit(sim, run->set, task_id);
         if (task->commit != SIM_COMMIT_NONE || sim_mishap(sim, sim->o.task_failures))
                 return false;
         int64_t delay = sim_travel(sim, &twice);

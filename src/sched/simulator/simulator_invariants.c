@@ -27,7 +27,7 @@ void sim_broken(struct sim *sim, const char *format, ...)
                   (double)sim->now / 1e9, buf_text(&text));
 }
 
-static struct sim_task *task_at(struct sim *sim, int64_t id)
+static struct sim_task *simulator_invariants_task_at(struct sim *sim, int64_t id)
 {
         return id >= 0 && (size_t)id < sim->tasks.len ? &sim->tasks.data[id] : NULL;
 }
@@ -44,7 +44,7 @@ static struct sim_output *output_at(struct sim *sim, uint64_t handle)
 
 /* -------------------------------------------------------------------------------------------------- jobs */
 
-static void job_started(void *owner, struct job *job)
+static void simulator_invariants_job_started(void *owner, struct job *job)
 {
         struct sim *sim = owner;
         struct sim_job *j = job_at(sim, job);
@@ -61,7 +61,7 @@ static void job_started(void *owner, struct job *job)
         sim_commits_reset(j);
 }
 
-static void job_ended(void *owner, struct job *job, enum job_result result, const char *message)
+static void simulator_invariants_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
         struct sim *sim = owner;
         struct sim_job *j = job_at(sim, job);
@@ -82,7 +82,7 @@ static void job_ended(void *owner, struct job *job, enum job_result result, cons
         sim_check(sim, result == JOB_SUCCEEDED || (message && *message), "job %d failed without a reason", job->id);
 }
 
-static void job_removed(void *owner, struct job *job)
+static void simulator_invariants_job_removed(void *owner, struct job *job)
 {
         struct sim *sim = owner;
         struct sim_job *j = job_at(sim, job);
@@ -105,7 +105,7 @@ static void push_once(lineage_list *list, const struct lineage *rdd)
 }
 
 /* Whether @stage reads what @parent writes, and not a cached RDD in between. */
-static bool reads(const struct stage *stage, const struct stage *parent)
+static bool simulator_invariants_reads(const struct stage *stage, const struct stage *parent)
 {
         lineage_list stack = {0};
         bool found = false;
@@ -156,7 +156,7 @@ static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage
         }
 }
 
-static void stage_submitted(void *owner, struct stage *stage, struct task_set *set)
+static void simulator_invariants_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
         struct sim *sim = owner;
         struct sim_set *s = new0(struct sim_set);
@@ -178,18 +178,18 @@ static void stage_submitted(void *owner, struct stage *stage, struct task_set *s
         sim->report->stages_again += set->attempt > 0;
         sim_check(sim, set->n > 0 && stage->jobs.len > 0, "stage %s begins without tasks or without a job", set->id);
         for (int i = 0; i < stage->n_parents; i++)
-                if (reads(stage, stage->parents[i]))
+                if (simulator_invariants_reads(stage, stage->parents[i]))
                         read_inputs(sim, s, stage->parents[i]);
         for (int i = 0; i < set->n && !s->result; i++)
                 sim_check(sim, !map_outputs_has(stage->outputs, task_set_output(set, i)),
                           "stage %s computes output %d, which is there", set->id, task_set_output(set, i));
 }
 
-static void stage_completed(void *owner, struct stage *stage, const char *failure)
+static void simulator_invariants_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
 }
 
-static void task_set_removed(void *owner, struct task_set *set)
+static void simulator_invariants_task_set_removed(void *owner, struct task_set *set)
 {
         struct sim *sim = owner;
         struct sim_set *s = steal(set->user);
@@ -206,7 +206,7 @@ static void task_set_removed(void *owner, struct task_set *set)
         free(s);
 }
 
-static void stage_removed(void *owner, struct stage *stage)
+static void simulator_invariants_stage_removed(void *owner, struct stage *stage)
 {
         struct sim *sim = owner;
 
@@ -217,7 +217,7 @@ static void stage_removed(void *owner, struct stage *stage)
 
 /* ------------------------------------------------------------------------------------------------- tasks */
 
-static int take_run(struct sim *sim)
+static int simulator_invariants_take_run(struct sim *sim)
 {
         int run = sim->spare_run;
 
@@ -257,7 +257,8 @@ static void check_launch(struct sim *sim, int executor, struct task_set *set, co
         }
 }
 
-static void launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
+static void simulator_invariants_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run,
+                                        int n)
 {
         struct sim *sim = owner;
 
@@ -266,7 +267,7 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
                 return;
         check_launch(sim, executor, set, run, n);
         sim_places_check(sim, executor, set, run, n);
-        int index = take_run(sim);
+        int index = simulator_invariants_take_run(sim);
         struct sim_run *r = &sim->runs.data[index];
         struct sim_executor *e = &sim->executors.data[executor];
 
@@ -292,7 +293,7 @@ static void launch(void *owner, int executor, struct task_set *set, const struct
 
 void sim_task_ended(struct sim *sim, int64_t task_id)
 {
-        struct sim_task *task = task_at(sim, task_id);
+        struct sim_task *task = simulator_invariants_task_at(sim, task_id);
         int index = task->run;
         struct sim_run *run = &sim->runs.data[index];
         struct sim_executor *e = &sim->executors.data[run->executor];
@@ -309,10 +310,11 @@ void sim_task_ended(struct sim *sim, int64_t task_id)
         sim->spare_run = index;
 }
 
-static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
+static void simulator_invariants_kill_task(void *owner, int executor, int64_t task_id, bool interrupt,
+                                           const char *reason)
 {
         struct sim *sim = owner;
-        struct sim_task *task = task_at(sim, task_id);
+        struct sim_task *task = simulator_invariants_task_at(sim, task_id);
 
         if (task && task->telling && !task->killed) {
                 task->killed = true; /* its end and the wish for it cross each other */
@@ -327,11 +329,11 @@ static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt
         sim_send_kill(sim, task_id);
 }
 
-static void task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                      const char *message)
+static void simulator_invariants_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
+                                           enum task_state state, const char *message)
 {
         struct sim *sim = owner;
-        struct sim_task *task = task_at(sim, task_id);
+        struct sim_task *task = simulator_invariants_task_at(sim, task_id);
 
         if (!sim_check(sim, task && task->run >= 0 && sim->runs.data[task->run].executor == executor,
                        "task %lld is lost on executor %d, where it does not run", (long long)task_id, executor))
@@ -342,7 +344,8 @@ static void task_lost(void *owner, int executor, struct task_set *set, int64_t t
         sim_task_ended(sim, task_id);
 }
 
-static void task_accepted(void *owner, const struct task_attempt_info *info, const struct task_status *status)
+static void simulator_invariants_task_accepted(void *owner, const struct task_attempt_info *info,
+                                               const struct task_status *status)
 {
         struct sim *sim = owner;
         const struct stage *stage = info->set->stage;
@@ -374,7 +377,8 @@ static void task_accepted(void *owner, const struct task_attempt_info *info, con
         sim_commits_accepted(sim, j, info->output, status->task_id);
 }
 
-static void map_output_removed(void *owner, int shuffle_id, int map_partition, int executor, uint64_t handle)
+static void simulator_invariants_map_output_removed(void *owner, int shuffle_id, int map_partition, int executor,
+                                                    uint64_t handle)
 {
         struct sim *sim = owner;
         struct sim_output *output = output_at(sim, handle);
@@ -390,7 +394,7 @@ static void map_output_removed(void *owner, int shuffle_id, int map_partition, i
 }
 
 /* A driver forgets what the outputs brought: they will be accepted once more. */
-static void outputs_reset(void *owner, struct job *job)
+static void simulator_invariants_outputs_reset(void *owner, struct job *job)
 {
         struct sim_job *j = job_at(owner, job);
 
@@ -402,37 +406,37 @@ static void outputs_reset(void *owner, struct job *job)
         sim_commits_reset(j);
 }
 
-static void kill_executor(void *owner, int executor, bool decommission, const char *reason)
+static void simulator_invariants_kill_executor(void *owner, int executor, bool decommission, const char *reason)
 {
         sim_at(owner, 0, SIM_DIE, executor, 0);
 }
 
-static void unschedulable(void *owner, struct task_set *set, bool yes)
+static void simulator_invariants_unschedulable(void *owner, struct task_set *set, bool yes)
 {
         ((struct sim *)owner)->report->unschedulable += yes;
 }
 
 const struct sched_ops sim_ops = {
-        .job_started = job_started,
-        .stage_submitted = stage_submitted,
-        .launch = launch,
-        .kill_task = kill_task,
-        .task_lost = task_lost,
-        .task_accepted = task_accepted,
-        .stage_completed = stage_completed,
-        .job_ended = job_ended,
-        .map_output_removed = map_output_removed,
-        .task_set_removed = task_set_removed,
-        .stage_removed = stage_removed,
-        .job_removed = job_removed,
-        .outputs_reset = outputs_reset,
+        .job_started = simulator_invariants_job_started,
+        .stage_submitted = simulator_invariants_stage_submitted,
+        .launch = simulator_invariants_launch,
+        .kill_task = simulator_invariants_kill_task,
+        .task_lost = simulator_invariants_task_lost,
+        .task_accepted = simulator_invariants_task_accepted,
+        .stage_completed = simulator_invariants_stage_completed,
+        .job_ended = simulator_invariants_job_ended,
+        .map_output_removed = simulator_invariants_map_output_removed,
+        .task_set_removed = simulator_invariants_task_set_removed,
+        .stage_removed = simulator_invariants_stage_removed,
+        .job_removed = simulator_invariants_job_removed,
+        .outputs_reset = simulator_invariants_outputs_reset,
         .preferred = sim_preferred,
         .may_prefer = sim_may_prefer,
         .rack = sim_rack,
         .barrier_launching = sim_barrier_launching,
         .excluded = sim_excluded,
-        .kill_executor = kill_executor,
-        .unschedulable = unschedulable,
+        .kill_executor = simulator_invariants_kill_executor,
+        .unschedulable = simulator_invariants_unschedulable,
 };
 
 /* --------------------------------------------------------------------------------------------- the whole */

@@ -26,7 +26,8 @@ static int rack_of(const struct sim *sim, int host)
 }
 
 /* Where @partition of @rdd lies; at most 3. */
-static int places_of(const struct sim *sim, const struct lineage *rdd, int partition, struct sim_place *out)
+static int simulator_locality_places_of(const struct sim *sim, const struct lineage *rdd, int partition,
+                                        struct sim_place *out)
 {
         uint64_t dice = sim_hash(sim, 1, (uint64_t)rdd->id, (uint64_t)partition);
 
@@ -57,7 +58,7 @@ int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct 
 {
         struct sim *sim = owner;
         struct sim_place places[3];
-        int n = sim_may_prefer(sim, rdd) ? MIN(places_of(sim, rdd, partition, places), max) : 0;
+        int n = sim_may_prefer(sim, rdd) ? MIN(simulator_locality_places_of(sim, rdd, partition, places), max) : 0;
 
         for (int i = 0; i < n; i++) {
                 snprintf(sim->names[i], sizeof(sim->names[i]), "host%d", places[i].host);
@@ -77,14 +78,15 @@ const char *sim_rack(void *owner, const char *host)
 }
 
 /* As Spark looks: the partition itself, then what it needs along narrow dependencies, the first before the others. */
-static int walk(const struct sim *sim, const struct lineage *rdd, int partition, struct sim_place *out, int *steps)
+static int simulator_locality_walk(const struct sim *sim, const struct lineage *rdd, int partition,
+                                   struct sim_place *out, int *steps)
 {
         int n = 0;
 
         if (--*steps < 0)
                 return 0;
         if (sim_may_prefer((void *)sim, rdd))
-                n = places_of(sim, rdd, partition, out);
+                n = simulator_locality_places_of(sim, rdd, partition, out);
         for (int d = 0; d < rdd->n_deps && n == 0; d++) {
                 const struct lineage *parent = rdd->deps[d].parent;
                 int64_t from = parent->partitions, to = rdd->partitions;
@@ -93,7 +95,7 @@ static int walk(const struct sim *sim, const struct lineage *rdd, int partition,
 
                 if (rdd->deps[d].kind == LINEAGE_NARROW)
                         for (int p = first; p < end && n == 0; p++)
-                                n = walk(sim, parent, p, out, steps);
+                                n = simulator_locality_walk(sim, parent, p, out, steps);
         }
         return n;
 }
@@ -106,7 +108,7 @@ void sim_places_begin(struct sim *sim, struct sim_set *s, const struct task_set 
         for (int i = 0; i < set->n; i++) {
                 struct sim_place places[3];
                 int steps = 100000;
-                int n = walk(sim, set->stage->lineage, task_set_partition(set, i), places, &steps);
+                int n = simulator_locality_walk(sim, set->stage->lineage, task_set_partition(set, i), places, &steps);
 
                 for (int k = 0; k < n; k++)
                         vec_push(&s->places, places[k]);
@@ -125,7 +127,8 @@ void sim_places_end(struct sim_set *s)
 
 /* --------------------------------------------------------------------------------------------------- locality */
 
-static enum task_locality nearness(const struct sim *sim, const struct sim_place *place, int executor)
+static enum task_locality simulator_locality_nearness(const struct sim *sim, const struct sim_place *place,
+                                                      int executor)
 {
         int host = sim->executors.data[executor].host;
 
@@ -136,7 +139,7 @@ static enum task_locality nearness(const struct sim *sim, const struct sim_place
         return sim->o.racks > 0 && rack_of(sim, place->host) == rack_of(sim, host) ? LOCALITY_RACK_LOCAL : LOCALITY_ANY;
 }
 
-static bool usable(const struct sim *sim, int executor)
+static bool simulator_locality_usable(const struct sim *sim, int executor)
 {
         const struct sim_executor *e = &sim->executors.data[executor];
 
@@ -149,10 +152,10 @@ static enum task_locality best_level(const struct sim *sim, const struct sim_pla
         enum task_locality best = LOCALITY_ANY;
 
         for (size_t e = 0; e < sim->executors.len && best > LOCALITY_PROCESS_LOCAL; e++) {
-                if (!usable(sim, (int)e) || sim->executors.data[e].usable_since > since)
+                if (!simulator_locality_usable(sim, (int)e) || sim->executors.data[e].usable_since > since)
                         continue;
                 for (int i = 0; i < n; i++)
-                        best = MIN(best, nearness(sim, &places[i], (int)e));
+                        best = MIN(best, simulator_locality_nearness(sim, &places[i], (int)e));
         }
         return best;
 }
@@ -168,7 +171,7 @@ static void check_locality(struct sim *sim, const struct sim_set *s, int executo
         if (n == 0)
                 return;
         for (int i = 0; i < n; i++)
-                level = MIN(level, nearness(sim, &places[i], executor));
+                level = MIN(level, simulator_locality_nearness(sim, &places[i], executor));
         sim_check(sim, task->locality >= level, "task %d of stage %d.%d is launched as %s, but is %s", task->index,
                   s->stage, s->attempt, locality_name(task->locality), locality_name(level));
         if (task->attempt > 0 || task->speculative || s->barrier)
@@ -192,7 +195,7 @@ static void check_locality(struct sim *sim, const struct sim_set *s, int executo
 
 /* -------------------------------------------------------------------------------------------------- exclusion */
 
-static bool contains(const sim_numbers *list, int32_t number)
+static bool simulator_locality_contains(const sim_numbers *list, int32_t number)
 {
         for (size_t i = 0; i < list->len; i++)
                 if (list->data[i] == number)
@@ -256,7 +259,7 @@ static int failed_on(const struct sim_set *s, int executor)
         return n;
 }
 
-static void check_exclusion(struct sim *sim, const struct sim_set *s, int executor)
+static void simulator_locality_check_exclusion(struct sim *sim, const struct sim_set *s, int executor)
 {
         const struct exclusion_config *config = &sim->o.config.exclusion;
         const struct sim_executor *e = &sim->executors.data[executor];
@@ -266,7 +269,9 @@ static void check_exclusion(struct sim *sim, const struct sim_set *s, int execut
                   e->host);
         if (!config->stage)
                 return;
-        sim_check(sim, !contains(&s->excluded, executor) && !contains(&s->excluded_hosts, e->host),
+        sim_check(sim,
+                  !simulator_locality_contains(&s->excluded, executor) &&
+                          !simulator_locality_contains(&s->excluded_hosts, e->host),
                   "stage %d.%d runs on executor %d on host%d, which is excluded for it", s->stage, s->attempt, executor,
                   e->host);
         int failed = failed_on(s, executor), excluded = 0;
@@ -342,7 +347,7 @@ void sim_places_check(struct sim *sim, int executor, const struct task_set *set,
         const struct sim_set *s = set->user;
 
         check_gang(sim, s, executor, &run[0], n);
-        check_exclusion(sim, s, executor);
+        simulator_locality_check_exclusion(sim, s, executor);
         for (int i = 0; i < n; i++) {
                 sim->report->speculative += run[i].speculative;
                 if (s->failures.len > 0)

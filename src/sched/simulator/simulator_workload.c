@@ -26,7 +26,8 @@ static struct lineage *add_rdd(struct sim *sim, int partitions)
         return &rdd->lineage;
 }
 
-static void depend(struct sim *sim, struct lineage *rdd, enum lineage_dep_kind kind, struct lineage *parent)
+static void simulator_workload_depend(struct sim *sim, struct lineage *rdd, enum lineage_dep_kind kind,
+                                      struct lineage *parent)
 {
         rdd->deps = mem_grow(rdd->deps, (size_t)(rdd->n_deps + 1) * sizeof(*rdd->deps));
         rdd->deps[rdd->n_deps++] = (struct lineage_dep){.kind = kind,
@@ -131,8 +132,8 @@ static void make_random_lineages(struct sim *sim)
                 draw_kind(sim, rdd);
                 rdd->indeterminate = sim->o.barrier > 0 && sim_roll(sim, 8) == 0;
                 for (uint32_t d = i == 0 ? 0 : sim_roll(sim, 4); d > 0; d--)
-                        depend(sim, rdd, sim_roll(sim, 2) ? LINEAGE_SHUFFLE : LINEAGE_NARROW,
-                               &sim->rdds.data[sim_roll(sim, (uint32_t)i)]->lineage);
+                        simulator_workload_depend(sim, rdd, sim_roll(sim, 2) ? LINEAGE_SHUFFLE : LINEAGE_NARROW,
+                                                  &sim->rdds.data[sim_roll(sim, (uint32_t)i)]->lineage);
                 if (sim_roll(sim, 6) == 0)
                         rdd->cached = rdd_cached;
         }
@@ -175,10 +176,11 @@ static struct lineage *make_chain(struct sim *sim, int64_t tasks)
 
                 draw_kind(sim, rdd);
                 if (i > 0)
-                        depend(sim, rdd, LINEAGE_SHUFFLE, &sim->rdds.data[first + (size_t)i - 1]->lineage);
+                        simulator_workload_depend(sim, rdd, LINEAGE_SHUFFLE,
+                                                  &sim->rdds.data[first + (size_t)i - 1]->lineage);
                 if (i > 1 && sim_roll(sim, 4) == 0)
-                        depend(sim, rdd, LINEAGE_SHUFFLE,
-                               &sim->rdds.data[first + sim_roll(sim, (uint32_t)i - 1)]->lineage);
+                        simulator_workload_depend(sim, rdd, LINEAGE_SHUFFLE,
+                                                  &sim->rdds.data[first + sim_roll(sim, (uint32_t)i - 1)]->lineage);
         }
         return &sim->rdds.data[sim->rdds.len - 1]->lineage;
 }

@@ -89,14 +89,14 @@ void executors_unqueue(struct executors *x, int index)
         *(e->next >= 0 ? &executors_at(x, e->next)->prev : &x->last) = e->prev;
 }
 
-static bool usable(const struct executors *x, const struct executor *e)
+static bool executors_is_usable(const struct executors *x, const struct executor *e)
 {
         return e->alive && e->enabled && !e->decommissioned && !e->excluded && !x->hosts.data[e->host].excluded;
 }
 
 bool executors_usable(const struct executors *x, int index)
 {
-        return usable(x, &x->at.data[index]);
+        return executors_is_usable(x, &x->at.data[index]);
 }
 
 void executors_queue(struct executors *x, int index)
@@ -104,7 +104,7 @@ void executors_queue(struct executors *x, int index)
         struct executor *e = executors_at(x, index);
 
         executors_unqueue(x, index);
-        if (!usable(x, e) || e->free < x->task_cpus)
+        if (!executors_is_usable(x, e) || e->free < x->task_cpus)
                 return;
         e->queued = true;
         e->seq = ++x->next_seq;
@@ -236,7 +236,7 @@ int executors_add(struct executors *x, const struct executor_spec *spec, const c
         int index = (int)x->at.len - 1, slots = slots_of(x, executors_at(x, index));
 
         x->by_id.data[id] = index;
-        x->slots += usable(x, executors_at(x, index)) ? slots : 0;
+        x->slots += executors_is_usable(x, executors_at(x, index)) ? slots : 0;
         x->slots_of_one = MAX(x->slots_of_one, slots);
         x->n_alive++;
         x->membership++;
@@ -250,7 +250,7 @@ static void usability_changed(struct executors *x, int index, bool before)
 {
         struct executor *e = executors_at(x, index);
 
-        if (before == usable(x, e))
+        if (before == executors_is_usable(x, e))
                 return;
         x->slots += before ? -slots_of(x, e) : slots_of(x, e);
         if (before)
@@ -262,7 +262,7 @@ static void usability_changed(struct executors *x, int index, bool before)
 void executors_set_dead(struct executors *x, int index)
 {
         struct executor *e = executors_at(x, index);
-        bool before = usable(x, e);
+        bool before = executors_is_usable(x, e);
 
         if (!e->alive)
                 return;
@@ -275,7 +275,7 @@ void executors_set_dead(struct executors *x, int index)
 
 void executors_set_enabled(struct executors *x, int index, bool enabled)
 {
-        bool before = usable(x, executors_at(x, index));
+        bool before = executors_is_usable(x, executors_at(x, index));
 
         executors_at(x, index)->enabled = enabled;
         usability_changed(x, index, before);
@@ -283,7 +283,7 @@ void executors_set_enabled(struct executors *x, int index, bool enabled)
 
 void executors_set_decommissioned(struct executors *x, int index, bool host_too)
 {
-        bool before = usable(x, executors_at(x, index));
+        bool before = executors_is_usable(x, executors_at(x, index));
 
         executors_at(x, index)->decommissioned = true;
         executors_at(x, index)->host_too |= host_too;
@@ -293,7 +293,7 @@ void executors_set_decommissioned(struct executors *x, int index, bool host_too)
 
 void executors_set_excluded(struct executors *x, int index, bool excluded)
 {
-        bool before = usable(x, executors_at(x, index));
+        bool before = executors_is_usable(x, executors_at(x, index));
 
         executors_at(x, index)->excluded = excluded;
         usability_changed(x, index, before);
@@ -306,7 +306,7 @@ void executors_set_host_excluded(struct executors *x, int host, bool excluded)
 
         for (int e = h->executors; e >= 0; e = executors_at(x, e)->next_on) {
                 h->excluded = was;
-                bool before = usable(x, executors_at(x, e));
+                bool before = executors_is_usable(x, executors_at(x, e));
 
                 h->excluded = excluded;
                 usability_changed(x, e, before);

@@ -24,7 +24,7 @@ void set_exclusion_free(struct set_exclusion *x)
         free(x);
 }
 
-static bool contains(const int32_t *list, size_t n, int32_t value)
+static bool health_tracker_contains(const int32_t *list, size_t n, int32_t value)
 {
         for (size_t i = 0; i < n; i++)
                 if (list[i] == value)
@@ -34,8 +34,8 @@ static bool contains(const int32_t *list, size_t n, int32_t value)
 
 bool set_exclusion_allows(const struct set_exclusion *x, const struct executors *all, int executor)
 {
-        return !x || (!contains(x->executors.data, x->executors.len, executor) &&
-                      !contains(x->hosts.data, x->hosts.len, all->at.data[executor].host));
+        return !x || (!health_tracker_contains(x->executors.data, x->executors.len, executor) &&
+                      !health_tracker_contains(x->hosts.data, x->hosts.len, all->at.data[executor].host));
 }
 
 bool set_exclusion_allows_task(const struct set_exclusion *x, const struct executors *all,
@@ -56,7 +56,7 @@ bool set_exclusion_allows_task(const struct set_exclusion *x, const struct execu
         return on_executor < config->max_task_attempts_per_executor && on_host < config->max_task_attempts_per_node;
 }
 
-static void announce(struct task_scheduler *ts, struct exclusion what)
+static void health_tracker_announce(struct task_scheduler *ts, struct exclusion what)
 {
         if (what.host)
                 log_info(LOG, "%s host %s%s%s", what.lifted ? "Including" : "Excluding", what.host,
@@ -69,7 +69,7 @@ static void announce(struct task_scheduler *ts, struct exclusion what)
                 ts->ops->excluded(ts->ops_owner, &what);
 }
 
-static void note_failure(struct set_exclusion *x, int32_t index, int executor, int64_t now)
+static void health_tracker_note_failure(struct set_exclusion *x, int32_t index, int executor, int64_t now)
 {
         for (size_t i = 0; i < x->failures.len; i++) {
                 struct set_failure *f = &x->failures.data[i];
@@ -95,25 +95,26 @@ void exclusion_failed(struct task_scheduler *ts, struct task_set *set, int32_t i
         struct set_exclusion *x = set->exclusion;
 
         ts->exclusion_changed = true;
-        note_failure(x, index, executor, ts->now);
+        health_tracker_note_failure(x, index, executor, ts->now);
         if (!config->stage)
                 return;
         for (size_t i = 0; i < x->failures.len; i++)
                 tasks += x->failures.data[i].executor == executor;
         if (tasks < config->stage_max_failed_tasks_per_executor ||
-            contains(x->executors.data, x->executors.len, executor))
+            health_tracker_contains(x->executors.data, x->executors.len, executor))
                 return;
         vec_push(&x->executors, executor);
-        announce(ts, (struct exclusion){.set = set, .executor = executor, .failures = tasks});
+        health_tracker_announce(ts, (struct exclusion){.set = set, .executor = executor, .failures = tasks});
         for (size_t i = 0; i < x->executors.len; i++)
                 excluded += executors_at(&ts->executors, x->executors.data[i])->host == host;
-        if (excluded < config->stage_max_failed_executors_per_node || contains(x->hosts.data, x->hosts.len, host))
+        if (excluded < config->stage_max_failed_executors_per_node ||
+            health_tracker_contains(x->hosts.data, x->hosts.len, host))
                 return;
         vec_push(&x->hosts, host);
-        announce(ts, (struct exclusion){.set = set,
-                                        .executor = -1,
-                                        .host = ts->executors.hosts.data[host].name,
-                                        .failures = excluded});
+        health_tracker_announce(ts, (struct exclusion){.set = set,
+                                                       .executor = -1,
+                                                       .host = ts->executors.hosts.data[host].name,
+                                                       .failures = excluded});
 }
 
 /* ------------------------------------------------------------------------------------------ the application */
@@ -147,7 +148,7 @@ static void exclude_host(struct task_scheduler *ts, int host, int failures, int6
         vec_push(&h->excluded, (struct excluded_place){.executor = -1, .host = host, .until = until});
         h->next_expiry = MIN(h->next_expiry, until);
         executors_set_host_excluded(&ts->executors, host, true);
-        announce(ts, (struct exclusion){.executor = -1, .host = entry->name, .failures = failures});
+        health_tracker_announce(ts, (struct exclusion){.executor = -1, .host = entry->name, .failures = failures});
         for (int e = entry->executors; ts->config.exclusion.kill && e >= 0;
              e = executors_at(&ts->executors, e)->next_on)
                 kill_excluded(ts, e, "its host is excluded");
@@ -165,7 +166,7 @@ static void exclude_executor(struct task_scheduler *ts, int executor, int failur
         h->next_expiry = MIN(h->next_expiry, until);
         executors_set_excluded(&ts->executors, executor, true);
         ts->exclusion_changed = true;
-        announce(ts, (struct exclusion){.executor = executor, .failures = failures});
+        health_tracker_announce(ts, (struct exclusion){.executor = executor, .failures = failures});
         if (ts->config.exclusion.kill)
                 kill_excluded(ts, executor, "it is excluded");
         for (size_t i = 0; i < h->excluded.len; i++)
@@ -253,10 +254,11 @@ void health_tracker_expire(struct task_scheduler *ts)
                         executors_set_excluded(&ts->executors, place.executor, false);
                 else
                         executors_set_host_excluded(&ts->executors, place.host, false);
-                announce(ts,
-                         (struct exclusion){.executor = place.executor,
-                                            .host = place.host >= 0 ? ts->executors.hosts.data[place.host].name : NULL,
-                                            .lifted = true});
+                health_tracker_announce(
+                        ts,
+                        (struct exclusion){.executor = place.executor,
+                                           .host = place.host >= 0 ? ts->executors.hosts.data[place.host].name : NULL,
+                                           .lifted = true});
         }
         h->excluded.len = kept;
 }
@@ -267,7 +269,7 @@ void health_tracker_expire(struct task_scheduler *ts)
  * A waiting task that no living executor may run; -1 if there is none. A set does not become unschedulable for want of
  * executors, but stays so: else executors that come on an excluded host, one after another, would put off its end.
  */
-static int32_t nowhere(const struct task_scheduler *ts, const struct task_set *set)
+static int32_t health_tracker_nowhere(const struct task_scheduler *ts, const struct task_set *set)
 {
         const struct executors *x = &ts->executors;
         int32_t index = set->n_waiting > 0 ? set->n : 0;
@@ -314,9 +316,10 @@ static void set_unschedulable(struct task_scheduler *ts, struct task_set *set, i
 }
 
 /* True if @set was aborted: the list of sets is another one then. */
-static bool check_set(struct task_scheduler *ts, struct task_set *set)
+static bool health_tracker_check_set(struct task_scheduler *ts, struct task_set *set)
 {
-        int32_t index = set->zombie || (!set->exclusion && ts->health.excluded.len == 0) ? -1 : nowhere(ts, set);
+        int32_t index =
+                set->zombie || (!set->exclusion && ts->health.excluded.len == 0) ? -1 : health_tracker_nowhere(ts, set);
 
         if (index < 0) {
                 set_unschedulable(ts, set, INT64_MAX);
@@ -349,7 +352,7 @@ void exclusion_check(struct task_scheduler *ts, bool launched)
                         set_unschedulable(ts, set, INT64_MAX);
 again:
         for (struct task_set *set = ts->first; set; set = set->next)
-                if (set->launched_round != ts->round && check_set(ts, set))
+                if (set->launched_round != ts->round && health_tracker_check_set(ts, set))
                         goto again;
         /* what launched something now, runs, or waits for executors that are yet to come, is looked at again in the
          * next round */

@@ -107,8 +107,8 @@ static const struct task_resource *describe_resources(struct task_scheduler *ts,
         return ts->launch_resources;
 }
 
-static void launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n,
-                   enum task_locality locality, bool speculative)
+static void offers_launch(struct task_scheduler *ts, struct task_set *set, int executor, const int32_t *indexes, int n,
+                          enum task_locality locality, bool speculative)
 {
         struct task_launch launches[SCHED_MAX_RUN];
 
@@ -241,7 +241,7 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
         enum task_locality told = !l || level == LOCALITY_NO_PREF ? LOCALITY_PROCESS_LOCAL : level;
 
         if (n > 0) {
-                launch(ts, set, executor, indexes, n, told, false);
+                offers_launch(ts, set, executor, indexes, n, told, false);
                 return true;
         }
         indexes[0] = take_slow(ts, set, executor, level);
@@ -252,7 +252,7 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
         if (told == LOCALITY_NO_PREF)
                 told = LOCALITY_PROCESS_LOCAL;
         log_info(LOG, "Launching speculative attempt of task %d in stage %s", indexes[0], set->id);
-        launch(ts, set, executor, indexes, 1, told, true);
+        offers_launch(ts, set, executor, indexes, 1, told, true);
         return true;
 }
 
@@ -318,7 +318,7 @@ static bool pass_level(struct task_scheduler *ts, struct task_set *set, enum tas
 }
 
 /* Launch one run of @set where it may; false if it finds nothing any more in this round. */
-static bool search(struct task_scheduler *ts, struct task_set *set)
+static bool offers_search(struct task_scheduler *ts, struct task_set *set)
 {
         struct executors *x = &ts->executors;
         enum task_locality level;
@@ -405,7 +405,8 @@ static bool launch_barrier(struct task_scheduler *ts, struct task_set *set)
                 if (ts->ops->barrier_launching)
                         ts->ops->barrier_launching(ts->ops_owner, set, executors, set->n);
                 for (int32_t i = 0; i < set->n; i++)
-                        launch(ts, set, executors[i], &i, 1, locality_of(set->locality, x, i, executors[i]), false);
+                        offers_launch(ts, set, executors[i], &i, 1, locality_of(set->locality, x, i, executors[i]),
+                                      false);
                 set->pending.next = set->pending.n;
                 free(executors);
         }
@@ -424,19 +425,19 @@ static bool is_simple(const struct task_scheduler *ts, const struct task_set *se
 }
 
 /* False if nothing could be launched. */
-static bool offer(struct task_scheduler *ts, struct task_set *set)
+static bool offers_offer(struct task_scheduler *ts, struct task_set *set)
 {
         int32_t indexes[SCHED_MAX_RUN];
 
         if (set->barrier)
                 return launch_barrier(ts, set);
         if (unlikely(!is_simple(ts, set)))
-                return search(ts, set);
+                return offers_search(ts, set);
         int limit = task_set_run_limit(set, ts->config.run_target, ts->executors.slots, ts->config.max_run);
         int n = task_set_take(set, limit, indexes);
 
         if (n > 0)
-                launch(ts, set, ts->executors.first, indexes, n, LOCALITY_PROCESS_LOCAL, false);
+                offers_launch(ts, set, ts->executors.first, indexes, n, LOCALITY_PROCESS_LOCAL, false);
         return n > 0;
 }
 
@@ -456,7 +457,7 @@ static void end_round(struct task_scheduler *ts, struct task_set *set)
                 locality_reset(l, set->nearest, ts->now);
 }
 
-static void unpark(struct task_scheduler *ts)
+static void offers_unpark(struct task_scheduler *ts)
 {
         for (size_t i = 0; i < ts->parked.len; i++) {
                 struct task_set *set = ts->parked.data[i];
@@ -475,7 +476,7 @@ void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set)
                 schedulable_activate(&set->node, set->pool);
 }
 
-static void park(struct task_scheduler *ts, struct task_set *set)
+static void offers_park(struct task_scheduler *ts, struct task_set *set)
 {
         set->parked = true;
         vec_push(&ts->parked, set);
@@ -491,13 +492,13 @@ void task_scheduler_revive(struct task_scheduler *ts, int64_t now)
         ts->round++;
         health_tracker_expire(ts);
         if (ts->executors.first >= 0 && ts->parked.len > 0)
-                unpark(ts);
+                offers_unpark(ts);
         ts->locality_deadline = INT64_MAX;
         while (ts->executors.first >= 0 && (node = pool_pick(ts->root))) {
                 struct task_set *set = container_of(node, struct task_set, node);
 
-                if (!offer(ts, set))
-                        park(ts, set);
+                if (!offers_offer(ts, set))
+                        offers_park(ts, set);
                 else if (!task_set_has_work(set))
                         schedulable_deactivate(node);
         }

@@ -19,7 +19,7 @@
 
 #define LOG "FairSchedulableBuilder"
 
-static const char *mode_name(enum scheduling_mode mode)
+static const char *pool_mode_name(enum scheduling_mode mode)
 {
         return mode == SCHEDULING_FAIR ? "FAIR" : "FIFO";
 }
@@ -87,7 +87,7 @@ struct pool *pool_build(enum scheduling_mode mode, const struct pool_spec *specs
                 pool->node.min_share = specs[i].min_share;
                 pool->node.weight = MAX(specs[i].weight, 1);
                 log_info(LOG, "Created pool: %s, schedulingMode: %s, minShare: %d, weight: %d", specs[i].name,
-                         mode_name(specs[i].mode), specs[i].min_share, specs[i].weight);
+                         pool_mode_name(specs[i].mode), specs[i].min_share, specs[i].weight);
         }
         if (!pool_find(root, POOL_DEFAULT_NAME)) {
                 pool_add_child(root, pool_new(POOL_DEFAULT_NAME, SCHEDULING_FIFO, 0, 1));

@@ -45,7 +45,7 @@ struct reader {
         VEC(struct pool_spec) pools;
 };
 
-static void start_element(void *data, const XML_Char *name, const XML_Char **attributes)
+static void pool_file_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
         struct reader *r = data;
 
@@ -69,7 +69,7 @@ static void start_element(void *data, const XML_Char *name, const XML_Char **att
                 }
 }
 
-static void characters(void *data, const XML_Char *text, int length)
+static void pool_file_characters(void *data, const XML_Char *text, int length)
 {
         struct reader *r = data;
 
@@ -78,7 +78,7 @@ static void characters(void *data, const XML_Char *text, int length)
 }
 
 /* Without the white space around it. */
-static char *trimmed(struct buf *b)
+static char *pool_file_trimmed(struct buf *b)
 {
         char *text = b->data ? b->data : "";
         size_t length = b->len;
@@ -92,9 +92,9 @@ static char *trimmed(struct buf *b)
         return mem_strndup(text, length);
 }
 
-static void read_mode(const struct reader *r, struct pool_spec *pool, struct buf *text)
+static void pool_file_read_mode(const struct reader *r, struct pool_spec *pool, struct buf *text)
 {
-        _cleanup_free_ char *mode = trimmed(text);
+        _cleanup_free_ char *mode = pool_file_trimmed(text);
 
         for (char *c = mode; *c; c++)
                 *c = (char)toupper((unsigned char)*c);
@@ -109,10 +109,10 @@ static void read_mode(const struct reader *r, struct pool_spec *pool, struct buf
                          mode, r->file, pool->name);
 }
 
-static void read_int(const struct reader *r, const struct pool_spec *pool, enum property property, struct buf *text,
-                     int *value)
+static void pool_file_read_int(const struct reader *r, const struct pool_spec *pool, enum property property,
+                               struct buf *text, int *value)
 {
-        _cleanup_free_ char *data = trimmed(text);
+        _cleanup_free_ char *data = pool_file_trimmed(text);
         char *end;
 
         errno = 0;
@@ -133,15 +133,15 @@ static void close_pool(struct reader *r)
         struct open_pool *open = &r->open.data[r->open.len - 1];
         struct pool_spec *pool = &r->pools.data[open->index];
 
-        read_mode(r, pool, &open->text[PROPERTY_MODE]);
-        read_int(r, pool, PROPERTY_MIN_SHARE, &open->text[PROPERTY_MIN_SHARE], &pool->min_share);
-        read_int(r, pool, PROPERTY_WEIGHT, &open->text[PROPERTY_WEIGHT], &pool->weight);
+        pool_file_read_mode(r, pool, &open->text[PROPERTY_MODE]);
+        pool_file_read_int(r, pool, PROPERTY_MIN_SHARE, &open->text[PROPERTY_MIN_SHARE], &pool->min_share);
+        pool_file_read_int(r, pool, PROPERTY_WEIGHT, &open->text[PROPERTY_WEIGHT], &pool->weight);
         for (int i = 0; i < N_PROPERTIES; i++)
                 buf_deinit(&open->text[i]);
         r->open.len--;
 }
 
-static void end_element(void *data, const XML_Char *name)
+static void pool_file_end_element(void *data, const XML_Char *name)
 {
         struct reader *r = data;
 
@@ -152,9 +152,9 @@ static void end_element(void *data, const XML_Char *name)
         r->depth--;
 }
 
-static void entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
-                            const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
-                            const XML_Char *notation)
+static void pool_file_entity_declared(void *data, const XML_Char *name, int is_parameter, const XML_Char *value,
+                                      int length, const XML_Char *base, const XML_Char *system,
+                                      const XML_Char *public_id, const XML_Char *notation)
 {
         struct reader *r = data;
 
@@ -162,7 +162,7 @@ static void entity_declared(void *data, const XML_Char *name, int is_parameter, 
         XML_StopParser(r->parser, XML_FALSE);
 }
 
-static int parse(struct reader *r, const char *text, size_t length, struct fst_error *error)
+static int pool_file_parse_text(struct reader *r, const char *text, size_t length, struct fst_error *error)
 {
         if (length > POOL_FILE_MAX)
                 return error_set(error, -EINVAL,
@@ -170,9 +170,9 @@ static int parse(struct reader *r, const char *text, size_t length, struct fst_e
                                  "%d; is it the right file?",
                                  r->file, length, POOL_FILE_MAX);
         XML_SetUserData(r->parser, r);
-        XML_SetElementHandler(r->parser, start_element, end_element);
-        XML_SetCharacterDataHandler(r->parser, characters);
-        XML_SetEntityDeclHandler(r->parser, entity_declared);
+        XML_SetElementHandler(r->parser, pool_file_start_element, pool_file_end_element);
+        XML_SetCharacterDataHandler(r->parser, pool_file_characters);
+        XML_SetEntityDeclHandler(r->parser, pool_file_entity_declared);
         if (XML_Parse(r->parser, text, (int)length, XML_TRUE) == XML_STATUS_OK)
                 return 0;
         return error_set(error, -EINVAL, "Error while building the fair scheduler pools from %s: line %lu: %s", r->file,
@@ -188,7 +188,7 @@ int pool_file_parse(struct pool_file *file, const char *text, size_t length, con
 
         if (!r.parser)
                 return error_set(error, -ENOMEM, "no memory to read %s", name);
-        result = parse(&r, text, length, error);
+        result = pool_file_parse_text(&r, text, length, error);
         XML_ParserFree(r.parser);
         for (; r.open.len > 0; r.open.len--)
                 for (int i = 0; i < N_PROPERTIES; i++)

@@ -110,8 +110,8 @@ void speculation_progress(struct speculation *s, int n, int32_t index, int64_t r
 /* --------------------------------------------------------------------------------------------------- the look */
 
 /* A task that ran long enough to be slow: unless it reads well, and has not run for too long even so. */
-static bool inefficient(const struct speculation *s, const struct speculation_config *config, int32_t index,
-                        int64_t elapsed, double threshold)
+static bool speculation_inefficient(const struct speculation *s, const struct speculation_config *config, int32_t index,
+                                    int64_t elapsed, double threshold)
 {
         double average = s->run_ns > 0 ? (double)s->records / (double)s->run_ns : 0;
         double rate = s->rates ? s->rates[index] : 0;
@@ -121,7 +121,7 @@ static bool inefficient(const struct speculation *s, const struct speculation_co
         return rate < average * config->rate_multiplier;
 }
 
-static bool listed(const struct speculation *s, int32_t index)
+static bool speculation_listed(const struct speculation *s, int32_t index)
 {
         for (size_t i = 0; i < s->slow.len; i++)
                 if (s->slow.data[i].index == index)
@@ -144,8 +144,10 @@ static void check_run(struct task_scheduler *ts, struct task_set *set, const str
                 const struct task_slot *slot = &set->slots[a->index];
 
                 first = false;
-                if (slot->done || slot->copies != 1 || (double)elapsed <= threshold || listed(s, a->index) ||
-                    (by_efficiency && !inefficient(s, &ts->config.speculation, a->index, elapsed, threshold)))
+                if (slot->done || slot->copies != 1 || (double)elapsed <= threshold ||
+                    speculation_listed(s, a->index) ||
+                    (by_efficiency &&
+                     !speculation_inefficient(s, &ts->config.speculation, a->index, elapsed, threshold)))
                         continue;
                 vec_push(&s->slow, (struct slow_task){a->index, executors_at(&ts->executors, run->executor)->host});
                 log_about(LOG_INFO, set->stage_id, id, LOG,
@@ -158,7 +160,7 @@ static void check_run(struct task_scheduler *ts, struct task_set *set, const str
         }
 }
 
-static void check_set(struct task_scheduler *ts, struct task_set *set)
+static void speculation_check_set(struct task_scheduler *ts, struct task_set *set)
 {
         const struct speculation_config *config = &ts->config.speculation;
         struct speculation *s = set->speculation;
@@ -185,5 +187,5 @@ void speculation_check(struct task_scheduler *ts, int64_t now)
         ts->now = now;
         for (struct task_set *set = ts->first; set; set = set->next)
                 if (!set->zombie && !set->barrier && set->speculation)
-                        check_set(ts, set);
+                        speculation_check_set(ts, set);
 }

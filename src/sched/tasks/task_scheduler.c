@@ -60,7 +60,7 @@ int task_scheduler_add_executor(struct task_scheduler *ts, const struct executor
 
 /* ---------------------------------------------------------------------------------------------- task sets */
 
-static void release_set(struct task_scheduler *ts, struct task_set *set)
+static void task_scheduler_release_set(struct task_scheduler *ts, struct task_set *set)
 {
         if (task_set_unref(set))
                 ts->events->task_set_released(ts->owner, set);
@@ -86,7 +86,7 @@ static void maybe_finish(struct task_scheduler *ts, struct task_set *set)
         *(set->prev ? &set->prev->next : &ts->first) = set->next;
         *(set->next ? &set->next->prev : &ts->last) = set->prev;
         ts->events->task_set_done(ts->owner, set);
-        release_set(ts, set);
+        task_scheduler_release_set(ts, set);
 }
 
 void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int64_t now)
@@ -197,8 +197,8 @@ static void mark_done(struct task_scheduler *ts, struct task_set *set, int index
                 set->zombie = true;
 }
 
-static void succeeded(struct task_scheduler *ts, const struct task_attempt_info *info, const struct task_status *status,
-                      bool alone)
+static void task_scheduler_succeeded(struct task_scheduler *ts, const struct task_attempt_info *info,
+                                     const struct task_status *status, bool alone)
 {
         struct task_set *set = info->set;
 
@@ -241,7 +241,7 @@ static void log_failure(struct task_set *set, int64_t task_id, const char *lost,
         log_about(LOG_WARN, set->stage_id, task_id, LOG_SET, "%s", lost);
 }
 
-static void give_up(struct task_scheduler *ts, struct task_set *set, const char *message)
+static void task_scheduler_abandon(struct task_scheduler *ts, struct task_set *set, const char *message)
 {
         log_about(LOG_ERROR, set->stage_id, -1, LOG_SET, "%s", message);
         set->zombie = true;
@@ -253,9 +253,9 @@ void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, con
         if (set->zombie)
                 return;
         task_set_ref(set);
-        give_up(ts, set, message);
+        task_scheduler_abandon(ts, set, message);
         maybe_finish(ts, set);
-        release_set(ts, set);
+        task_scheduler_release_set(ts, set);
 }
 
 bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int64_t bytes, int64_t now)
@@ -284,7 +284,7 @@ bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int6
 }
 
 /* Task @index waits for a core once more. */
-static void run_again(struct task_scheduler *ts, struct task_set *set, int32_t index)
+static void task_scheduler_run_again(struct task_scheduler *ts, struct task_set *set, int32_t index)
 {
         pending_tasks_retry(&set->pending, index);
         if (set->locality)
@@ -292,7 +292,8 @@ static void run_again(struct task_scheduler *ts, struct task_set *set, int32_t i
         task_scheduler_has_work(ts, set);
 }
 
-static void failed(struct task_scheduler *ts, const struct task_attempt_info *info, const struct task_status *status)
+static void task_scheduler_failed(struct task_scheduler *ts, const struct task_attempt_info *info,
+                                  const struct task_status *status)
 {
         struct task_set *set = info->set;
         struct task_slot *slot = &set->slots[info->index];
@@ -322,13 +323,13 @@ static void failed(struct task_scheduler *ts, const struct task_attempt_info *in
         if (status->state == TASK_FAILED_FATAL) {
                 buf_printf(&text, "Task %d.%d in stage %s (TID %" PRId64 ") cannot succeed, not retrying: %s",
                            info->index, info->attempt, set->id, status->task_id, message);
-                give_up(ts, set, buf_text(&text));
+                task_scheduler_abandon(ts, set, buf_text(&text));
         } else if (counts && ++slot->failures >= set->max_failures) {
                 buf_printf(&text, "Task %d in stage %s failed %d times, most recent failure: %s", info->index, set->id,
                            set->max_failures, lost);
-                give_up(ts, set, buf_text(&text));
+                task_scheduler_abandon(ts, set, buf_text(&text));
         } else if (task_set_waits(set, info->index)) {
-                run_again(ts, set, info->index);
+                task_scheduler_run_again(ts, set, info->index);
         }
 }
 
@@ -351,11 +352,11 @@ static void end_attempt(struct task_scheduler *ts, struct task_attempt *a, const
         if (--run->left == 0)
                 task_scheduler_end_run(ts, run);
         if (likely(status->state == TASK_SUCCEEDED))
-                succeeded(ts, &info, status, alone);
+                task_scheduler_succeeded(ts, &info, status, alone);
         else
-                failed(ts, &info, status);
+                task_scheduler_failed(ts, &info, status);
         maybe_finish(ts, set);
-        release_set(ts, set);
+        task_scheduler_release_set(ts, set);
 }
 
 void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now)
@@ -390,7 +391,7 @@ static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
                         set->slots[index].done = false;
                         set->n_succeeded--;
                         set->n_waiting += set->slots[index].copies == 0;
-                        run_again(ts, set, index);
+                        task_scheduler_run_again(ts, set, index);
                         ts->events->task_resubmitted(ts->owner, set, index);
                 }
         }
@@ -407,7 +408,7 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
 }
 
 /* The task that the core of @run was at: the one that was named, else the first that has not ended. */
-static int64_t task_at(const struct task_scheduler *ts, const struct task_run *run)
+static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const struct task_run *run)
 {
         int64_t first = -1;
 
@@ -427,7 +428,7 @@ static int64_t task_at(const struct task_scheduler *ts, const struct task_run *r
 /* End what is left of a run on a lost executor. */
 static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charge, const char *message)
 {
-        int64_t first = run->first_id, end = first + run->n, at = charge ? task_at(ts, run) : -1;
+        int64_t first = run->first_id, end = first + run->n, at = charge ? task_scheduler_task_at(ts, run) : -1;
         bool reported = executor_at(ts, run->executor)->reported;
 
         for (int64_t id = first; id < end; id++) {

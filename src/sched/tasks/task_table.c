@@ -14,7 +14,7 @@ void task_table_deinit(struct task_table *t)
         *t = (struct task_table){0};
 }
 
-static void add_chunk(struct task_table *t)
+static void task_table_add_chunk(struct task_table *t)
 {
         if (t->chunks.len == t->chunks.cap) {
                 size_t empty = 0;
@@ -36,7 +36,7 @@ static void add_chunk(struct task_table *t)
 struct task_attempt *task_table_add(struct task_table *t, int64_t *task_id)
 {
         if ((t->next_id & (TASK_CHUNK - 1)) == 0)
-                add_chunk(t);
+                task_table_add_chunk(t);
         *task_id = t->next_id++;
         return &t->chunks.data[t->chunks.len - 1]->at[*task_id & (TASK_CHUNK - 1)];
 }

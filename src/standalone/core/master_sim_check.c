@@ -32,7 +32,7 @@ static void check_worker(const struct master_worker *mw)
         HOLDS((mw->state == WORKER_ALIVE) == mw->node.inside);
 }
 
-static void check_records(void)
+static void master_sim_check_check_records(void)
 {
         int expected = world.m->n_apps + world.m->n_drivers;
 
@@ -76,7 +76,7 @@ void world_check(void)
                 }
                 HOLDS(cores == app->cores_granted && running == app->n_running && n == app->n_executors);
         }
-        check_records();
+        master_sim_check_check_records();
         for (int i = 0; i < APPS; i++)
                 HOLDS(!world.clients[i].lives || master_app(world.m, world.clients[i].id));
         int times[TOKENS] = {0};

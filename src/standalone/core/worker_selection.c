@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static int compare(int64_t number, const char *name, const struct index_node *node)
+static int worker_selection_compare(int64_t number, const char *name, const struct index_node *node)
 {
         if (number != node->number)
                 return number < node->number ? -1 : 1;
@@ -17,7 +17,7 @@ static int compare(int64_t number, const char *name, const struct index_node *no
 }
 
 /* @with takes the place of @node under its parent. */
-static void replace(struct worker_index *index, struct index_node *node, struct index_node *with)
+static void worker_selection_replace(struct worker_index *index, struct index_node *node, struct index_node *with)
 {
         if (!node->parent)
                 index->root = with;
@@ -34,7 +34,7 @@ static void rotate_up(struct worker_index *index, struct index_node *node)
 {
         struct index_node *parent = node->parent;
 
-        replace(index, parent, node);
+        worker_selection_replace(index, parent, node);
         if (parent->left == node) {
                 parent->left = node->right;
                 if (node->right)
@@ -55,7 +55,7 @@ void worker_index_insert(struct worker_index *index, struct index_node *node, in
 
         while (*place) {
                 parent = *place;
-                place = compare(number, name, parent) < 0 ? &parent->left : &parent->right;
+                place = worker_selection_compare(number, name, parent) < 0 ? &parent->left : &parent->right;
         }
         *node = (struct index_node){.parent = parent,
                                     .number = number,
@@ -73,7 +73,7 @@ void worker_index_remove(struct worker_index *index, struct index_node *node)
                 return;
         while (node->left && node->right)
                 rotate_up(index, node->left->priority > node->right->priority ? node->left : node->right);
-        replace(index, node, node->left ? node->left : node->right);
+        worker_selection_replace(index, node, node->left ? node->left : node->right);
         *node = (struct index_node){0};
 }
 

@@ -50,13 +50,13 @@ struct cluster_load {
 
 /* -------------------------------------------------------------------------------------------------------- frames */
 
-static void watch(struct cluster_load *l, struct actor *a, int what, bool out)
+static void load_generator_watch(struct cluster_load *l, struct actor *a, int what, bool out)
 {
         struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = a};
         epoll_ctl(l->epoll, what, a->fd, &e);
 }
 
-static void lose(struct cluster_load *l, struct actor *a)
+static void load_generator_lose(struct cluster_load *l, struct actor *a)
 {
         if (a->fd < 0)
                 return;
@@ -65,16 +65,16 @@ static void lose(struct cluster_load *l, struct actor *a)
         l->lost++;
 }
 
-static void flush(struct cluster_load *l, struct actor *a)
+static void load_generator_flush(struct cluster_load *l, struct actor *a)
 {
         while (a->fd >= 0 && a->out.len > 0) {
                 ssize_t n = write(a->fd, a->out.data, a->out.len);
                 if (n < 0 && errno == EAGAIN) {
-                        watch(l, a, EPOLL_CTL_MOD, true);
+                        load_generator_watch(l, a, EPOLL_CTL_MOD, true);
                         return;
                 }
                 if (n <= 0) {
-                        lose(l, a);
+                        load_generator_lose(l, a);
                         return;
                 }
                 memmove(a->out.data, a->out.data + n, a->out.len - (size_t)n);
@@ -83,7 +83,7 @@ static void flush(struct cluster_load *l, struct actor *a)
         buf_deinit(&a->out);
 }
 
-static void put(struct cluster_load *l, struct actor *a, const struct frame_header *h, const void *body)
+static void load_generator_put(struct cluster_load *l, struct actor *a, const struct frame_header *h, const void *body)
 {
         uint8_t head[FRAME_HEADER_SIZE];
         struct iovec iov[] = {{head, sizeof(head)}, {(void *)body, h->body_len}};
@@ -94,17 +94,17 @@ static void put(struct cluster_load *l, struct actor *a, const struct frame_head
         ssize_t n = a->out.len ? 0 : writev(a->fd, iov, 2);
         size_t done = n > 0 ? (size_t)n : 0;
         if (n < 0 && errno != EAGAIN) {
-                lose(l, a);
+                load_generator_lose(l, a);
         } else if (done < all) {
                 if (done < sizeof(head))
                         buf_append(&a->out, head + done, sizeof(head) - done);
                 size_t of_body = done > sizeof(head) ? done - sizeof(head) : 0;
                 buf_append(&a->out, (const uint8_t *)body + of_body, h->body_len - of_body);
-                watch(l, a, EPOLL_CTL_MOD, true);
+                load_generator_watch(l, a, EPOLL_CTL_MOD, true);
         }
 }
 
-static void say(struct cluster_load *l, struct actor *a, uint16_t type, const ProtobufCMessage *message)
+static void load_generator_say(struct cluster_load *l, struct actor *a, uint16_t type, const ProtobufCMessage *message)
 {
         size_t size = protobuf_c_message_get_packed_size(message);
         struct frame_header h = {.kind = FRAME_SEND,
@@ -115,7 +115,7 @@ static void say(struct cluster_load *l, struct actor *a, uint16_t type, const Pr
         buf_reset(&l->packed);
         buf_reserve(&l->packed, size);
         protobuf_c_message_pack(message, (uint8_t *)l->packed.data);
-        put(l, a, &h, l->packed.data);
+        load_generator_put(l, a, &h, l->packed.data);
 }
 
 static void say_hello(struct cluster_load *l, struct actor *a)
@@ -126,7 +126,7 @@ static void say_hello(struct cluster_load *l, struct actor *a)
         hello.max_message_bytes = MAX_MESSAGE;
         hello_encode(&hello, &body);
         struct frame_header h = {.kind = FRAME_HELLO, .body_len = (uint32_t)body.len};
-        put(l, a, &h, body.data);
+        load_generator_put(l, a, &h, body.data);
 }
 
 /* ------------------------------------------------------------------------------------------------------- actors */
@@ -136,7 +136,7 @@ static void worker_id(const struct actor *a, char *text, size_t size)
         snprintf(text, size, "worker-20261122053000-simulated-%05d", a->number);
 }
 
-static void register_worker(struct cluster_load *l, struct actor *a)
+static void load_generator_register_worker(struct cluster_load *l, struct actor *a)
 {
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__RegisterWorker r = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -151,7 +151,7 @@ static void register_worker(struct cluster_load *l, struct actor *a)
         r.web_ui = ui;
         r.cores = l->cores;
         r.memory = 1024 * (int64_t)l->cores;
-        say(l, a, TYPE(REGISTER_WORKER), &r.base);
+        load_generator_say(l, a, TYPE(REGISTER_WORKER), &r.base);
 }
 
 /* Nothing runs there, and it has no shuffle service. */
@@ -162,11 +162,11 @@ static void say_state(struct cluster_load *l, struct actor *a)
         worker_id(a, id, sizeof(id));
         s.worker_id = id;
         s.only_own = true;
-        say(l, a, TYPE(WORKER_STATE), &s.base);
+        load_generator_say(l, a, TYPE(WORKER_STATE), &s.base);
 }
 
 /* With a command as large as they are. */
-static void register_app(struct cluster_load *l, struct actor *a, int executors)
+static void load_generator_register_app(struct cluster_load *l, struct actor *a, int executors)
 {
         static const char *const words[] = {"--driver-url",
                                             "spark://CoarseGrainedScheduler@driver.example:41000",
@@ -202,7 +202,7 @@ static void register_app(struct cluster_load *l, struct actor *a, int executors)
         r.has_initial_executors = true;
         r.initial_executors = executors;
         r.profile = &profile;
-        say(l, a, TYPE(REGISTER_APPLICATION), &r.base);
+        load_generator_say(l, a, TYPE(REGISTER_APPLICATION), &r.base);
 }
 
 static void run_executor(struct cluster_load *l, struct actor *a, const struct frame *f)
@@ -216,7 +216,7 @@ static void run_executor(struct cluster_load *l, struct actor *a, const struct f
                 c.executor = e->executor;
                 c.state = (char *)"RUNNING";
                 l->launched++;
-                say(l, a, TYPE(EXECUTOR_STATE_CHANGED), &c.base);
+                load_generator_say(l, a, TYPE(EXECUTOR_STATE_CHANGED), &c.base);
         }
         standalone_memory_deinit(&memory);
 }
@@ -231,22 +231,22 @@ static void keep_app_id(struct actor *a, const struct frame *f)
         standalone_memory_deinit(&memory);
 }
 
-static void take(struct cluster_load *l, struct actor *a, const struct frame *f)
+static void load_generator_take(struct cluster_load *l, struct actor *a, const struct frame *f)
 {
         struct frame_header pong = {.kind = FRAME_PONG};
         switch (f->header.kind) {
         case FRAME_HELLO:
                 l->connecting--;
                 if (a->worker)
-                        register_worker(l, a);
+                        load_generator_register_worker(l, a);
                 return;
         case FRAME_PING:
-                put(l, a, &pong, NULL);
+                load_generator_put(l, a, &pong, NULL);
                 return;
         case FRAME_SEND:
                 break;
         default:
-                lose(l, a);
+                load_generator_lose(l, a);
                 return;
         }
         if (f->header.type == TYPE(WORKER_REGISTERED)) {
@@ -275,50 +275,50 @@ static void read_actor(struct cluster_load *l, struct actor *a)
                 if (n < 0 && errno == EAGAIN)
                         return;
                 if (n <= 0) {
-                        lose(l, a);
+                        load_generator_lose(l, a);
                         return;
                 }
                 frame_reader_filled(&a->reader, (size_t)n);
                 int r;
                 while ((r = frame_reader_next(&a->reader, &f, NULL)) > 0)
-                        take(l, a, &f);
+                        load_generator_take(l, a, &f);
                 if (r < 0)
-                        lose(l, a);
+                        load_generator_lose(l, a);
         }
 }
 
-static void greet(struct cluster_load *l, struct actor *a)
+static void load_generator_greet(struct cluster_load *l, struct actor *a)
 {
         a->connected = true;
         if (socket_connected(a->fd) < 0)
-                lose(l, a);
+                load_generator_lose(l, a);
         else
                 say_hello(l, a);
 }
 
 /* Let happen what happens within @ms. */
-static void turn(struct cluster_load *l, int ms)
+static void load_generator_turn(struct cluster_load *l, int ms)
 {
         struct epoll_event events[EVENTS_AT_ONCE];
         int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, ms);
         for (int i = 0; i < n; i++) {
                 struct actor *a = events[i].data.ptr;
                 if (events[i].events & EPOLLOUT) {
-                        watch(l, a, EPOLL_CTL_MOD, false);
+                        load_generator_watch(l, a, EPOLL_CTL_MOD, false);
                         if (!a->connected)
-                                greet(l, a);
-                        flush(l, a);
+                                load_generator_greet(l, a);
+                        load_generator_flush(l, a);
                 }
                 if (a->fd >= 0 && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
                         read_actor(l, a);
         }
 }
 
-static int wait_until(struct cluster_load *l, const int *count, int wanted, int64_t end, const char *what,
-                      struct fst_error *error)
+static int load_generator_wait_until(struct cluster_load *l, const int *count, int wanted, int64_t end,
+                                     const char *what, struct fst_error *error)
 {
         while (*count < wanted) {
-                turn(l, 100);
+                load_generator_turn(l, 100);
                 if (l->lost)
                         return error_set(error, -ECONNRESET, "%d connections were lost with %d of %d %s", l->lost,
                                          *count, wanted, what);
@@ -339,7 +339,7 @@ static struct actor *actor_new(struct cluster_load *l, bool worker, int number, 
         a->worker = worker;
         a->number = number;
         frame_reader_init(&a->reader, MAX_MESSAGE);
-        watch(l, a, EPOLL_CTL_ADD, true);
+        load_generator_watch(l, a, EPOLL_CTL_ADD, true);
         l->connecting++;
         return a;
 }
@@ -410,9 +410,9 @@ int cluster_load_workers(struct cluster_load *l, int n, int cores, double *secon
                         return -ECONNREFUSED;
                 vec_push(&l->workers, a);
                 while (l->connecting >= MAX_CONNECTING && !l->lost && now_ns() < begin + TIMEOUT_NS)
-                        turn(l, 100);
+                        load_generator_turn(l, 100);
         }
-        int r = wait_until(l, &l->registered, wanted, begin + TIMEOUT_NS, "workers registered", error);
+        int r = load_generator_wait_until(l, &l->registered, wanted, begin + TIMEOUT_NS, "workers registered", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         return r;
 }
@@ -427,14 +427,14 @@ int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seco
                         return -ECONNREFUSED;
                 vec_push(&l->apps, a);
                 for (int64_t end = now_ns() + TIMEOUT_NS; l->connecting > 0 && !l->lost && now_ns() < end;)
-                        turn(l, 100);
+                        load_generator_turn(l, 100);
         }
         int64_t begin = now_ns();
         for (size_t i = first; i < l->apps.len; i++)
-                register_app(l, l->apps.data[i], executors);
-        int r = wait_until(l, &l->launched, launched, begin + TIMEOUT_NS, "executors launched", error);
+                load_generator_register_app(l, l->apps.data[i], executors);
+        int r = load_generator_wait_until(l, &l->launched, launched, begin + TIMEOUT_NS, "executors launched", error);
         if (r == 0)
-                r = wait_until(l, &l->running, running, begin + TIMEOUT_NS, "executors running", error);
+                r = load_generator_wait_until(l, &l->running, running, begin + TIMEOUT_NS, "executors running", error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         return r;
 }
@@ -447,9 +447,10 @@ int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct 
                 Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
                 id.id = l->apps.data[i]->app_id;
                 if (id.id)
-                        say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
+                        load_generator_say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
         }
-        int r = wait_until(l, &l->killed, l->launched, begin + TIMEOUT_NS, "executors told to end", error);
+        int r = load_generator_wait_until(l, &l->killed, l->launched, begin + TIMEOUT_NS, "executors told to end",
+                                          error);
         *seconds = (double)(now_ns() - begin) / 1e9;
         *told = l->finished - finished;
         return r;
@@ -465,9 +466,9 @@ int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, s
                         char id[64];
                         worker_id(l->workers.data[sent % n], id, sizeof(id));
                         b.id = id;
-                        say(l, l->workers.data[sent % n], TYPE(WORKER_HEARTBEAT), &b.base);
+                        load_generator_say(l, l->workers.data[sent % n], TYPE(WORKER_HEARTBEAT), &b.base);
                 }
-                turn(l, 2);
+                load_generator_turn(l, 2);
                 if (l->lost)
                         return error_set(error, -ECONNRESET, "%d connections were lost", l->lost);
         }

@@ -16,7 +16,7 @@ struct words {
         const char *host, *port, *web_ui_port, *properties_file;
 };
 
-static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
+static int master_conf_read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct daemon_option options[] = {
                 {"--host", "-h", &w->host},
@@ -28,7 +28,7 @@ static int read_words(struct words *w, int argc, char *const *argv, struct fst_e
         return daemon_words_read(options, ARRAY_SIZE(options), argc, argv, NULL, NULL, NULL, error);
 }
 
-static int parse_port(const char *what, const char *text, int *port, struct fst_error *error)
+static int master_conf_parse_port(const char *what, const char *text, int *port, struct fst_error *error)
 {
         char *end;
         errno = 0;
@@ -40,15 +40,15 @@ static int parse_port(const char *what, const char *text, int *port, struct fst_
 }
 
 /* From the environment; then from the command line, where what is no port asks for the usage. */
-static int read_port(const char *option, const char *word, const char *variable, int fallback, int *port,
-                     struct fst_error *error)
+static int master_conf_read_port(const char *option, const char *word, const char *variable, int fallback, int *port,
+                                 struct fst_error *error)
 {
         const char *value = daemon_variable(variable);
         *port = fallback;
-        int r = value ? parse_port(variable, value, port, error) : 0;
+        int r = value ? master_conf_parse_port(variable, value, port, error) : 0;
         if (r || !word)
                 return r;
-        return parse_port(option, word, port, error) ? MASTER_CONF_E_USAGE : 0;
+        return master_conf_parse_port(option, word, port, error) ? MASTER_CONF_E_USAGE : 0;
 }
 
 static int read_host(struct master_conf *c, const char *word, struct fst_error *error)
@@ -61,7 +61,7 @@ static int read_host(struct master_conf *c, const char *word, struct fst_error *
 
 /* ------------------------------------------------------------------------------------------------------ keys */
 
-static int read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
+static int master_conf_read_int(const struct fst_conf *conf, const char *key, int *out, struct fst_error *error)
 {
         int64_t value = 0;
         int r = conf_get_int(conf, key, &value, error);
@@ -138,11 +138,11 @@ int master_conf_keys(struct master_conf *c, struct fst_error *error)
         };
         int r = 0;
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(ints); i++)
-                r = read_int(&c->conf, ints[i].key, ints[i].value, error);
+                r = master_conf_read_int(&c->conf, ints[i].key, ints[i].value, error);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(bools); i++)
                 r = conf_get_bool(&c->conf, bools[i].key, bools[i].value, error);
         if (r == 0 && conf_contains(&c->conf, "spark.deploy.appNumberModulo")) {
-                r = read_int(&c->conf, "spark.deploy.appNumberModulo", &core->app_number_modulo, error);
+                r = master_conf_read_int(&c->conf, "spark.deploy.appNumberModulo", &core->app_number_modulo, error);
                 if (r == 0 && core->app_number_modulo == 0)
                         core->app_number_modulo = -1; /* said, and too small: not the same as not said */
         }
@@ -166,19 +166,20 @@ int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct 
         struct words w = {0};
         *c = (struct master_conf){.core = MASTER_CONFIG_DEFAULT};
         conf_init(&c->conf);
-        int r = read_words(&w, argc, argv, error);
+        int r = master_conf_read_words(&w, argc, argv, error);
         if (r == 0)
                 r = daemon_environment(error);
         if (r == 0)
-                r = read_port("--port", w.port, "SPARK_MASTER_PORT", 7077, &c->port, error);
+                r = master_conf_read_port("--port", w.port, "SPARK_MASTER_PORT", 7077, &c->port, error);
         if (r == 0)
-                r = read_port("--webui-port", w.web_ui_port, "SPARK_MASTER_WEBUI_PORT", 8080, &c->web_ui_port, error);
+                r = master_conf_read_port("--webui-port", w.web_ui_port, "SPARK_MASTER_WEBUI_PORT", 8080,
+                                          &c->web_ui_port, error);
         if (r == 0)
                 r = read_host(c, w.host, error);
         if (r == 0)
                 r = daemon_conf_load(&c->conf, "SPARK_MASTER_OPTS", w.properties_file, error);
         if (r == 0 && conf_contains(&c->conf, "spark.master.ui.port"))
-                r = read_int(&c->conf, "spark.master.ui.port", &c->web_ui_port, error);
+                r = master_conf_read_int(&c->conf, "spark.master.ui.port", &c->web_ui_port, error);
         if (r == 0 && (c->web_ui_port < 0 || c->web_ui_port > 65535))
                 r = error_set(error, -EINVAL, "spark.master.ui.port: %d is no port", c->web_ui_port);
         if (r == 0)

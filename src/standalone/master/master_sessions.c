@@ -15,19 +15,19 @@ static bool has_number(const void *session, const void *key)
         return ((const struct session *)session)->number == *(const uint64_t *)key;
 }
 
-static bool has_key(const void *session, const void *key)
+static bool master_sessions_has_key(const void *session, const void *key)
 {
         const struct session *m = session;
         const struct member_key *k = key;
         return m->role == k->role && strcmp(m->key, k->key) == 0;
 }
 
-static uint64_t key_hash(enum session_role role, const char *key)
+static uint64_t master_sessions_key_hash(enum session_role role, const char *key)
 {
         return object_hash_text(key) + (uint64_t)role;
 }
 
-static void put(struct sessions *t, struct session *m)
+static void master_sessions_put(struct sessions *t, struct session *m)
 {
         struct member_list *list = &t->of[m->role];
         m->prev = list->last;
@@ -37,7 +37,7 @@ static void put(struct sessions *t, struct session *m)
         list->n++;
 }
 
-static void take(struct sessions *t, struct session *m)
+static void master_sessions_take(struct sessions *t, struct session *m)
 {
         struct member_list *list = &t->of[m->role];
         *(m->prev ? &m->prev->next : &list->first) = m->next;
@@ -54,7 +54,7 @@ struct session *sessions_add(struct sessions *t, struct rpc_peer *peer, int64_t 
         m->last_message_ms = now;
         rpc_peer_set_data(peer, m);
         object_table_put(&t->by_number, object_hash_number(m->number), m);
-        put(t, m);
+        master_sessions_put(t, m);
         return m;
 }
 
@@ -65,7 +65,8 @@ struct session *sessions_find(const struct sessions *t, uint64_t number)
 
 struct session *sessions_find_key(const struct sessions *t, enum session_role role, const char *key)
 {
-        return object_table_find(&t->by_key, key_hash(role, key), has_key, &(struct member_key){role, key});
+        return object_table_find(&t->by_key, master_sessions_key_hash(role, key), master_sessions_has_key,
+                                 &(struct member_key){role, key});
 }
 
 void sessions_touch(struct sessions *t, struct session *m, int64_t now)
@@ -73,18 +74,18 @@ void sessions_touch(struct sessions *t, struct session *m, int64_t now)
         m->last_message_ms = now;
         if (m->role != SESSION_UNAUTHORIZED || !m->next)
                 return;
-        take(t, m);
-        put(t, m);
+        master_sessions_take(t, m);
+        master_sessions_put(t, m);
 }
 
 static void become_unauthorized(struct sessions *t, struct session *m)
 {
         if (m->role == SESSION_UNAUTHORIZED)
                 return;
-        object_table_remove(&t->by_key, key_hash(m->role, m->key), m);
-        take(t, m);
+        object_table_remove(&t->by_key, master_sessions_key_hash(m->role, m->key), m);
+        master_sessions_take(t, m);
         m->role = SESSION_UNAUTHORIZED;
-        put(t, m);
+        master_sessions_put(t, m);
         free(steal(m->key));
         free(steal(m->app_id));
         rpc_ref_unref(steal(m->ref));
@@ -98,19 +99,19 @@ struct session *sessions_identify(struct sessions *t, struct session *m, enum se
         if (before)
                 become_unauthorized(t, before);
         become_unauthorized(t, m);
-        take(t, m);
+        master_sessions_take(t, m);
         m->role = role;
-        put(t, m);
+        master_sessions_put(t, m);
         m->key = mem_strdup(key);
         m->ref = rpc_peer_ref(m->peer, role == SESSION_WORKER ? STANDALONE_WORKER_ENDPOINT : STANDALONE_APP_ENDPOINT);
-        object_table_put(&t->by_key, key_hash(role, key), m);
+        object_table_put(&t->by_key, master_sessions_key_hash(role, key), m);
         return before;
 }
 
 void sessions_remove(struct sessions *t, struct session *m)
 {
         become_unauthorized(t, m);
-        take(t, m);
+        master_sessions_take(t, m);
         object_table_remove(&t->by_number, object_hash_number(m->number), m);
         rpc_peer_set_data(m->peer, NULL);
         rpc_peer_unref(m->peer);

@@ -15,7 +15,7 @@ typedef Firesteel__Standalone__Resource Resource;
 typedef Firesteel__Standalone__ResourceNeed ResourceNeed;
 
 /* Ids and names of hosts: printable, no blanks, and nothing that leads out of a folder. */
-static bool is_name(const char *text)
+static bool master_wire_is_name(const char *text)
 {
         size_t n = 0;
         for (; text[n]; n++)
@@ -24,7 +24,7 @@ static bool is_name(const char *text)
         return n > 0 && n <= MAX_NAME && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-static void *room(struct wire_memory *memory, size_t count, size_t size, struct fst_error *error)
+static void *master_wire_room(struct wire_memory *memory, size_t count, size_t size, struct fst_error *error)
 {
         void *p = wire_array(memory, MAX(count, (size_t)1), size);
         if (!p)
@@ -32,10 +32,10 @@ static void *room(struct wire_memory *memory, size_t count, size_t size, struct 
         return p;
 }
 
-static int read_resources(Resource *const *list, size_t n, struct wire_memory *memory,
-                          const struct resource_addresses **out, int *n_out, struct fst_error *error)
+static int master_wire_read_resources(Resource *const *list, size_t n, struct wire_memory *memory,
+                                      const struct resource_addresses **out, int *n_out, struct fst_error *error)
 {
-        struct resource_addresses *r = n <= MAX_RESOURCES ? room(memory, n, sizeof(*r), error) : NULL;
+        struct resource_addresses *r = n <= MAX_RESOURCES ? master_wire_room(memory, n, sizeof(*r), error) : NULL;
         if (!r)
                 return error_set(error, -EINVAL, "%zu custom resources are too many", n);
         for (size_t i = 0; i < n; i++) {
@@ -49,10 +49,10 @@ static int read_resources(Resource *const *list, size_t n, struct wire_memory *m
         return 0;
 }
 
-static int read_needs(ResourceNeed *const *list, size_t n, struct wire_memory *memory, const struct resource_need **out,
-                      int *n_out, struct fst_error *error)
+static int master_wire_read_needs(ResourceNeed *const *list, size_t n, struct wire_memory *memory,
+                                  const struct resource_need **out, int *n_out, struct fst_error *error)
 {
-        struct resource_need *r = n <= MAX_RESOURCES ? room(memory, n, sizeof(*r), error) : NULL;
+        struct resource_need *r = n <= MAX_RESOURCES ? master_wire_room(memory, n, sizeof(*r), error) : NULL;
         if (!r)
                 return error_set(error, -EINVAL, "%zu custom resources are too many", n);
         for (size_t i = 0; i < n; i++) {
@@ -67,13 +67,13 @@ static int read_needs(ResourceNeed *const *list, size_t n, struct wire_memory *m
 }
 
 /* The packed bytes of a message in @memory; nothing for NULL. */
-static int pack(const ProtobufCMessage *message, struct wire_memory *memory, struct master_body *out,
-                struct fst_error *error)
+static int master_wire_pack(const ProtobufCMessage *message, struct wire_memory *memory, struct master_body *out,
+                            struct fst_error *error)
 {
         if (!message)
                 return 0;
         size_t size = protobuf_c_message_get_packed_size(message);
-        uint8_t *data = room(memory, size, 1, error);
+        uint8_t *data = master_wire_room(memory, size, 1, error);
         if (!data)
                 return -EINVAL;
         protobuf_c_message_pack(message, data);
@@ -84,9 +84,9 @@ static int pack(const ProtobufCMessage *message, struct wire_memory *memory, str
 int master_read_worker(const Firesteel__Standalone__RegisterWorker *r, struct wire_memory *memory,
                        struct worker_spec *spec, struct fst_error *error)
 {
-        if (!is_name(r->id))
+        if (!master_wire_is_name(r->id))
                 return error_set(error, -EINVAL, "\"%.60s\" cannot be the id of a worker", r->id);
-        if (!is_name(r->host) || r->port < 1 || r->port > 65535)
+        if (!master_wire_is_name(r->host) || r->port < 1 || r->port > 65535)
                 return error_set(error, -EINVAL, "a worker cannot listen at \"%.60s\", port %d", r->host, r->port);
         if (r->cores < 0 || r->memory < 0)
                 return error_set(error, -EINVAL, "a worker cannot have less than no cores or memory");
@@ -96,7 +96,7 @@ int master_read_worker(const Firesteel__Standalone__RegisterWorker *r, struct wi
                                 .web_ui = r->web_ui,
                                 .cores = r->cores,
                                 .memory = r->memory};
-        int e = read_resources(r->resources, r->n_resources, memory, &s.resources, &s.n_resources, error);
+        int e = master_wire_read_resources(r->resources, r->n_resources, memory, &s.resources, &s.n_resources, error);
         if (e == 0)
                 *spec = s;
         return e;
@@ -110,20 +110,20 @@ static int read_profile(const Firesteel__Standalone__ExecutorProfile *p, struct 
         if (p->id < 0 || p->cores < 0 || p->memory < 0)
                 return error_set(error, -EINVAL, "resource profile %d cannot be: less than no cores or memory", p->id);
         struct executor_profile o = {.id = p->id, .cores = p->cores, .memory = p->memory};
-        int e = read_needs(p->needs, p->n_needs, memory, &o.needs, &o.n_needs, error);
+        int e = master_wire_read_needs(p->needs, p->n_needs, memory, &o.needs, &o.n_needs, error);
         if (e == 0)
-                e = pack(p->command ? &p->command->base : NULL, memory, &o.body, error);
+                e = master_wire_pack(p->command ? &p->command->base : NULL, memory, &o.body, error);
         if (e == 0)
                 *out = o;
         return e;
 }
 
 /* All of an application but its default profile. */
-static int read_app(const Firesteel__Standalone__RegisterApplication *r, struct wire_memory *memory, struct app_spec *s,
-                    struct fst_error *error)
+static int master_wire_read_app(const Firesteel__Standalone__RegisterApplication *r, struct wire_memory *memory,
+                                struct app_spec *s, struct fst_error *error)
 {
         struct host_port driver;
-        if (host_port_parse(r->address, &driver, NULL) < 0 || !is_name(r->address))
+        if (host_port_parse(r->address, &driver, NULL) < 0 || !master_wire_is_name(r->address))
                 return error_set(error, -EINVAL, "a driver cannot listen at \"%.60s\"", r->address);
         if (r->max_cores < 0 || (r->has_initial_executors && r->initial_executors < 0))
                 return error_set(error, -EINVAL, "an application cannot want less than no cores or executors");
@@ -139,14 +139,14 @@ static int read_app(const Firesteel__Standalone__RegisterApplication *r, struct 
         Firesteel__Standalone__RegisterApplication rest = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
         rest.event_log_dir = r->event_log_dir;
         rest.event_log_codec = r->event_log_codec;
-        return pack(&rest.base, memory, &s->body, error);
+        return master_wire_pack(&rest.base, memory, &s->body, error);
 }
 
 int master_read_app(const Firesteel__Standalone__RegisterApplication *r, struct wire_memory *memory,
                     struct app_spec *spec, struct fst_error *error)
 {
         struct app_spec s;
-        int e = read_app(r, memory, &s, error);
+        int e = master_wire_read_app(r, memory, &s, error);
         if (e == 0)
                 e = read_profile(r->profile, memory, &s.profile, error);
         if (e == 0)
@@ -157,7 +157,7 @@ int master_read_app(const Firesteel__Standalone__RegisterApplication *r, struct 
 int master_read_targets(Firesteel__Standalone__ExecutorTarget *const *targets, size_t n, struct wire_memory *memory,
                         struct executor_target **out, struct fst_error *error)
 {
-        struct executor_target *t = room(memory, n, sizeof(*t), error);
+        struct executor_target *t = master_wire_room(memory, n, sizeof(*t), error);
         if (!t)
                 return -EINVAL;
         for (size_t i = 0; i < n; i++) {
@@ -173,8 +173,8 @@ int master_read_targets(Firesteel__Standalone__ExecutorTarget *const *targets, s
 int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wire_memory *memory,
                       struct executor_report **executors, struct driver_report **drivers, struct fst_error *error)
 {
-        struct executor_report *e = room(memory, state->n_executors, sizeof(*e), error);
-        struct driver_report *d = e ? room(memory, state->n_drivers, sizeof(*d), error) : NULL;
+        struct executor_report *e = master_wire_room(memory, state->n_executors, sizeof(*e), error);
+        struct driver_report *d = e ? master_wire_room(memory, state->n_drivers, sizeof(*d), error) : NULL;
         int r = d ? 0 : -EINVAL;
         for (size_t i = 0; r == 0 && i < state->n_executors; i++) {
                 const Firesteel__Standalone__ExecutorReport *from = state->executors[i];
@@ -185,14 +185,14 @@ int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wi
                                                 .memory = from->memory};
                 if (!executor_state_named(from->state, &e[i].state))
                         return error_set(error, -EINVAL, "\"%.60s\" is no state of an executor", from->state);
-                r = read_resources(from->resources, from->n_resources, memory, &e[i].resources, &e[i].n_resources,
-                                   error);
+                r = master_wire_read_resources(from->resources, from->n_resources, memory, &e[i].resources,
+                                               &e[i].n_resources, error);
         }
         for (size_t i = 0; r == 0 && i < state->n_drivers; i++) {
                 const Firesteel__Standalone__DriverReport *from = state->drivers[i];
                 d[i].id = from->driver_id;
-                r = read_resources(from->resources, from->n_resources, memory, &d[i].resources, &d[i].n_resources,
-                                   error);
+                r = master_wire_read_resources(from->resources, from->n_resources, memory, &d[i].resources,
+                                               &d[i].n_resources, error);
         }
         if (r == 0) {
                 *executors = e;
@@ -216,9 +216,9 @@ int master_read_driver(const Firesteel__Standalone__DriverDescription *d, struct
                 .memory = d->memory,
                 .supervise = d->supervise,
         };
-        int e = read_needs(d->needs, d->n_needs, memory, &s.needs, &s.n_needs, error);
+        int e = master_wire_read_needs(d->needs, d->n_needs, memory, &s.needs, &s.n_needs, error);
         if (e == 0)
-                e = pack(&d->base, memory, &s.body, error);
+                e = master_wire_pack(&d->base, memory, &s.body, error);
         if (e == 0)
                 *spec = s;
         return e;

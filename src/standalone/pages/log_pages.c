@@ -133,7 +133,7 @@ static void answer_log(struct log_request *r)
         web_answer_text(r->q, 200, &whole);
 }
 
-static void on_read(uv_work_t *work, int status)
+static void log_pages_on_read(uv_work_t *work, int status)
 {
         struct log_request *r = work->data;
         if (r->pages)
@@ -141,7 +141,7 @@ static void on_read(uv_work_t *work, int status)
         log_request_free(r);
 }
 
-static char *copy(const char *text)
+static char *log_pages_copy(const char *text)
 {
         return text ? mem_strdup(text) : NULL;
 }
@@ -172,8 +172,8 @@ static bool read_parameters(struct web_request *q, struct log_request *r)
                 return true;
         }
         if (o->work_dir && ((app && executor && !driver) || (!app && !executor && driver))) {
-                r->parts[0] = copy(app ? app : driver);
-                r->parts[1] = copy(executor);
+                r->parts[0] = log_pages_copy(app ? app : driver);
+                r->parts[1] = log_pages_copy(executor);
                 r->n_parts = app ? 2 : 1;
                 r->work_dir = mem_strdup(o->work_dir);
                 r->directory =
@@ -204,7 +204,7 @@ void log_pages_serve(struct log_pages *p, struct web_request *q)
                 return log_request_free(r);
         }
         r->work.data = r;
-        if (uv_queue_work(p->options.loop, &r->work, read_log, on_read) < 0) {
+        if (uv_queue_work(p->options.loop, &r->work, read_log, log_pages_on_read) < 0) {
                 web_refuse(q, 503, "This log cannot be read now.");
                 log_request_free(r);
         }

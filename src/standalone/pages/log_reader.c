@@ -52,7 +52,7 @@ static int open_directory(const char *work_dir, const char *const *parts, int n_
 }
 
 /* An ordinary file that is no link; -ENOENT else. A FIFO must not make us wait. */
-static int open_file(int directory, const char *name, struct stat *st)
+static int log_reader_open_file(int directory, const char *name, struct stat *st)
 {
         int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
@@ -75,7 +75,7 @@ static int64_t compressed_size(int fd, const struct stat *st)
 static void add_part(parts_t *parts, int directory, const char *name)
 {
         struct stat st;
-        int fd = open_file(directory, name, &st);
+        int fd = log_reader_open_file(directory, name, &st);
         if (fd < 0)
                 return;
         bool compressed = text_ends_with(name, ".gz");
@@ -85,7 +85,7 @@ static void add_part(parts_t *parts, int directory, const char *name)
         close(fd);
 }
 
-static int by_name(const void *a, const void *b)
+static int log_reader_by_name(const void *a, const void *b)
 {
         return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
 }
@@ -104,7 +104,7 @@ static int list_parts(int directory, const char *type, parts_t *parts, struct fs
                 if (text_starts_with(e->d_name, prefix))
                         add_part(parts, dirfd(entries), e->d_name);
         if (parts->len > 1)
-                qsort(parts->data, parts->len, sizeof(*parts->data), by_name);
+                qsort(parts->data, parts->len, sizeof(*parts->data), log_reader_by_name);
         add_part(parts, dirfd(entries), type);
         closedir(entries);
         return 0;
@@ -147,10 +147,10 @@ static void read_compressed(int fd, int64_t from, int64_t n, struct buf *out)
         gzclose(gz);
 }
 
-static void read_part(int directory, const struct part *p, int64_t from, int64_t n, struct buf *out)
+static void log_reader_read_part(int directory, const struct part *p, int64_t from, int64_t n, struct buf *out)
 {
         struct stat st;
-        int fd = open_file(directory, p->name, &st);
+        int fd = log_reader_open_file(directory, p->name, &st);
         if (fd < 0)
                 return; /* removed meanwhile */
         if (p->compressed)
@@ -168,14 +168,14 @@ static void read_part(int directory, const struct part *p, int64_t from, int64_t
         close(fd);
 }
 
-static void read_range(int directory, const parts_t *parts, struct log_range *r)
+static void log_reader_read_range(int directory, const parts_t *parts, struct log_range *r)
 {
         int64_t at = 0;
         for (size_t i = 0; i < parts->len; i++) {
                 const struct part *p = &parts->data[i];
                 int64_t from = MAX(r->start - at, (int64_t)0), to = MIN(r->end - at, p->size);
                 if (to > from)
-                        read_part(directory, p, from, to - from, &r->text);
+                        log_reader_read_part(directory, p, from, to - from, &r->text);
                 at += p->size;
         }
 }
@@ -197,7 +197,7 @@ int log_view_read(const char *work_dir, const char *const *names, int n_names, c
                 range.start = offset ? *offset : range.total - bytes;
                 range.start = MIN(MAX(range.start, (int64_t)0), range.total);
                 range.end = MIN(range.start + bytes, range.total);
-                read_range(directory, &parts, &range);
+                log_reader_read_range(directory, &parts, &range);
                 *out = range;
         }
         for (size_t i = 0; i < parts.len; i++)

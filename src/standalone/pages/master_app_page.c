@@ -12,8 +12,8 @@ static void put_log_links(struct buf *b, const char *href, const char *app_id, i
                          href, app_id, executor, types[i], types[i]);
 }
 
-static void put_executor_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
-                             const struct master_executor *e, const char *app_id)
+static void master_app_page_put_executor_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                                             const struct master_executor *e, const char *app_id)
 {
         const struct master *m = master_pages_state(p);
         const struct master_worker *w = e->worker ? e->worker : e->worker_id ? master_worker(m, e->worker_id) : NULL;
@@ -40,14 +40,14 @@ static void put_executors(const struct master_pages *p, const struct web_request
                 n++;
         html_table_begin(b, "executors", "Executor Summary", EXECUTOR_COLUMNS, n, "It has no executor.");
         for (const struct master_executor *e = app->executors; e; e = e->next_in_app)
-                put_executor_row(p, q, b, e, app->id);
+                master_app_page_put_executor_row(p, q, b, e, app->id);
         html_table_end(b, n);
         n = app->removed.len;
         if (n == 0)
                 return;
         html_table_begin(b, "removed-executors", "Removed Executors", EXECUTOR_COLUMNS, n, "");
         for (size_t i = n; i-- > 0;)
-                put_executor_row(p, q, b, app->removed.data[i], app->id);
+                master_app_page_put_executor_row(p, q, b, app->removed.data[i], app->id);
         html_table_end(b, n);
 }
 

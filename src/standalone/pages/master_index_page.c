@@ -152,7 +152,7 @@ static void put_worker_row(const struct master_pages *p, const struct web_reques
         buf_puts(b, resources ? "</td></tr>\n" : "</tr>\n");
 }
 
-static void put_workers(const struct master_pages *p, const struct web_request *q, struct buf *b)
+static void master_index_page_put_workers(const struct master_pages *p, const struct web_request *q, struct buf *b)
 {
         const struct master *m = master_pages_state(p);
         VEC(const struct master_worker *) list = {0};
@@ -209,7 +209,8 @@ static void put_apps(const struct master_pages *p, const struct web_request *q, 
         html_table_end(b, (size_t)m->n_apps);
 }
 
-static void put_completed_apps(const struct master_pages *p, const struct web_request *q, struct buf *b)
+static void master_index_page_put_completed_apps(const struct master_pages *p, const struct web_request *q,
+                                                 struct buf *b)
 {
         const struct master *m = master_pages_state(p);
         size_t n = m->completed_apps.len;
@@ -219,8 +220,8 @@ static void put_completed_apps(const struct master_pages *p, const struct web_re
         html_table_end(b, n);
 }
 
-static void put_driver_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
-                           const struct master_driver *d, bool duration)
+static void master_index_page_put_driver_row(const struct master_pages *p, const struct web_request *q, struct buf *b,
+                                             const struct master_driver *d, bool duration)
 {
         const struct master *m = master_pages_state(p);
         const struct master_worker *w = d->worker_id ? master_worker(m, d->worker_id) : NULL;
@@ -254,11 +255,12 @@ static void put_drivers(const struct master_pages *p, const struct web_request *
         html_table_begin(b, "running-driver", "Running Drivers", DRIVER_COLUMNS "#Duration", (size_t)m->n_drivers,
                          "No driver runs.");
         for (const struct master_driver *d = m->last_driver; d; d = d->prev)
-                put_driver_row(p, q, b, d, true);
+                master_index_page_put_driver_row(p, q, b, d, true);
         html_table_end(b, (size_t)m->n_drivers);
 }
 
-static void put_completed_drivers(const struct master_pages *p, const struct web_request *q, struct buf *b)
+static void master_index_page_put_completed_drivers(const struct master_pages *p, const struct web_request *q,
+                                                    struct buf *b)
 {
         const struct master *m = master_pages_state(p);
         size_t n = m->completed_drivers.len;
@@ -267,7 +269,7 @@ static void put_completed_drivers(const struct master_pages *p, const struct web
         html_table_begin(b, "completed-driver", "Completed Drivers", DRIVER_COLUMNS "Notes", n,
                          "No driver has ended yet.");
         for (size_t i = n; i-- > 0;)
-                put_driver_row(p, q, b, m->completed_drivers.data[i], false);
+                master_index_page_put_driver_row(p, q, b, m->completed_drivers.data[i], false);
         html_table_end(b, n);
 }
 
@@ -279,11 +281,11 @@ void master_serve_overview(struct master_pages *p, struct web_request *q)
         struct html_page page = {.base = q->base, .title = title, .user = q->user};
         html_begin(&b, &page);
         put_summary(p, q, &b);
-        put_workers(p, q, &b);
+        master_index_page_put_workers(p, q, &b);
         put_apps(p, q, &b);
         put_drivers(p, q, &b);
-        put_completed_apps(p, q, &b);
-        put_completed_drivers(p, q, &b);
+        master_index_page_put_completed_apps(p, q, &b);
+        master_index_page_put_completed_drivers(p, q, &b);
         html_end(&b, &page);
         web_answer_html(q, 200, &b);
 }

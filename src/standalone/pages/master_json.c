@@ -92,7 +92,7 @@ static void put_worker(struct json_out *j, const struct master *m, const struct 
         json_end(j);
 }
 
-static void put_needs(struct json_out *j, const char *name, const struct owned_needs *needs)
+static void master_json_put_needs(struct json_out *j, const char *name, const struct owned_needs *needs)
 {
         json_list(j, name);
         for (int i = 0; needs && i < needs->n; i++) {
@@ -117,8 +117,8 @@ static void put_app(struct json_out *j, const struct master *m, const struct mas
         json_text(j, "user", app->user);
         json_int(j, "memoryperexecutor", memory);
         json_int(j, "memoryperslave", memory);
-        put_needs(j, "resourcesperexecutor", needs);
-        put_needs(j, "resourcesperslave", needs);
+        master_json_put_needs(j, "resourcesperexecutor", needs);
+        master_json_put_needs(j, "resourcesperslave", needs);
         put_date(j, "submitdate", app->submitted);
         json_text(j, "state", app_state_name(app->state));
         json_int(j, "duration", master_app_duration(m, app, now));
@@ -159,7 +159,7 @@ static void put_driver(struct json_out *j, const struct master_driver *d)
         json_end(j);
 }
 
-static void put_workers(struct json_out *j, const struct master *m, const struct master_info *info)
+static void master_json_put_workers(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_list(j, "workers");
         for (const struct master_worker *w = m->workers; w; w = w->next)
@@ -174,7 +174,7 @@ static void put_alive(struct json_out *j, const struct master *m, const struct m
         json_int(j, "aliveworkers", master_sums(m).workers);
 }
 
-static void put_cores(struct json_out *j, const struct master *m, const struct master_info *info)
+static void master_json_put_cores(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_int(j, "cores", master_sums(m).cores);
 }
@@ -202,7 +202,7 @@ static void put_all_resources(struct json_out *j, const struct master *m, const 
         json_list_end(j);
 }
 
-static void put_resources(struct json_out *j, const struct master *m, const struct master_info *info)
+static void master_json_put_resources(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         put_all_resources(j, m, "resources", ALL);
 }
@@ -220,7 +220,7 @@ static void put_active_apps(struct json_out *j, const struct master *m, const st
         json_list_end(j);
 }
 
-static void put_completed_apps(struct json_out *j, const struct master *m, const struct master_info *info)
+static void master_json_put_completed_apps(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_list(j, "completedapps");
         for (size_t i = 0; i < m->completed_apps.len; i++)
@@ -236,7 +236,8 @@ static void put_active_drivers(struct json_out *j, const struct master *m, const
         json_list_end(j);
 }
 
-static void put_completed_drivers(struct json_out *j, const struct master *m, const struct master_info *info)
+static void master_json_put_completed_drivers(struct json_out *j, const struct master *m,
+                                              const struct master_info *info)
 {
         json_list(j, "completeddrivers");
         for (size_t i = 0; i < m->completed_drivers.len; i++)
@@ -260,18 +261,18 @@ static const struct {
         void (*put)(struct json_out *j, const struct master *m, const struct master_info *info);
 } fields[] = {
         {"url", put_url},
-        {"workers", put_workers},
+        {"workers", master_json_put_workers},
         {"aliveworkers", put_alive},
-        {"cores", put_cores},
+        {"cores", master_json_put_cores},
         {"coresused", put_cores_used},
         {"memory", put_memory},
         {"memoryused", put_memory_used},
-        {"resources", put_resources},
+        {"resources", master_json_put_resources},
         {"resourcesused", put_resources_used},
         {"activeapps", put_active_apps},
-        {"completedapps", put_completed_apps},
+        {"completedapps", master_json_put_completed_apps},
         {"activedrivers", put_active_drivers},
-        {"completeddrivers", put_completed_drivers},
+        {"completeddrivers", master_json_put_completed_drivers},
         {"status", put_status},
 };
 

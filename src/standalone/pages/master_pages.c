@@ -17,7 +17,7 @@ static bool begins_with_one_of(const char *name, const char *prefixes)
         return false;
 }
 
-static void put_variables(const struct master_pages *p, struct buf *b)
+static void master_pages_put_variables(const struct master_pages *p, struct buf *b)
 {
         size_t n = 0;
         for (char **v = environ; v && *v; v++)
@@ -51,7 +51,7 @@ static void serve_environment(struct master_pages *p, struct web_request *q)
                 html_put(&b, "<tr><td>%s</td><td>%s</td></tr>\n", sorted[i]->key,
                          redactor_value(&p->redactor, sorted[i]->key, sorted[i]->value));
         html_table_end(&b, set->count);
-        put_variables(p, &b);
+        master_pages_put_variables(p, &b);
         html_end(&b, &page);
         free(sorted);
         web_answer_html(q, 200, &b);
@@ -59,17 +59,17 @@ static void serve_environment(struct master_pages *p, struct web_request *q)
 
 /* --------------------------------------------------------------------------------------------- JSON and metrics */
 
-static struct master_info info_of(const struct master_pages *p)
+static struct master_info master_pages_info_of(const struct master_pages *p)
 {
         return (struct master_info){.url = p->options.master_url, .now = p->options.ops->now()};
 }
 
 /* "/json", "/json/workers", "/json/workers/whatever" */
-static void serve_json(struct master_pages *p, struct web_request *q)
+static void master_pages_serve_json(struct master_pages *p, struct web_request *q)
 {
         const char *name = q->path + strlen("/json");
         struct buf b = BUF_INIT;
-        struct master_info info = info_of(p);
+        struct master_info info = master_pages_info_of(p);
         name += *name == '/';
         _cleanup_free_ char *field =
                 mem_strndup(name, strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"));
@@ -84,12 +84,12 @@ static void serve_app_json(struct master_pages *p, struct web_request *q)
 {
         const char *id = form_get(&q->form, "appId");
         struct buf b = BUF_INIT;
-        struct master_info info = info_of(p);
+        struct master_info info = master_pages_info_of(p);
         master_json_put_app(master_pages_state(p), &info, id ? id : "", &b);
         web_answer_json(q, &b);
 }
 
-static void serve_log(struct master_pages *p, struct web_request *q)
+static void master_pages_serve_log(struct master_pages *p, struct web_request *q)
 {
         log_pages_serve(p->logs, q);
 }
@@ -112,22 +112,22 @@ static const struct {
         void (*serve)(struct master_pages *p, struct web_request *q);
 } routes[] = {
         {"/", false, master_serve_overview},
-        {"/json", true, serve_json},
+        {"/json", true, master_pages_serve_json},
         {"/app", false, master_serve_app},
         {"/app/json", false, serve_app_json},
         {"/app/kill", false, master_serve_app_kill},
         {"/driver/kill", false, master_serve_driver_kill},
         {"/workers/kill", false, master_serve_decommission},
         {"/environment", false, serve_environment},
-        {"/log", false, serve_log},
-        {"/logPage", false, serve_log},
+        {"/log", false, master_pages_serve_log},
+        {"/logPage", false, master_pages_serve_log},
         {"/metrics/master/json", false, master_serve_metrics},
         {"/metrics/master/prometheus", false, master_serve_metrics},
         {"/metrics/applications/json", false, master_serve_app_metrics},
         {"/metrics/applications/prometheus", false, master_serve_app_metrics},
 };
 
-static void serve(void *owner, struct web_request *q)
+static void master_pages_serve(void *owner, struct web_request *q)
 {
         struct master_pages *p = owner;
         if (p->proxy && web_proxy_is(q))
@@ -141,7 +141,7 @@ static void serve(void *owner, struct web_request *q)
         web_not_found(q);
 }
 
-static int read_conf(struct master_pages *p, struct fst_error *error)
+static int master_pages_read_conf(struct master_pages *p, struct fst_error *error)
 {
         const struct fst_conf *conf = p->options.conf;
         bool proxied = false;
@@ -175,9 +175,9 @@ int master_pages_new(const struct master_pages_options *options, struct master_p
                                         .name = "MasterUI",
                                         .host = options->host,
                                         .port = options->port,
-                                        .serve = serve,
+                                        .serve = master_pages_serve,
                                         .owner = p};
-        int r = read_conf(p, error);
+        int r = master_pages_read_conf(p, error);
         p->logs = log_pages_new(
                 &(struct log_pages_options){.loop = options->loop, .daemon = "master", .log_dir = "logs"});
         if (p->proxy)

@@ -14,7 +14,8 @@ static void put_resource(struct json_out *j, const struct resource_addresses *r)
         json_end(j);
 }
 
-static void put_resources(struct json_out *j, const char *name, const struct resource_addresses *resources, int n)
+static void worker_json_put_resources(struct json_out *j, const char *name, const struct resource_addresses *resources,
+                                      int n)
 {
         json_begin_in(j, name);
         for (int i = 0; i < n; i++)
@@ -47,7 +48,7 @@ static void put_used(struct json_out *j, const struct worker_view *v)
         json_end(j);
 }
 
-static void put_needs(struct json_out *j, const char *name, const struct worker_executor_state *e)
+static void worker_json_put_needs(struct json_out *j, const char *name, const struct worker_executor_state *e)
 {
         json_list(j, name);
         for (int i = 0; i < e->n_resources; i++) {
@@ -64,15 +65,15 @@ static void put_executor(struct json_out *j, const struct worker_executor_state 
         json_begin(j);
         json_int(j, "id", e->id);
         json_int(j, "memory", e->memory);
-        put_resources(j, "resources", e->resources, e->n_resources);
+        worker_json_put_resources(j, "resources", e->resources, e->n_resources);
         json_text(j, "appid", e->app_id);
         json_begin_in(j, "appdesc");
         json_text(j, "name", e->app_name);
         json_int(j, "cores", e->app_max_cores);
         json_int(j, "memoryperexecutor", e->memory);
-        put_needs(j, "resourcesperexecutor", e);
+        worker_json_put_needs(j, "resourcesperexecutor", e);
         json_int(j, "memoryperslave", e->memory);
-        put_needs(j, "resourcesperslave", e);
+        worker_json_put_needs(j, "resourcesperslave", e);
         json_text(j, "user", e->app_user);
         json_text(j, "command", e->command);
         json_end(j);
@@ -90,7 +91,7 @@ void worker_json_put(const struct worker_view *v, struct buf *out)
         json_int(&j, "coresused", v->cores_used);
         json_int(&j, "memory", v->memory);
         json_int(&j, "memoryused", v->memory_used);
-        put_resources(&j, "resources", v->resources, v->n_resources);
+        worker_json_put_resources(&j, "resources", v->resources, v->n_resources);
         put_used(&j, v);
         json_list(&j, "executors");
         for (size_t i = 0; i < v->executors.len; i++)

@@ -29,7 +29,7 @@ static bool is_link(const char *url)
         return url && (text_starts_with(url, "http://") || text_starts_with(url, "https://"));
 }
 
-static void put_resources(struct buf *b, const struct resource_addresses *resources, int n)
+static void worker_pages_put_resources(struct buf *b, const struct resource_addresses *resources, int n)
 {
         for (int i = 0; i < n; i++) {
                 html_put(b, "%s%s: [", i ? ", " : "", resources[i].name);
@@ -39,12 +39,12 @@ static void put_resources(struct buf *b, const struct resource_addresses *resour
         }
 }
 
-static void put_executor_row(struct buf *b, const char *base, const struct worker_executor_state *e)
+static void worker_pages_put_executor_row(struct buf *b, const char *base, const struct worker_executor_state *e)
 {
         html_put(b, "<tr><td class=\"number\">%d</td><td>", e->id);
         html_state(b, executor_state_name(e->state));
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td>", e->cores, e->memory);
-        put_resources(b, e->resources, e->n_resources);
+        worker_pages_put_resources(b, e->resources, e->n_resources);
         html_put(b,
                  "</td><td>ID: %s<br>Name: %s<br>User: %s</td><td>"
                  "<a href=\"%s/logPage/?appId=%q&amp;executorId=%d&amp;logType=stdout\">stdout</a> "
@@ -52,12 +52,12 @@ static void put_executor_row(struct buf *b, const char *base, const struct worke
                  e->app_id, e->app_name, e->app_user, base, e->app_id, e->id, base, e->app_id, e->id);
 }
 
-static void put_driver_row(struct buf *b, const char *base, const struct worker_driver_state *d)
+static void worker_pages_put_driver_row(struct buf *b, const char *base, const struct worker_driver_state *d)
 {
         html_put(b, "<tr><td>%s</td><td>%s</td><td>", d->id, d->main_class);
         html_state(b, driver_state_name(d->state));
         html_put(b, "</td><td class=\"number\">%d</td><td class=\"number\">%m</td><td>", d->cores, d->memory);
-        put_resources(b, d->resources, d->n_resources);
+        worker_pages_put_resources(b, d->resources, d->n_resources);
         html_put(b,
                  "</td><td><a href=\"%s/logPage/?driverId=%q&amp;logType=stdout\">stdout</a> "
                  "<a href=\"%s/logPage/?driverId=%q&amp;logType=stderr\">stderr</a></td><td>%s</td></tr>\n",
@@ -74,7 +74,7 @@ static void put_facts(struct buf *b, const char *base, const struct worker_view 
                  v->decommissioned ? " (decommissioned: nothing new starts here)" : "");
         html_put(b, "<dt>Cores</dt><dd>%d (%d Used)</dd>\n<dt>Memory</dt><dd>%m (%m Used)</dd>\n<dt>Resources</dt><dd>",
                  v->cores, v->cores_used, v->memory, v->memory_used);
-        put_resources(b, v->resources, v->n_resources);
+        worker_pages_put_resources(b, v->resources, v->n_resources);
         buf_puts(b, "</dd>\n</dl>\n");
 }
 
@@ -86,26 +86,26 @@ static void put_tables(struct buf *b, const char *base, const struct worker_view
 {
         html_table_begin(b, "executors", "Running Executors", EXECUTOR_COLUMNS, v->executors.len, "No executor runs.");
         for (size_t i = 0; i < v->executors.len; i++)
-                put_executor_row(b, base, v->executors.data[i]);
+                worker_pages_put_executor_row(b, base, v->executors.data[i]);
         html_table_end(b, v->executors.len);
         if (v->drivers.len) {
                 html_table_begin(b, "drivers", "Running Drivers", DRIVER_COLUMNS, v->drivers.len, "");
                 for (size_t i = 0; i < v->drivers.len; i++)
-                        put_driver_row(b, base, v->drivers.data[i]);
+                        worker_pages_put_driver_row(b, base, v->drivers.data[i]);
                 html_table_end(b, v->drivers.len);
         }
         if (v->finished_executors.len) {
                 size_t n = v->finished_executors.len;
                 html_table_begin(b, "finished-executors", "Finished Executors", EXECUTOR_COLUMNS, n, "");
                 for (size_t i = n; i-- > 0;)
-                        put_executor_row(b, base, v->finished_executors.data[i]);
+                        worker_pages_put_executor_row(b, base, v->finished_executors.data[i]);
                 html_table_end(b, n);
         }
         if (v->finished_drivers.len) {
                 size_t n = v->finished_drivers.len;
                 html_table_begin(b, "finished-drivers", "Finished Drivers", DRIVER_COLUMNS, n, "");
                 for (size_t i = n; i-- > 0;)
-                        put_driver_row(b, base, v->finished_drivers.data[i]);
+                        worker_pages_put_driver_row(b, base, v->finished_drivers.data[i]);
                 html_table_end(b, n);
         }
 }
@@ -129,7 +129,7 @@ static void serve_first(struct worker_pages *p, struct web_request *q)
 
 /* --------------------------------------------------------------------------------------------- JSON and metrics */
 
-static void serve_json(struct worker_pages *p, struct web_request *q)
+static void worker_pages_serve_json(struct worker_pages *p, struct web_request *q)
 {
         struct buf b = BUF_INIT;
         worker_json_put(view_of(p), &b);
@@ -160,7 +160,7 @@ static void serve_metrics(struct worker_pages *p, struct web_request *q)
 
 /* ---------------------------------------------------------------------------------------------------- the site */
 
-static void serve_log(struct worker_pages *p, struct web_request *q)
+static void worker_pages_serve_log(struct worker_pages *p, struct web_request *q)
 {
         log_pages_serve(p->logs, q);
 }
@@ -170,14 +170,14 @@ static const struct {
         void (*serve)(struct worker_pages *p, struct web_request *q);
 } routes[] = {
         {"/", serve_first},
-        {"/json", serve_json},
-        {"/log", serve_log},
-        {"/logPage", serve_log},
+        {"/json", worker_pages_serve_json},
+        {"/log", worker_pages_serve_log},
+        {"/logPage", worker_pages_serve_log},
         {"/metrics/json", serve_metrics},
         {"/metrics/prometheus", serve_metrics},
 };
 
-static void serve(void *owner, struct web_request *q)
+static void worker_pages_serve(void *owner, struct web_request *q)
 {
         if (strcmp(q->method, "GET") != 0)
                 return web_wrong_method(q, "GET, HEAD");
@@ -196,7 +196,7 @@ int worker_pages_new(const struct worker_pages_options *options, struct worker_p
                                         .name = "WorkerUI",
                                         .host = options->host,
                                         .port = options->port,
-                                        .serve = serve,
+                                        .serve = worker_pages_serve,
                                         .owner = p};
         int r = web_site_new(&site, &p->site, error);
         if (r < 0) {

@@ -40,13 +40,13 @@ const char *journal_kind_name(enum master_record kind)
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
-static void put32(unsigned char *at, uint32_t value)
+static void journal_put32(unsigned char *at, uint32_t value)
 {
         value = htole32(value);
         memcpy(at, &value, sizeof(value));
 }
 
-static uint32_t get32(const unsigned char *at)
+static uint32_t journal_get32(const unsigned char *at)
 {
         uint32_t value;
         memcpy(&value, at, sizeof(value));
@@ -54,7 +54,7 @@ static uint32_t get32(const unsigned char *at)
 }
 
 /* Header and id; the data follows @out's end when the caller has put it there: then `finish`. */
-static size_t begin(struct buf *out, enum what what, enum master_record kind, const char *id, size_t id_size)
+static size_t journal_begin(struct buf *out, enum what what, enum master_record kind, const char *id, size_t id_size)
 {
         unsigned char header[HEADER] = {0};
         size_t at = out->len;
@@ -62,21 +62,21 @@ static size_t begin(struct buf *out, enum what what, enum master_record kind, co
         header[4] = VERSION;
         header[5] = (unsigned char)what;
         header[6] = kind_numbers[kind];
-        put32(header + 8, (uint32_t)id_size);
+        journal_put32(header + 8, (uint32_t)id_size);
         buf_append(out, header, HEADER);
         buf_append(out, id, id_size);
         return at;
 }
 
-static void finish(struct buf *out, size_t at, enum codec_kind codec, size_t unpacked)
+static void journal_finish(struct buf *out, size_t at, enum codec_kind codec, size_t unpacked)
 {
         unsigned char *header = (unsigned char *)out->data + at;
         size_t body = out->len - at - HEADER;
         header[7] = codec_numbers[codec];
-        put32(header + 12, (uint32_t)(body - get32(header + 8)));
-        put32(header + 16, (uint32_t)unpacked);
+        journal_put32(header + 12, (uint32_t)(body - journal_get32(header + 8)));
+        journal_put32(header + 16, (uint32_t)unpacked);
         uint32_t seed = (uint32_t)XXH3_64bits(header, 20);
-        put32(header + 20, seed);
+        journal_put32(header + 20, seed);
         uint64_t sum = htole64(XXH3_64bits_withSeed(header + HEADER, body, seed));
         memcpy(header + 24, &sum, sizeof(sum));
 }
@@ -87,19 +87,19 @@ int journal_put_store(struct buf *out, struct codec *codec, enum master_record k
         size_t id_size = strlen(id), written = 0, room;
         if (id_size == 0 || id_size > MAX_JOURNAL_ID || size > MAX_JOURNAL_DATA)
                 return -E2BIG;
-        size_t at = begin(out, WHAT_STORE, kind, id, id_size);
+        size_t at = journal_begin(out, WHAT_STORE, kind, id, id_size);
         if (codec && codec->kind != CODEC_NONE && (room = codec_bound(codec->kind, size)) > 0) {
                 buf_reserve(out, room);
                 if (codec_compress(codec, data, size, out->data + out->len, room, &written, NULL) == 0 &&
                     written < size) {
                         out->len += written;
                         out->data[out->len] = '\0';
-                        finish(out, at, codec->kind, size);
+                        journal_finish(out, at, codec->kind, size);
                         return 0;
                 }
         }
         buf_append(out, data, size);
-        finish(out, at, CODEC_NONE, size);
+        journal_finish(out, at, CODEC_NONE, size);
         return 0;
 }
 
@@ -108,7 +108,7 @@ void journal_put_remove(struct buf *out, enum master_record kind, const char *id
         size_t id_size = strlen(id);
         if (id_size == 0 || id_size > MAX_JOURNAL_ID) /* was never stored */
                 return;
-        finish(out, begin(out, WHAT_REMOVE, kind, id, id_size), CODEC_NONE, 0);
+        journal_finish(out, journal_begin(out, WHAT_REMOVE, kind, id, id_size), CODEC_NONE, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ reading */
@@ -125,17 +125,17 @@ static bool parse_header(const unsigned char *at, size_t left, struct header *h)
                 .what = at[5],
                 .kind = at[6],
                 .codec = at[7],
-                .id_size = get32(at + 8),
-                .data_size = get32(at + 12),
-                .unpacked = get32(at + 16),
-                .seed = get32(at + 20),
+                .id_size = journal_get32(at + 8),
+                .data_size = journal_get32(at + 12),
+                .unpacked = journal_get32(at + 16),
+                .seed = journal_get32(at + 20),
                 .sum = le64toh(sum),
         };
         return h->seed == (uint32_t)XXH3_64bits(at, 20) && h->id_size <= MAX_JOURNAL_ID &&
                h->data_size <= MAX_JOURNAL_DATA;
 }
 
-static size_t entry_size(const struct header *h)
+static size_t journal_entry_size(const struct header *h)
 {
         return HEADER + (size_t)h->id_size + h->data_size;
 }
@@ -154,7 +154,8 @@ static size_t next_entry(const unsigned char *bytes, size_t size, size_t from)
                 if (!found)
                         return size;
                 from = (size_t)(found - bytes);
-                if (parse_header(found, size - from, &h) && entry_size(&h) <= size - from && body_is_whole(found, &h))
+                if (parse_header(found, size - from, &h) && journal_entry_size(&h) <= size - from &&
+                    body_is_whole(found, &h))
                         return from;
                 from++;
         }
@@ -185,8 +186,8 @@ static void unpackers_deinit(struct unpackers *u)
 }
 
 /* An entry whose sums are right. 0 and told, or -EBADMSG and why not. */
-static int take(const unsigned char *at, const struct header *h, struct unpackers *unpackers,
-                const struct journal_reader *reader, struct fst_error *error)
+static int journal_take(const unsigned char *at, const struct header *h, struct unpackers *unpackers,
+                        const struct journal_reader *reader, struct fst_error *error)
 {
         int kind, codec_kind;
         if (h->version != VERSION)
@@ -220,7 +221,7 @@ static int take(const unsigned char *at, const struct header *h, struct unpacker
 }
 
 /* Whose an entry is, as far as its bytes can be shown: " (app app-2026…)" or "". */
-static char *whose(const unsigned char *at, const struct header *h)
+static char *journal_whose(const unsigned char *at, const struct header *h)
 {
         int kind;
         if (!find_number(kind_numbers, ARRAY_SIZE(kind_numbers), h->kind, &kind) || h->id_size == 0 || h->id_size > 200)
@@ -231,8 +232,8 @@ static char *whose(const unsigned char *at, const struct header *h)
         return mem_printf(" (%s %.*s)", journal_kind_name((enum master_record)kind), (int)h->id_size, at + HEADER);
 }
 
-static void tell(const struct journal_reader *reader, const char *name, size_t from, size_t to, const char *of,
-                 const char *what, bool cut_off)
+static void journal_tell(const struct journal_reader *reader, const char *name, size_t from, size_t to, const char *of,
+                         const char *what, bool cut_off)
 {
         _cleanup_free_ char *message = mem_printf("%s: bytes %zu to %zu%s are left out: %s", name, from, to, of, what);
         reader->damaged(reader->context, message, cut_off);
@@ -244,11 +245,11 @@ static bool read_entry(const unsigned char *bytes, size_t from, const struct hea
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         bool whole = body_is_whole(bytes + from, h);
-        if (whole && take(bytes + from, h, unpackers, reader, &error) == 0)
+        if (whole && journal_take(bytes + from, h, unpackers, reader, &error) == 0)
                 return true;
-        _cleanup_free_ char *of = whose(bytes + from, h);
-        tell(reader, name, from, from + entry_size(h), of,
-             whole ? error_message(&error) : "the record is damaged (its checksum is wrong)", false);
+        _cleanup_free_ char *of = journal_whose(bytes + from, h);
+        journal_tell(reader, name, from, from + journal_entry_size(h), of,
+                     whole ? error_message(&error) : "the record is damaged (its checksum is wrong)", false);
         return false;
 }
 
@@ -267,23 +268,23 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
                 if (at == size)
                         return error_set(error, -EBADMSG, "%s is no journal of a Firesteel master", name);
                 end = 0;
-                tell(reader, name, 0, at, "", "the file does not begin as a journal does", false);
+                journal_tell(reader, name, 0, at, "", "the file does not begin as a journal does", false);
         } else if (size < at)
                 return 0;
         while (at < size) {
-                if (parse_header(bytes + at, size - at, &h) && entry_size(&h) <= size - at) {
+                if (parse_header(bytes + at, size - at, &h) && journal_entry_size(&h) <= size - at) {
                         if (read_entry(bytes, at, &h, name, &unpackers, reader))
-                                end = at + entry_size(&h);
-                        at += entry_size(&h);
+                                end = at + journal_entry_size(&h);
+                        at += journal_entry_size(&h);
                         continue;
                 }
                 size_t next = next_entry(bytes, size, at + 1);
                 if (next == size)
-                        tell(reader, name, at, size, ", the last ones,",
-                             "they are no whole record, as if writing it had been cut off", true);
+                        journal_tell(reader, name, at, size, ", the last ones,",
+                                     "they are no whole record, as if writing it had been cut off", true);
                 else
-                        tell(reader, name, at, next, "", "they are damaged, and no record can be made out in them",
-                             false);
+                        journal_tell(reader, name, at, next, "",
+                                     "they are damaged, and no record can be made out in them", false);
                 at = next;
         }
         return (int64_t)end;
@@ -296,8 +297,8 @@ int journal_read_one(const void *bytes, size_t size, const char *name, const str
         struct header h;
         if (!parse_header(bytes, size, &h))
                 return error_set(error, -EBADMSG, "%s is no record of a Firesteel master", name);
-        if (entry_size(&h) != size || h.what != WHAT_STORE || !body_is_whole(bytes, &h))
+        if (journal_entry_size(&h) != size || h.what != WHAT_STORE || !body_is_whole(bytes, &h))
                 return error_set(error, -EBADMSG, "%s is a damaged record of a Firesteel master", name);
-        int r = take(bytes, &h, &unpackers, reader, error);
+        int r = journal_take(bytes, &h, &unpackers, reader, error);
         return r < 0 ? error_wrap(error, r, "%s is a record that cannot be read", name) : 0;
 }

@@ -37,7 +37,7 @@ struct leader_latch {
         char *servers, *user_password, *dir, *election, *status, *name;
         struct zookeeper *z; /* NULL: none, until the timer */
         bool z_closing, connected;
-        int timeout; /* of the session, ms */
+        int timeout;        /* of the session, ms */
         char id[UUID_TEXT]; /* of the session, in its node's name */
         char *node;
         enum state state;
@@ -54,8 +54,8 @@ struct leader_latch {
 };
 
 static void open_session(struct leader_latch *l);
-static void step(struct leader_latch *l);
-static void on_timer(uv_timer_t *timer);
+static void leader_latch_step(struct leader_latch *l);
+static void leader_latch_on_timer(uv_timer_t *timer);
 
 /* Answers that are still to come are of no interest any more. */
 static void forget_answers(struct leader_latch *l)
@@ -63,14 +63,14 @@ static void forget_answers(struct leader_latch *l)
         l->stale = l->unanswered;
 }
 
-static void rest(struct leader_latch *l, uint64_t ms)
+static void leader_latch_rest(struct leader_latch *l, uint64_t ms)
 {
-        uv_timer_start(&l->timer, on_timer, ms, 0);
+        uv_timer_start(&l->timer, leader_latch_on_timer, ms, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- the session */
 
-static void timer_closed(uv_handle_t *handle)
+static void leader_latch_timer_closed(uv_handle_t *handle)
 {
         struct leader_latch *l = handle->data;
         void (*closed)(void *) = l->closed;
@@ -93,7 +93,7 @@ static void session_closed(void *owner)
         l->z = NULL;
         l->z_closing = false;
         if (l->closing)
-                uv_close((uv_handle_t *)&l->timer, timer_closed);
+                uv_close((uv_handle_t *)&l->timer, leader_latch_timer_closed);
         else if (l->state != OUT && !uv_is_active((uv_handle_t *)&l->timer))
                 open_session(l);
 }
@@ -108,13 +108,13 @@ static void close_session(struct leader_latch *l)
 }
 
 /* Begin anew with another session, at once or when the timer says so. */
-static void reopen(struct leader_latch *l)
+static void leader_latch_reopen(struct leader_latch *l)
 {
         l->state = PREPARING;
         close_session(l);
 }
 
-static void lose(struct leader_latch *l, const char *why)
+static void leader_latch_lose(struct leader_latch *l, const char *why)
 {
         l->state = OUT;
         uv_timer_stop(&l->timer);
@@ -123,7 +123,7 @@ static void lose(struct leader_latch *l, const char *why)
         l->ops->lost(l->owner, why);
 }
 
-static void fail(struct leader_latch *l, const char *message)
+static void leader_latch_fail(struct leader_latch *l, const char *message)
 {
         bool led = l->state == LEADING;
         l->state = OUT;
@@ -135,7 +135,7 @@ static void fail(struct leader_latch *l, const char *message)
                 l->ops->failed(l->owner, message);
 }
 
-static void on_session(void *owner, enum zookeeper_session session, int timeout, const char *message)
+static void leader_latch_on_session(void *owner, enum zookeeper_session session, int timeout, const char *message)
 {
         struct leader_latch *l = owner;
         switch (session) {
@@ -146,13 +146,13 @@ static void on_session(void *owner, enum zookeeper_session session, int timeout,
                 if (l->state == LEADING) {
                         l->asking = false;
                         l->ask_next = 0;
-                        rest(l, 0);
+                        leader_latch_rest(l, 0);
                         l->ops->connection(l->owner, true);
                         return;
                 }
                 if (l->state == WAITING)
                         l->state = LOOKING;
-                step(l);
+                leader_latch_step(l);
                 return;
         case ZOOKEEPER_DISCONNECTED:
                 if (!l->connected)
@@ -165,36 +165,37 @@ static void on_session(void *owner, enum zookeeper_session session, int timeout,
                 return;
         case ZOOKEEPER_EXPIRED:
                 if (l->state == LEADING)
-                        lose(l, "the session with ZooKeeper has expired");
+                        leader_latch_lose(l, "the session with ZooKeeper has expired");
                 else
-                        reopen(l);
+                        leader_latch_reopen(l);
                 return;
         case ZOOKEEPER_REFUSED:
-                fail(l, "ZooKeeper does not accept spark.firesteel.zookeeper.user and .password");
+                leader_latch_fail(l, "ZooKeeper does not accept spark.firesteel.zookeeper.user and .password");
                 return;
         case ZOOKEEPER_UNREACHABLE:
                 if (!l->warned)
                         log_warn(LOG, "Cannot begin a session with ZooKeeper at %s, trying again: %s", l->servers,
                                  message);
                 l->warned = true;
-                rest(l, RETRY);
-                reopen(l);
+                leader_latch_rest(l, RETRY);
+                leader_latch_reopen(l);
                 return;
         }
 }
 
-static void on_watch(void *owner, const char *path)
+static void leader_latch_on_watch(void *owner, const char *path)
 {
         struct leader_latch *l = owner;
         if (l->state != WAITING)
                 return;
         l->state = LOOKING;
-        step(l);
+        leader_latch_step(l);
 }
 
 static void open_session(struct leader_latch *l)
 {
-        static const struct zookeeper_events events = {.session = on_session, .watch = on_watch};
+        static const struct zookeeper_events events = {.session = leader_latch_on_session,
+                                                       .watch = leader_latch_on_watch};
         uuid_draw(l->id);
         l->unanswered = l->stale = 0;
         l->state = PREPARING;
@@ -203,7 +204,7 @@ static void open_session(struct leader_latch *l)
 
 /* ----------------------------------------------------------------------------------------------------- requests */
 
-static void ask(struct leader_latch *l)
+static void leader_latch_ask(struct leader_latch *l)
 {
         l->unanswered++;
 }
@@ -224,11 +225,11 @@ static void fail_without_rights(struct leader_latch *l, const char *to)
                                                   "spark.deploy.zookeeper.dir",
                                                   to);
         forget_answers(l);
-        fail(l, message);
+        leader_latch_fail(l, message);
 }
 
 /* Whether an answer is to be looked at: what is neither OK nor about a node's existence is dealt with here. */
-static bool heard(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
+static bool leader_latch_heard(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
 {
         if (is_stale(l))
                 return false;
@@ -249,13 +250,13 @@ static bool heard(struct leader_latch *l, const struct zookeeper_answer *answer,
                 break; /* the session's next event says how it goes on; and if none comes, the timer does */
         }
         forget_answers(l);
-        rest(l, RETRY);
+        leader_latch_rest(l, RETRY);
         return false;
 }
 
 /* ---------------------------------------------------------------------------------------------------- leading */
 
-static void on_node(void *context, const struct zookeeper_answer *answer)
+static void leader_latch_on_node(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
         if (is_stale(l))
@@ -264,10 +265,10 @@ static void on_node(void *context, const struct zookeeper_answer *answer)
         if (answer->code == ZOOKEEPER_OK)
                 l->proven = l->asked;
         else if (answer->code == ZOOKEEPER_NO_NODE) {
-                lose(l, "its node in ZooKeeper was removed");
+                leader_latch_lose(l, "its node in ZooKeeper was removed");
                 return;
         }
-        rest(l, 0);
+        leader_latch_rest(l, 0);
 }
 
 /* Prove that the session lives, or step down. */
@@ -278,21 +279,21 @@ static void lead_on(struct leader_latch *l)
                 char why[128];
                 snprintf(why, sizeof(why), "ZooKeeper was not heard of for %lld ms, and may have elected another",
                          (long long)((now - l->proven) / ms));
-                lose(l, why);
+                leader_latch_lose(l, why);
                 return;
         }
         if (l->connected && !l->asking && now >= l->ask_next) {
                 l->asking = true;
                 l->asked = now;
                 l->ask_next = now + l->timeout * ms / 6;
-                ask(l);
-                zk_exists(l->z, l->node, false, on_node, l);
+                leader_latch_ask(l);
+                zk_exists(l->z, l->node, false, leader_latch_on_node, l);
         }
         int64_t next = l->connected && !l->asking && l->ask_next < ends ? l->ask_next : ends;
-        rest(l, (uint64_t)((next - now) / ms) + 1);
+        leader_latch_rest(l, (uint64_t)((next - now) / ms) + 1);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void leader_latch_on_timer(uv_timer_t *timer)
 {
         struct leader_latch *l = timer->data;
         if (l->state == LEADING)
@@ -302,11 +303,11 @@ static void on_timer(uv_timer_t *timer)
         else if (l->connected) {
                 if (l->state == WAITING)
                         l->state = LOOKING;
-                step(l);
+                leader_latch_step(l);
         }
 }
 
-static void lead(struct leader_latch *l, char *node)
+static void leader_latch_lead(struct leader_latch *l, char *node)
 {
         free(l->node);
         l->node = node;
@@ -314,7 +315,7 @@ static void lead(struct leader_latch *l, char *node)
         l->proven = l->asked;
         l->ask_next = 0;
         l->asking = false;
-        rest(l, 0);
+        leader_latch_rest(l, 0);
         log_info(LOG, "We have gained leadership");
         l->ops->gained(l->owner, l->z, l->node);
 }
@@ -324,17 +325,17 @@ static void lead(struct leader_latch *l, char *node)
 static void on_created(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
-        if (heard(l, answer, l->election))
-                step(l);
+        if (leader_latch_heard(l, answer, l->election))
+                leader_latch_step(l);
 }
 
 static void on_predecessor(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
-        if (!heard(l, answer, l->election))
+        if (!leader_latch_heard(l, answer, l->election))
                 return;
         if (answer->code == ZOOKEEPER_NO_NODE) {
-                step(l);
+                leader_latch_step(l);
                 return;
         }
         l->state = WAITING;
@@ -344,7 +345,7 @@ static void on_predecessor(void *context, const struct zookeeper_answer *answer)
 }
 
 /* The number at the end of a latch's name; -1 for what is none. */
-static long long number_of(const char *name)
+static long long leader_latch_number_of(const char *name)
 {
         const char *mark = strstr(name, MARK), *digits = mark ? mark + strlen(MARK) : NULL;
         if (!digits || !*digits || strspn(digits, "0123456789") != strlen(digits))
@@ -357,7 +358,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         struct leader_latch *l = context;
         const char *mine = NULL, *before = NULL;
         long long my_number = -1, its_number = -1;
-        if (!heard(l, answer, l->election))
+        if (!leader_latch_heard(l, answer, l->election))
                 return;
         if (answer->code == ZOOKEEPER_NO_NODE && l->no_rights) {
                 fail_without_rights(l, l->dir);
@@ -365,12 +366,12 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         }
         if (answer->code == ZOOKEEPER_NO_NODE) { /* somebody removed the directory */
                 l->state = PREPARING;
-                step(l);
+                leader_latch_step(l);
                 return;
         }
         for (size_t i = 0; i < answer->n_children; i++) {
                 const char *name = answer->children[i];
-                long long number = number_of(name);
+                long long number = leader_latch_number_of(name);
                 if (number >= 0 && strncmp(name, "_c_", 3) == 0 && strncmp(name + 3, l->id, strlen(l->id)) == 0 &&
                     (!mine || number < my_number)) {
                         mine = name;
@@ -379,12 +380,12 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         }
         if (!mine) {
                 _cleanup_free_ char *path = mem_printf("%s/_c_%s" MARK, l->election, l->id);
-                ask(l);
+                leader_latch_ask(l);
                 zk_create(l->z, path, l->name, strlen(l->name), true, on_created, l);
                 return;
         }
         for (size_t i = 0; i < answer->n_children; i++) {
-                long long number = number_of(answer->children[i]);
+                long long number = leader_latch_number_of(answer->children[i]);
                 if (number >= 0 && number < my_number && number > its_number) {
                         before = answer->children[i];
                         its_number = number;
@@ -392,19 +393,19 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         }
         char *path = mem_printf("%s/%s", l->election, before ? before : mine);
         if (!before) {
-                lead(l, path);
+                leader_latch_lead(l, path);
                 return;
         }
-        ask(l);
+        leader_latch_ask(l);
         zk_exists(l->z, path, true, on_predecessor, l);
         free(path);
 }
 
 /* Who may not make a directory may still use one that is there. */
-static bool made(struct leader_latch *l, const struct zookeeper_answer *answer)
+static bool leader_latch_made(struct leader_latch *l, const struct zookeeper_answer *answer)
 {
         if (answer->code != ZOOKEEPER_NO_RIGHTS)
-                return heard(l, answer, l->dir);
+                return leader_latch_heard(l, answer, l->dir);
         if (is_stale(l))
                 return false;
         l->no_rights = true;
@@ -413,16 +414,16 @@ static bool made(struct leader_latch *l, const struct zookeeper_answer *answer)
 
 static void on_made(void *context, const struct zookeeper_answer *answer)
 {
-        made(context, answer);
+        leader_latch_made(context, answer);
 }
 
 static void on_last_made(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
-        if (!made(l, answer))
+        if (!leader_latch_made(l, answer))
                 return;
         l->state = LOOKING;
-        step(l);
+        leader_latch_step(l);
 }
 
 /* Each of its components, in order. */
@@ -432,7 +433,7 @@ static void make_path(struct leader_latch *l, const char *full, zookeeper_done *
         for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
                 if (slash)
                         *slash = '\0';
-                ask(l);
+                leader_latch_ask(l);
                 zk_create(l->z, path, "", 0, false, slash ? on_made : last, l);
                 if (!slash)
                         return;
@@ -440,7 +441,7 @@ static void make_path(struct leader_latch *l, const char *full, zookeeper_done *
         }
 }
 
-static void step(struct leader_latch *l)
+static void leader_latch_step(struct leader_latch *l)
 {
         forget_answers(l);
         uv_timer_stop(&l->timer);
@@ -451,7 +452,7 @@ static void step(struct leader_latch *l)
                 return;
         }
         l->asked = now_ns();
-        ask(l);
+        leader_latch_ask(l);
         zk_children(l->z, l->election, on_children, l);
 }
 
@@ -483,7 +484,7 @@ struct leader_latch *leader_latch_open(uv_loop_t *loop, const struct leader_latc
 void leader_latch_step_down(struct leader_latch *l, const char *why)
 {
         if (l->state == LEADING)
-                lose(l, why);
+                leader_latch_lose(l, why);
 }
 
 void leader_latch_again(struct leader_latch *l)
@@ -506,5 +507,5 @@ void leader_latch_close(struct leader_latch *l, void (*closed)(void *owner), voi
         if (l->z)
                 close_session(l);
         else
-                uv_close((uv_handle_t *)&l->timer, timer_closed);
+                uv_close((uv_handle_t *)&l->timer, leader_latch_timer_closed);
 }

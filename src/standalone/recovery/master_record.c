@@ -17,7 +17,7 @@ typedef Firesteel__Standalone__RecordResource RecordResource;
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
-static void put_needs(const struct owned_needs *needs, struct arena *arena, size_t *n, RecordNeed ***out)
+static void master_record_put_needs(const struct owned_needs *needs, struct arena *arena, size_t *n, RecordNeed ***out)
 {
         *n = (size_t)needs->n;
         *out = arena_alloc(arena, *n * sizeof(**out));
@@ -29,7 +29,7 @@ static void put_needs(const struct owned_needs *needs, struct arena *arena, size
         }
 }
 
-static ProtobufCBinaryData bytes(const void *data, size_t size)
+static ProtobufCBinaryData master_record_bytes(const void *data, size_t size)
 {
         return (ProtobufCBinaryData){.data = (uint8_t *)data, .len = size};
 }
@@ -45,12 +45,12 @@ static void *pack_app(const struct master_app *app, struct arena *arena, size_t 
         r.address = app->address;
         r.max_cores = app->max_cores;
         r.initial_executors = app->initial_executors;
-        r.body = bytes(app->body, app->body_size);
+        r.body = master_record_bytes(app->body, app->body_size);
         if (profile) {
                 r.executor_cores = profile->cores;
                 r.executor_memory = profile->memory;
-                r.executor_body = bytes(profile->body, profile->body_size);
-                put_needs(&profile->needs, arena, &r.n_executor_needs, &r.executor_needs);
+                r.executor_body = master_record_bytes(profile->body, profile->body_size);
+                master_record_put_needs(&profile->needs, arena, &r.n_executor_needs, &r.executor_needs);
         }
         return standalone_pack(&r.base, size);
 }
@@ -64,8 +64,8 @@ static void *pack_driver(const struct master_driver *d, struct arena *arena, siz
         r.cores = d->cores;
         r.memory = d->memory;
         r.supervise = d->supervise;
-        r.body = bytes(d->body, d->body_size);
-        put_needs(&d->needs, arena, &r.n_needs, &r.needs);
+        r.body = master_record_bytes(d->body, d->body_size);
+        master_record_put_needs(&d->needs, arena, &r.n_needs, &r.needs);
         return standalone_pack(&r.base, size);
 }
 
@@ -101,7 +101,7 @@ void *master_record_pack(enum master_record kind, const void *object, size_t *si
 
 /* ------------------------------------------------------------------------------------------------------ reading */
 
-static const char *keep(struct arena *arena, const char *text)
+static const char *master_record_keep(struct arena *arena, const char *text)
 {
         return arena_copy(arena, text, strlen(text));
 }
@@ -117,24 +117,25 @@ static int get_needs(struct arena *arena, size_t n, RecordNeed **from, const str
         for (size_t i = 0; i < n; i++) {
                 if (!*from[i]->name || from[i]->amount < 0)
                         return -EBADMSG;
-                needs[i] = (struct resource_need){.name = keep(arena, from[i]->name), .amount = from[i]->amount};
+                needs[i] = (struct resource_need){.name = master_record_keep(arena, from[i]->name),
+                                                  .amount = from[i]->amount};
         }
         *out = needs;
         *n_out = (int)n;
         return 0;
 }
 
-static int read_app(struct master_records *r, const char *id, const AppRecord *from)
+static int master_record_read_app(struct master_records *r, const char *id, const AppRecord *from)
 {
         struct arena *arena = &r->arena;
-        struct app_record app = {.id = keep(arena, id), .submitted = from->submitted};
+        struct app_record app = {.id = master_record_keep(arena, id), .submitted = from->submitted};
         if (!*from->name || !*from->address || from->max_cores < 0 || from->executor_cores < 0 ||
             from->executor_memory < 0)
                 return -EBADMSG;
-        app.spec.name = keep(arena, from->name);
-        app.spec.user = keep(arena, from->user);
-        app.spec.ui_url = keep(arena, from->ui_url);
-        app.spec.address = keep(arena, from->address);
+        app.spec.name = master_record_keep(arena, from->name);
+        app.spec.user = master_record_keep(arena, from->user);
+        app.spec.ui_url = master_record_keep(arena, from->ui_url);
+        app.spec.address = master_record_keep(arena, from->address);
         app.spec.max_cores = from->max_cores;
         app.spec.initial_executors = from->initial_executors;
         app.spec.body = keep_body(arena, &from->body);
@@ -151,10 +152,11 @@ static int read_app(struct master_records *r, const char *id, const AppRecord *f
 static int read_driver(struct master_records *r, const char *id, const DriverRecord *from)
 {
         struct arena *arena = &r->arena;
-        struct driver_record driver = {.id = keep(arena, id), .submitted = from->submitted, .launched = from->launched};
+        struct driver_record driver = {
+                .id = master_record_keep(arena, id), .submitted = from->submitted, .launched = from->launched};
         if (from->cores < 0 || from->memory < 0)
                 return -EBADMSG;
-        driver.spec.main_class = keep(arena, from->main_class);
+        driver.spec.main_class = master_record_keep(arena, from->main_class);
         driver.spec.cores = from->cores;
         driver.spec.memory = from->memory;
         driver.spec.supervise = from->supervise;
@@ -178,14 +180,15 @@ static int read_worker(struct master_records *r, const char *id, const WorkerRec
                 if (!*resource->name)
                         return -EBADMSG;
                 for (size_t k = 0; k < resource->n_addresses; k++)
-                        addresses[k] = keep(arena, resource->addresses[k]);
-                resources[i] = (struct resource_addresses){
-                        .name = keep(arena, resource->name), .addresses = addresses, .n = (int)resource->n_addresses};
+                        addresses[k] = master_record_keep(arena, resource->addresses[k]);
+                resources[i] = (struct resource_addresses){.name = master_record_keep(arena, resource->name),
+                                                           .addresses = addresses,
+                                                           .n = (int)resource->n_addresses};
         }
-        vec_push(&r->workers, (struct worker_spec){.id = keep(arena, id),
-                                                   .host = keep(arena, from->host),
+        vec_push(&r->workers, (struct worker_spec){.id = master_record_keep(arena, id),
+                                                   .host = master_record_keep(arena, from->host),
                                                    .port = from->port,
-                                                   .web_ui = keep(arena, from->web_ui),
+                                                   .web_ui = master_record_keep(arena, from->web_ui),
                                                    .cores = from->cores,
                                                    .memory = from->memory,
                                                    .resources = resources,
@@ -193,7 +196,7 @@ static int read_worker(struct master_records *r, const char *id, const WorkerRec
         return 0;
 }
 
-static int read_record(struct master_records *r, const struct persistence_record *record)
+static int master_record_read_record(struct master_records *r, const struct persistence_record *record)
 {
         static const ProtobufCMessageDescriptor *const descriptors[] = {
                 [MASTER_RECORD_APP] = &firesteel__standalone__app_record__descriptor,
@@ -206,7 +209,7 @@ static int read_record(struct master_records *r, const struct persistence_record
                 return -EBADMSG;
         switch (record->kind) {
         case MASTER_RECORD_APP:
-                return read_app(r, record->id, message);
+                return master_record_read_app(r, record->id, message);
         case MASTER_RECORD_DRIVER:
                 return read_driver(r, record->id, message);
         case MASTER_RECORD_WORKER:
@@ -219,7 +222,7 @@ int master_records_read(struct master_records *r, const struct persistence_recor
 {
         int left_out = 0;
         for (size_t i = 0; i < n; i++) {
-                if (read_record(r, &records[i]) == 0)
+                if (master_record_read_record(r, &records[i]) == 0)
                         continue;
                 log_warn("Master",
                          "The record of %s %s cannot be read and is left out: its %zu bytes are not what a "

@@ -86,12 +86,12 @@ struct live_key {
         const char *id;
 };
 
-static uint64_t key_hash(const struct live_key *key)
+static uint64_t persistence_file_key_hash(const struct live_key *key)
 {
         return object_hash_text(key->id) ^ object_hash_number((uint64_t)key->kind + 1);
 }
 
-static bool has_key(const void *object, const void *key)
+static bool persistence_file_has_key(const void *object, const void *key)
 {
         const struct live *l = object;
         const struct live_key *k = key;
@@ -100,8 +100,8 @@ static bool has_key(const void *object, const void *key)
 
 static void live_remove(struct file_mode *f, const struct live_key *key)
 {
-        uint64_t hash = key_hash(key);
-        struct live *l = object_table_find(&f->index, hash, has_key, key);
+        uint64_t hash = persistence_file_key_hash(key);
+        struct live *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
         if (!l)
                 return;
         object_table_remove(&f->index, hash, l);
@@ -115,8 +115,8 @@ static void live_remove(struct file_mode *f, const struct live_key *key)
 
 static void live_store(struct file_mode *f, const struct live_key *key, const struct buf *entry)
 {
-        uint64_t hash = key_hash(key);
-        struct live *l = object_table_find(&f->index, hash, has_key, key);
+        uint64_t hash = persistence_file_key_hash(key);
+        struct live *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
         if (!l) {
                 l = new0(struct live);
                 l->kind = key->kind;
@@ -148,13 +148,13 @@ static int write_all_at(int fd, const char *data, size_t n, off_t at)
         return 0;
 }
 
-static bool same_file(int fd, const char *path)
+static bool persistence_file_same_file(int fd, const char *path)
 {
         struct stat a, b;
         return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static char *read_text(int fd)
+static char *persistence_file_read_text(int fd)
 {
         char text[1024];
         ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -173,11 +173,11 @@ static int take_lock(struct file_mode *f)
                         int r = errno == EWOULDBLOCK ? -EWOULDBLOCK
                                                      : error_errno(&f->error, "cannot lock %s", f->lock_path);
                         free(f->leader);
-                        f->leader = r == -EWOULDBLOCK ? read_text(fd) : NULL;
+                        f->leader = r == -EWOULDBLOCK ? persistence_file_read_text(fd) : NULL;
                         close(fd);
                         return r;
                 }
-                if (same_file(fd, f->lock_path)) {
+                if (persistence_file_same_file(fd, f->lock_path)) {
                         char host[256] = "";
                         gethostname(host, sizeof(host) - 1);
                         _cleanup_free_ char *line =
@@ -192,7 +192,8 @@ static int take_lock(struct file_mode *f)
         }
 }
 
-static void on_entry(void *context, enum master_record kind, const char *id, const void *data, size_t size)
+static void persistence_file_on_entry(void *context, enum master_record kind, const char *id, const void *data,
+                                      size_t size)
 {
         struct file_mode *f = context;
         struct live_key key = {kind, id};
@@ -215,7 +216,7 @@ static void on_damaged(void *context, const char *message, bool cut_off)
 
 static int read_journal(struct file_mode *f)
 {
-        const struct journal_reader reader = {.entry = on_entry, .damaged = on_damaged, .context = f};
+        const struct journal_reader reader = {.entry = persistence_file_on_entry, .damaged = on_damaged, .context = f};
         struct stat st;
         f->fd = open(f->path, O_RDWR | O_CLOEXEC);
         if (f->fd < 0 && errno == ENOENT) {
@@ -265,7 +266,7 @@ static void look_for_spark(struct file_mode *f)
                          f->dir, n);
 }
 
-static int lead(struct file_mode *f)
+static int persistence_file_lead(struct file_mode *f)
 {
         int r = take_lock(f);
         if (r < 0)
@@ -274,7 +275,7 @@ static int lead(struct file_mode *f)
         return read_journal(f);
 }
 
-static int append(struct file_mode *f)
+static int persistence_file_append(struct file_mode *f)
 {
         struct stat st;
         if (fstat(f->fd, &st) < 0 || (st.st_size != f->size && ftruncate(f->fd, f->size) < 0))
@@ -301,7 +302,7 @@ static int sync_dir(const char *path)
 }
 
 /* The batch is all of a new journal. */
-static int rewrite(struct file_mode *f)
+static int persistence_file_rewrite(struct file_mode *f)
 {
         int fd = open(f->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         int r = fd < 0 ? -errno : write_all_at(fd, f->batch.data, f->batch.len, 0);
@@ -330,41 +331,42 @@ static int rewrite(struct file_mode *f)
         return 0;
 }
 
-static void work(uv_work_t *request)
+static void persistence_file_work(uv_work_t *request)
 {
         struct file_mode *f = container_of(request, struct file_mode, request);
         if (f->what == WORK_LEAD) {
-                f->result = lead(f);
+                f->result = persistence_file_lead(f);
                 return;
         }
-        f->gone = !same_file(f->lock, f->lock_path);
+        f->gone = !persistence_file_same_file(f->lock, f->lock_path);
         if (f->gone) {
                 f->result = -ESTALE;
                 return;
         }
-        if (f->what == WORK_APPEND && !same_file(f->fd, f->path)) {
+        if (f->what == WORK_APPEND && !persistence_file_same_file(f->fd, f->path)) {
                 f->rewrite = true; /* somebody removed it */
                 f->result = error_set(&f->error, -ESTALE, "%s was removed or replaced", f->path);
                 return;
         }
-        f->result = f->what == WORK_APPEND ? append(f) : rewrite(f);
+        f->result = f->what == WORK_APPEND ? persistence_file_append(f) : persistence_file_rewrite(f);
 }
 
 /* -------------------------------------------------------------------------------------------------- on the loop */
 
-static void worked(uv_work_t *request, int status);
+static void persistence_file_worked(uv_work_t *request, int status);
 
-static void start(struct file_mode *f, enum work what)
+static void persistence_file_start(struct file_mode *f, enum work what)
 {
         f->what = what;
         f->working = true;
         f->gone = false;
         error_deinit(&f->error);
-        uv_queue_work(f->p->loop, &f->request, work, worked);
+        uv_queue_work(f->p->loop, &f->request, persistence_file_work, persistence_file_worked);
 }
 
 /* What an entry holds, copied. */
-static void collect(void *context, enum master_record kind, const char *id, const void *data, size_t size)
+static void persistence_file_collect(void *context, enum master_record kind, const char *id, const void *data,
+                                     size_t size)
 {
         struct persistence_record *record = context;
         void *copy = mem_alloc(size ? size : 1);
@@ -373,12 +375,12 @@ static void collect(void *context, enum master_record kind, const char *id, cons
         record->size = size;
 }
 
-static void elected(struct file_mode *f)
+static void persistence_file_elected(struct file_mode *f)
 {
         VEC(struct persistence_record) records = {0};
         for (struct live *l = f->first; l; l = l->next) {
                 struct persistence_record record = {.kind = l->kind, .id = l->id};
-                const struct journal_reader reader = {.entry = collect, .context = &record};
+                const struct journal_reader reader = {.entry = persistence_file_collect, .context = &record};
                 if (journal_read_one(l->entry.data, l->entry.len, l->id, &reader, NULL) == 0)
                         vec_push(&records, record);
         }
@@ -391,7 +393,7 @@ static void elected(struct file_mode *f)
 
 static void try_to_lead(uv_timer_t *timer)
 {
-        start(timer->data, WORK_LEAD);
+        persistence_file_start(timer->data, WORK_LEAD);
 }
 
 static void write_again(uv_timer_t *timer)
@@ -400,7 +402,7 @@ static void write_again(uv_timer_t *timer)
         f->p->mode->write(f->p);
 }
 
-static void timer_closed(uv_handle_t *handle)
+static void persistence_file_timer_closed(uv_handle_t *handle)
 {
         struct file_mode *f = handle->data;
         struct persistence *p = f->p;
@@ -424,10 +426,10 @@ static void timer_closed(uv_handle_t *handle)
         persistence_closed(p);
 }
 
-static void led(struct file_mode *f)
+static void persistence_file_led(struct file_mode *f)
 {
         if (f->result == 0) {
-                elected(f);
+                persistence_file_elected(f);
                 return;
         }
         if (f->result != -EWOULDBLOCK) {
@@ -441,7 +443,7 @@ static void led(struct file_mode *f)
         uv_timer_start(&f->timer, try_to_lead, LOCK_INTERVAL, 0);
 }
 
-static void written(struct file_mode *f)
+static void persistence_file_written(struct file_mode *f)
 {
         struct persistence *p = f->p;
         if (f->result == 0) {
@@ -460,21 +462,21 @@ static void written(struct file_mode *f)
         uv_timer_start(&f->timer, write_again, RETRY_INTERVAL, 0);
 }
 
-static void finish(struct file_mode *f)
+static void persistence_file_finish(struct file_mode *f)
 {
-        uv_close((uv_handle_t *)&f->timer, timer_closed);
+        uv_close((uv_handle_t *)&f->timer, persistence_file_timer_closed);
 }
 
-static void worked(uv_work_t *request, int status)
+static void persistence_file_worked(uv_work_t *request, int status)
 {
         struct file_mode *f = container_of(request, struct file_mode, request);
         struct persistence *p = f->p;
         f->working = false;
         if (!p->closing) {
                 if (f->what == WORK_LEAD)
-                        led(f);
+                        persistence_file_led(f);
                 else
-                        written(f);
+                        persistence_file_written(f);
                 return;
         }
         if (f->what != WORK_LEAD) {
@@ -486,7 +488,7 @@ static void worked(uv_work_t *request, int status)
         if (f->what != WORK_LEAD && f->result == 0 && p->durable < p->changed)
                 p->mode->write(p);
         else
-                finish(f);
+                persistence_file_finish(f);
 }
 
 static void file_change(struct persistence *p, enum master_record kind, const char *id, const struct buf *entry)
@@ -513,7 +515,7 @@ static void file_write(struct persistence *p)
         if (!f->rewrite && after <= 2 * f->live_bytes + GARBAGE) {
                 buf_append(&f->batch, f->pending.data, f->pending.len);
                 buf_reset(&f->pending);
-                start(f, WORK_APPEND);
+                persistence_file_start(f, WORK_APPEND);
                 return;
         }
         buf_deinit(&f->pending);
@@ -522,10 +524,10 @@ static void file_write(struct persistence *p)
         buf_puts(&f->batch, JOURNAL_BEGINNING);
         for (struct live *l = f->first; l; l = l->next)
                 buf_append(&f->batch, l->entry.data, l->entry.len);
-        start(f, WORK_REWRITE);
+        persistence_file_start(f, WORK_REWRITE);
 }
 
-static void file_close(struct persistence *p)
+static void persistence_file_file_close(struct persistence *p)
 {
         struct file_mode *f = p->data;
         if (f->working)
@@ -533,10 +535,10 @@ static void file_close(struct persistence *p)
         if (p->leads && p->durable < p->changed)
                 file_write(p);
         else
-                finish(f);
+                persistence_file_finish(f);
 }
 
-static int read_codec(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
+static int persistence_file_read_codec(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
 {
         const char *key = "spark.deploy.recoveryCompressionCodec";
         _cleanup_free_ char *name = NULL;
@@ -557,7 +559,7 @@ static int file_open(struct persistence *p, const struct fst_conf *conf, struct 
                               "spark.deploy.recoveryMode is FILESYSTEM: set spark.deploy.recoveryDirectory to a "
                               "directory for the records");
         if (r == 0)
-                r = read_codec(p, conf, error);
+                r = persistence_file_read_codec(p, conf, error);
         if (r == 0 && (r = make_dirs(dir, 0700)))
                 error_set(error, r, "cannot make %s for spark.deploy.recoveryDirectory: %s", dir, strerror(-r));
         if (r == 0 && access(dir, R_OK | W_OK | X_OK) < 0)
@@ -578,7 +580,7 @@ static int file_open(struct persistence *p, const struct fst_conf *conf, struct 
         uv_timer_init(p->loop, &f->timer);
         f->timer.data = f;
         log_info(PERSISTENCE_LOG, "Persisting recovery state to directory: %s", f->dir);
-        start(f, WORK_LEAD);
+        persistence_file_start(f, WORK_LEAD);
         return 0;
 }
 
@@ -586,5 +588,5 @@ const struct persistence_mode persistence_file = {
         .open = file_open,
         .change = file_change,
         .write = file_write,
-        .close = file_close,
+        .close = persistence_file_file_close,
 };

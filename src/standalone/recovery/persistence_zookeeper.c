@@ -88,7 +88,7 @@ struct zookeeper_mode {
 
 static void send_batch(struct zookeeper_mode *m);
 static void read_status(struct zookeeper_mode *m);
-static void finish(struct zookeeper_mode *m);
+static void persistence_zookeeper_finish(struct zookeeper_mode *m);
 
 /* ------------------------------------------------------------------------------------------------- what is there */
 
@@ -128,7 +128,7 @@ static void set_presence(struct zookeeper_mode *m, const char *path, enum presen
                 k->presence = presence;
 }
 
-static char *path_of(const struct zookeeper_mode *m, enum master_record kind, const char *id)
+static char *persistence_zookeeper_path_of(const struct zookeeper_mode *m, enum master_record kind, const char *id)
 {
         struct buf path = BUF_INIT;
         buf_printf(&path, "%s/%s_", m->status, journal_kind_name(kind));
@@ -167,10 +167,11 @@ struct taken {
         bool fits;
 };
 
-static void on_entry(void *context, enum master_record kind, const char *id, const void *data, size_t size)
+static void persistence_zookeeper_on_entry(void *context, enum master_record kind, const char *id, const void *data,
+                                           size_t size)
 {
         struct taken *t = context;
-        _cleanup_free_ char *path = path_of(t->mode, kind, id);
+        _cleanup_free_ char *path = persistence_zookeeper_path_of(t->mode, kind, id);
         t->fits = strcmp(path, t->path) == 0;
         if (!t->fits)
                 return;
@@ -180,7 +181,7 @@ static void on_entry(void *context, enum master_record kind, const char *id, con
 }
 
 /* Everything was read. */
-static void elected(struct zookeeper_mode *m)
+static void persistence_zookeeper_elected(struct zookeeper_mode *m)
 {
         VEC(struct persistence_record) records = {0};
         qsort(m->nodes, m->n_nodes, sizeof(*m->nodes), by_age);
@@ -188,7 +189,7 @@ static void elected(struct zookeeper_mode *m)
                 const struct node *n = &m->nodes[i];
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 struct taken taken = {.mode = m, .path = n->path};
-                const struct journal_reader reader = {.entry = on_entry, .context = &taken};
+                const struct journal_reader reader = {.entry = persistence_zookeeper_on_entry, .context = &taken};
                 if (!n->there)
                         continue;
                 set_presence(m, n->path, THERE);
@@ -214,7 +215,7 @@ static void elected(struct zookeeper_mode *m)
 
 static void read_on(struct zookeeper_mode *m);
 
-static void on_node(void *context, const struct zookeeper_answer *answer)
+static void persistence_zookeeper_on_node(void *context, const struct zookeeper_answer *answer)
 {
         struct node *n = context;
         struct zookeeper_mode *m = n->mode;
@@ -230,7 +231,7 @@ static void on_node(void *context, const struct zookeeper_answer *answer)
         read_on(m);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void persistence_zookeeper_on_timer(uv_timer_t *timer)
 {
         struct zookeeper_mode *m = timer->data;
         if (m->reading && m->read_again && m->n_unanswered == 0 && m->connected)
@@ -245,14 +246,14 @@ static void read_on(struct zookeeper_mode *m)
         while (!m->read_again && m->n_asked < m->n_nodes && m->n_unanswered < READS) {
                 m->n_unanswered++;
                 struct node *n = &m->nodes[m->n_asked++];
-                zk_get(m->z, n->path, on_node, n);
+                zk_get(m->z, n->path, persistence_zookeeper_on_node, n);
         }
         if (m->n_unanswered > 0)
                 return;
         if (!m->read_again)
-                elected(m);
+                persistence_zookeeper_elected(m);
         else if (m->connected)
-                uv_timer_start(&m->timer, on_timer, RETRY, 0);
+                uv_timer_start(&m->timer, persistence_zookeeper_on_timer, RETRY, 0);
 }
 
 static bool is_record(const char *name)
@@ -307,7 +308,7 @@ static void drop_changes(struct zookeeper_mode *m, size_t n)
         memmove(m->changes.data, m->changes.data + n, m->changes.len * sizeof(*m->changes.data));
 }
 
-static void try_again(struct zookeeper_mode *m, const char *why, const char *text)
+static void persistence_zookeeper_try_again(struct zookeeper_mode *m, const char *why, const char *text)
 {
         _cleanup_free_ char *trouble =
                 mem_printf("cannot write recovery records to ZooKeeper's %s: %s%s", m->status, why, text);
@@ -316,9 +317,9 @@ static void try_again(struct zookeeper_mode *m, const char *why, const char *tex
         else
                 log_error(PERSISTENCE_LOG, "The last recovery records are lost: %s", trouble);
         if (m->p->closing)
-                finish(m);
+                persistence_zookeeper_finish(m);
         else if (m->connected)
-                uv_timer_start(&m->timer, on_timer, RETRY, 0);
+                uv_timer_start(&m->timer, persistence_zookeeper_on_timer, RETRY, 0);
 }
 
 /* Of each path the batch has the last change. False: there is nothing to be done for it. */
@@ -363,13 +364,13 @@ static void on_surprise(struct zookeeper_mode *m, const struct zookeeper_answer 
                         break;
         }
         if (i == m->batch.len || ++m->tries > 1000) {
-                try_again(m, "it contradicts itself", "");
+                persistence_zookeeper_try_again(m, "it contradicts itself", "");
                 return;
         }
         if (!exists && step.what == ZOOKEEPER_CREATE) {
                 /* What is missing is not the node, but where it should be made. */
                 zk_create(m->z, m->status, "", 0, false, on_status_made, m);
-                try_again(m, "it was removed, and is made again", "");
+                persistence_zookeeper_try_again(m, "it was removed, and is made again", "");
                 return;
         }
         set_presence(m, step.path, exists ? THERE : ABSENT);
@@ -396,7 +397,7 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
                 if (p->closing && m->changes.len > 0)
                         send_batch(m);
                 else if (p->closing)
-                        finish(m);
+                        persistence_zookeeper_finish(m);
                 return;
         }
         case ZOOKEEPER_NODE_EXISTS:
@@ -406,14 +407,14 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
         case ZOOKEEPER_LOST:
         case ZOOKEEPER_OVER:
                 doubt_batch(m);
-                try_again(m, "it does not answer", "");
+                persistence_zookeeper_try_again(m, "it does not answer", "");
                 return;
         case ZOOKEEPER_NO_RIGHTS:
-                try_again(m, "it gives no rights to it (spark.firesteel.zookeeper.user)", "");
+                persistence_zookeeper_try_again(m, "it gives no rights to it (spark.firesteel.zookeeper.user)", "");
                 return;
         case ZOOKEEPER_FAILED:
                 doubt_batch(m);
-                try_again(m, "it says: ", answer->text);
+                persistence_zookeeper_try_again(m, "it says: ", answer->text);
                 return;
         }
 }
@@ -466,12 +467,12 @@ static void on_gained(void *owner, struct zookeeper *z, const char *node)
         read_status(m);
 }
 
-static void on_connection(void *owner, bool there)
+static void persistence_zookeeper_on_connection(void *owner, bool there)
 {
         struct zookeeper_mode *m = owner;
         m->connected = there;
         if (!there && m->p->closing && m->in_batch == 0)
-                finish(m);
+                persistence_zookeeper_finish(m);
         else if (there && m->reading && m->read_again && m->n_unanswered == 0)
                 read_status(m);
         else if (there)
@@ -489,14 +490,14 @@ static void on_lost(void *owner, const char *why)
         if (m->p->closing) {
                 if (m->changes.len > 0)
                         log_error(PERSISTENCE_LOG, "The last recovery records are lost: %s", why);
-                finish(m);
+                persistence_zookeeper_finish(m);
         } else if (m->told)
                 persistence_revoked(m->p, why);
         else
                 leader_latch_again(m->latch);
 }
 
-static void on_failed(void *owner, const char *message)
+static void persistence_zookeeper_on_failed(void *owner, const char *message)
 {
         struct zookeeper_mode *m = owner;
         persistence_failed(m->p, message);
@@ -504,7 +505,7 @@ static void on_failed(void *owner, const char *message)
 
 /* ------------------------------------------------------------------------------------------------------ the mode */
 
-static void timer_closed(uv_handle_t *handle)
+static void persistence_zookeeper_timer_closed(uv_handle_t *handle)
 {
         struct zookeeper_mode *m = handle->data;
         struct persistence *p = m->p;
@@ -523,10 +524,10 @@ static void timer_closed(uv_handle_t *handle)
 static void latch_closed(void *owner)
 {
         struct zookeeper_mode *m = owner;
-        uv_close((uv_handle_t *)&m->timer, timer_closed);
+        uv_close((uv_handle_t *)&m->timer, persistence_zookeeper_timer_closed);
 }
 
-static void finish(struct zookeeper_mode *m)
+static void persistence_zookeeper_finish(struct zookeeper_mode *m)
 {
         struct leader_latch *latch = m->latch;
         if (!latch)
@@ -545,7 +546,7 @@ static void zookeeper_change(struct persistence *p, enum master_record kind, con
                           "%s %s cannot be recovered: its record has %zu bytes when packed, more than ZooKeeper takes",
                           journal_kind_name(kind), id, entry->len);
         else
-                c.path = path_of(m, kind, id);
+                c.path = persistence_zookeeper_path_of(m, kind, id);
         if (entry && c.path)
                 buf_append(&c.entry, entry->data, entry->len);
         vec_push(&m->changes, c);
@@ -562,7 +563,7 @@ static void zookeeper_close(struct persistence *p)
 {
         struct zookeeper_mode *m = p->data;
         if (!p->leads || !m->connected || m->changes.len == 0)
-                finish(m);
+                persistence_zookeeper_finish(m);
         else
                 send_batch(m); /* and so on, until nothing is left */
 }
@@ -609,7 +610,7 @@ static int read_dir(const struct fst_conf *conf, char **out, struct fst_error *e
         return 0;
 }
 
-static int read_user(const struct fst_conf *conf, char **out, struct fst_error *error)
+static int persistence_zookeeper_read_user(const struct fst_conf *conf, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *user = NULL, *password = NULL;
         int r = conf_get_string(conf, "spark.firesteel.zookeeper.user", &user, error);
@@ -627,8 +628,10 @@ static int read_user(const struct fst_conf *conf, char **out, struct fst_error *
 
 static int zookeeper_open(struct persistence *p, const struct fst_conf *conf, struct fst_error *error)
 {
-        static const struct leader_latch_ops ops = {
-                .gained = on_gained, .connection = on_connection, .lost = on_lost, .failed = on_failed};
+        static const struct leader_latch_ops ops = {.gained = on_gained,
+                                                    .connection = persistence_zookeeper_on_connection,
+                                                    .lost = on_lost,
+                                                    .failed = persistence_zookeeper_on_failed};
         _cleanup_free_ char *url = NULL, *dir = NULL, *user_password = NULL;
         _cleanup_(buf_deinit) struct buf servers = BUF_INIT;
         int64_t timeout = 0;
@@ -638,7 +641,7 @@ static int zookeeper_open(struct persistence *p, const struct fst_conf *conf, st
         if (r == 0)
                 r = read_dir(conf, &dir, error);
         if (r == 0)
-                r = read_user(conf, &user_password, error);
+                r = persistence_zookeeper_read_user(conf, &user_password, error);
         if (r == 0)
                 r = conf_get_ms(conf, "spark.firesteel.zookeeper.sessionTimeout", &timeout, error);
         if (r == 0 && (timeout < 1000 || timeout > 3600000))

@@ -10,7 +10,7 @@
 #define JVM_KEY "spark.firesteel.standalone.jvm"
 
 /* The last part of the path, without query and fragment; fit for a line of the log. */
-static char *file_name(const char *url)
+static char *driver_validation_file_name(const char *url)
 {
         size_t n = strcspn(url, "?#");
         const char *slash = memrchr(url, '/', n);
@@ -60,7 +60,7 @@ static int check_jvm(const char *name, const struct fst_conf *conf, enum driver_
 
 int driver_check(const char *url, const struct fst_conf *conf, enum driver_kind *kind, struct fst_error *error)
 {
-        _cleanup_free_ char *name = file_name(url);
+        _cleanup_free_ char *name = driver_validation_file_name(url);
         if (has_suffix(name, ".jar"))
                 return check_jvm(name, conf, kind, error);
         if (!is_shared_object(name))

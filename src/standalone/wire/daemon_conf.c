@@ -48,7 +48,7 @@ int daemon_environment(struct fst_error *error)
         return folder ? submit_load_spark_env(folder, error) : 0;
 }
 
-static int read_options(struct fst_conf *conf, const char *variable, struct fst_error *error)
+static int daemon_conf_read_options(struct fst_conf *conf, const char *variable, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words words = {0};
         int r = option_string_split(getenv(variable), &words, error);
@@ -64,7 +64,7 @@ static int read_options(struct fst_conf *conf, const char *variable, struct fst_
         return 0;
 }
 
-static int read_file(struct fst_conf *conf, const char *path, struct fst_error *error)
+static int daemon_conf_read_file(struct fst_conf *conf, const char *path, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
         int r = properties_load(&file, path, error);
@@ -80,17 +80,17 @@ int daemon_conf_load(struct fst_conf *conf, const char *options_variable, const 
         _cleanup_(conf_deinit) struct fst_conf given = {.set = STRMAP_INIT};
         _cleanup_free_ char *folder = submit_conf_dir();
         _cleanup_free_ char *defaults = folder ? mem_printf("%s/spark-defaults.conf", folder) : NULL;
-        int r = read_options(&given, "SPARK_DAEMON_JAVA_OPTS", error);
+        int r = daemon_conf_read_options(&given, "SPARK_DAEMON_JAVA_OPTS", error);
         if (r == 0)
-                r = read_options(&given, options_variable, error);
+                r = daemon_conf_read_options(&given, options_variable, error);
         if (r)
                 return r;
         for (struct strmap_entry *e = NULL; (e = strmap_next(&given.set, e));)
                 conf_set_if_missing(conf, e->key, e->value);
         if (properties_file)
-                r = read_file(conf, properties_file, error);
+                r = daemon_conf_read_file(conf, properties_file, error);
         else if (defaults && access(defaults, F_OK) == 0)
-                r = read_file(conf, defaults, error);
+                r = daemon_conf_read_file(conf, defaults, error);
         return r ? r : log4j2_configure(conf, folder, error);
 }
 

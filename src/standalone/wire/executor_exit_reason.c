@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-static const char *explain(int status)
+static const char *executor_exit_reason_explain(int status)
 {
         static const struct {
                 int status;
@@ -37,7 +37,7 @@ char *executor_exit_reason(const char *message, const int *status)
                 return mem_strdup(*message ? message : "the executor has ended");
         _cleanup_free_ char *first =
                 *message ? mem_strdup(message) : mem_printf("Command exited with code %d", *status);
-        const char *words = explain(*status);
+        const char *words = executor_exit_reason_explain(*status);
         const char *signal = *status > 128 && *status < 128 + NSIG ? sigabbrev_np(*status - 128) : NULL;
         if (words)
                 return mem_printf("%s: %s", first, words);

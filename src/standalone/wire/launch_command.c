@@ -60,7 +60,7 @@ char *launch_command_text(const struct string_list *words, const struct redactor
         return buf_steal(&text);
 }
 
-static void put_list(struct buf *out, char *const *words, size_t n, const struct redactor *redactor)
+static void launch_command_put_list(struct buf *out, char *const *words, size_t n, const struct redactor *redactor)
 {
         buf_puts(out, "List(");
         for (size_t i = 0; i < n; i++) {
@@ -74,18 +74,18 @@ char *launch_command_show(const Firesteel__Standalone__Command *command, const s
 {
         struct buf text = BUF_INIT;
         buf_printf(&text, "Command(%s,", command->main_class);
-        put_list(&text, command->arguments, command->n_arguments, redactor);
+        launch_command_put_list(&text, command->arguments, command->n_arguments, redactor);
         buf_puts(&text, ",Map(");
         for (size_t i = 0; i < command->n_environment; i++) {
                 const Firesteel__Standalone__Property *p = command->environment[i];
                 buf_printf(&text, "%s%s -> %s", i ? ", " : "", p->key, redactor_value(redactor, p->key, p->value));
         }
         buf_puts(&text, "),");
-        put_list(&text, command->class_path, command->n_class_path, redactor);
+        launch_command_put_list(&text, command->class_path, command->n_class_path, redactor);
         buf_putc(&text, ',');
-        put_list(&text, command->library_path, command->n_library_path, redactor);
+        launch_command_put_list(&text, command->library_path, command->n_library_path, redactor);
         buf_putc(&text, ',');
-        put_list(&text, command->java_options, command->n_java_options, redactor);
+        launch_command_put_list(&text, command->java_options, command->n_java_options, redactor);
         buf_putc(&text, ')');
         return buf_steal(&text);
 }

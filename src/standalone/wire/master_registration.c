@@ -54,7 +54,7 @@ static int64_t pause_after(const struct registration *r, int attempts)
         return (int64_t)((double)pause * r->config.stretch);
 }
 
-static void reach(struct registration *r, int master)
+static void master_registration_reach(struct registration *r, int master)
 {
         r->masters[master].place = REACHING;
         r->masters[master].next = INT64_MAX;
@@ -69,11 +69,11 @@ static void begin_rounds(struct registration *r, int64_t now)
 }
 
 /* Everybody who can be asked. */
-static void ask_all(struct registration *r)
+static void master_registration_ask_all(struct registration *r)
 {
         for (int i = 0; i < r->config.masters && !r->over; i++) {
                 if (r->masters[i].place == AWAY)
-                        reach(r, i);
+                        master_registration_reach(r, i);
                 else if (r->masters[i].place == REACHED)
                         r->ops->introduce(r->owner, i);
         }
@@ -82,7 +82,7 @@ static void ask_all(struct registration *r)
 void registration_start(struct registration *r, int64_t now)
 {
         begin_rounds(r, now);
-        ask_all(r);
+        master_registration_ask_all(r);
 }
 
 void registration_reached(struct registration *r, int master, int64_t now)
@@ -127,7 +127,7 @@ void registration_again(struct registration *r, int64_t now)
         if (r->over)
                 return;
         begin_rounds(r, now);
-        ask_all(r);
+        master_registration_ask_all(r);
 }
 
 int registration_leader(const struct registration *r)
@@ -156,9 +156,9 @@ void registration_tick(struct registration *r, int64_t now)
                 r->attempts++;
                 r->next_round = now + pause_after(r, r->attempts);
                 r->ops->retrying(r->owner, r->attempts);
-                ask_all(r);
+                master_registration_ask_all(r);
         }
         for (int i = 0; i < r->config.masters && !r->over; i++)
                 if (r->masters[i].place == AWAY && now >= r->masters[i].next)
-                        reach(r, i);
+                        master_registration_reach(r, i);
 }

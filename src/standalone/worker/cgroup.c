@@ -28,7 +28,7 @@ struct cgroup {
         char *procs[HIERARCHIES + 1];
 };
 
-static int put(const char *directory, const char *file, const char *text, struct fst_error *error)
+static int cgroup_put(const char *directory, const char *file, const char *text, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s/%s", directory, file);
         int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT, 0644);
@@ -39,7 +39,7 @@ static int put(const char *directory, const char *file, const char *text, struct
                  : 0;
 }
 
-static int make(const char *path, struct fst_error *error)
+static int cgroup_make(const char *path, struct fst_error *error)
 {
         return mkdir(path, 0755) < 0 && errno != EEXIST
                        ? error_errno(error, "spark.firesteel.worker.cgroup: making %s", path)
@@ -50,15 +50,15 @@ static int make(const char *path, struct fst_error *error)
 static int make_parent(const char *root, const char *parent, int version, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_strdup(root);
-        int r = version == 2 ? put(path, "cgroup.subtree_control", "+cpu +memory", error) : 0;
+        int r = version == 2 ? cgroup_put(path, "cgroup.subtree_control", "+cpu +memory", error) : 0;
         for (const char *at = parent + strspn(parent, "/"); r == 0 && *at; at += strspn(at, "/")) {
                 size_t n = strcspn(at, "/");
                 char *deeper = mem_printf("%s/%.*s", path, (int)n, at);
                 free(path);
                 path = deeper;
-                r = make(path, error);
+                r = cgroup_make(path, error);
                 if (r == 0 && version == 2)
-                        r = put(path, "cgroup.subtree_control", "+cpu +memory", error);
+                        r = cgroup_put(path, "cgroup.subtree_control", "+cpu +memory", error);
                 at += n;
         }
         if (r == 0)
@@ -67,7 +67,7 @@ static int make_parent(const char *root, const char *parent, int version, char *
 }
 
 /* rmdir takes only those without processes. */
-static void sweep(const char *parent)
+static void cgroup_sweep(const char *parent)
 {
         DIR *d = opendir(parent);
         for (struct dirent *e; d && (e = readdir(d));)
@@ -77,7 +77,7 @@ static void sweep(const char *parent)
                 closedir(d);
 }
 
-static bool has(const char *root, const char *name)
+static bool cgroup_has(const char *root, const char *name)
 {
         _cleanup_free_ char *path = mem_printf("%s/%s", root, name);
         return access(path, F_OK) == 0;
@@ -85,13 +85,13 @@ static bool has(const char *root, const char *name)
 
 int cgroups_new(const char *root, const char *parent, struct cgroups **out, struct fst_error *error)
 {
-        const char *cpu = has(root, "cpu") ? "cpu" : "cpu,cpuacct";
+        const char *cpu = cgroup_has(root, "cpu") ? "cpu" : "cpu,cpuacct";
         struct cgroups *g = new0(struct cgroups);
         int r;
-        if (has(root, "cgroup.controllers")) {
+        if (cgroup_has(root, "cgroup.controllers")) {
                 g->version = 2;
                 r = make_parent(root, parent, 2, &g->parents[0], error);
-        } else if (has(root, "memory") && has(root, cpu)) {
+        } else if (cgroup_has(root, "memory") && cgroup_has(root, cpu)) {
                 _cleanup_free_ char *memory = mem_printf("%s/memory", root), *cpus = mem_printf("%s/%s", root, cpu);
                 g->version = 1;
                 r = make_parent(memory, parent, 1, &g->parents[0], error);
@@ -108,7 +108,7 @@ int cgroups_new(const char *root, const char *parent, struct cgroups **out, stru
                 return r;
         }
         for (int i = 0; i < HIERARCHIES && g->parents[i]; i++)
-                sweep(g->parents[i]);
+                cgroup_sweep(g->parents[i]);
         *out = g;
         return 0;
 }
@@ -122,19 +122,20 @@ void cgroups_free(struct cgroups *groups)
         free(groups);
 }
 
-static int limit(const struct cgroup *g, int64_t memory, int cores, struct fst_error *error)
+static int cgroup_limit(const struct cgroup *g, int64_t memory, int cores, struct fst_error *error)
 {
         _cleanup_free_ char *bytes = mem_printf("%lld", (long long)memory);
         _cleanup_free_ char *quota = mem_printf("%d", cores * PERIOD_US), *period = mem_printf("%d", PERIOD_US);
         _cleanup_free_ char *both = mem_printf("%s %s", quota, period);
         int r;
         if (g->version == 2)
-                return (r = put(g->paths[0], "memory.max", bytes, error)) ? r
-                                                                          : put(g->paths[0], "cpu.max", both, error);
-        if ((r = put(g->paths[0], "memory.limit_in_bytes", bytes, error)) ||
-            (r = put(g->paths[1], "cpu.cfs_period_us", period, error)))
+                return (r = cgroup_put(g->paths[0], "memory.max", bytes, error))
+                               ? r
+                               : cgroup_put(g->paths[0], "cpu.max", both, error);
+        if ((r = cgroup_put(g->paths[0], "memory.limit_in_bytes", bytes, error)) ||
+            (r = cgroup_put(g->paths[1], "cpu.cfs_period_us", period, error)))
                 return r;
-        return put(g->paths[1], "cpu.cfs_quota_us", quota, error);
+        return cgroup_put(g->paths[1], "cpu.cfs_quota_us", quota, error);
 }
 
 int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, int cores, struct cgroup **out,
@@ -146,10 +147,10 @@ int cgroup_new(const struct cgroups *groups, const char *name, int64_t memory, i
         for (int i = 0; r == 0 && i < HIERARCHIES && groups->parents[i]; i++) {
                 g->paths[i] = mem_printf("%s/%s", groups->parents[i], name);
                 g->procs[i] = mem_printf("%s/cgroup.procs", g->paths[i]);
-                r = make(g->paths[i], error);
+                r = cgroup_make(g->paths[i], error);
         }
         if (r == 0)
-                r = limit(g, memory, cores, error);
+                r = cgroup_limit(g, memory, cores, error);
         if (r)
                 cgroup_free(g);
         else

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int copy_bytes(int in, int out)
+static int driver_fetch_copy_bytes(int in, int out)
 {
         char piece[65536];
         for (;;) {
@@ -27,14 +27,14 @@ static int copy_bytes(int in, int out)
 }
 
 /* Under another name first: who finds the file finds all of it. */
-static int copy_file(const char *from, const char *to, struct fst_error *error)
+static int driver_fetch_copy_file(const char *from, const char *to, struct fst_error *error)
 {
         _cleanup_free_ char *temporary = mem_printf("%s.part", to);
         int in = open(from, O_RDONLY | O_CLOEXEC);
         if (in < 0)
                 return error_errno(error, "%s", from);
         int out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-        int r = out < 0 ? -errno : copy_bytes(in, out);
+        int r = out < 0 ? -errno : driver_fetch_copy_bytes(in, out);
         if (out >= 0 && close(out) < 0 && r == 0)
                 r = -errno;
         close(in);
@@ -45,21 +45,21 @@ static int copy_file(const char *from, const char *to, struct fst_error *error)
         return r ? error_set(error, r, "copying %s to %s: %s", from, to, strerror(-r)) : 0;
 }
 
-static const char *last_component(const char *path)
+static const char *driver_fetch_last_component(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
 }
 
-static const char *environment(const char *name)
+static const char *driver_fetch_environment(const char *name)
 {
         return getenv(name);
 }
 
-static int download(const char *url, const char *directory, const struct strmap *conf, char **path,
-                    struct fst_error *error)
+static int driver_fetch_download(const char *url, const char *directory, const struct strmap *conf, char **path,
+                                 struct fst_error *error)
 {
-        struct remote_files_options options = {.conf = conf, .env = environment, .directory = directory};
+        struct remote_files_options options = {.conf = conf, .env = driver_fetch_environment, .directory = directory};
         struct remote_files *files;
         _cleanup_free_ char *local = NULL;
         int r = remote_files_new(&options, &files, error);
@@ -76,7 +76,7 @@ int driver_jar_fetch(const char *url, const char *directory, const struct strmap
                      struct fst_error *error)
 {
         _cleanup_free_ char *local = uri_local_path(url);
-        const char *name = last_component(local ? local : url);
+        const char *name = driver_fetch_last_component(local ? local : url);
         if (text_starts_with(url, "local:")) {
                 *path = mem_strdup(url + strlen("local:"));
                 return 0;
@@ -89,7 +89,8 @@ int driver_jar_fetch(const char *url, const char *directory, const struct strmap
                 return 0;
         }
         log_info("DriverRunner", "Copying user jar %s to %s", url, place);
-        int r = local ? copy_file(local, place, error) : download(url, directory, conf, path, error);
+        int r = local ? driver_fetch_copy_file(local, place, error)
+                      : driver_fetch_download(url, directory, conf, path, error);
         if (r == 0 && local)
                 *path = steal(place);
         return r;

@@ -44,7 +44,7 @@ struct log_roller {
 
 /* ----------------------------------------------------------------------------------------------------- settings */
 
-static int read_time(const struct fst_conf *conf, struct log_rolling *r, struct fst_error *error)
+static int log_roller_read_time(const struct fst_conf *conf, struct log_rolling *r, struct fst_error *error)
 {
         static const struct {
                 const char *name, *suffix;
@@ -83,7 +83,7 @@ static int read_time(const struct fst_conf *conf, struct log_rolling *r, struct 
         return 0;
 }
 
-static int read_size(const struct fst_conf *conf, struct log_rolling *r, struct fst_error *error)
+static int log_roller_read_size(const struct fst_conf *conf, struct log_rolling *r, struct fst_error *error)
 {
         _cleanup_free_ char *size = NULL;
         char *end;
@@ -119,9 +119,9 @@ int log_rolling_read(const struct fst_conf *conf, struct log_rolling *out, struc
                 return e;
         r.retained = (int)retained;
         if (strcmp(strategy, "time") == 0)
-                e = read_time(conf, &r, error);
+                e = log_roller_read_time(conf, &r, error);
         else if (strcmp(strategy, "size") == 0)
-                e = read_size(conf, &r, error);
+                e = log_roller_read_size(conf, &r, error);
         else if (*strategy)
                 log_warn("FileAppender", "Illegal strategy [%s] for rolling executor logs, rolling logs not enabled",
                          strategy);
@@ -153,7 +153,7 @@ static int compress_file(const char *path)
 }
 
 /* In the order of time, whether compressed or not: "x--1--0" is after "x--1.gz". */
-static int by_name(const void *a, const void *b)
+static int log_roller_by_name(const void *a, const void *b)
 {
         const char *one = *(char *const *)a, *other = *(char *const *)b;
         size_t n = strlen(one) - (text_ends_with(one, ".gz") ? 3 : 0);
@@ -175,7 +175,7 @@ static void remove_oldest(const char *path, int retained)
         if (d)
                 closedir(d);
         if (found.len > 1)
-                qsort(found.data, found.len, sizeof(*found.data), by_name);
+                qsort(found.data, found.len, sizeof(*found.data), log_roller_by_name);
         for (size_t i = 0; i + (size_t)retained < found.len; i++) {
                 _cleanup_free_ char *old = mem_printf("%s%s", folder, found.data[i]);
                 log_info("RollingFileAppender", "Deleting file executor log file %s", old);
@@ -237,7 +237,7 @@ static void set_next(struct log_roller *r)
                 r->next = (now + interval - 1) / interval * interval;
 }
 
-static bool is_there(const char *path)
+static bool log_roller_is_there(const char *path)
 {
         _cleanup_free_ char *packed = mem_printf("%s.gz", path);
         return access(path, F_OK) == 0 || access(packed, F_OK) == 0;
@@ -255,25 +255,25 @@ static char *rolled_name(const struct log_roller *r)
         if (by_size)
                 snprintf(date + strlen(date), sizeof(date) - strlen(date), "--%04d", (int)(now % 1000));
         char *name = mem_printf("%s%s", r->path, date);
-        for (int i = 0; i < 10000 && is_there(name); i++) {
+        for (int i = 0; i < 10000 && log_roller_is_there(name); i++) {
                 free(name);
                 name = mem_printf("%s%s--%d", r->path, date, i);
         }
         return name;
 }
 
-static int open_file(struct log_roller *r)
+static int log_roller_open_file(struct log_roller *r)
 {
         r->file = open(r->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         return r->file < 0 ? -errno : 0;
 }
 
-static void roll(struct log_roller *r)
+static void log_roller_roll(struct log_roller *r)
 {
         char *name = rolled_name(r);
         close(r->file);
         int e = rename(r->path, name) < 0 ? -errno : 0;
-        int o = open_file(r);
+        int o = log_roller_open_file(r);
         if (e || o)
                 log_error("RollingFileAppender", "Error rolling over %s: %s", r->path, strerror(e ? -e : -o));
         else
@@ -287,12 +287,12 @@ static void roll(struct log_roller *r)
         }
 }
 
-static void append(struct log_roller *r, const char *data, size_t n)
+static void log_roller_append(struct log_roller *r, const char *data, size_t n)
 {
         if (r->rolling.strategy == ROLL_BY_TIME ? time_of_day_ms() > r->next
                                                 : r->written + (int64_t)n > r->rolling.size)
-                roll(r);
-        int e = r->file < 0 ? open_file(r) : 0;
+                log_roller_roll(r);
+        int e = r->file < 0 ? log_roller_open_file(r) : 0;
         if (e == 0)
                 e = write_all(r->file, data, n);
         if (e && !r->failed)
@@ -303,7 +303,7 @@ static void append(struct log_roller *r, const char *data, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------- the pipe */
 
-static void poll_closed(uv_handle_t *handle)
+static void log_roller_poll_closed(uv_handle_t *handle)
 {
         struct log_roller *r = handle->data;
         close(r->pipe);
@@ -319,7 +319,7 @@ static void close_pipe(struct log_roller *r)
         if (r->file >= 0)
                 close(r->file);
         uv_poll_stop(&r->poll);
-        uv_close((uv_handle_t *)&r->poll, poll_closed);
+        uv_close((uv_handle_t *)&r->poll, log_roller_poll_closed);
 }
 
 /* What is there now, a piece; how many bytes, 0 at the end, negative if there is nothing. */
@@ -328,11 +328,11 @@ static ssize_t take_piece(struct log_roller *r)
         char piece[PIECE];
         ssize_t n = read(r->pipe, piece, sizeof(piece));
         if (n > 0)
-                append(r, piece, (size_t)n);
+                log_roller_append(r, piece, (size_t)n);
         return n < 0 ? -errno : n;
 }
 
-static void readable(uv_poll_t *poll, int status, int events)
+static void log_roller_readable(uv_poll_t *poll, int status, int events)
 {
         (void)status;
         (void)events;
@@ -348,7 +348,7 @@ int log_roller_new(uv_loop_t *loop, const struct log_rolling *rolling, const cha
         r->loop = loop;
         r->rolling = *rolling;
         r->path = mem_strdup(path);
-        int e = open_file(r);
+        int e = log_roller_open_file(r);
         if (e == 0 && pipe2(ends, O_CLOEXEC) < 0) {
                 e = -errno;
                 close(r->file);
@@ -366,7 +366,7 @@ int log_roller_new(uv_loop_t *loop, const struct log_rolling *rolling, const cha
         uv_poll_init(loop, &r->poll, r->pipe);
         r->poll.data = r;
         r->poll_open = true;
-        uv_poll_start(&r->poll, UV_READABLE, readable);
+        uv_poll_start(&r->poll, UV_READABLE, log_roller_readable);
         *out = r;
         *fd = ends[1];
         return 0;

@@ -23,7 +23,7 @@ static bool is_used(void *context, const char *name)
         return false;
 }
 
-static void clean(uv_work_t *work)
+static void worker_cleanup_clean(uv_work_t *work)
 {
         struct cleaning *c = work->data;
         struct fst_error error = FST_ERROR_INIT;
@@ -32,7 +32,7 @@ static void clean(uv_work_t *work)
         error_deinit(&error);
 }
 
-static void cleaned(uv_work_t *work, int status)
+static void worker_cleanup_cleaned(uv_work_t *work, int status)
 {
         struct cleaning *c = work->data;
         (void)status;
@@ -51,5 +51,5 @@ void worker_cleanup_start(uv_loop_t *loop, const struct worker_conf *conf, const
                 string_list_add(&c->used, view->executors.data[i]->app_id);
         for (size_t i = 0; i < view->drivers.len; i++)
                 string_list_add(&c->used, view->drivers.data[i]->id);
-        uv_queue_work(loop, &c->work, clean, cleaned);
+        uv_queue_work(loop, &c->work, worker_cleanup_clean, worker_cleanup_cleaned);
 }

@@ -22,7 +22,7 @@ struct words {
         const char *host, *port, *web_ui_port, *cores, *memory, *work_dir, *properties_file, *masters;
 };
 
-static int read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
+static int worker_conf_read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct daemon_option options[] = {
                 {"--host", "-h", &w->host},         {"--ip", "-i", &w->host},
@@ -41,8 +41,8 @@ static int read_words(struct words *w, int argc, char *const *argv, struct fst_e
  * A number from the command line, where anything else is an error of usage; or from the environment. The error names
  * option or variable. *@out is left alone when neither says one.
  */
-static int read_number(const char *option, const char *word, const char *variable, long least, long most, int *out,
-                       struct fst_error *error)
+static int worker_conf_read_number(const char *option, const char *word, const char *variable, long least, long most,
+                                   int *out, struct fst_error *error)
 {
         const char *text = word ? word : daemon_variable(variable);
         char *end;
@@ -59,7 +59,7 @@ static int read_number(const char *option, const char *word, const char *variabl
 }
 
 /* All that this process may use. */
-static int processors(void)
+static int worker_conf_processors(void)
 {
         cpu_set_t set;
         return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -77,7 +77,7 @@ static int64_t default_memory(void)
         return MAX(total - 1024, (int64_t)1024);
 }
 
-static int read_memory(struct worker_conf *c, const char *word, struct fst_error *error)
+static int worker_conf_read_memory(struct worker_conf *c, const char *word, struct fst_error *error)
 {
         const char *text = word ? word : daemon_variable("SPARK_WORKER_MEMORY");
         int64_t bytes = 0;
@@ -123,7 +123,7 @@ int worker_conf_signal(const char *key, const char *name, int *out, struct fst_e
         return error_set(error, -EINVAL, "%s: \"%s\" is no signal that can be handled (PWR, TERM, USR2, …)", key, name);
 }
 
-static int read_numbers(struct worker_conf *c, struct fst_error *error)
+static int worker_conf_read_numbers(struct worker_conf *c, struct fst_error *error)
 {
         int64_t timeout = 0, interval = 0, after = 0, quick = 0, most = 0, executors = 0, drivers = 0, port = 0;
         const struct {
@@ -162,12 +162,12 @@ static int read_numbers(struct worker_conf *c, struct fst_error *error)
         return 0;
 }
 
-static int read_keys(struct worker_conf *c, struct fst_error *error)
+static int worker_conf_read_keys(struct worker_conf *c, struct fst_error *error)
 {
         _cleanup_free_ char *local = NULL, *signal = NULL;
         uint16_t random = 0;
         int r;
-        if ((r = read_numbers(c, error)) ||
+        if ((r = worker_conf_read_numbers(c, error)) ||
             (r = conf_get_bool(&c->conf, "spark.worker.cleanup.enabled", &c->cleanup, error)) ||
             (r = conf_get_bool(&c->conf, "spark.decommission.enabled", &c->decommission, error)) ||
             (r = conf_get_bool(&c->conf, "spark.worker.preferConfiguredMasterAddress", &c->prefer_configured_master,
@@ -209,21 +209,21 @@ int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct 
         struct words words = {0};
         *c = (struct worker_conf){.web_ui_port = 8081};
         conf_init(&c->conf);
-        int r = read_words(&words, argc, argv, error);
+        int r = worker_conf_read_words(&words, argc, argv, error);
         if (r || (r = daemon_environment(error)))
                 return r;
-        c->cores = processors();
-        if ((r = read_number("--cores", words.cores, "SPARK_WORKER_CORES", 1, 65536, &c->cores, error)) ||
-            (r = read_number("--port", words.port, "SPARK_WORKER_PORT", 0, 65535, &c->port, error)) ||
-            (r = read_number("--webui-port", words.web_ui_port, "SPARK_WORKER_WEBUI_PORT", 0, 65535, &c->web_ui_port,
-                             error)) ||
-            (r = read_memory(c, words.memory, error)) ||
+        c->cores = worker_conf_processors();
+        if ((r = worker_conf_read_number("--cores", words.cores, "SPARK_WORKER_CORES", 1, 65536, &c->cores, error)) ||
+            (r = worker_conf_read_number("--port", words.port, "SPARK_WORKER_PORT", 0, 65535, &c->port, error)) ||
+            (r = worker_conf_read_number("--webui-port", words.web_ui_port, "SPARK_WORKER_WEBUI_PORT", 0, 65535,
+                                         &c->web_ui_port, error)) ||
+            (r = worker_conf_read_memory(c, words.memory, error)) ||
             (r = daemon_host(words.host, &c->host, &c->public_host, error)) ||
             (r = master_addresses_parse(words.masters, &c->masters, error)))
                 return r;
         read_work_dir(c, words.work_dir);
         if ((r = daemon_conf_load(&c->conf, "SPARK_WORKER_OPTS", words.properties_file, error)) ||
-            (r = read_keys(c, error)))
+            (r = worker_conf_read_keys(c, error)))
                 return r;
         return check_instances(c, error);
 }

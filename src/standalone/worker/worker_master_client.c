@@ -63,23 +63,23 @@ struct worker_masters {
 
 /* ------------------------------------------------------------------------------------------------- the clock */
 
-static void on_timer(uv_timer_t *timer);
+static void worker_master_client_on_timer(uv_timer_t *timer);
 
-static void set_timer(struct worker_masters *m)
+static void worker_master_client_set_timer(struct worker_masters *m)
 {
         int64_t deadline = registration_deadline(m->registration), now = now_ms();
         if (m->closed || deadline == INT64_MAX)
                 uv_timer_stop(&m->timer);
         else
-                uv_timer_start(&m->timer, on_timer, (uint64_t)MAX(deadline - now, (int64_t)0), 0);
+                uv_timer_start(&m->timer, worker_master_client_on_timer, (uint64_t)MAX(deadline - now, (int64_t)0), 0);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void worker_master_client_on_timer(uv_timer_t *timer)
 {
         struct worker_masters *m = timer->data;
         uv_update_time(m->loop);
         registration_tick(m->registration, now_ms());
-        set_timer(m);
+        worker_master_client_set_timer(m);
 }
 
 /* ------------------------------------------------------------------------------------------------- reaching */
@@ -91,7 +91,7 @@ static void link_drop(struct link *l)
         rpc_ref_unref(steal(l->master));
 }
 
-static void reached(void *owner, struct rpc_answer *answer)
+static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
 {
         struct link *l = owner;
         struct worker_masters *m = l->masters;
@@ -110,22 +110,22 @@ static void reached(void *owner, struct rpc_answer *answer)
                 l->told = true;
                 registration_unreachable(m->registration, l->number, now_ms());
         }
-        set_timer(m);
+        worker_master_client_set_timer(m);
 }
 
-static void reach(void *owner, int number)
+static void worker_master_client_reach(void *owner, int number)
 {
         struct worker_masters *m = owner;
         struct link *l = &m->links[number];
         log_at(l->told ? LOG_DEBUG : LOG_INFO, "Worker", "Connecting to master %s...", l->address);
-        int r = rpc_ask(l->ref, MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, reached, l);
+        int r = rpc_ask(l->ref, MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, worker_master_client_reached, l);
         if (r) {
                 log_warn("Worker", "Failed to connect to master %s: %s", l->address, strerror(-r));
                 registration_unreachable(m->registration, number, now_ms());
         }
 }
 
-static void introduce(void *owner, int number)
+static void worker_master_client_introduce(void *owner, int number)
 {
         struct worker_masters *m = owner;
         Firesteel__Standalone__RegisterWorker more = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -134,20 +134,21 @@ static void introduce(void *owner, int number)
                                &more.base);
 }
 
-static void retrying(void *owner, int attempt)
+static void worker_master_client_retrying(void *owner, int attempt)
 {
         (void)owner;
         log_info("Worker", "Retrying connection to master (attempt # %d)", attempt);
 }
 
-static void give_up(void *owner)
+static void worker_master_client_give_up(void *owner)
 {
         struct worker_masters *m = owner;
         log_error("Worker", "All masters are unresponsive! Giving up.");
         m->ops->refused(m->owner);
 }
 
-static const struct registration_ops registration_ops = {reach, introduce, retrying, give_up};
+static const struct registration_ops registration_ops = {worker_master_client_reach, worker_master_client_introduce,
+                                                         worker_master_client_retrying, worker_master_client_give_up};
 
 struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, const struct worker_conf *conf,
                                           const struct worker_masters_ops *ops, void *owner)
@@ -184,10 +185,10 @@ void worker_masters_start(struct worker_masters *m, const void *introduction, si
         memcpy(m->introduction, introduction, len);
         m->introduction_len = len;
         registration_start(m->registration, now_ms());
-        set_timer(m);
+        worker_master_client_set_timer(m);
 }
 
-static void timer_closed(uv_handle_t *handle)
+static void worker_master_client_timer_closed(uv_handle_t *handle)
 {
         struct worker_masters *m = handle->data;
         for (size_t i = 0; i < m->reports.len; i++)
@@ -212,12 +213,12 @@ void worker_masters_close(struct worker_masters *m)
                 link_drop(&m->links[i]);
                 rpc_ref_unref(steal(m->links[i].ref));
         }
-        uv_close((uv_handle_t *)&m->timer, timer_closed);
+        uv_close((uv_handle_t *)&m->timer, worker_master_client_timer_closed);
 }
 
 /* -------------------------------------------------------------------------------------------- what masters say */
 
-static struct link *link_of(struct worker_masters *m, const struct rpc_peer *peer)
+static struct link *worker_master_client_link_of(struct worker_masters *m, const struct rpc_peer *peer)
 {
         for (size_t i = 0; i < m->n; i++)
                 if (m->links[i].peer == peer)
@@ -233,10 +234,10 @@ static void set_text(char **text, const char *value)
         *text = mem_strdup(value);
 }
 
-static void taken(struct worker_masters *m, struct link *l, const char *url, const char *web_ui)
+static void worker_master_client_taken(struct worker_masters *m, struct link *l, const char *url, const char *web_ui)
 {
         registration_taken(m->registration, l->number);
-        set_timer(m);
+        worker_master_client_set_timer(m);
         set_text(&m->url, url);
         set_text(&m->web_ui, web_ui);
         m->was_taken = true;
@@ -245,7 +246,8 @@ static void taken(struct worker_masters *m, struct link *l, const char *url, con
 }
 
 /* Whether its version fits. One that does not is as good as a refusal, unless another master leads. */
-static bool fits(struct worker_masters *m, const struct link *l, const Firesteel__Standalone__Version *version)
+static bool worker_master_client_fits(struct worker_masters *m, const struct link *l,
+                                      const Firesteel__Standalone__Version *version)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *master = mem_printf("the master at %s", l->address);
@@ -258,19 +260,20 @@ static bool fits(struct worker_masters *m, const struct link *l, const Firesteel
         return false;
 }
 
-static void take_registered(struct worker_masters *m, struct link *l, const struct rpc_message *message)
+static void worker_master_client_take_registered(struct worker_masters *m, struct link *l,
+                                                 const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__WorkerRegistered *r = standalone_decode(
                 message->body, message->len, &firesteel__standalone__worker_registered__descriptor, &memory, NULL);
-        if (!r || !fits(m, l, r->version))
+        if (!r || !worker_master_client_fits(m, l, r->version))
                 return;
         _cleanup_free_ char *reached = mem_printf("spark://%s", l->address);
         const char *named = m->conf->prefer_configured_master ? reached : r->master_url;
         if (r->again && worker_masters_leads(m, l->peer))
                 log_warn("Worker", "Duplicate registration at master %s", named);
         log_info("Worker", "Successfully registered with master %s", named);
-        taken(m, l, r->master_url, r->master_web_ui);
+        worker_master_client_taken(m, l, r->master_url, r->master_web_ui);
 }
 
 static void take_standby(struct worker_masters *m, struct link *l, const struct rpc_message *message)
@@ -278,12 +281,12 @@ static void take_standby(struct worker_masters *m, struct link *l, const struct 
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__MasterInStandby *s = standalone_decode(
                 message->body, message->len, &firesteel__standalone__master_in_standby__descriptor, &memory, NULL);
-        if (!s || !fits(m, l, s->version))
+        if (!s || !worker_master_client_fits(m, l, s->version))
                 return;
         log_debug("Worker", "The master at %s is in standby", l->address);
         if (worker_masters_leads(m, l->peer)) {
                 registration_again(m->registration, now_ms());
-                set_timer(m);
+                worker_master_client_set_timer(m);
         }
 }
 
@@ -293,7 +296,7 @@ static void ask_master(struct worker_masters *m, const char *url)
         log_info("Worker", "Master has changed, new master is said to be at %s", url);
         if (registration_leader(m->registration) < 0) {
                 registration_again(m->registration, now_ms());
-                set_timer(m);
+                worker_master_client_set_timer(m);
         }
 }
 
@@ -309,13 +312,13 @@ static void take_changed(struct worker_masters *m, struct link *l, const struct 
                 ask_master(m, c->master_url);
                 return;
         }
-        if (!fits(m, l, c->version))
+        if (!worker_master_client_fits(m, l, c->version))
                 return;
         log_info("Worker", "Master has changed, new master is at %s", c->master_url);
-        taken(m, l, c->master_url, c->master_web_ui);
+        worker_master_client_taken(m, l, c->master_url, c->master_web_ui);
 }
 
-static void take_refusal(struct worker_masters *m, const struct rpc_message *message)
+static void worker_master_client_take_refusal(struct worker_masters *m, const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__Sentence *s = standalone_decode(
@@ -332,12 +335,12 @@ static void take_reconnect(struct worker_masters *m, const struct link *l)
                 return;
         log_info("Worker", "Master with url %s requested this worker to reconnect.", *m->url ? m->url : l->address);
         registration_again(m->registration, now_ms());
-        set_timer(m);
+        worker_master_client_set_timer(m);
 }
 
 bool worker_masters_receive(struct worker_masters *m, struct rpc_message *message)
 {
-        struct link *l = link_of(m, message->peer);
+        struct link *l = worker_master_client_link_of(m, message->peer);
         switch (message->type) {
         case MASTER(WORKER_REGISTERED):
         case MASTER(REGISTRATION_REFUSED):
@@ -351,7 +354,7 @@ bool worker_masters_receive(struct worker_masters *m, struct rpc_message *messag
         if (m->closed || (!l && message->type != MASTER(MASTER_CHANGED)))
                 return true;
         if (message->type == MASTER(WORKER_REGISTERED))
-                take_registered(m, l, message);
+                worker_master_client_take_registered(m, l, message);
         else if (message->type == MASTER(MASTER_IN_STANDBY))
                 take_standby(m, l, message);
         else if (message->type == MASTER(MASTER_CHANGED))
@@ -359,13 +362,13 @@ bool worker_masters_receive(struct worker_masters *m, struct rpc_message *messag
         else if (message->type == MASTER(RECONNECT_WORKER))
                 take_reconnect(m, l);
         else
-                take_refusal(m, message);
+                worker_master_client_take_refusal(m, message);
         return true;
 }
 
 void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer, const char *why)
 {
-        struct link *l = link_of(m, peer);
+        struct link *l = worker_master_client_link_of(m, peer);
         if (!l || m->closed)
                 return;
         log_info("Worker", "%s Disassociated !", l->address);
@@ -376,7 +379,7 @@ void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer
                 if (m->reports.data[i]->asked == l->number)
                         m->reports.data[i]->asked = -1;
         registration_unreachable(m->registration, l->number, now_ms());
-        set_timer(m);
+        worker_master_client_set_timer(m);
 }
 
 bool worker_masters_leads(const struct worker_masters *m, const struct rpc_peer *peer)
@@ -402,7 +405,7 @@ const char *worker_masters_web_ui(const struct worker_masters *m)
 
 /* ------------------------------------------------------------------------------------------- what we say to it */
 
-static struct rpc_ref *leader(const struct worker_masters *m)
+static struct rpc_ref *worker_master_client_leader(const struct worker_masters *m)
 {
         int number = registration_leader(m->registration);
         return number >= 0 ? m->links[number].master : NULL;
@@ -410,8 +413,8 @@ static struct rpc_ref *leader(const struct worker_masters *m)
 
 void worker_masters_send(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body)
 {
-        if (leader(m))
-                rpc_send_packed(leader(m), type, body, NULL);
+        if (worker_master_client_leader(m))
+                rpc_send_packed(worker_master_client_leader(m), type, body, NULL);
 }
 
 static void forget_report(struct worker_masters *m, struct report *report)
@@ -429,7 +432,7 @@ static void forget_report(struct worker_masters *m, struct report *report)
         free(report);
 }
 
-static void reported(void *owner, struct rpc_answer *answer)
+static void worker_master_client_reported(void *owner, struct rpc_answer *answer)
 {
         struct question *question = owner;
         struct worker_masters *m = question->masters;
@@ -458,7 +461,8 @@ static void send_reports(struct worker_masters *m)
                         continue;
                 struct question *question = new0(struct question);
                 *question = (struct question){m, report, number};
-                if (rpc_ask(leader(m), report->type, report->body, report->len, NULL, 0, reported, question)) {
+                if (rpc_ask(worker_master_client_leader(m), report->type, report->body, report->len, NULL, 0,
+                            worker_master_client_reported, question)) {
                         free(question);
                         continue;
                 }

@@ -28,7 +28,7 @@ struct worker_process {
         void *owner;
 };
 
-static void closed(uv_handle_t *handle)
+static void worker_process_closed(uv_handle_t *handle)
 {
         struct worker_process *p = handle->data;
         free(p->directory);
@@ -50,11 +50,12 @@ static void child_ended(void *owner, struct child *child, int wait_status, const
         finish_files(p);
         cgroup_free(steal(p->group));
         p->ended(p->owner, p, executor_process_status(wait_status), message);
-        uv_close((uv_handle_t *)&p->timeout, closed);
+        uv_close((uv_handle_t *)&p->timeout, worker_process_closed);
 }
 
 /* A descriptor for the child, or negative. */
-static int open_file(struct worker_process *p, const struct worker_process_options *o, int i, struct fst_error *error)
+static int worker_process_open_file(struct worker_process *p, const struct worker_process_options *o, int i,
+                                    struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s/%s", o->directory, i ? "stderr" : "stdout");
         int fd;
@@ -66,7 +67,7 @@ static int open_file(struct worker_process *p, const struct worker_process_optio
         return fd < 0 ? error_errno(error, "cannot write %s", path) : fd;
 }
 
-static int put_header(int fd, const struct worker_process_options *o, struct fst_error *error)
+static int worker_process_put_header(int fd, const struct worker_process_options *o, struct fst_error *error)
 {
         _cleanup_free_ char *header =
                 mem_printf("%s: %s\n========================================\n\n", o->title, o->command);
@@ -74,11 +75,12 @@ static int put_header(int fd, const struct worker_process_options *o, struct fst
         return r ? error_set(error, r, "cannot write %s/stderr: %s", o->directory, strerror(-r)) : 0;
 }
 
-static int start(struct worker_process *p, const struct worker_process_options *o, struct fst_error *error)
+static int worker_process_spawn(struct worker_process *p, const struct worker_process_options *o,
+                                struct fst_error *error)
 {
-        int out = open_file(p, o, 0, error);
-        int err = out < 0 ? out : open_file(p, o, 1, error);
-        int r = err < 0 ? err : put_header(err, o, error);
+        int out = worker_process_open_file(p, o, 0, error);
+        int err = out < 0 ? out : worker_process_open_file(p, o, 1, error);
+        int r = err < 0 ? err : worker_process_put_header(err, o, error);
         struct child_options options = {.file = o->program,
                                         .arguments = string_list_argv(o->words),
                                         .environment = string_list_argv(o->variables),
@@ -102,7 +104,7 @@ int worker_process_start(const struct worker_process_options *options, struct wo
                          struct fst_error *error)
 {
         struct worker_process *p = new0(struct worker_process);
-        int r = start(p, options, error);
+        int r = worker_process_spawn(p, options, error);
         if (r) {
                 finish_files(p);
                 cgroup_free(options->group);
@@ -119,7 +121,7 @@ int worker_process_start(const struct worker_process_options *options, struct wo
         return 0;
 }
 
-static void timed_out(uv_timer_t *timer)
+static void worker_process_timed_out(uv_timer_t *timer)
 {
         struct worker_process *p = timer->data;
         if (!p->child)
@@ -134,7 +136,7 @@ void worker_process_end(struct worker_process *p, int64_t timeout)
                 return;
         child_kill(p->child, SIGTERM);
         child_kill(p->child, SIGCONT); /* who is stopped would not notice */
-        uv_timer_start(&p->timeout, timed_out, (uint64_t)MAX(timeout, (int64_t)0), 0);
+        uv_timer_start(&p->timeout, worker_process_timed_out, (uint64_t)MAX(timeout, (int64_t)0), 0);
 }
 
 pid_t worker_process_pid(const struct worker_process *p)

@@ -58,7 +58,7 @@ static void send_id(struct worker_server *s, uint16_t type)
         worker_masters_send(s->masters, type, &m.base);
 }
 
-static void on_heartbeat(uv_timer_t *timer)
+static void worker_server_on_heartbeat(uv_timer_t *timer)
 {
         send_id(timer->data, TYPE(WORKER_HEARTBEAT));
 }
@@ -70,7 +70,8 @@ static void master_taken(void *owner)
         if (s->view.decommissioned)
                 send_id(s, TYPE(WORKER_DECOMMISSIONING));
         if (!uv_is_active((uv_handle_t *)&s->heartbeat))
-                uv_timer_start(&s->heartbeat, on_heartbeat, (uint64_t)s->conf->heartbeat, (uint64_t)s->conf->heartbeat);
+                uv_timer_start(&s->heartbeat, worker_server_on_heartbeat, (uint64_t)s->conf->heartbeat,
+                               (uint64_t)s->conf->heartbeat);
 }
 
 static void master_refused(void *owner)
@@ -82,7 +83,7 @@ static const struct worker_masters_ops masters_ops = {master_taken, master_refus
 
 /* --------------------------------------------------------------------------------------------- decommissioning */
 
-static void decommission(struct worker_server *s)
+static void worker_server_start_decommission(struct worker_server *s)
 {
         if (!s->conf->decommission) {
                 log_warn("Worker", "Receive decommission request, but decommission feature is disabled."
@@ -102,14 +103,14 @@ static void decommission(struct worker_server *s)
 void worker_server_decommission(struct worker_server *s)
 {
         bool before = s->view.decommissioned;
-        decommission(s);
+        worker_server_start_decommission(s);
         if (!before && s->view.decommissioned)
                 send_id(s, TYPE(WORKER_DECOMMISSIONING));
 }
 
 /* --------------------------------------------------------------------------------------------------- messages */
 
-static void receive(void *owner, struct rpc_message *m)
+static void worker_server_receive(void *owner, struct rpc_message *m)
 {
         struct worker_server *s = owner;
         if (m->type == TYPE(WATCH_WORKER)) { /* not answered: that it was asked is enough */
@@ -126,19 +127,20 @@ static void receive(void *owner, struct rpc_message *m)
                 return;
         }
         if (m->type == TYPE(DECOMMISSION_WORKER))
-                decommission(s);
+                worker_server_start_decommission(s);
         else
                 worker_orders_take(s, m);
 }
 
-static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
+static void worker_server_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct worker_server *s = owner;
         if (!s->ended)
                 worker_masters_disconnected(s->masters, peer, why);
 }
 
-static const struct rpc_endpoint_class endpoint_class = {.receive = receive, .disconnected = disconnected};
+static const struct rpc_endpoint_class endpoint_class = {.receive = worker_server_receive,
+                                                         .disconnected = worker_server_disconnected};
 
 /* ----------------------------------------------------------------------------------------------------- cleaning */
 
@@ -253,13 +255,13 @@ static int set_up(struct worker_server *s, struct fst_error *error)
         return make_id(s, error);
 }
 
-static void handle_closed(uv_handle_t *handle)
+static void worker_server_handle_closed(uv_handle_t *handle)
 {
         struct worker_server *s = handle->data;
         s->handles--;
 }
 
-static void rpc_closed(void *owner)
+static void worker_server_rpc_closed(void *owner)
 {
         struct worker_server *s = owner;
         s->rpc = NULL;
@@ -268,15 +270,15 @@ static void rpc_closed(void *owner)
                 s->on_ended(s->owner, s->status);
 }
 
-static void close_all(struct worker_server *s)
+static void worker_server_close_all(struct worker_server *s)
 {
         s->ended = true;
         if (s->masters)
                 worker_masters_close(steal(s->masters));
-        uv_close((uv_handle_t *)&s->heartbeat, handle_closed);
-        uv_close((uv_handle_t *)&s->cleanup, handle_closed);
+        uv_close((uv_handle_t *)&s->heartbeat, worker_server_handle_closed);
+        uv_close((uv_handle_t *)&s->cleanup, worker_server_handle_closed);
         if (s->rpc)
-                rpc_env_close(s->rpc, DRAIN_MS, rpc_closed, s);
+                rpc_env_close(s->rpc, DRAIN_MS, worker_server_rpc_closed, s);
 }
 
 int worker_server_new(uv_loop_t *loop, const struct worker_conf *conf, void (*ended)(void *owner, int status),
@@ -292,7 +294,7 @@ int worker_server_new(uv_loop_t *loop, const struct worker_conf *conf, void (*en
         s->handles = 2;
         int r = set_up(s, error);
         if (r) {
-                close_all(s);
+                worker_server_close_all(s);
                 while (s->handles > 0 || s->rpc)
                         uv_run(loop, UV_RUN_ONCE);
                 worker_server_free(s);
@@ -362,7 +364,7 @@ void worker_server_check_stopped(struct worker_server *s)
         if (!s->stopping || s->ended || s->view.executors.len > 0 || s->view.drivers.len > 0)
                 return;
         worker_orders_forget_apps(s);
-        close_all(s);
+        worker_server_close_all(s);
 }
 
 void worker_server_stop(struct worker_server *s, int status)

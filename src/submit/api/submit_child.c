@@ -26,18 +26,18 @@ struct child_run {
         int wait_status;
 };
 
-static void freed(uv_handle_t *handle)
+static void submit_child_freed(uv_handle_t *handle)
 {
         free(handle->data);
 }
 
 /* Let go of it: after this nothing happens to it any more. */
-static void drop(struct child_run *run)
+static void submit_child_drop(struct child_run *run)
 {
         fst_submission *app = run->app;
         launcher_server_forget(app->submitter->launcher, run);
         app->run = NULL;
-        uv_close((uv_handle_t *)&run->linger, freed);
+        uv_close((uv_handle_t *)&run->linger, submit_child_freed);
 }
 
 void submit_child_forget(fst_submission *app)
@@ -47,7 +47,7 @@ void submit_child_forget(fst_submission *app)
                 return;
         if (run->child)
                 child_forget(run->child);
-        drop(run);
+        submit_child_drop(run);
 }
 
 static int exit_status(int wait_status)
@@ -65,7 +65,7 @@ static int final_state(const struct child_run *run, int status)
 }
 
 /* The process has ended and what it said was heard. */
-static void conclude(struct child_run *run)
+static void submit_child_conclude(struct child_run *run)
 {
         fst_submission *app = run->app;
         fst_submitter *s = app->submitter;
@@ -78,7 +78,7 @@ static void conclude(struct child_run *run)
                 error = mem_printf("the application's process ended with status %d", status);
         else if (state == FST_SUBMIT_LOST)
                 error = mem_strdup("the application's process ended without having told what became of it");
-        drop(run);
+        submit_child_drop(run);
         pthread_mutex_lock(&s->lock);
         app->exit_status = status;
         app->connected = false;
@@ -89,25 +89,25 @@ static void conclude(struct child_run *run)
         pthread_mutex_unlock(&s->lock);
 }
 
-static void lingered(uv_timer_t *timer)
+static void submit_child_lingered(uv_timer_t *timer)
 {
-        conclude(timer->data);
+        submit_child_conclude(timer->data);
 }
 
-static void ended(void *owner, struct child *child, int wait_status, const char *last_words)
+static void submit_child_ended(void *owner, struct child *child, int wait_status, const char *last_words)
 {
         struct child_run *run = owner;
         run->child = NULL;
         run->wait_status = wait_status;
         if (!run->connected || run->has_left)
-                conclude(run);
+                submit_child_conclude(run);
         else
-                uv_timer_start(&run->linger, lingered, LINGER_MS, 0);
+                uv_timer_start(&run->linger, submit_child_lingered, LINGER_MS, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- what it says */
 
-static void said(void *client, const struct launcher_message *m)
+static void submit_child_said(void *client, const struct launcher_message *m)
 {
         struct child_run *run = client;
         fst_submission *app = run->app;
@@ -125,7 +125,7 @@ static void said(void *client, const struct launcher_message *m)
         pthread_mutex_unlock(&app->submitter->lock);
 }
 
-static void left(void *client)
+static void submit_child_left(void *client)
 {
         struct child_run *run = client;
         fst_submitter *s = run->app->submitter;
@@ -134,16 +134,16 @@ static void left(void *client)
         run->app->connected = false;
         pthread_mutex_unlock(&s->lock);
         if (!run->child)
-                conclude(run);
+                submit_child_conclude(run);
 }
 
-const struct launcher_client_ops submit_child_ops = {.said = said, .left = left};
+const struct launcher_client_ops submit_child_ops = {.said = submit_child_said, .left = submit_child_left};
 
 /* ---------------------------------------------------------------------------------------------------- starting */
 
 typedef VEC(char *) texts;
 
-static int start(struct child_run *run, const char *program, struct fst_error *error)
+static int submit_child_start(struct child_run *run, const char *program, struct fst_error *error)
 {
         fst_submission *app = run->app;
         struct launcher_server *launcher = app->submitter->launcher;
@@ -169,7 +169,7 @@ static int start(struct child_run *run, const char *program, struct fst_error *e
                                         .environment = environment.data,
                                         .output = app->out_fd,
                                         .errors = app->err_fd,
-                                        .ended = ended,
+                                        .ended = submit_child_ended,
                                         .owner = run};
         r = child_start(&app->submitter->loop, &options, &run->child, error);
         vec_deinit(&arguments);
@@ -177,7 +177,7 @@ static int start(struct child_run *run, const char *program, struct fst_error *e
         return r;
 }
 
-static void spawn(fst_submission *app)
+static void submit_child_spawn(fst_submission *app)
 {
         fst_submitter *s = app->submitter;
         struct fst_error error = FST_ERROR_INIT;
@@ -196,9 +196,9 @@ static void spawn(fst_submission *app)
                 : !program ? error_set(&error, -ENOENT,
                                        "there is no firesteel program beside this library: name one with "
                                        "fst_submit_set_program")
-                           : start(run, program, &error);
+                           : submit_child_start(run, program, &error);
         if (r < 0) {
-                drop(run);
+                submit_child_drop(run);
                 if (!cancelled)
                         submission_fail(app, &error);
                 return;
@@ -213,7 +213,7 @@ void submit_child_command(fst_submission *app, enum submit_command kind)
 {
         struct child_run *run = app->run;
         if (kind == COMMAND_SPAWN) {
-                spawn(app);
+                submit_child_spawn(app);
         } else if (kind == COMMAND_STOP && run) {
                 launcher_server_stop_client(app->submitter->launcher, run);
         } else if (kind == COMMAND_KILL && run && run->child) {

@@ -21,7 +21,7 @@ int64_t submitter_now_ms(void)
 
 /* ----------------------------------------------------------------------------------------- handles, under the lock */
 
-static void release(fst_submission *app)
+static void submitter_release(fst_submission *app)
 {
         submit_arguments_deinit(&app->args);
         submission_deinit(&app->prepared);
@@ -68,7 +68,7 @@ void submission_unref(fst_submission *app)
                         break;
                 }
         }
-        release(app);
+        submitter_release(app);
 }
 
 void submitter_queue_job(fst_submission *app, enum submit_job kind, int64_t due_ms)
@@ -147,7 +147,7 @@ static bool take_job(fst_submitter *s, struct queued_job *job, int64_t *next)
         return true;
 }
 
-static void wait_for_work(fst_submitter *s, int64_t next)
+static void submitter_wait_for_work(fst_submitter *s, int64_t next)
 {
         struct timespec until = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000};
         if (next < 0)
@@ -156,7 +156,7 @@ static void wait_for_work(fst_submitter *s, int64_t next)
                 pthread_cond_clockwait(&s->work, &s->lock, CLOCK_MONOTONIC, &until);
 }
 
-static void *worker_main(void *context)
+static void *submitter_worker_main(void *context)
 {
         fst_submitter *s = context;
         struct submit_worker worker = {.stopped = &s->stopping};
@@ -166,7 +166,7 @@ static void *worker_main(void *context)
                 struct queued_job job;
                 int64_t next;
                 if (!take_job(s, &job, &next)) {
-                        wait_for_work(s, next);
+                        submitter_wait_for_work(s, next);
                         continue;
                 }
                 bool wanted = !job.app->freed || job.kind == JOB_START || job.kind == JOB_KILL;
@@ -184,7 +184,7 @@ static void *worker_main(void *context)
 
 /* ---------------------------------------------------------------------------------------------------- the loop */
 
-static bool take_command(fst_submitter *s, struct queued_command *command)
+static bool submitter_take_command(fst_submitter *s, struct queued_command *command)
 {
         pthread_mutex_lock(&s->lock);
         bool is = s->commands.len > 0 && !s->stopping;
@@ -196,11 +196,11 @@ static bool take_command(fst_submitter *s, struct queued_command *command)
         return is;
 }
 
-static void woken(uv_async_t *wake)
+static void submitter_woken(uv_async_t *wake)
 {
         fst_submitter *s = wake->data;
         struct queued_command command;
-        while (take_command(s, &command)) {
+        while (submitter_take_command(s, &command)) {
                 if (command.kind < COMMAND_LAUNCH)
                         submit_child_command(command.app, command.kind);
                 else
@@ -244,10 +244,10 @@ static void stop_workers(fst_submitter *s)
                 pthread_join(s->workers[i], NULL);
 }
 
-static void dispose(fst_submitter *s)
+static void submitter_dispose(fst_submitter *s)
 {
         while (s->apps.len > 0)
-                release(s->apps.data[--s->apps.len]);
+                submitter_release(s->apps.data[--s->apps.len]);
         vec_deinit(&s->apps);
         vec_deinit(&s->jobs);
         vec_deinit(&s->commands);
@@ -270,7 +270,7 @@ static int start_threads(fst_submitter *s)
         int r = -pthread_create(&s->loop_thread, NULL, loop_main, s);
         bool has_loop = r == 0;
         while (r == 0 && s->n_workers < SUBMITTER_WORKERS) {
-                r = -pthread_create(&s->workers[s->n_workers], NULL, worker_main, s);
+                r = -pthread_create(&s->workers[s->n_workers], NULL, submitter_worker_main, s);
                 s->n_workers += r == 0;
         }
         pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -281,7 +281,7 @@ static int start_threads(fst_submitter *s)
                 uv_async_send(&s->wake);
                 pthread_join(s->loop_thread, NULL);
         } else {
-                woken(&s->wake);
+                submitter_woken(&s->wake);
                 uv_run(&s->loop, UV_RUN_DEFAULT);
         }
         uv_loop_close(&s->loop);
@@ -300,7 +300,7 @@ FST_API int fst_submit_open(fst_submitter **out)
         int r = s->ready < 0 ? -errno : uv_loop_init(&s->loop);
         if (r == 0) {
                 bool quiet = log_set_quiet(true);
-                uv_async_init(&s->loop, &s->wake, woken);
+                uv_async_init(&s->loop, &s->wake, submitter_woken);
                 s->wake.data = s;
                 r = launcher_server_new(&s->loop, &submit_child_ops, &s->launcher, NULL);
                 if (r) {
@@ -313,7 +313,7 @@ FST_API int fst_submit_open(fst_submitter **out)
                 log_set_quiet(quiet);
         }
         if (r) {
-                dispose(s);
+                submitter_dispose(s);
                 return r;
         }
         *out = s;
@@ -328,7 +328,7 @@ FST_API void fst_submit_close(fst_submitter *s)
         uv_async_send(&s->wake);
         pthread_join(s->loop_thread, NULL);
         uv_loop_close(&s->loop);
-        dispose(s);
+        submitter_dispose(s);
 }
 
 FST_API int fst_submit_set_program(fst_submitter *s, const char *path)
@@ -350,7 +350,7 @@ FST_API int fst_submit_fd(fst_submitter *s)
 }
 
 /* The next event whose handle is still wanted, under the lock; a descriptor without events is made unreadable. */
-static bool take_event(fst_submitter *s, struct queued_event *event)
+static bool submitter_take_event(fst_submitter *s, struct queued_event *event)
 {
         uint64_t count;
         while (s->events.len > 0) {
@@ -365,7 +365,7 @@ static bool take_event(fst_submitter *s, struct queued_event *event)
 }
 
 /* One callback, without the lock: fst_submit_free waits for it. */
-static void call(fst_submitter *s, struct queued_event event)
+static void submitter_call(fst_submitter *s, struct queued_event event)
 {
         s->calling = event.app;
         s->caller = pthread_self();
@@ -377,7 +377,7 @@ static void call(fst_submitter *s, struct queued_event event)
         pthread_cond_broadcast(&s->changed);
 }
 
-static int call_all(fst_submitter *s)
+static int submitter_call_all(fst_submitter *s)
 {
         struct queued_event event;
         int n = 0;
@@ -385,8 +385,8 @@ static int call_all(fst_submitter *s)
         while (s->dispatching)
                 pthread_cond_wait(&s->changed, &s->lock);
         s->dispatching = true;
-        while (take_event(s, &event)) {
-                call(s, event);
+        while (submitter_take_event(s, &event)) {
+                submitter_call(s, event);
                 n++;
         }
         s->dispatching = false;
@@ -399,7 +399,7 @@ FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms)
 {
         int64_t until = submitter_now_ms() + timeout_ms;
         for (;;) {
-                int n = call_all(s);
+                int n = submitter_call_all(s);
                 int64_t left = timeout_ms < 0 ? -1 : MAX(until - submitter_now_ms(), (int64_t)0);
                 if (n > 0 || left == 0)
                         return n;

@@ -37,7 +37,7 @@ struct watch {
         pid_t child; /* that ends with us; 0: none */
 };
 
-static void timed_out(uv_timer_t *timer)
+static void driver_wrapper_timed_out(uv_timer_t *timer)
 {
         struct watch *w = timer->data;
         if (w->child > 0)
@@ -46,17 +46,17 @@ static void timed_out(uv_timer_t *timer)
 }
 
 /* The worker took all with it that it started: so does this driver. */
-static void worker_lost(void *owner)
+static void driver_wrapper_worker_lost(void *owner)
 {
         struct watch *w = owner;
         if (w->child > 0)
                 kill(w->child, SIGTERM);
-        uv_timer_start(&w->timeout, timed_out, TIMEOUT_S * 1000, 0);
+        uv_timer_start(&w->timeout, driver_wrapper_timed_out, TIMEOUT_S * 1000, 0);
         if (w->child == 0)
                 shutdown_begin(128 + SIGTERM);
 }
 
-static void on_stop(uv_async_t *stop)
+static void driver_wrapper_on_stop(uv_async_t *stop)
 {
         struct watch *w = stop->data;
         uv_close((uv_handle_t *)&w->stop, NULL);
@@ -77,10 +77,10 @@ static int watch_start(struct watch *w, const struct fst_conf *conf, const char 
         sigset_t all, before;
         w->child = child;
         uv_loop_init(&w->loop);
-        uv_async_init(&w->loop, &w->stop, on_stop);
+        uv_async_init(&w->loop, &w->stop, driver_wrapper_on_stop);
         uv_timer_init(&w->loop, &w->timeout);
         w->stop.data = w->timeout.data = w;
-        int r = worker_watcher_new(&w->loop, conf, url, worker_lost, w, &w->watcher, error);
+        int r = worker_watcher_new(&w->loop, conf, url, driver_wrapper_worker_lost, w, &w->watcher, error);
         if (r)
                 return r;
         sigfillset(&all);
@@ -163,8 +163,8 @@ static int run_jar(const struct driver_wrapper_options *o, const struct fst_conf
 
 /* ------------------------------------------------------------------------------------------ a native application */
 
-static int run_native(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
-                      struct fst_error *error)
+static int driver_wrapper_run_native(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
+                                     struct fst_error *error)
 {
         struct watch watch = {0};
         struct native_program program = {.path = o->jar,
@@ -193,5 +193,6 @@ int driver_wrapper_run(const struct driver_wrapper_options *o, int *status, stru
                 r = log4j2_configure(&conf, folder, error);
         if (r)
                 return r;
-        return text_ends_with(o->jar, ".jar") ? run_jar(o, &conf, status, error) : run_native(o, &conf, status, error);
+        return text_ends_with(o->jar, ".jar") ? run_jar(o, &conf, status, error)
+                                              : driver_wrapper_run_native(o, &conf, status, error);
 }

@@ -10,18 +10,18 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 
-static const char *base_name(const char *path)
+static const char *java_class_path_base_name(const char *path)
 {
         return strrchr(path, '/') + 1;
 }
 
-static bool is_one(const struct java_builder *b, const char *name)
+static bool java_class_path_is_one(const struct java_builder *b, const char *name)
 {
         const char *value = b->env(name);
         return value && strcmp(value, "1") == 0;
 }
 
-static void add_entry(struct option_words *path, const char *start, size_t length)
+static void java_class_path_add_entry(struct option_words *path, const char *start, size_t length)
 {
         _cleanup_free_ char *name = mem_strndup(start, length);
         _cleanup_free_ char *entry =
@@ -34,12 +34,12 @@ static void add_entry(struct option_words *path, const char *start, size_t lengt
 }
 
 /* @entries may be NULL. */
-static void add(struct option_words *path, const char *entries)
+static void java_class_path_add(struct option_words *path, const char *entries)
 {
         for (const char *p = entries ? entries : ""; *p;) {
                 size_t n = strcspn(p, ":");
                 if (n > 0)
-                        add_entry(path, p, n);
+                        java_class_path_add_entry(path, p, n);
                 p += n + (p[n] == ':');
         }
 }
@@ -51,13 +51,13 @@ __attribute__((format(printf, 2, 3))) static void add_printf(struct option_words
         va_start(args, format);
         buf_vprintf(&entry, format, args);
         va_end(args);
-        add(path, buf_text(&entry));
+        java_class_path_add(path, buf_text(&entry));
 }
 
 static bool has_jar(const struct option_words *jars, const char *start)
 {
         for (size_t i = 0; i < jars->len; i++) {
-                if (text_starts_with(base_name(jars->data[i]), start))
+                if (text_starts_with(java_class_path_base_name(jars->data[i]), start))
                         return true;
         }
         return false;
@@ -106,8 +106,8 @@ static bool is_prepended(const struct java_builder *b, const char *name, const s
         if (text_starts_with(name, "sql/connect/"))
                 return false;
         if (strcmp(name, "sql/core") == 0)
-                return !(b->is_remote && is_one(b, "SPARK_SCALA_SHELL")) &&
-                       !(b->is_beeline && is_one(b, "SPARK_CONNECT_BEELINE"));
+                return !(b->is_remote && java_class_path_is_one(b, "SPARK_SCALA_SHELL")) &&
+                       !(b->is_beeline && java_class_path_is_one(b, "SPARK_CONNECT_BEELINE"));
         bool hive = testing || has_jar(jars, "spark-hive_");
         if (strcmp(name, "sql/hive") == 0)
                 return hive;
@@ -118,7 +118,8 @@ static bool is_prepended(const struct java_builder *b, const char *name, const s
 
 static void add_compiled(struct java_builder *b, struct option_words *path, const struct option_words *jars)
 {
-        bool prepend = java_builder_env(b, "SPARK_PREPEND_CLASSES"), testing = is_one(b, "SPARK_TESTING");
+        bool prepend = java_builder_env(b, "SPARK_PREPEND_CLASSES"),
+             testing = java_class_path_is_one(b, "SPARK_TESTING");
         const char *home = b->home.path, *scala = b->home.scala;
         if (!prepend && !testing)
                 return;
@@ -128,7 +129,7 @@ static void add_compiled(struct java_builder *b, struct option_words *path, cons
                                  "assembly.");
         for (size_t i = 0; prepend && i < ARRAY_SIZE(projects); i++) {
                 if (in_version(b, i) &&
-                    is_prepended(b, projects[i].name, jars, testing || is_one(b, "SPARK_SQL_TESTING")))
+                    is_prepended(b, projects[i].name, jars, testing || java_class_path_is_one(b, "SPARK_SQL_TESTING")))
                         add_printf(path, "%s/%s/target/scala-%s/classes", home, projects[i].name, scala);
         }
         for (size_t i = 0; testing && i < ARRAY_SIZE(projects); i++) {
@@ -143,7 +144,7 @@ static void add_connect_jar(struct option_words *path, const char *jar)
 {
         static const char *const left_out[] = {"spark-sql_", "spark-connect_", "spark-sql-api_",
                                                "spark-connect-common_"};
-        const char *name = base_name(jar);
+        const char *name = java_class_path_base_name(jar);
         if (strcmp(name, "connect-repl") == 0 && spark_home_is_dir(jar)) {
                 add_printf(path, "%s/*", jar);
                 return;
@@ -152,17 +153,17 @@ static void add_connect_jar(struct option_words *path, const char *jar)
                 if (text_starts_with(name, left_out[i]))
                         return;
         }
-        add(path, jar);
+        java_class_path_add(path, jar);
 }
 
 static void add_jars(struct java_builder *b, struct option_words *path, const struct option_words *jars)
 {
         bool is_4 = spark_home_since(&b->home, 4, 0);
         for (size_t i = 0; is_4 && i < jars->len; i++) {
-                if (text_starts_with(base_name(jars->data[i]), "slf4j-api-"))
-                        add(path, jars->data[i]);
+                if (text_starts_with(java_class_path_base_name(jars->data[i]), "slf4j-api-"))
+                        java_class_path_add(path, jars->data[i]);
         }
-        if (!is_4 || !(b->is_remote || (b->is_beeline && is_one(b, "SPARK_CONNECT_BEELINE")))) {
+        if (!is_4 || !(b->is_remote || (b->is_beeline && java_class_path_is_one(b, "SPARK_CONNECT_BEELINE")))) {
                 add_printf(path, "%s/*", b->home.jars);
                 return;
         }
@@ -177,7 +178,8 @@ char *java_class_path(struct java_builder *b, const char *extra, struct fst_erro
                 error_set(error, -ENOENT, "Cannot find any build directories.");
                 return NULL;
         }
-        if (!b->home.jars && !is_one(b, "SPARK_TESTING") && !is_one(b, "SPARK_SQL_TESTING")) {
+        if (!b->home.jars && !java_class_path_is_one(b, "SPARK_TESTING") &&
+            !java_class_path_is_one(b, "SPARK_SQL_TESTING")) {
                 error_set(error, -ENOENT, "Library directory '%s' does not exist; make sure Spark is built.",
                           b->home.jars_wanted);
                 return NULL;
@@ -186,14 +188,14 @@ char *java_class_path(struct java_builder *b, const char *extra, struct fst_erro
                 error_errno(error, "reading %s", b->home.jars);
                 return NULL;
         }
-        add(&path, extra);
-        add(&path, java_builder_conf_dir(b));
+        java_class_path_add(&path, extra);
+        java_class_path_add(&path, java_builder_conf_dir(b));
         add_compiled(b, &path, &jars);
         if (b->home.jars)
                 add_jars(b, &path, &jars);
-        add(&path, java_builder_env(b, "HADOOP_CONF_DIR"));
-        add(&path, java_builder_env(b, "YARN_CONF_DIR"));
-        add(&path, java_builder_env(b, "SPARK_DIST_CLASSPATH"));
+        java_class_path_add(&path, java_builder_env(b, "HADOOP_CONF_DIR"));
+        java_class_path_add(&path, java_builder_env(b, "YARN_CONF_DIR"));
+        java_class_path_add(&path, java_builder_env(b, "SPARK_DIST_CLASSPATH"));
         struct buf out = BUF_INIT;
         for (size_t i = 0; i < path.len; i++)
                 buf_printf(&out, "%s%s", i ? ":" : "", path.data[i]);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 /* The code point at *@p, which moves on. */
-static uint32_t decode(const unsigned char **p)
+static uint32_t java_hash_order_decode(const unsigned char **p)
 {
         const unsigned char *s = *p;
         unsigned n = s[0] >= 0xf0 && s[0] < 0xf8 ? 3 : s[0] >= 0xe0 && s[0] < 0xf0 ? 2 : s[0] >= 0xc0 && s[0] < 0xe0;
@@ -29,7 +29,7 @@ int32_t java_string_hash(const char *text)
 {
         uint32_t h = 0;
         for (const unsigned char *p = (const unsigned char *)text; *p;) {
-                uint32_t c = decode(&p);
+                uint32_t c = java_hash_order_decode(&p);
                 if (c >= 0x10000) {
                         h = 31 * h + (0xd800 + ((c - 0x10000) >> 10));
                         c = 0xdc00 + ((c - 0x10000) & 0x3ff);

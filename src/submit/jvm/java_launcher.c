@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *environment(const char *name)
+static const char *java_launcher_environment(const char *name)
 {
         return getenv(name);
 }
 
-static bool is_set(const char *name)
+static bool java_launcher_is_set(const char *name)
 {
         const char *value = getenv(name);
         return value && value[0];
@@ -23,7 +23,7 @@ static bool is_set(const char *name)
 
 int java_launcher_check(const char *what, struct fst_error *error)
 {
-        if (is_set("SPARK_HOME"))
+        if (java_launcher_is_set("SPARK_HOME"))
                 return 0;
         return error_set(error, -ENOENT,
                          "%s needs Spark itself: set SPARK_HOME to where Spark is installed. Without it Firesteel runs "
@@ -35,12 +35,13 @@ int java_launcher_check(const char *what, struct fst_error *error)
 static int check_home(bool needs_jars, struct fst_error *error)
 {
         struct spark_home home = {0};
-        int r = spark_home_find(&home, environment, error);
+        int r = spark_home_find(&home, java_launcher_environment, error);
         if (r < 0)
                 return r;
         if (home.scala)
                 setenv("SPARK_SCALA_VERSION", home.scala, 0);
-        if (needs_jars && !home.jars && !is_set("SPARK_TESTING") && !is_set("SPARK_SQL_TESTING"))
+        if (needs_jars && !home.jars && !java_launcher_is_set("SPARK_TESTING") &&
+            !java_launcher_is_set("SPARK_SQL_TESTING"))
                 r = error_set(error, -ENOENT,
                               "Failed to find Spark jars directory (%s).\n"
                               "You need to build Spark with the target \"package\" before running this program.",
@@ -55,21 +56,21 @@ static int load_environment(struct fst_error *error)
         int r = submit_load_spark_env(conf_dir, error);
         if (r < 0)
                 return r;
-        if (!is_set("SPARK_CONF_DIR") && conf_dir)
+        if (!java_launcher_is_set("SPARK_CONF_DIR") && conf_dir)
                 setenv("SPARK_CONF_DIR", conf_dir, 1);
         setenv("SPARK_ENV_LOADED", "1", 1);
-        if (is_set("SPARK_TESTING")) {
+        if (java_launcher_is_set("SPARK_TESTING")) {
                 unsetenv("YARN_CONF_DIR");
                 unsetenv("HADOOP_CONF_DIR");
         }
         return 0;
 }
 
-static void tell(const struct java_command *c, int r)
+static void java_launcher_tell(const struct java_command *c, int r)
 {
         for (size_t i = 0; i < c->messages.len; i++)
                 fprintf(stderr, "%s\n", c->messages.data[i]);
-        if (r == 0 && is_set("SPARK_PRINT_LAUNCH_COMMAND"))
+        if (r == 0 && java_launcher_is_set("SPARK_PRINT_LAUNCH_COMMAND"))
                 java_command_tell(c, stderr);
 }
 
@@ -84,9 +85,9 @@ int java_launch(const char *class, int n, char *const *words, bool print, int *s
                 r = check_home(!print, error);
         if (r < 0)
                 return r;
-        r = java_command_build(&c, class, n, words, environment, error);
+        r = java_command_build(&c, class, n, words, java_launcher_environment, error);
         *status = c.status;
-        tell(&c, r);
+        java_launcher_tell(&c, r);
         if (r < 0)
                 return r;
         if (print) {

@@ -71,7 +71,7 @@ static void submit_deinit(struct submit *s)
         strmap_deinit(&s->effective);
 }
 
-static bool is_one(const struct submit *s, const char *name)
+static bool java_submit_is_one(const struct submit *s, const char *name)
 {
         const char *value = s->b->env(name);
         return value && strcmp(value, "1") == 0;
@@ -82,7 +82,7 @@ static const char *non_empty(const char *value)
         return value && value[0] ? value : NULL;
 }
 
-static const char *effective(const struct submit *s, const char *key)
+static const char *java_submit_effective(const struct submit *s, const char *key)
 {
         return non_empty(strmap_get(&s->effective, key));
 }
@@ -98,13 +98,13 @@ static const char *api_mode(const struct submit *s)
         const char *mode = strmap_get(&s->conf, "spark.api.mode");
         if (mode && (strcasecmp(mode, "classic") == 0 || is_connect(mode)))
                 return mode;
-        return is_one(s, "SPARK_CONNECT_MODE") ? "connect" : "classic";
+        return java_submit_is_one(s, "SPARK_CONNECT_MODE") ? "connect" : "classic";
 }
 
 /* ------------------------------------------------------------------------------------------------- Spark's examples */
 
 /* -ENOENT: Spark's "illegal state", which is no mistake of the command line. */
-static int examples(struct submit *s, struct option_words *jars, struct fst_error *error)
+static int java_submit_examples(struct submit *s, struct option_words *jars, struct fst_error *error)
 {
         struct spark_home *home = &s->b->home;
         _cleanup_free_ char *release = spark_home_file(home->path, "RELEASE");
@@ -112,7 +112,7 @@ static int examples(struct submit *s, struct option_words *jars, struct fst_erro
         _cleanup_free_ char *dir = spark_home_file(home->path, spark_home_is_file(release) ? "examples/jars" : built);
         if (spark_home_is_dir(dir))
                 return spark_home_list(dir, jars) < 0 ? error_errno(error, "reading %s", dir) : 0;
-        if (is_one(s, "SPARK_TESTING"))
+        if (java_submit_is_one(s, "SPARK_TESTING"))
                 return 0;
         return error_set(error, -ENOENT, "Examples jars directory '%s' does not exist.", dir);
 }
@@ -121,11 +121,11 @@ static int examples(struct submit *s, struct option_words *jars, struct fst_erro
 static int find_examples_jar(struct submit *s, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words jars = {0};
-        if (is_one(s, "SPARK_TESTING")) {
+        if (java_submit_is_one(s, "SPARK_TESTING")) {
                 s->resource = INTERNAL;
                 return 0;
         }
-        int r = examples(s, &jars, error);
+        int r = java_submit_examples(s, &jars, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < jars.len; i++) {
@@ -139,7 +139,7 @@ static int find_examples_jar(struct submit *s, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------ the command line */
 
-static int take_setting(struct submit *s, const char *pair, struct fst_error *error)
+static int java_submit_take_setting(struct submit *s, const char *pair, struct fst_error *error)
 {
         const char *equals = strchr(pair, '=');
         if (!equals)
@@ -186,7 +186,7 @@ static int take_unknown(struct submit *s, const char *name, const char *value, s
         return 0;
 }
 
-static int take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
+static int java_submit_take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
 {
         struct submit *s = context;
         const char *name = submit_option_of(field)->name;
@@ -228,7 +228,7 @@ static int take_option(void *context, enum submit_field field, const char *value
                 strmap_set(&s->conf, "spark.driver.extraClassPath", value);
                 return 0;
         case SUBMIT_CONF:
-                return take_setting(s, value, error);
+                return java_submit_take_setting(s, value, error);
         case SUBMIT_CLASS:
                 take_class(s, value);
                 return 0;
@@ -249,7 +249,7 @@ static int take_option(void *context, enum submit_field field, const char *value
 }
 
 /* Remember where reading stopped: read_words decides. Spark's parser has taken off "=value" by then. */
-static int stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
+static int java_submit_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct submit *s = context;
         (void)error;
@@ -260,7 +260,7 @@ static int stop_at(void *context, const char *word, int n_rest, char *const *res
 }
 
 /* The first word of what is no option: an example's class, the resource, or a mistake. */
-static int take_resource(struct submit *s, const char *word, struct fst_error *error)
+static int java_submit_take_resource(struct submit *s, const char *word, struct fst_error *error)
 {
         if (s->is_example) {
                 bool whole = strncmp(word, EXAMPLE_PREFIX, strlen(EXAMPLE_PREFIX)) == 0;
@@ -276,9 +276,10 @@ static int take_resource(struct submit *s, const char *word, struct fst_error *e
         return 0;
 }
 
-static int read_words(struct submit *s, int n, char *const *words, struct fst_error *error)
+static int java_submit_read_words(struct submit *s, int n, char *const *words, struct fst_error *error)
 {
-        static const struct submit_visitor visitor = {.option = take_option, .application = stop_at};
+        static const struct submit_visitor visitor = {.option = java_submit_take_option,
+                                                      .application = java_submit_stop_at};
         int r = 0;
         while (r == 0 && n > 0) {
                 s->rest = NULL;
@@ -291,7 +292,7 @@ static int read_words(struct submit *s, int n, char *const *words, struct fst_er
                         vec_push(&s->application, s->word);
                         continue;
                 }
-                r = take_resource(s, s->word, error);
+                r = java_submit_take_resource(s, s->word, error);
                 for (int i = 0; r == 0 && i < n; i++)
                         vec_push(&s->application, words[i]);
                 break;
@@ -299,7 +300,7 @@ static int read_words(struct submit *s, int n, char *const *words, struct fst_er
         return r;
 }
 
-static int parse(struct submit *s, int n, char *const *words, struct fst_error *error)
+static int java_submit_parse(struct submit *s, int n, char *const *words, struct fst_error *error)
 {
         if (n == 0) {
                 s->no_checks = true;
@@ -314,7 +315,7 @@ static int parse(struct submit *s, int n, char *const *words, struct fst_error *
         if (r < 0)
                 return r;
         int skip = is_shell || s->is_example;
-        return read_words(s, n - skip, words + skip, error);
+        return java_submit_read_words(s, n - skip, words + skip, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- settings */
@@ -377,15 +378,15 @@ static bool is_client_mode(const struct submit *s)
 {
         const char *master = non_empty(s->master), *mode = non_empty(s->deploy_mode);
         if (!master)
-                master = effective(s, "spark.master");
+                master = java_submit_effective(s, "spark.master");
         if (!mode)
-                mode = effective(s, "spark.submit.deployMode");
+                mode = java_submit_effective(s, "spark.submit.deployMode");
         return !master || !mode || strcmp(mode, "client") == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- SparkSubmit's words */
 
-static void put(struct option_words *out, const char *name, const char *value)
+static void java_submit_put(struct option_words *out, const char *name, const char *value)
 {
         if (!value)
                 return;
@@ -408,7 +409,7 @@ static void put_settings(const struct submit *s, struct option_words *out, bool 
 static int put_examples(struct submit *s, struct option_words *out, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words jars = {0};
-        int r = examples(s, &jars, error);
+        int r = java_submit_examples(s, &jars, error);
         if (r < 0)
                 return r;
         struct buf list = BUF_INIT;
@@ -427,29 +428,29 @@ static int put_examples(struct submit *s, struct option_words *out, struct fst_e
 /* A Connect client's spark-shell is another program. */
 static const char *shell_or(const struct submit *s, const char *connect, const char *otherwise)
 {
-        return s->is_4 && s->b->is_remote && is_one(s, "SPARK_SCALA_SHELL") ? connect : otherwise;
+        return s->is_4 && s->b->is_remote && java_submit_is_one(s, "SPARK_SCALA_SHELL") ? connect : otherwise;
 }
 
 /* Without @with_remote: for Python's shell, which is told of Connect by variables. */
-static int put_words(struct submit *s, struct option_words *out, bool with_remote, struct fst_error *error)
+static int java_submit_put_words(struct submit *s, struct option_words *out, bool with_remote, struct fst_error *error)
 {
         if (!s->mixes && !s->no_checks && !s->resource)
                 return error_set(error, -EINVAL, "Missing application resource.");
-        put(out, "--master", s->master);
+        java_submit_put(out, "--master", s->master);
         if (with_remote)
-                put(out, "--remote", s->remote);
-        put(out, "--deploy-mode", s->deploy_mode);
+                java_submit_put(out, "--remote", s->remote);
+        java_submit_put(out, "--deploy-mode", s->deploy_mode);
         put_settings(s, out, with_remote);
-        put(out, "--properties-file", s->properties_file);
+        java_submit_put(out, "--properties-file", s->properties_file);
         for (size_t i = 0; i < s->extra_files.len; i++)
-                put(out, "--extra-properties-file", s->extra_files.data[i]);
+                java_submit_put(out, "--extra-properties-file", s->extra_files.data[i]);
         if (s->load_defaults)
                 option_words_add(out, "--load-spark-defaults");
         int r = s->is_example ? put_examples(s, out, error) : 0;
         if (r < 0)
                 return r;
         if (s->main_class)
-                put(out, "--class", shell_or(s, CONNECT_REPL, s->main_class));
+                java_submit_put(out, "--class", shell_or(s, CONNECT_REPL, s->main_class));
         for (size_t i = 0; i < s->parsed.len; i++)
                 option_words_add(out, s->parsed.data[i]);
         if (s->resource)
@@ -461,7 +462,7 @@ static int put_words(struct submit *s, struct option_words *out, bool with_remot
 
 /* ----------------------------------------------------------------------------------------------------- the commands */
 
-static int check_java_options(const struct submit *s, const char *text, struct fst_error *error)
+static int java_submit_check_java_options(const struct submit *s, const char *text, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words words = {0};
         if (!text)
@@ -481,7 +482,7 @@ static int check_java_options(const struct submit *s, const char *text, struct f
 /* Put what the driver is to find libraries by behind what LD_LIBRARY_PATH has. */
 static void add_library_path(struct submit *s)
 {
-        const char *more = effective(s, "spark.driver.extraLibraryPath");
+        const char *more = java_submit_effective(s, "spark.driver.extraLibraryPath");
         const char *now = strmap_get(&s->b->command->environment, "LD_LIBRARY_PATH");
         if (!now)
                 now = java_builder_env(s->b, "LD_LIBRARY_PATH");
@@ -497,7 +498,7 @@ static int add_driver(struct submit *s, bool is_server, const char *defaults, co
 {
         const char *memory = is_server ? java_builder_env(s->b, "SPARK_DAEMON_MEMORY") : NULL;
         if (!memory)
-                memory = effective(s, "spark.driver.memory");
+                memory = java_submit_effective(s, "spark.driver.memory");
         if (!memory)
                 memory = java_builder_env(s->b, "SPARK_DRIVER_MEMORY");
         if (!memory)
@@ -511,7 +512,7 @@ static int add_driver(struct submit *s, bool is_server, const char *defaults, co
         return r;
 }
 
-static bool is_blank(const char *text)
+static bool java_submit_is_blank(const char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -525,7 +526,7 @@ static char *first_class_path(const struct submit *s, bool is_client)
         const char *defaults = strmap_get(&s->effective, "spark.driver.defaultExtraClassPath");
         if (!s->is_4)
                 return extra ? mem_strdup(extra) : NULL;
-        return !extra || is_blank(extra) ? mem_strdup(defaults) : mem_printf("%s:%s", extra, defaults);
+        return !extra || java_submit_is_blank(extra) ? mem_strdup(defaults) : mem_printf("%s:%s", extra, defaults);
 }
 
 static int build_jvm(struct submit *s, struct fst_error *error)
@@ -540,12 +541,12 @@ static int build_jvm(struct submit *s, struct fst_error *error)
                 r = java_builder_options(b, b->env("SPARK_DAEMON_JAVA_OPTS"), error);
         if (r == 0)
                 r = java_builder_options(b, b->env("SPARK_SUBMIT_OPTS"), error);
-        const char *defaults = effective(s, "spark.driver.defaultJavaOptions");
-        const char *extra = effective(s, "spark.driver.extraJavaOptions");
+        const char *defaults = java_submit_effective(s, "spark.driver.defaultJavaOptions");
+        const char *extra = java_submit_effective(s, "spark.driver.extraJavaOptions");
         if (r == 0)
-                r = check_java_options(s, defaults, error);
+                r = java_submit_check_java_options(s, defaults, error);
         if (r == 0)
-                r = check_java_options(s, extra, error);
+                r = java_submit_check_java_options(s, extra, error);
         if (r == 0 && is_client)
                 r = add_driver(s, is_server, defaults, extra, error);
         if (r < 0)
@@ -554,7 +555,7 @@ static int build_jvm(struct submit *s, struct fst_error *error)
         if (s->is_4)
                 option_words_add(&b->command->words, "-Dderby.connection.requireAuthentication=false");
         option_words_add(&b->command->words, JAVA_CLASS_SUBMIT);
-        return put_words(s, &b->command->words, true, error);
+        return java_submit_put_words(s, &b->command->words, true, error);
 }
 
 /* Shells are programs of their own, which start a JVM with the words that @variable has. */
@@ -563,7 +564,7 @@ static int pass_words(struct submit *s, const char *variable, bool with_remote, 
         _cleanup_(option_words_deinit) struct option_words words = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         add_library_path(s);
-        int r = put_words(s, &words, with_remote, error);
+        int r = java_submit_put_words(s, &words, with_remote, error);
         for (size_t i = 0; r == 0 && i < words.len; i++) {
                 _cleanup_free_ char *quoted = option_string_quote(words.data[i]);
                 buf_printf(&text, "%s%s", i ? " " : "", quoted);
@@ -661,12 +662,12 @@ static int build_r_shell(struct submit *s, struct fst_error *error)
         return 0;
 }
 
-static int build(struct java_builder *b, int n, char *const *words, struct fst_error *error)
+static int java_submit_build_words(struct java_builder *b, int n, char *const *words, struct fst_error *error)
 {
         _cleanup_(submit_deinit) struct submit s = {.b = b, .is_4 = spark_home_since(&b->home, 4, 0)};
         if (s.is_4)
-                b->is_remote |= is_one(&s, "SPARK_CONNECT_MODE");
-        int r = parse(&s, n, words, error);
+                b->is_remote |= java_submit_is_one(&s, "SPARK_CONNECT_MODE");
+        int r = java_submit_parse(&s, n, words, error);
         if (r == 0 && !s.is_4) /* since 4.0 files are read first, for spark.remote */
                 r = check_shell(&s, error);
         if (r == 0)
@@ -724,14 +725,14 @@ static int build_usage(struct java_builder *b, int n, char *const *words, struct
         option_words_take(&c->messages, mem_printf("Error: %s\n", error_message(error)));
         option_words_deinit(&c->words);
         b->is_remote = b->env("SPARK_REMOTE") != NULL;
-        int r = build(b, class ? 3 : 1, class ? with_class : with_class + 2, error);
+        int r = java_submit_build_words(b, class ? 3 : 1, class ? with_class : with_class + 2, error);
         return r < 0 ? r : JAVA_COMMAND_E_USAGE;
 }
 
 int java_submit_build(struct java_builder *b, int n, char *const *words, struct fst_error *error)
 {
         struct fst_error first = FST_ERROR_INIT;
-        int r = build(b, n, words, &first);
+        int r = java_submit_build_words(b, n, words, &first);
         if (r == -EINVAL)
                 r = build_usage(b, n, words, &first);
         if (r < 0)

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-static const char *variable(const char *name)
+static const char *cluster_submission_variable(const char *name)
 {
         return getenv(name);
 }
@@ -22,7 +22,7 @@ static char *find_user(void)
         if (given)
                 return mem_strdup(given);
         _cleanup_(hadoop_conf_deinit) struct hadoop_conf hadoop = {0};
-        hadoop_conf_init(&hadoop, variable);
+        hadoop_conf_init(&hadoop, cluster_submission_variable);
         return hadoop_conf_user(&hadoop);
 }
 
@@ -43,7 +43,7 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
         k->conf = (struct kube_conf){
                 .role = KUBE_DRIVER,
                 .conf = &k->settings,
-                .env = variable,
+                .env = cluster_submission_variable,
                 .app_id = k->names.app_id,
                 .unique = k->names.unique,
                 .uuid = k->names.uuid,

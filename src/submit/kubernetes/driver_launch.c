@@ -58,13 +58,13 @@ struct driver_launch {
         struct fst_error error;
 };
 
-static const char *name_of(const json_t *object)
+static const char *driver_launch_name_of(const json_t *object)
 {
         const char *name = json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
         return name ? name : "";
 }
 
-static const char *kind_of(const json_t *object)
+static const char *driver_launch_kind_of(const json_t *object)
 {
         const char *kind = json_string_value(json_object_get(object, "kind"));
         return kind ? kind : "";
@@ -74,7 +74,7 @@ static void next_step(struct driver_launch *l);
 
 /* --------------------------------------------------------------------------------------------------------- sending */
 
-static struct sending *sending_new(struct driver_launch *l, json_t *object)
+static struct sending *driver_launch_sending_new(struct driver_launch *l, json_t *object)
 {
         struct sending *s = new0(struct sending);
         s->launch = l;
@@ -108,7 +108,8 @@ static void end_sending(struct sending *s)
 static bool is_named_anew(const struct driver_launch *l, const json_t *object)
 {
         const struct fresh_names *names = &l->plan->k.names;
-        return strstr(name_of(object), names->unique) || strstr(name_of(object), names->app_id);
+        return strstr(driver_launch_name_of(object), names->unique) ||
+               strstr(driver_launch_name_of(object), names->app_id);
 }
 
 /* @answer: as the server has it; NULL: it may be there, nobody knows. */
@@ -126,12 +127,13 @@ static void note_created(struct driver_launch *l, const json_t *object, const js
         json_array_append_new(l->created, copy);
 }
 
-static void fail(struct driver_launch *l, const json_t *object, int r, const struct fst_error *error)
+static void driver_launch_fail(struct driver_launch *l, const json_t *object, int r, const struct fst_error *error)
 {
         if (r == 0 || l->result != 0)
                 return;
         l->result = r;
-        error_set(&l->error, r, "%s %s: %s", kind_of(object), name_of(object), error_message(error));
+        error_set(&l->error, r, "%s %s: %s", driver_launch_kind_of(object), driver_launch_name_of(object),
+                  error_message(error));
 }
 
 static void on_sent(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
@@ -150,13 +152,13 @@ static void on_sent(void *owner, struct kube_call *call, int r, const struct kub
         if (r == 0 ? pod || answer->status == 201 || (answer->attempts > 1 && anew)
                    : answer->maybe_done || error == &none)
                 note_created(l, s->object, r == 0 ? answer->object : NULL);
-        fail(l, s->object, r, error);
+        driver_launch_fail(l, s->object, r, error);
         end_sending(s);
 }
 
-static void apply(struct driver_launch *l, json_t *object)
+static void driver_launch_apply(struct driver_launch *l, json_t *object)
 {
-        struct sending *s = sending_new(l, object);
+        struct sending *s = driver_launch_sending_new(l, object);
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_send(l->client,
                             &(struct kube_request){.method = "PATCH",
@@ -168,9 +170,9 @@ static void apply(struct driver_launch *l, json_t *object)
         kube_bear_conflicts(s->call);
 }
 
-static void create(struct driver_launch *l, json_t *object)
+static void driver_launch_create(struct driver_launch *l, json_t *object)
 {
-        struct sending *s = sending_new(l, object);
+        struct sending *s = driver_launch_sending_new(l, object);
         s->call = kube_create(l->client, l->plan->namespace, object, on_sent, s);
         kube_bear_conflicts(s->call);
 }
@@ -185,8 +187,8 @@ static void limit_attempts(struct driver_launch *l)
 
 static void tell_left(const struct driver_launch *l, const json_t *object, const char *why)
 {
-        log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", kind_of(object), name_of(object),
-                 l->plan->namespace, why);
+        log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", driver_launch_kind_of(object),
+                 driver_launch_name_of(object), l->plan->namespace, why);
 }
 
 static void on_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
@@ -200,7 +202,7 @@ static void on_deleted(void *owner, struct kube_call *call, int r, const struct 
 static void delete_object(struct driver_launch *l, json_t *object)
 {
         const char *uid = json_string_value(json_object_get(json_object_get(object, "metadata"), "uid"));
-        struct sending *s = sending_new(l, object);
+        struct sending *s = driver_launch_sending_new(l, object);
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_delete(l->client, path, &(struct kube_deletion){.uid = uid, .propagation = "Background"},
                               on_deleted, s);
@@ -208,7 +210,7 @@ static void delete_object(struct driver_launch *l, json_t *object)
 }
 
 /* Somebody gave it this name, and it may be another's. */
-static void on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct sending *s = owner;
         struct driver_launch *l = s->launch;
@@ -226,7 +228,7 @@ static void on_looked(void *owner, struct kube_call *call, int r, const struct k
         end_sending(s);
 }
 
-static void take_back(struct driver_launch *l)
+static void driver_launch_take_back(struct driver_launch *l)
 {
         json_t *object;
         size_t i;
@@ -237,9 +239,9 @@ static void take_back(struct driver_launch *l)
                 } else if (json_object_get(json_object_get(object, "metadata"), "uid") || is_named_anew(l, object)) {
                         delete_object(l, object);
                 } else {
-                        struct sending *s = sending_new(l, object);
+                        struct sending *s = driver_launch_sending_new(l, object);
                         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
-                        s->call = kube_get(l->client, path, on_looked, s);
+                        s->call = kube_get(l->client, path, driver_launch_on_looked, s);
                 }
         }
         limit_attempts(l);
@@ -251,7 +253,7 @@ static void take_back(struct driver_launch *l)
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
 /* The first failure, as a negative errno with what was being done. */
-static void explain(struct driver_launch *l)
+static void driver_launch_explain(struct driver_launch *l)
 {
         int r = l->result;
         const json_t *pod = driver_plan_pod(l->plan);
@@ -265,7 +267,8 @@ static void explain(struct driver_launch *l)
                 error_set(&l->error, code,
                           "there is a pod %s in the namespace %s already: kubectl delete pod %s --namespace=%s, or "
                           "another spark.kubernetes.driver.pod.name",
-                          name_of(pod), l->plan->namespace, name_of(pod), l->plan->namespace);
+                          driver_launch_name_of(pod), l->plan->namespace, driver_launch_name_of(pod),
+                          l->plan->namespace);
         } else {
                 if (!l->stopped && l->step != STEP_REST)
                         log_error(COMPONENT, l->step == STEP_POD ? CHECK_POD : CHECK_RESOURCE);
@@ -286,16 +289,16 @@ static void send_rest(struct driver_launch *l)
                         continue;
                 kube_set_owner(object, l->pod);
                 if (i > l->plan->pod_at && is_named_anew(l, object))
-                        create(l, object);
+                        driver_launch_create(l, object);
                 else
-                        apply(l, object);
+                        driver_launch_apply(l, object);
         }
         limit_attempts(l);
         if (!l->first)
                 next_step(l);
 }
 
-static void over(struct driver_launch *l)
+static void driver_launch_over(struct driver_launch *l)
 {
         l->step = STEP_OVER;
         uv_timer_stop(&l->limit);
@@ -307,20 +310,20 @@ static void over(struct driver_launch *l)
 static void next_step(struct driver_launch *l)
 {
         if (l->step == STEP_TAKE_BACK) {
-                over(l);
+                driver_launch_over(l);
                 return;
         }
         if (l->result != 0)
-                explain(l);
+                driver_launch_explain(l);
         if (l->result != 0 || (l->stopped && !l->pod))
-                take_back(l);
+                driver_launch_take_back(l);
         else if (l->step == STEP_REST)
-                over(l);
+                driver_launch_over(l);
         else if (l->step == STEP_POD)
                 send_rest(l);
         else {
                 l->step = STEP_POD;
-                create(l, json_array_get(l->plan->objects, l->plan->pod_at));
+                driver_launch_create(l, json_array_get(l->plan->objects, l->plan->pod_at));
         }
 }
 
@@ -337,7 +340,7 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
         uv_timer_init(kube_client_loop(client), &l->limit);
         l->limit.data = l;
         for (size_t i = 0; i < plan->pod_at; i++)
-                apply(l, json_array_get(plan->objects, i));
+                driver_launch_apply(l, json_array_get(plan->objects, i));
         if (!l->first)
                 next_step(l);
         return l;
@@ -392,7 +395,7 @@ json_t *driver_launch_pod(const struct driver_launch *l)
         return l->pod;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void driver_launch_on_closed(uv_handle_t *handle)
 {
         free(handle->data);
 }
@@ -408,5 +411,5 @@ void driver_launch_free(struct driver_launch *l)
         json_decref(l->pod);
         json_decref(l->created);
         error_deinit(&l->error);
-        uv_close((uv_handle_t *)&l->limit, on_closed);
+        uv_close((uv_handle_t *)&l->limit, driver_launch_on_closed);
 }

@@ -58,7 +58,8 @@ static void place_free(struct kube_place *place)
 }
 
 /* The newest are first; @config is taken. NULL with @error. */
-static struct kube_place *place_of(fst_submitter *s, struct kube_config *config, struct fst_error *error)
+static struct kube_place *submit_kubernetes_place_of(fst_submitter *s, struct kube_config *config,
+                                                     struct fst_error *error)
 {
         static const struct pod_follower_ops ops = {.changed = take_pod, .gone = take_gone, .away = take_absence};
         int idle = 0;
@@ -115,7 +116,7 @@ static void kube_submission_release(fst_submission *app)
 }
 
 /* Nothing happens to it any more. */
-static void drop(struct kube_run *run)
+static void submit_kubernetes_drop(struct kube_run *run)
 {
         run->app->kube = NULL;
         driver_launch_free(run->launch);
@@ -141,7 +142,7 @@ static void end_run(struct kube_run *run)
         fst_submission *app = run->app;
         fst_submitter *s = app->submitter;
         bool launching = run->launch;
-        drop(run);
+        submit_kubernetes_drop(run);
         pthread_mutex_lock(&s->lock);
         submission_unref(app);
         pthread_mutex_unlock(&s->lock);
@@ -153,7 +154,7 @@ static struct kube_run *begin_run(fst_submission *app, struct kube_config *confi
 {
         struct kube_run *run = new0(struct kube_run);
         run->app = app;
-        run->place = place_of(app->submitter, config, error);
+        run->place = submit_kubernetes_place_of(app->submitter, config, error);
         pthread_mutex_lock(&app->submitter->lock);
         submission_ref(app);
         pthread_mutex_unlock(&app->submitter->lock);
@@ -163,7 +164,7 @@ static struct kube_run *begin_run(fst_submission *app, struct kube_config *confi
 /* ------------------------------------------------------------------------------------------------- on a worker's
  * thread */
 
-static void hand_over(fst_submission *app, enum submit_command kind)
+static void submit_kubernetes_hand_over(fst_submission *app, enum submit_command kind)
 {
         pthread_mutex_lock(&app->submitter->lock);
         app->class = &kube_submission_class;
@@ -190,7 +191,7 @@ static int kube_submission_submit(fst_submission *app, struct submit_worker *wor
         app->plan = plan;
         app->report_ms = report_ms;
         app->away_ms = away_ms;
-        hand_over(app, COMMAND_LAUNCH);
+        submit_kubernetes_hand_over(app, COMMAND_LAUNCH);
         return 0;
 }
 
@@ -207,14 +208,14 @@ static int kube_submission_operate(fst_submission *app, struct submit_worker *wo
                 return r;
         app->server = new0(struct kube_config);
         *app->server = server;
-        hand_over(app, COMMAND_OPERATE);
+        submit_kubernetes_hand_over(app, COMMAND_OPERATE);
         return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- states */
 
 /* What a program may want to know of a pod. The caller owns it. */
-static json_t *essence(const json_t *pod)
+static json_t *submit_kubernetes_essence(const json_t *pod)
 {
         static const char *const kept[] = {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"};
         json_t *metadata = json_object(), *out = json_pack("{s:o}", "metadata", metadata), *value;
@@ -273,7 +274,7 @@ static void take_phase(struct kube_run *run, const json_t *pod)
         bool failed = strcmp(phase, "Failed") == 0, finished = strcmp(phase, "Succeeded") == 0;
         struct pod_container end;
         bool ended = (failed || finished) && find_end(pod, run->container, &end);
-        keep_answer(app, essence(pod));
+        keep_answer(app, submit_kubernetes_essence(pod));
         if (ended)
                 app->exit_status = end.exit_code & 0xff;
         if (failed && !leaving)
@@ -331,16 +332,16 @@ static void take_absence(void *owner, int r, const struct fst_error *error, int6
 
 /* ------------------------------------------------------------------------------------------------- looking, killing */
 
-static void look(struct kube_run *run);
+static void submit_kubernetes_look(struct kube_run *run);
 
-static void on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void submit_kubernetes_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct kube_run *run = owner;
         const char *uid = json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "uid"));
         run->call = NULL;
         if (run->look_again) {
                 run->look_again = false;
-                look(run);
+                submit_kubernetes_look(run);
         }
         if (r == FST_KUBE_E_NOT_FOUND || (r == 0 && (!uid || strcmp(uid, run->uid) != 0))) {
                 take_gone(run, NULL);
@@ -353,15 +354,15 @@ static void on_looked(void *owner, struct kube_call *call, int r, const struct k
         }
 }
 
-static void look(struct kube_run *run)
+static void submit_kubernetes_look(struct kube_run *run)
 {
         if (run->call)
                 run->look_again = true;
         else
-                run->call = kube_get(run->place->client, run->path, on_looked, run);
+                run->call = kube_get(run->place->client, run->path, submit_kubernetes_on_looked, run);
 }
 
-static void on_killed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void submit_kubernetes_on_killed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct kube_run *run = owner;
         run->call = NULL;
@@ -372,18 +373,18 @@ static void on_killed(void *owner, struct kube_call *call, int r, const struct k
                 return;
         }
         run->look_again = false;
-        look(run);
+        submit_kubernetes_look(run);
 }
 
 /* Who kills wants to know what comes of it. */
-static void kill_driver(struct kube_run *run)
+static void submit_kubernetes_kill_driver(struct kube_run *run)
 {
         const int64_t *grace = run->app->grace_s >= 0 ? &run->app->grace_s : NULL;
         if (run->call)
                 kube_cancel(run->call);
         run->call = kube_delete(run->place->client, run->path,
                                 &(struct kube_deletion){.grace_s = grace, .uid = run->uid, .propagation = "Background"},
-                                on_killed, run);
+                                submit_kubernetes_on_killed, run);
         if (run->followed)
                 return;
         run->followed = pod_follow(run->place->follower, run->namespace, run->name, run);
@@ -398,12 +399,12 @@ static void take_launched(struct kube_run *run, json_t *pod)
         fst_submission *app = run->app;
         const char *uid = json_string_value(json_object_get(json_object_get(pod, "metadata"), "uid"));
         run->uid = mem_strdup(uid ? uid : "");
-        keep_answer(app, essence(pod));
+        keep_answer(app, submit_kubernetes_essence(pod));
         submission_set_id(app, run->id);
         submission_set_state(app, FST_SUBMIT_SUBMITTED);
 }
 
-static void on_launched(void *owner, int r, const struct fst_error *error)
+static void submit_kubernetes_on_launched(void *owner, int r, const struct fst_error *error)
 {
         struct kube_run *run = owner;
         fst_submission *app = run->app;
@@ -426,12 +427,12 @@ static void on_launched(void *owner, int r, const struct fst_error *error)
         plan_free(steal(run->plan));
         struct followed_pod *followed = run->followed;
         if (cancelled)
-                kill_driver(run);
+                submit_kubernetes_kill_driver(run);
         if (followed)
                 pod_follow_created(followed, run->uid);
 }
 
-static void launch(fst_submission *app)
+static void submit_kubernetes_start_launch(fst_submission *app)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         fst_submitter *s = app->submitter;
@@ -459,7 +460,7 @@ static void launch(fst_submission *app)
         if (app->report_ms > 0)
                 run->followed = pod_follow(run->place->follower, run->namespace, run->name, run);
         s->launching++;
-        run->launch = driver_launch_begin(run->place->client, plan, on_launched, run);
+        run->launch = driver_launch_begin(run->place->client, plan, submit_kubernetes_on_launched, run);
 }
 
 /* ------------------------------------------------------------------------------------------------- --kill, --status */
@@ -471,7 +472,7 @@ static void on_operated(void *owner, int r, const json_t *pods, const struct fst
         json_t *all = json_array(), *pod;
         size_t i;
         json_array_foreach((json_t *)pods, i, pod)
-                json_array_append_new(all, essence(pod));
+                json_array_append_new(all, submit_kubernetes_essence(pod));
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0) {
                 submission_set_id(app, app->args.submission);
@@ -486,7 +487,7 @@ static void on_operated(void *owner, int r, const json_t *pods, const struct fst
         unlock_run(run);
 }
 
-static void operate(fst_submission *app)
+static void submit_kubernetes_start_operation(fst_submission *app)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct kube_run *run = begin_run(app, app->server, &error);
@@ -509,15 +510,15 @@ static void kube_submission_command(fst_submission *app, enum submit_command kin
 {
         struct kube_run *run = app->kube;
         if (kind == COMMAND_LAUNCH)
-                launch(app);
+                submit_kubernetes_start_launch(app);
         else if (kind == COMMAND_OPERATE)
-                operate(app);
+                submit_kubernetes_start_operation(app);
         else if (run && kind == COMMAND_FORGET && !run->launch)
                 end_run(run);
         else if (run && run->uid && !run->launch && kind == COMMAND_END)
-                kill_driver(run);
+                submit_kubernetes_kill_driver(run);
         else if (run && run->uid && !run->launch && kind == COMMAND_LOOK)
-                look(run);
+                submit_kubernetes_look(run);
 }
 
 static void kube_submission_close(fst_submitter *s)
@@ -530,7 +531,7 @@ static void kube_submission_close(fst_submitter *s)
                 if (run && run->launch)
                         driver_launch_stop(run->launch);
                 else if (run)
-                        drop(run);
+                        submit_kubernetes_drop(run);
         }
         if (s->launching == 0)
                 free_places(s);

@@ -35,7 +35,7 @@ struct deployment {
         struct fst_error error;
 };
 
-static void on_signal(uv_signal_t *handle, int number)
+static void kube_submit_on_signal(uv_signal_t *handle, int number)
 {
         struct deployment *d = handle->data;
         d->signalled = number;
@@ -45,7 +45,7 @@ static void on_signal(uv_signal_t *handle, int number)
                 driver_launch_stop(d->launch);
 }
 
-static void watch_signals(struct deployment *d)
+static void kube_submit_watch_signals(struct deployment *d)
 {
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
                 struct sigaction now;
@@ -53,12 +53,12 @@ static void watch_signals(struct deployment *d)
                 d->watched[i].data = d;
                 sigaction(signals[i], NULL, &now);
                 if (now.sa_handler != SIG_IGN)
-                        uv_signal_start(&d->watched[i], on_signal, signals[i]);
+                        uv_signal_start(&d->watched[i], kube_submit_on_signal, signals[i]);
                 uv_unref((uv_handle_t *)&d->watched[i]);
         }
 }
 
-static void on_launched(void *owner, int r, const struct fst_error *error)
+static void kube_submit_on_launched(void *owner, int r, const struct fst_error *error)
 {
         struct deployment *d = owner;
         d->launched = true;
@@ -67,15 +67,15 @@ static void on_launched(void *owner, int r, const struct fst_error *error)
                 error_set(&d->error, r, "%s", error_message(error));
 }
 
-static int launch(struct deployment *d, struct fst_error *error)
+static int kube_submit_launch(struct deployment *d, struct fst_error *error)
 {
-        d->launch = driver_launch_begin(d->client, &d->plan, on_launched, d);
+        d->launch = driver_launch_begin(d->client, &d->plan, kube_submit_on_launched, d);
         while (!d->launched)
                 uv_run(&d->loop, UV_RUN_ONCE);
         return d->result < 0 ? error_set(error, d->result, "%s", error_message(&d->error)) : d->result;
 }
 
-static int follow(struct deployment *d, const char *id, int *status, struct fst_error *error)
+static int kube_submit_follow(struct deployment *d, const char *id, int *status, struct fst_error *error)
 {
         struct driver_watch w;
         driver_watch_begin(&w, d->client,
@@ -96,9 +96,9 @@ static int follow(struct deployment *d, const char *id, int *status, struct fst_
         return driver_watch_end(&w, status, error);
 }
 
-static int run(struct deployment *d, int *status, struct fst_error *error)
+static int kube_submit_run(struct deployment *d, int *status, struct fst_error *error)
 {
-        int r = launch(d, error);
+        int r = kube_submit_launch(d, error);
         if (r < 0)
                 return r;
         *status = d->signalled ? 128 + d->signalled : 0;
@@ -106,7 +106,7 @@ static int run(struct deployment *d, int *status, struct fst_error *error)
                 return 0;
         _cleanup_free_ char *id = mem_printf("%s:%s", d->plan.namespace, driver_plan_pod_name(&d->plan));
         if (d->plan.wait && !d->signalled)
-                return follow(d, id, status, error);
+                return kube_submit_follow(d, id, status, error);
         log_info(COMPONENT, "Deployed Spark application %s with application ID %s and submission ID %s into Kubernetes",
                  kube_app_name(&d->plan.k.conf), d->plan.k.names.app_id, id);
         return 0;
@@ -129,10 +129,10 @@ int kube_submit(const struct submission *s, int *status, struct fst_error *error
         if (r < 0)
                 return r;
         uv_loop_init(&d.loop);
-        watch_signals(&d);
+        kube_submit_watch_signals(&d);
         r = kube_client_new(&d.loop, &d.plan.server, NULL, &d.client, error);
         if (r == 0)
-                r = run(&d, status, error);
+                r = kube_submit_run(&d, status, error);
         driver_launch_free(d.launch);
         kube_client_free(d.client);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)

@@ -17,7 +17,7 @@ void submit_arguments_init(struct submit_arguments *a)
         *a = (struct submit_arguments){0};
 }
 
-static void free_all(char **data, size_t len)
+static void arguments_free_all(char **data, size_t len)
 {
         for (size_t i = 0; i < len; i++)
                 free(data[i]);
@@ -25,10 +25,10 @@ static void free_all(char **data, size_t len)
 
 void submit_arguments_deinit(struct submit_arguments *a)
 {
-        free_all(a->value, SUBMIT_FIELDS);
-        free_all(a->application_arguments.data, a->application_arguments.len);
-        free_all(a->extra_properties_files.data, a->extra_properties_files.len);
-        free_all(a->messages.data, a->messages.len);
+        arguments_free_all(a->value, SUBMIT_FIELDS);
+        arguments_free_all(a->application_arguments.data, a->application_arguments.len);
+        arguments_free_all(a->extra_properties_files.data, a->extra_properties_files.len);
+        arguments_free_all(a->messages.data, a->messages.len);
         vec_deinit(&a->application_arguments);
         vec_deinit(&a->extra_properties_files);
         vec_deinit(&a->messages);
@@ -40,7 +40,7 @@ void submit_arguments_deinit(struct submit_arguments *a)
         strmap_deinit(&a->properties);
 }
 
-static void replace(char **field, char *value)
+static void arguments_replace(char **field, char *value)
 {
         free(*field);
         *field = value;
@@ -64,7 +64,7 @@ static char *copy_word(const char *word, size_t n)
         return mem_strndup(word, n - (n > 0 && word[n - 1] == '\r'));
 }
 
-static char *copy_value(const char *value)
+static char *arguments_copy_value(const char *value)
 {
         return copy_word(value, strlen(value));
 }
@@ -83,7 +83,7 @@ static void set_action(struct reading *r, enum submit_action action, const char 
                 return;
         }
         a->action = action;
-        replace(&a->submission, copy_value(submission));
+        arguments_replace(&a->submission, arguments_copy_value(submission));
 }
 
 static void end_with(struct reading *r, enum submit_action action)
@@ -100,7 +100,7 @@ static int add_property(struct submit_arguments *a, const char *pair, struct fst
         if (!equals)
                 return error_set(error, -EINVAL, "Invalid argument to --conf: %s", pair);
         _cleanup_free_ char *key = mem_strndup(pair, (size_t)(equals - pair));
-        _cleanup_free_ char *value = copy_value(equals + 1);
+        _cleanup_free_ char *value = arguments_copy_value(equals + 1);
         strmap_set(&a->properties, key, value);
         return 0;
 }
@@ -132,8 +132,8 @@ static const char *resource_of_class(const struct submit_arguments *a, const cha
 
 static void set_application(struct submit_arguments *a, char *word)
 {
-        replace(&a->application, word);
-        replace(&a->primary_resource, mem_strdup(word));
+        arguments_replace(&a->application, word);
+        arguments_replace(&a->primary_resource, mem_strdup(word));
 }
 
 static void take_value(struct reading *r, enum submit_field field, const char *value)
@@ -141,12 +141,12 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
         struct submit_arguments *a = r->a;
         const struct submit_option *o = submit_option_of(field);
         /* The launcher opens the file by the name as it stands. */
-        _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : copy_value(value);
+        _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : arguments_copy_value(value);
         if (o->is_conf) {
                 strmap_set(&a->properties, o->keys[0], copy);
                 return;
         }
-        replace(&a->value[field], mem_strdup(copy));
+        arguments_replace(&a->value[field], mem_strdup(copy));
         const char *resource = field == SUBMIT_CLASS ? resource_of_class(a, value) : NULL;
         if (resource) {
                 r->mixes = true;
@@ -154,7 +154,7 @@ static void take_value(struct reading *r, enum submit_field field, const char *v
         }
 }
 
-static int take_output(struct submit_arguments *a, const char *value, struct fst_error *error)
+static int arguments_take_output(struct submit_arguments *a, const char *value, struct fst_error *error)
 {
         static const char *const names[] = {
                 [SUBMIT_OUTPUT_TEXT] = "text", [SUBMIT_OUTPUT_JSON] = "json", [SUBMIT_OUTPUT_OBJECTS] = "objects"};
@@ -168,7 +168,7 @@ static int take_output(struct submit_arguments *a, const char *value, struct fst
         return error_set(error, -EINVAL, "--output must be \"text\", \"json\" or \"objects\", but is '%s'", value);
 }
 
-static int take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
+static int arguments_take_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
 {
         struct reading *r = context;
         struct submit_arguments *a = r->a;
@@ -176,7 +176,7 @@ static int take_option(void *context, enum submit_field field, const char *value
         if (a->action == SUBMIT_ACTION_VERSION && !o->is_early) {
                 vec_push(&a->application_arguments, mem_strdup(o->name));
                 if (value)
-                        vec_push(&a->application_arguments, copy_value(value));
+                        vec_push(&a->application_arguments, arguments_copy_value(value));
                 return 0;
         }
         switch (field) {
@@ -210,9 +210,9 @@ static int take_option(void *context, enum submit_field field, const char *value
                 a->dry_run = true;
                 return 0;
         case SUBMIT_OUTPUT:
-                return take_output(a, value, error);
+                return arguments_take_output(a, value, error);
         case SUBMIT_KUBERNETES_NAMESPACE:
-                replace(&a->kubernetes_namespace, copy_value(value));
+                arguments_replace(&a->kubernetes_namespace, arguments_copy_value(value));
                 return 0;
         default:
                 if (!r->ended || o->is_early)
@@ -222,7 +222,7 @@ static int take_option(void *context, enum submit_field field, const char *value
 }
 
 /* Remember where reading stopped: read_words decides. */
-static int stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
+static int arguments_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct reading *r = context;
         r->word = word;
@@ -231,9 +231,10 @@ static int stop_at(void *context, const char *word, int n_rest, char *const *res
         return 0;
 }
 
-static int read_words(struct reading *r, int n, char *const *words, struct fst_error *error)
+static int arguments_read_words(struct reading *r, int n, char *const *words, struct fst_error *error)
 {
-        static const struct submit_visitor visitor = {.option = take_option, .application = stop_at};
+        static const struct submit_visitor visitor = {.option = arguments_take_option,
+                                                      .application = arguments_stop_at};
         for (;;) {
                 r->word = NULL;
                 int e = submit_options_read(n, words, &visitor, r, error);
@@ -254,14 +255,14 @@ static int read_words(struct reading *r, int n, char *const *words, struct fst_e
         else
                 set_application(r->a, copy_word(r->word, length));
         for (int i = 0; i < r->n_rest; i++)
-                vec_push(&r->a->application_arguments, copy_value(r->rest[i]));
+                vec_push(&r->a->application_arguments, arguments_copy_value(r->rest[i]));
         return 0;
 }
 
 int submit_arguments_parse(struct submit_arguments *a, int n, char *const *words, struct fst_error *error)
 {
         struct reading r = {.a = a};
-        int e = read_words(&r, n, words, error);
+        int e = arguments_read_words(&r, n, words, error);
         if (e == 0 && a->has_output && !a->dry_run)
                 e = error_set(error, -EINVAL, "--output is for --dry-run: add --dry-run to see what would be run");
         a->usage_error |= e < 0;

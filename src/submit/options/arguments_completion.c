@@ -47,7 +47,8 @@ int submit_read_properties(const char *path, struct strmap *out, struct fst_erro
         return r;
 }
 
-static int read_file(struct submit_arguments *a, const char *path, struct strmap *out, struct fst_error *error)
+static int arguments_completion_read_file(struct submit_arguments *a, const char *path, struct strmap *out,
+                                          struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
         a->usage_error = true;
@@ -71,11 +72,11 @@ static int merge_files(struct submit_arguments *a, const char *defaults, struct 
 {
         _cleanup_(strmap_deinit) struct strmap named = STRMAP_INIT, below = STRMAP_INIT;
         const char *path = a->value[SUBMIT_PROPERTIES_FILE];
-        int r = path ? read_file(a, path, &named, error) : 0;
+        int r = path ? arguments_completion_read_file(a, path, &named, error) : 0;
         for (size_t i = 0; r == 0 && i < a->extra_properties_files.len; i++)
-                r = read_file(a, a->extra_properties_files.data[i], &named, error);
+                r = arguments_completion_read_file(a, a->extra_properties_files.data[i], &named, error);
         if (r == 0 && defaults && (!path || a->load_spark_defaults))
-                r = read_file(a, defaults, &below, error);
+                r = arguments_completion_read_file(a, defaults, &below, error);
         if (r < 0)
                 return r;
         add_missing(&a->properties, &named);
@@ -84,7 +85,8 @@ static int merge_files(struct submit_arguments *a, const char *defaults, struct 
 }
 
 /* The JVM's heap is not ours, but whoever sets it here means --driver-memory. */
-static int check_java_options(const struct submit_arguments *a, const char *key, struct fst_error *error)
+static int arguments_completion_check_java_options(const struct submit_arguments *a, const char *key,
+                                                   struct fst_error *error)
 {
         const char *value = strmap_get(&a->properties, key);
         if (!value)
@@ -105,9 +107,11 @@ static int check_java_options(const struct submit_arguments *a, const char *key,
 /* What else Spark's launcher looks for. */
 static int check_early(struct submit_arguments *a, struct fst_error *error)
 {
-        int r = a->compat > COMPAT_2_4 ? check_java_options(a, "spark.driver.defaultJavaOptions", error) : 0;
+        int r = a->compat > COMPAT_2_4
+                        ? arguments_completion_check_java_options(a, "spark.driver.defaultJavaOptions", error)
+                        : 0;
         if (r == 0)
-                r = check_java_options(a, "spark.driver.extraJavaOptions", error);
+                r = arguments_completion_check_java_options(a, "spark.driver.extraJavaOptions", error);
         if (r == 0 && !a->application && !a->is_special)
                 r = error_set(error, -EINVAL, "Missing application resource.");
         a->usage_error = r < 0;

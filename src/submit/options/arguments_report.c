@@ -11,7 +11,8 @@ static void put_line(struct buf *out, const char *label, const char *value)
 }
 
 /* A list as Scala prints one: [a b]. */
-static void put_list(struct buf *out, const char *label, char *const *words, size_t n, const char *separator)
+static void arguments_report_put_list(struct buf *out, const char *label, char *const *words, size_t n,
+                                      const char *separator)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         for (size_t i = 0; i < n; i++)
@@ -28,13 +29,14 @@ static void put_fields(struct buf *out, const struct submit_arguments *a)
                 if (f == SUBMIT_NAME)
                         put_line(out, "primaryResource", a->primary_resource);
                 if (f == SUBMIT_JARS)
-                        put_list(out, "childArgs", a->application_arguments.data, a->application_arguments.len, " ");
+                        arguments_report_put_list(out, "childArgs", a->application_arguments.data,
+                                                  a->application_arguments.len, " ");
                 if (!o->label || (f == SUBMIT_REMOTE && a->compat == COMPAT_2_4))
                         continue;
                 put_line(out, o->label, f == SUBMIT_MASTER ? submit_arguments_master(a) : a->value[f]);
                 if (f == SUBMIT_PROPERTIES_FILE && a->compat == COMPAT_4_3)
-                        put_list(out, "extraPropertiesFiles", a->extra_properties_files.data,
-                                 a->extra_properties_files.len, ", ");
+                        arguments_report_put_list(out, "extraPropertiesFiles", a->extra_properties_files.data,
+                                                  a->extra_properties_files.len, ", ");
         }
         put_line(out, "verbose", a->verbose ? "true" : "false");
 }

@@ -21,7 +21,7 @@ static bool is_positive(const char *text)
         return n > 0 && !text[n] && value > 0 && value <= INT_MAX;
 }
 
-static bool is_memory(const char *text)
+static bool arguments_validation_is_memory(const char *text)
 {
         int64_t bytes;
         return units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, NULL) == 0 && bytes > 0;
@@ -40,8 +40,8 @@ static int validate_numbers(const struct submit_arguments *a, struct fst_error *
                 bool (*good)(const char *text);
                 const char *what;
         } checks[] = {
-                {SUBMIT_DRIVER_MEMORY, is_memory, "Driver memory"},
-                {SUBMIT_EXECUTOR_MEMORY, is_memory, "Executor memory"},
+                {SUBMIT_DRIVER_MEMORY, arguments_validation_is_memory, "Driver memory"},
+                {SUBMIT_EXECUTOR_MEMORY, arguments_validation_is_memory, "Executor memory"},
                 {SUBMIT_DRIVER_CORES, is_positive, "Driver cores"},
                 {SUBMIT_EXECUTOR_CORES, is_positive, "Executor cores"},
                 {SUBMIT_TOTAL_EXECUTOR_CORES, is_positive, "Total executor cores"},

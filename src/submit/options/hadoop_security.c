@@ -31,7 +31,7 @@ struct reader {
         bool bad;
 };
 
-static const unsigned char *take(struct reader *r, unsigned long n)
+static const unsigned char *hadoop_security_take(struct reader *r, unsigned long n)
 {
         const unsigned char *here = r->data;
         if (r->bad || n > r->left) {
@@ -43,9 +43,9 @@ static const unsigned char *take(struct reader *r, unsigned long n)
         return here;
 }
 
-static unsigned long take_number(struct reader *r, int bytes)
+static unsigned long hadoop_security_take_number(struct reader *r, int bytes)
 {
-        const unsigned char *p = take(r, (unsigned long)bytes);
+        const unsigned char *p = hadoop_security_take(r, (unsigned long)bytes);
         unsigned long value = 0;
         for (int i = 0; p && i < bytes; i++)
                 value = value << 8 | p[i];
@@ -55,18 +55,18 @@ static unsigned long take_number(struct reader *r, int bytes)
 char *kerberos_cache_principal(const unsigned char *data, unsigned long len)
 {
         struct reader r = {.data = data, .left = len};
-        unsigned long format = take_number(&r, 2);
+        unsigned long format = hadoop_security_take_number(&r, 2);
         if (format != 0x0503 && format != 0x0504)
                 return NULL;
         if (format == 0x0504)
-                take(&r, take_number(&r, 2)); /* the header's fields */
-        take_number(&r, 4);                   /* the kind of name */
-        unsigned long components = take_number(&r, 4), realm_len = take_number(&r, 4);
-        const unsigned char *realm = take(&r, realm_len);
+                hadoop_security_take(&r, hadoop_security_take_number(&r, 2)); /* the header's fields */
+        hadoop_security_take_number(&r, 4);                                   /* the kind of name */
+        unsigned long components = hadoop_security_take_number(&r, 4), realm_len = hadoop_security_take_number(&r, 4);
+        const unsigned char *realm = hadoop_security_take(&r, realm_len);
         _cleanup_(buf_deinit) struct buf name = BUF_INIT;
         for (unsigned long i = 0; i < components && !r.bad; i++) {
-                unsigned long n = take_number(&r, 4);
-                const unsigned char *part = take(&r, n);
+                unsigned long n = hadoop_security_take_number(&r, 4);
+                const unsigned char *part = hadoop_security_take(&r, n);
                 if (!part)
                         break;
                 if (i > 0)

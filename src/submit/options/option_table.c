@@ -163,7 +163,7 @@ void option_table_apply(enum submit_compat compat, unsigned manager, bool cluste
         }
 }
 
-static void put_names(struct buf *out, const char *list)
+static void option_table_put_names(struct buf *out, const char *list)
 {
         while (list && *list) {
                 size_t n = strcspn(list, ","), first = 0, end = n;
@@ -183,7 +183,7 @@ static void put_names(struct buf *out, const char *list)
 char *file_list_merge(const char *first, const char *second)
 {
         struct buf out = BUF_INIT;
-        put_names(&out, first);
-        put_names(&out, second);
+        option_table_put_names(&out, first);
+        option_table_put_names(&out, second);
         return out.len > 0 ? buf_steal(&out) : NULL;
 }

@@ -78,7 +78,7 @@ size_t submit_option_name_length(const char *word)
         return (size_t)(equals - word);
 }
 
-static const struct submit_option *find(const char *word, size_t len)
+static const struct submit_option *options_find(const char *word, size_t len)
 {
         for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
                 const struct submit_option *o = &options[i];
@@ -91,7 +91,7 @@ static const struct submit_option *find(const char *word, size_t len)
 
 const struct submit_option *submit_option_find(const char *word)
 {
-        return find(word, strlen(word));
+        return options_find(word, strlen(word));
 }
 
 const struct submit_option *submit_option_of(enum submit_field field)
@@ -105,7 +105,7 @@ int submit_options_read(int n, char *const *words, const struct submit_visitor *
         for (int i = 0; i < n; i++) {
                 const char *word = words[i], *value = NULL;
                 size_t length = submit_option_name_length(word);
-                const struct submit_option *option = find(word, length);
+                const struct submit_option *option = options_find(word, length);
                 if (word[length])
                         value = word + length + 1;
                 if (!option)

@@ -31,12 +31,12 @@ void package_jars_deinit(struct package_jars *jars)
         *jars = (struct package_jars){0};
 }
 
-static bool blank(const char *text)
+static bool maven_packages_blank(const char *text)
 {
         return !text || text[strspn(text, " \t\r\n\f\v")] == '\0';
 }
 
-static void say(void *context, const char *line)
+static void maven_packages_say(void *context, const char *line)
 {
         FILE *out = context;
         _cleanup_free_ char *printable = out ? http_printable_line(line) : NULL;
@@ -70,7 +70,7 @@ static void resolution_deinit(struct resolution *r)
         names_deinit(&r->names);
 }
 
-static void exclude(struct resolution *r, const char *organisation, const char *name)
+static void maven_packages_exclude(struct resolution *r, const char *organisation, const char *name)
 {
         struct exclusion *e = module_new(&r->names, struct exclusion);
         *e = (struct exclusion){.organisation = organisation, .name = name, .glob = true, .conf = ROOT_CONF};
@@ -92,11 +92,11 @@ static void make_root(struct resolution *r)
         r->root = module_default(n, id);
         r->root->is_default = false;
         r->root->artifacts = NULL;
-        exclude(r, "*", "scala-library");
+        maven_packages_exclude(r, "*", "scala-library");
         for (size_t i = 0; i < ARRAY_SIZE(spark_modules); i++)
-                exclude(r, "org.apache.spark", names_printf(n, "spark-%s*", spark_modules[i]));
+                maven_packages_exclude(r, "org.apache.spark", names_printf(n, "spark-%s*", spark_modules[i]));
         for (size_t i = 0; i < r->exclusions.len; i++)
-                exclude(r, r->exclusions.data[i].group, r->exclusions.data[i].artifact);
+                maven_packages_exclude(r, r->exclusions.data[i].group, r->exclusions.data[i].artifact);
         for (size_t i = 0; i < r->packages.len; i++) {
                 const struct coordinate *c = &r->packages.data[i];
                 struct dependency *d = module_new(n, struct dependency);
@@ -104,14 +104,14 @@ static void make_root(struct resolution *r)
                 d->id = names_revision(n, names_module(n, c->group, c->artifact), c->version);
                 module_add_mapping(n, d, ROOT_CONF, ROOT_CONF "(runtime)");
                 list_append(&r->root->dependencies, d);
-                say(r->request->out, names_printf(n, "%s added as a dependency", d->id->module->text));
+                maven_packages_say(r->request->out, names_printf(n, "%s added as a dependency", d->id->module->text));
         }
 }
 
 /* "g:a" as a coordinate of any version. */
 static int read_exclusions(struct resolution *r, struct fst_error *error)
 {
-        if (blank(r->request->exclusions))
+        if (maven_packages_blank(r->request->exclusions))
                 return 0;
         _cleanup_free_ char *list = mem_strdup(r->request->exclusions);
         int e = 0;
@@ -141,13 +141,13 @@ static int check_settings_path(const char *file, struct fst_error *error)
         return error_set(error, -EINVAL, "requirement failed: Ivy settings file %s does not exist", path);
 }
 
-static int read_settings(struct resolution *r, bool without_local_m2, struct fst_error *error)
+static int maven_packages_read_settings(struct resolution *r, bool without_local_m2, struct fst_error *error)
 {
         const struct packages_request *q = r->request;
         const char *user_dir = settings_user_dir(&r->names, q->ivy_path, q->compat && atoi(q->compat) < 4);
         FILE *out = without_local_m2 ? NULL : q->out;
         r->settings = (struct settings){.without_local_m2 = without_local_m2};
-        if (blank(q->ivy_settings)) {
+        if (maven_packages_blank(q->ivy_settings)) {
                 settings_defaults(&r->names, &r->settings, user_dir);
         } else {
                 int e = is_2_4(q) ? check_settings_path(q->ivy_settings, error) : 0;
@@ -156,7 +156,7 @@ static int read_settings(struct resolution *r, bool without_local_m2, struct fst
                 if (e < 0)
                         return e;
         }
-        settings_add_repositories(&r->names, &r->settings, q->repositories, say, out);
+        settings_add_repositories(&r->names, &r->settings, q->repositories, maven_packages_say, out);
         r->folder = names_printf(&r->names, "%s/jars", user_dir);
         return 0;
 }
@@ -175,9 +175,9 @@ static void list_downloads(struct resolution *r)
 }
 
 /* Walk and download; NULL, or what failed as Ivy says it. */
-static int try(struct resolution *r, const char **failure, struct fst_error *error)
+static int maven_packages_try(struct resolution *r, const char **failure, struct fst_error *error)
 {
-        finder_init(&r->finder, &r->names, &r->settings, &r->silent, say, r->request->out);
+        finder_init(&r->finder, &r->names, &r->settings, &r->silent, maven_packages_say, r->request->out);
         const struct module_source source = finder_source(&r->finder);
         long start = now_ms(), walked;
         r->graph = (struct graph){.names = &r->names, .only_named = r->request->only_named};
@@ -189,8 +189,8 @@ static int try(struct resolution *r, const char **failure, struct fst_error *err
         finder_download(&r->finder, &r->downloads);
         r->resolve_ms = walked - start;
         r->download_ms = now_ms() - walked;
-        const struct report report = {&r->names,      &r->graph, &r->downloads,  r->resolve_ms,
-                                      r->download_ms, say,       r->request->out};
+        const struct report report = {&r->names,      &r->graph,          &r->downloads,  r->resolve_ms,
+                                      r->download_ms, maven_packages_say, r->request->out};
         report_resolution(&report);
         report_problems(&report, &r->finder);
         report_warnings(&report, &r->finder);
@@ -217,7 +217,7 @@ static void forget_failed(struct resolution *r)
         finder_deinit(&r->finder);
 }
 
-static bool same_file(const char *a, const char *b)
+static bool maven_packages_same_file(const char *a, const char *b)
 {
         struct stat x, y;
         return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_size == y.st_size &&
@@ -225,7 +225,7 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* A jar of the cache in the folder: linked, or copied where that cannot be. */
-static int put(const char *from, const char *to, struct fst_error *error)
+static int maven_packages_put(const char *from, const char *to, struct fst_error *error)
 {
         _cleanup_free_ char *other = fetch_part_name(to);
         int r = fetch_make_folder(to, error);
@@ -244,13 +244,13 @@ static int put(const char *from, const char *to, struct fst_error *error)
         return fetch_file(&local, from, to, NULL, &size, error);
 }
 
-static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_error *error)
+static int maven_packages_retrieve(struct resolution *r, struct package_jars *jars, struct fst_error *error)
 {
         struct names *n = &r->names;
         size_t copied = 0, there = 0, bytes = 0;
         long start = now_ms();
-        say(r->request->out, names_printf(n, ":: retrieving :: %s", r->root->id->module->text));
-        say(r->request->out, "\tconfs: [" ROOT_CONF "]");
+        maven_packages_say(r->request->out, names_printf(n, ":: retrieving :: %s", r->root->id->module->text));
+        maven_packages_say(r->request->out, "\tconfs: [" ROOT_CONF "]");
         for (size_t i = 0; i < r->downloads.len; i++) {
                 const struct download *d = &r->downloads.data[i];
                 struct stat st;
@@ -260,10 +260,10 @@ static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_
                                               names_printf(n, "%s/%s", r->folder,
                                                            "[organization]_[artifact]-[revision](-[classifier]).[ext]"),
                                               node_resolved_id(d->node), d->artifact, false);
-                if (same_file(d->path, to)) {
+                if (maven_packages_same_file(d->path, to)) {
                         there++;
                 } else {
-                        int e = put(d->path, to, error);
+                        int e = maven_packages_put(d->path, to, error);
                         if (e < 0)
                                 return e;
                         copied++;
@@ -272,51 +272,55 @@ static int retrieve(struct resolution *r, struct package_jars *jars, struct fst_
                 if (strcmp(d->artifact->ext, "jar") == 0)
                         vec_push(jars, mem_strdup(to));
         }
-        say(r->request->out, names_printf(n, "\t%zu artifacts copied, %zu already retrieved (%zukB/%ldms)", copied,
-                                          there, bytes / 1024, now_ms() - start));
+        maven_packages_say(r->request->out,
+                           names_printf(n, "\t%zu artifacts copied, %zu already retrieved (%zukB/%ldms)", copied, there,
+                                        bytes / 1024, now_ms() - start));
         return 0;
 }
 
-static int run(struct resolution *r, struct package_jars *jars, struct fst_error *error)
+static int maven_packages_run(struct resolution *r, struct package_jars *jars, struct fst_error *error)
 {
         const char *failure = NULL;
         const char *list = r->request->packages;
-        int e = read_settings(r, false, error);
+        int e = maven_packages_read_settings(r, false, error);
         if (e == 0 && list[strspn(list, ",")] != '\0')
                 e = coordinates_parse(list, &r->packages, error);
         if (e < 0)
                 return e;
-        say(r->request->out, names_printf(&r->names, "Ivy Default Cache set to: %s", r->settings.cache_dir));
-        say(r->request->out, names_printf(&r->names, "The jars for the packages stored in: %s", r->folder));
+        maven_packages_say(r->request->out,
+                           names_printf(&r->names, "Ivy Default Cache set to: %s", r->settings.cache_dir));
+        maven_packages_say(r->request->out,
+                           names_printf(&r->names, "The jars for the packages stored in: %s", r->folder));
         e = read_exclusions(r, error);
         if (e < 0)
                 return e;
         make_root(r);
-        say(r->request->out, names_printf(&r->names, ":: resolving dependencies :: %s%s", r->root->id->text,
-                                          r->request->only_named ? " [not transitive]" : ""));
-        say(r->request->out, "\tconfs: [" ROOT_CONF "]");
-        e = try(r, &failure, error);
-        if (e == 0 && failure && downloads_failed(r) && blank(r->request->ivy_settings)) {
+        maven_packages_say(r->request->out,
+                           names_printf(&r->names, ":: resolving dependencies :: %s%s", r->root->id->text,
+                                        r->request->only_named ? " [not transitive]" : ""));
+        maven_packages_say(r->request->out, "\tconfs: [" ROOT_CONF "]");
+        e = maven_packages_try(r, &failure, error);
+        if (e == 0 && failure && downloads_failed(r) && maven_packages_blank(r->request->ivy_settings)) {
                 forget_failed(r);
-                e = read_settings(r, true, error);
+                e = maven_packages_read_settings(r, true, error);
                 if (e == 0)
-                        e = try(r, &failure, error);
+                        e = maven_packages_try(r, &failure, error);
         }
         _cleanup_free_ char *printable = failure ? http_printable_line(failure) : NULL;
         if (e == 0 && failure)
                 e = error_set(error, -ENOENT, "%s", printable);
-        return e < 0 ? e : retrieve(r, jars, error);
+        return e < 0 ? e : maven_packages_retrieve(r, jars, error);
 }
 
 int packages_resolve(const struct packages_request *request, struct package_jars *jars, struct fst_error *error)
 {
-        if (blank(request->packages))
+        if (maven_packages_blank(request->packages))
                 return 0;
         struct package_jars found = {0};
         struct resolution *r = new0(struct resolution);
         r->request = request;
         r->silent = SILENT_HOSTS_INIT;
-        int e = run(r, &found, error);
+        int e = maven_packages_run(r, &found, error);
         if (e == 0)
                 for (size_t i = 0; i < found.len; i++)
                         vec_push(jars, steal(found.data[i]));
@@ -355,7 +359,7 @@ static bool exclusions_ok(const char *text)
                 if (!colon || strchr(colon + 1, ':'))
                         return false;
                 *colon = '\0';
-                if (blank(one) || blank(colon + 1))
+                if (maven_packages_blank(one) || maven_packages_blank(colon + 1))
                         return false;
         }
         return true;
@@ -369,12 +373,14 @@ static int read_parameter(char *one, const char *uri, const char *query, struct 
                 return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
         *equals = '\0';
         const char *value = equals + 1;
-        if (blank(one) || blank(value))
+        if (maven_packages_blank(one) || maven_packages_blank(value))
                 return error_set(error, -EINVAL, "Invalid query string in Ivy URI %s: %s", uri, query);
         if (strcmp(one, "transitive") == 0) {
                 if (q->has_transitive)
-                        say(out, "It's best to specify `transitive` parameter in ivy URI query only once. If there are "
-                                 "multiple `transitive` parameter, we will select the last one");
+                        maven_packages_say(
+                                out,
+                                "It's best to specify `transitive` parameter in ivy URI query only once. If there are "
+                                "multiple `transitive` parameter, we will select the last one");
                 q->has_transitive = true;
                 q->only_named = strcasecmp(value, "true") != 0;
         } else if (strcmp(one, "exclude") == 0) {
@@ -389,7 +395,7 @@ static int read_parameter(char *one, const char *uri, const char *query, struct 
         } else {
                 _cleanup_free_ char *line =
                         mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one, query);
-                say(out, line);
+                maven_packages_say(out, line);
         }
         return 0;
 }
@@ -422,7 +428,7 @@ int packages_resolve_uri(const char *uri, const struct packages_request *request
                                 return e;
                 }
         }
-        if (!blank(request->repositories))
+        if (!maven_packages_blank(request->repositories))
                 add_to_list(&q.repositories, request->repositories);
         struct packages_request own = *request;
         own.packages = packages;

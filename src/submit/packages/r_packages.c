@@ -42,7 +42,7 @@ static const char layout[] =
         "org/apache/\n"
         "...\n";
 
-static int make_directory(char **out, struct fst_error *error)
+static int r_packages_make_directory(char **out, struct fst_error *error)
 {
         const char *tmp = getenv("TMPDIR");
         _cleanup_free_ char *root = realpath(tmp && *tmp ? tmp : "/tmp", NULL);
@@ -53,7 +53,7 @@ static int make_directory(char **out, struct fst_error *error)
 }
 
 /* The path that java.io.File takes from the URI that @name is; the caller owns it. */
-static int local_path(const char *name, char **out, struct fst_error *error)
+static int r_packages_local_path(const char *name, char **out, struct fst_error *error)
 {
         struct uri uri;
         if (!uri_parse(name, &uri) || !uri.scheme.text) {
@@ -79,18 +79,18 @@ static int local_path(const char *name, char **out, struct fst_error *error)
 
 /* ---------------------------------------------------------------------------------------------------------------- R */
 
-static bool is_variable(const char *entry, const char *name)
+static bool r_packages_is_variable(const char *entry, const char *name)
 {
         size_t n = strlen(name);
         return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
 /* Run @command, its output to @fd, with the two @variables in the place of ours: its status, or -errno. */
-static int run(char *const *command, int fd, char *const *variables)
+static int r_packages_run(char *const *command, int fd, char *const *variables)
 {
         VEC(char *) environment = {0};
         for (char **entry = environ; *entry; entry++)
-                if (!is_variable(*entry, LIBRARIES) && !is_variable(*entry, PROFILE))
+                if (!r_packages_is_variable(*entry, LIBRARIES) && !r_packages_is_variable(*entry, PROFILE))
                         vec_push(&environment, *entry);
         vec_push(&environment, variables[0]);
         vec_push(&environment, variables[1]);
@@ -105,7 +105,7 @@ static int run(char *const *command, int fd, char *const *variables)
 }
 
 /* Whether R built what is below @sources. */
-static bool build(const char *sources, const char *sparkr, const char *library, bool verbose, FILE *out)
+static bool r_packages_build_one(const char *sources, const char *sparkr, const char *library, bool verbose, FILE *out)
 {
         _cleanup_free_ char *package = mem_printf("%s/R/pkg", sources);
         char *command[] = {"R", "CMD", "INSTALL", "-l", (char *)library, package, NULL};
@@ -119,7 +119,7 @@ static bool build(const char *sources, const char *sparkr, const char *library, 
         _cleanup_free_ char *libraries = mem_printf(LIBRARIES "=%s,%s", sparkr, library);
         _cleanup_free_ char *profile = mem_printf(PROFILE "=%s/SparkR/profile/general.R", sparkr);
         fflush(out);
-        int r = run(command, fileno(out), (char *[]){libraries, profile});
+        int r = r_packages_run(command, fileno(out), (char *[]){libraries, profile});
         if (r < 0)
                 fprintf(out, "Failed to build R package.\nCannot run program \"R\": %s\n", strerror(-r));
         return r == 0;
@@ -127,28 +127,29 @@ static bool build(const char *sources, const char *sparkr, const char *library, 
 
 /* ------------------------------------------------------------------------------------------------------------- jars */
 
-static int install(const char *jar, const char *sparkr, bool verbose, FILE *out, char **library,
-                   struct fst_error *error)
+static int r_packages_install(const char *jar, const char *sparkr, bool verbose, FILE *out, char **library,
+                              struct fst_error *error)
 {
         _cleanup_free_ char *sources = NULL;
         fprintf(out, "%s contains R source code. Now installing package.\n", jar);
-        int r = make_directory(&sources, error);
+        int r = r_packages_make_directory(&sources, error);
         if (r < 0)
                 return r;
         r = r_sources_extract(jar, sources, verbose ? out : NULL, error);
         if (r == 0 && !*library)
-                r = make_directory(library, error);
-        if (r == 0 && !build(sources, sparkr, *library, verbose, out))
+                r = r_packages_make_directory(library, error);
+        if (r == 0 && !r_packages_build_one(sources, sparkr, *library, verbose, out))
                 fprintf(out, "ERROR: Failed to build R package in %s.\n%s", jar, layout);
         scratch_remove(sources);
         return r;
 }
 
-static int take(const char *name, const char *sparkr, bool verbose, FILE *out, char **library, struct fst_error *error)
+static int r_packages_take(const char *name, const char *sparkr, bool verbose, FILE *out, char **library,
+                           struct fst_error *error)
 {
         _cleanup_free_ char *jar = NULL;
         bool has_sources = false;
-        int r = local_path(name, &jar, error);
+        int r = r_packages_local_path(name, &jar, error);
         if (r < 0)
                 return r;
         if (access(jar, F_OK) < 0) {
@@ -159,7 +160,7 @@ static int take(const char *name, const char *sparkr, bool verbose, FILE *out, c
         if (r < 0)
                 return r;
         if (has_sources)
-                return install(jar, sparkr, verbose, out, library, error);
+                return r_packages_install(jar, sparkr, verbose, out, library, error);
         if (verbose)
                 fprintf(out, "%s doesn't contain R source code, skipping...\n", jar);
         return 0;
@@ -173,7 +174,7 @@ static int build_all(const char *jars, const char *sparkr, bool verbose, FILE *o
         int r = 0;
         for (char *name, *rest = list; r == 0 && (name = strsep(&rest, ","));)
                 if (*name)
-                        r = take(name, sparkr, verbose, out, &made, error);
+                        r = r_packages_take(name, sparkr, verbose, out, &made, error);
         fflush(out);
         if (r < 0 && made != *library) {
                 scratch_remove(made);

@@ -91,7 +91,7 @@ int r_sources_are_in(const char *jar, bool *out, struct fst_error *error)
 }
 
 /* @name without empty components, "." and "..", into @out; false if that is nothing, or leads above its beginning. */
-static bool resolve(const char *name, struct buf *out)
+static bool r_sources_resolve(const char *name, struct buf *out)
 {
         for (size_t n; *name; name += n + (name[n] == '/')) {
                 n = strcspn(name, "/");
@@ -169,7 +169,7 @@ static int extract_entry(struct extraction *x, const char *name, struct fst_erro
         _cleanup_(buf_deinit) struct buf below = BUF_INIT;
         if (!from)
                 return 0;
-        if (!resolve(from, &below))
+        if (!r_sources_resolve(from, &below))
                 return error_set(error, -EINVAL, "Malicious zip entry escaping target dir: %s", name);
         _cleanup_free_ char *path = mem_printf("%s%s", x->into, buf_text(&below));
         if (name[strlen(name) - 1] != '/')

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-static char *copy(const char *text)
+static char *language_copy(const char *text)
 {
         return text ? mem_strdup(text) : NULL;
 }
@@ -25,7 +25,7 @@ static void put_python(struct preparation *p)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_PYTHON_SHELL));
         } else if (python && client) {
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_PYTHON_RUNNER));
-                preparation_prepend(p, copy(p->local_primary), true, copy(p->local_py_files));
+                preparation_prepend(p, language_copy(p->local_primary), true, language_copy(p->local_py_files));
         }
         /* An application of another language may use Python too (since 3.1). */
         if (client && !p->own_python_list && (python || p->compat > COMPAT_2_4))
@@ -44,7 +44,7 @@ static void put_r(struct preparation *p)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_R_SHELL));
         } else if (!p->s->cluster_mode) {
                 preparation_set(p, SUBMIT_CLASS, mem_strdup(SUBMIT_CLASS_R_RUNNER));
-                preparation_prepend(p, copy(p->local_primary), false, NULL);
+                preparation_prepend(p, language_copy(p->local_primary), false, NULL);
                 merge_into(p, SUBMIT_FILES, p->a->primary_resource);
         }
 }

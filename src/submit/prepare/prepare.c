@@ -47,7 +47,7 @@ void preparation_prepend(struct preparation *p, char *first, bool two, char *sec
                 words[1] = second;
 }
 
-static bool read_bool(const char *text, bool *out)
+static bool prepare_read_bool(const char *text, bool *out)
 {
         *out = strcasecmp(text, "true") == 0;
         return *out || strcasecmp(text, "false") == 0;
@@ -58,12 +58,12 @@ bool preparation_flag(const struct preparation *p, const char *key, bool otherwi
         const char *text = strmap_get(&p->s->conf, key);
         bool value = otherwise;
         *r = 0;
-        if (text && !read_bool(text, &value))
+        if (text && !prepare_read_bool(text, &value))
                 *r = error_set(error, -EINVAL, "Illegal value for config key %s: For input string: \"%s\"", key, text);
         return value;
 }
 
-static const char *property(const struct preparation *p, const char *key)
+static const char *prepare_property(const struct preparation *p, const char *key)
 {
         return strmap_get(&p->a->properties, key);
 }
@@ -82,7 +82,7 @@ static int choose_manager(struct preparation *p, struct fst_error *error)
 /* Spark 3.5 started a Connect server of its own with this key, and the application then needs a master. */
 static void choose_local_connect(struct preparation *p)
 {
-        p->local_connect = p->compat == COMPAT_3_5 && property(p, "spark.local.connect");
+        p->local_connect = p->compat == COMPAT_3_5 && prepare_property(p, "spark.local.connect");
         if (p->local_connect)
                 strmap_remove(&p->s->conf, "spark.remote");
 }
@@ -127,9 +127,9 @@ static const char proxy_classpath_key[] = "spark.submit.proxyUser.allowCustomCla
 /* A key that Spark's table knows as a boolean has a sentence of its own. */
 static int choose_proxy_classpath(struct preparation *p, struct fst_error *error)
 {
-        const char *text = property(p, proxy_classpath_key);
+        const char *text = prepare_property(p, proxy_classpath_key);
         _cleanup_free_ char *trimmed = text ? file_list_merge(text, NULL) : NULL;
-        if (!text || p->compat == COMPAT_2_4 || read_bool(trimmed ? trimmed : "", &p->proxy_classpath))
+        if (!text || p->compat == COMPAT_2_4 || prepare_read_bool(trimmed ? trimmed : "", &p->proxy_classpath))
                 return 0;
         if (p->compat == COMPAT_3_5)
                 return error_set(error, -EINVAL, "%s should be boolean, but was %s", proxy_classpath_key, text);
@@ -141,8 +141,8 @@ static int choose_proxy_classpath(struct preparation *p, struct fst_error *error
 
 static int choose_gateway(struct preparation *p, struct fst_error *error)
 {
-        const char *rest = property(p, "spark.master.rest.enabled");
-        if (rest && !read_bool(rest, &p->use_rest))
+        const char *rest = prepare_property(p, "spark.master.rest.enabled");
+        if (rest && !prepare_read_bool(rest, &p->use_rest))
                 return error_set(error, -EINVAL, "For input string: \"%s\"", rest);
         p->use_rest &= !p->s->force_legacy;
         return 0;
@@ -161,7 +161,7 @@ static const char *option_value(void *context, int source)
                         return p->a->value[SUBMIT_MASTER];
                 return submit_arguments_master(p->a);
         case OPTION_IVY_PATH:
-                return property(p, "spark.jars.ivy");
+                return prepare_property(p, "spark.jars.ivy");
         case OPTION_LOCAL_JARS:
                 return p->local_jars;
         case OPTION_SUPERVISE_TEXT:
@@ -240,7 +240,7 @@ static void put_conf(struct preparation *p)
                 strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
 }
 
-static int finish(struct preparation *p, struct fst_error *error)
+static int prepare_finish(struct preparation *p, struct fst_error *error)
 {
         struct strmap *conf = &p->s->conf;
         for (struct strmap_entry *e = NULL; (e = strmap_next(&p->a->properties, e));)
@@ -279,7 +279,7 @@ static int check_built(const struct preparation *p, struct fst_error *error)
         return p->s->native_only ? submit_check_built(p->s->manager, p->s->cluster_mode, error) : 0;
 }
 
-static int prepare(struct preparation *p, struct fst_error *error)
+static int prepare_prepare(struct preparation *p, struct fst_error *error)
 {
         int r = choose_gateway(p, error);
         if (r == 0)
@@ -303,7 +303,7 @@ static int prepare(struct preparation *p, struct fst_error *error)
         put_conf(p);
         r = child_command_put(p, error);
         if (r == 0)
-                r = finish(p, error);
+                r = prepare_finish(p, error);
         if (r == 0)
                 check_proxy_classpath(p);
         return r;
@@ -314,7 +314,7 @@ int submission_prepare(struct submit_arguments *a, struct submission *s, struct 
         struct preparation p = {
                 .a = a, .s = s, .compat = a->compat, .language = submit_language_of(a->primary_resource, a->compat)};
         strmap_merge(&s->conf, &a->properties);
-        int r = prepare(&p, error);
+        int r = prepare_prepare(&p, error);
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 /* Whether the scheme of a resolved URI is one of this machine. */
-static bool is_here(const char *resolved)
+static bool python_path_is_here(const char *resolved)
 {
         return strncmp(resolved, "file:", 5) == 0 || strncmp(resolved, "local:", 6) == 0;
 }
 
 /* Java's File(path).toURI().getPath(): what is no URI is a name of the working directory. */
-static char *absolute(const char *path)
+static char *python_path_absolute(const char *path)
 {
         char here[PATH_MAX];
         if (path[0] == '/' || !getcwd(here, sizeof(here)))
@@ -30,13 +30,13 @@ int python_path_format(const char *name, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *resolved = submit_resolve_uri(name, COMPAT_4_3);
         struct uri uri;
-        if (!is_here(resolved))
+        if (!python_path_is_here(resolved))
                 return error_set(error, -EINVAL,
                                  "Launching Python applications through spark-submit is currently only supported for "
                                  "local files: %s",
                                  name);
         if (!uri_parse(name, &uri))
-                *out = absolute(name);
+                *out = python_path_absolute(name);
         else if (!uri.scheme.text)
                 *out = mem_strdup(name);
         else if (!uri.opaque)

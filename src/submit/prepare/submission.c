@@ -56,7 +56,7 @@ void submission_print(const struct submission *s, FILE *out)
         fputs("\n\n", out);
 }
 
-static void put_list(struct buf *out, const char *name, char *const *words, size_t n)
+static void submission_put_list(struct buf *out, const char *name, char *const *words, size_t n)
 {
         buf_printf(out, "\"%s\":[", name);
         for (size_t i = 0; i < n; i++) {
@@ -73,11 +73,11 @@ char *submission_json(const struct submission *s)
         buf_puts(&out, "{\"mainClass\":");
         json_put_string(&out, s->main_class);
         buf_putc(&out, ',');
-        put_list(&out, "arguments", s->arguments.data, s->arguments.len);
+        submission_put_list(&out, "arguments", s->arguments.data, s->arguments.len);
         buf_puts(&out, ",\"conf\":");
         event_json_map(&out, &s->conf, NULL);
         buf_putc(&out, ',');
-        put_list(&out, "classpath", s->classpath.data, s->classpath.len);
+        submission_put_list(&out, "classpath", s->classpath.data, s->classpath.len);
         buf_puts(&out, "}");
         return buf_steal(&out);
 }

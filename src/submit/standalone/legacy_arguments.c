@@ -20,7 +20,7 @@ const char gateway_usage[] =
         "   -s, --supervise                Start the driver again when it fails (default: false)\n"
         "   -v, --verbose                  Say more\n";
 
-static bool is(const char *word, const char *name, const char *short_name)
+static bool legacy_arguments_is(const char *word, const char *name, const char *short_name)
 {
         return strcmp(word, name) == 0 || strcmp(word, short_name) == 0;
 }
@@ -39,15 +39,16 @@ static bool is_file_url(const char *url)
         return text_ends_with(url, ".jar") || text_ends_with(url, ".so");
 }
 
-static int usage(struct fst_error *error)
+static int legacy_arguments_usage(struct fst_error *error)
 {
         return error_set(error, -EINVAL, "%s", "");
 }
 
-static int take_number(const char *word, const char *value, struct gateway_words *out, struct fst_error *error)
+static int legacy_arguments_take_number(const char *word, const char *value, struct gateway_words *out,
+                                        struct fst_error *error)
 {
         char *end;
-        if (is(word, "--cores", "-c")) {
+        if (legacy_arguments_is(word, "--cores", "-c")) {
                 long cores = strtol(value, &end, 10);
                 if (end == value || *end || cores < 1 || cores > INT32_MAX)
                         return error_set(error, -EINVAL, "--cores needs a number of at least 1, not \"%s\"", value);
@@ -63,7 +64,7 @@ static int take_number(const char *word, const char *value, struct gateway_words
 static int take_launch(int n, char *const *words, struct gateway_words *out, struct fst_error *error)
 {
         if (n < 3)
-                return usage(error);
+                return legacy_arguments_usage(error);
         out->masters = words[0];
         out->url = words[1];
         out->main_class = words[2] ? words[2] : "";
@@ -82,14 +83,16 @@ int gateway_words_parse(int n, char *const *words, struct gateway_words *out, st
         *out = (struct gateway_words){.cores = 1, .memory_mib = DEFAULT_MEMORY_MIB};
         for (int i = 0; i < n && words[i]; i++) {
                 const char *word = words[i];
-                if (is(word, "--help", "-h"))
+                if (legacy_arguments_is(word, "--help", "-h"))
                         return 1;
-                if (is(word, "--supervise", "-s")) {
+                if (legacy_arguments_is(word, "--supervise", "-s")) {
                         out->supervise = true;
-                } else if (is(word, "--verbose", "-v")) {
+                } else if (legacy_arguments_is(word, "--verbose", "-v")) {
                         out->verbose = true;
-                } else if ((is(word, "--cores", "-c") || is(word, "--memory", "-m")) && i + 1 < n) {
-                        int r = take_number(word, words[++i], out, error);
+                } else if ((legacy_arguments_is(word, "--cores", "-c") ||
+                            legacy_arguments_is(word, "--memory", "-m")) &&
+                           i + 1 < n) {
+                        int r = legacy_arguments_take_number(word, words[++i], out, error);
                         if (r)
                                 return r;
                 } else if (strcmp(word, "launch") == 0) {
@@ -103,5 +106,5 @@ int gateway_words_parse(int n, char *const *words, struct gateway_words *out, st
                         break;
                 }
         }
-        return usage(error);
+        return legacy_arguments_usage(error);
 }

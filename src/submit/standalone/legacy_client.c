@@ -92,7 +92,7 @@ static bool take_reply(struct gateway_client *c, const Firesteel__Standalone__Dr
         return true;
 }
 
-static bool take_status(struct gateway_client *c, const Firesteel__Standalone__DriverStatus *status)
+static bool legacy_client_take_status(struct gateway_client *c, const Firesteel__Standalone__DriverStatus *status)
 {
         if (status->standby)
                 return false;
@@ -104,7 +104,8 @@ static bool take_status(struct gateway_client *c, const Firesteel__Standalone__D
         return true;
 }
 
-static void complain(struct gateway_client *c, const struct gateway_master *m, int status, const char *message)
+static void legacy_client_complain(struct gateway_client *c, const struct gateway_master *m, int status,
+                                   const char *message)
 {
         /* who names itself in the message need not be named twice */
         bool named = text_starts_with(message, m->address);
@@ -113,7 +114,8 @@ static void complain(struct gateway_client *c, const struct gateway_master *m, i
         c->status = c->status == 0 || c->status == -ENOTCONN ? status : c->status;
 }
 
-static void take_answer(struct gateway_client *c, const struct gateway_master *m, const struct rpc_answer *a)
+static void legacy_client_take_answer(struct gateway_client *c, const struct gateway_master *m,
+                                      const struct rpc_answer *a)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(a->len);
@@ -123,8 +125,8 @@ static void take_answer(struct gateway_client *c, const struct gateway_master *m
                                                      : &firesteel__standalone__driver_reply__descriptor,
                                               &memory, &error);
         if (!reply)
-                complain(c, m, -EPROTO, error_message(&error));
-        else if (status ? take_status(c, reply) : take_reply(c, reply))
+                legacy_client_complain(c, m, -EPROTO, error_message(&error));
+        else if (status ? legacy_client_take_status(c, reply) : take_reply(c, reply))
                 c->answered = true;
         else
                 c->standing_by++;
@@ -148,7 +150,7 @@ static void ask_free(struct gateway_ask *ask)
         free(ask);
 }
 
-static void on_answer(void *owner, struct rpc_answer *a)
+static void legacy_client_on_answer(void *owner, struct rpc_answer *a)
 {
         struct gateway_ask *ask = owner;
         struct gateway_client *c = ask->client;
@@ -159,18 +161,19 @@ static void on_answer(void *owner, struct rpc_answer *a)
                 return;
         c->waiting--;
         if (a->status == 0)
-                take_answer(c, m, a);
+                legacy_client_take_answer(c, m, a);
         else if (a->http)
-                complain(
+                legacy_client_complain(
                         c, m, -EPROTO,
                         "it is no master but an HTTP server: name the port at which the master listens (7077 unless it was "
                         "told another), or that of its REST server (6066) with spark.master.rest.enabled=true");
         else if (a->stranger)
-                complain(c, m, -EPROTO,
-                         "it ends connections without a nonce: it is no Firesteel master (of a genuine Spark master, "
-                         "use the REST server: spark.master.rest.enabled=true, port 6066)");
+                legacy_client_complain(
+                        c, m, -EPROTO,
+                        "it ends connections without a nonce: it is no Firesteel master (of a genuine Spark master, "
+                        "use the REST server: spark.master.rest.enabled=true, port 6066)");
         else
-                complain(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
+                legacy_client_complain(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
 }
 
 /* ---------------------------------------------------------------------------------------------------- questions */
@@ -180,7 +183,7 @@ static void on_glance(uv_timer_t *timer)
         /* the loop turns, and *@stopped is looked at */
 }
 
-static bool is_stopped(const struct gateway_client *c)
+static bool legacy_client_is_stopped(const struct gateway_client *c)
 {
         return c->stopped && __atomic_load_n(c->stopped, __ATOMIC_RELAXED);
 }
@@ -203,15 +206,15 @@ static void ask_once(struct gateway_client *c, uint16_t type, const ProtobufCMes
         for (size_t i = 0; i < c->n; i++) {
                 const struct gateway_master *m = &c->masters[i];
                 struct gateway_ask *asked = ask_new(c, m);
-                int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, on_answer, asked);
+                int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, legacy_client_on_answer, asked);
                 if (r == 0) {
                         c->waiting++;
                 } else {
                         ask_free(asked);
-                        complain(c, m, r, strerror(-r));
+                        legacy_client_complain(c, m, r, strerror(-r));
                 }
         }
-        while (c->waiting > 0 && !c->answered && !is_stopped(c))
+        while (c->waiting > 0 && !c->answered && !legacy_client_is_stopped(c))
                 uv_run(&c->loop, UV_RUN_ONCE);
 }
 
@@ -222,8 +225,8 @@ static int not_answered(struct gateway_client *c, struct fst_error *error)
         return error_set(error, c->status, "No master has answered: %s", buf_text(&c->errors));
 }
 
-static int ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message, struct gateway_answer *answer,
-               struct fst_error *error)
+static int legacy_client_ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message,
+                             struct gateway_answer *answer, struct fst_error *error)
 {
         int64_t give_up = now_ms() + c->standby_ms;
         c->answer = answer;
@@ -233,21 +236,21 @@ static int ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *
                 ask_once(c, type, message);
                 if (c->answered)
                         return 0;
-                if (is_stopped(c))
+                if (legacy_client_is_stopped(c))
                         return error_set(error, -ECANCELED, "it was told to stop");
                 /* who may have heard it is not asked again, and who is away does not lead */
                 if (c->standing_by == 0 || (c->status && c->status != -ENOTCONN))
                         return not_answered(c, error);
                 if (now_ms() >= give_up)
                         return error_set(error, -EAGAIN, "None of the masters leads");
-                for (int64_t until = now_ms() + STANDBY_PAUSE_MS; now_ms() < until && !is_stopped(c);)
+                for (int64_t until = now_ms() + STANDBY_PAUSE_MS; now_ms() < until && !legacy_client_is_stopped(c);)
                         uv_run(&c->loop, UV_RUN_ONCE);
         }
 }
 
 /* The environment that travels is the one that REST takes: others' variables are nobody's business there. */
-static int describe(const struct gateway_words *w, const struct strmap *conf, struct arena *memory,
-                    Firesteel__Standalone__DriverDescription **out, struct fst_error *error)
+static int legacy_client_describe(const struct gateway_words *w, const struct strmap *conf, struct arena *memory,
+                                  Firesteel__Standalone__DriverDescription **out, struct fst_error *error)
 {
         struct rest_request q = REST_REQUEST_INIT;
         q.app_resource = mem_strdup(w->url);
@@ -276,8 +279,10 @@ int gateway_client_launch(struct gateway_client *c, const struct gateway_words *
         Firesteel__Standalone__SubmitDriver submit = FIRESTEEL__STANDALONE__SUBMIT_DRIVER__INIT;
         Firesteel__Standalone__Version version = standalone_version();
         submit.version = &version;
-        int r = describe(words, conf, &memory, &submit.driver, error);
-        return r ? r : ask(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__SUBMIT_DRIVER, &submit.base, answer, error);
+        int r = legacy_client_describe(words, conf, &memory, &submit.driver, error);
+        return r ? r
+                 : legacy_client_ask(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__SUBMIT_DRIVER, &submit.base, answer,
+                                     error);
 }
 
 static int ask_about(struct gateway_client *c, uint16_t type, const char *id, struct gateway_answer *answer,
@@ -289,7 +294,7 @@ static int ask_about(struct gateway_client *c, uint16_t type, const char *id, st
                 return error_set(error, -EINVAL, "no driver is named");
         request.version = &version;
         request.driver_id = (char *)id;
-        return ask(c, type, &request.base, answer, error);
+        return legacy_client_ask(c, type, &request.base, answer, error);
 }
 
 int gateway_client_kill(struct gateway_client *c, const char *id, struct gateway_answer *answer,
@@ -306,7 +311,7 @@ int gateway_client_status(struct gateway_client *c, const char *id, struct gatew
 
 /* --------------------------------------------------------------------------------------------- making and freeing */
 
-static int read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
+static int legacy_client_read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list list = {0};
         int r = master_addresses_parse(masters, &list, error);
@@ -351,7 +356,7 @@ int gateway_client_new(const char *masters, const struct strmap *conf, struct ga
         uv_loop_init(&c->loop);
         uv_timer_init(&c->loop, &c->glance);
         uv_timer_start(&c->glance, on_glance, GLANCE_MS, GLANCE_MS);
-        int r = read_masters(c, masters, error);
+        int r = legacy_client_read_masters(c, masters, error);
         if (r == 0)
                 r = connect_masters(c, &settings, error);
         if (r)
@@ -361,7 +366,7 @@ int gateway_client_new(const char *masters, const struct strmap *conf, struct ga
         return r;
 }
 
-static void on_closed(void *owner)
+static void legacy_client_on_closed(void *owner)
 {
         ((struct gateway_client *)owner)->closed = true;
 }
@@ -376,7 +381,7 @@ void gateway_client_free(struct gateway_client *c)
         }
         free(c->masters);
         if (c->rpc) {
-                rpc_env_close(c->rpc, DRAIN_MS, on_closed, c);
+                rpc_env_close(c->rpc, DRAIN_MS, legacy_client_on_closed, c);
                 while (!c->closed)
                         uv_run(&c->loop, UV_RUN_ONCE);
         }

@@ -38,12 +38,12 @@ struct follower {
         char *state; /* as last said */
 };
 
-static void on_stop(struct launcher_backend *b, void *context)
+static void legacy_submit_on_stop(struct launcher_backend *b, void *context)
 {
         __atomic_store_n(&((struct follower *)context)->told_to_stop, 1, __ATOMIC_RELAXED);
 }
 
-static bool is_final(const char *state)
+static bool legacy_submit_is_final(const char *state)
 {
         static const char *const final[] = {"FINISHED", "FAILED", "KILLED", "ERROR"};
         for (size_t i = 0; i < ARRAY_SIZE(final); i++)
@@ -53,7 +53,7 @@ static bool is_final(const char *state)
 }
 
 /* The log of what cannot be gone on with; @exit is Spark's status of it. */
-static int refused(int r, struct fst_error *error, int exit, int *status)
+static int legacy_submit_refused(int r, struct fst_error *error, int exit, int *status)
 {
         log_error(LOG, "%s%s", error_message(error), r == FST_GATEWAY_E_NO_MASTER ? ", exiting." : "");
         error_deinit(error);
@@ -62,7 +62,7 @@ static int refused(int r, struct fst_error *error, int exit, int *status)
 }
 
 /* Once a state has changed; the first time with where it runs. */
-static void report(struct follower *f, const struct gateway_answer *a)
+static void legacy_submit_report(struct follower *f, const struct gateway_answer *a)
 {
         bool first = !f->state;
         if (!first && strcmp(f->state, a->state) == 0)
@@ -79,7 +79,7 @@ static void report(struct follower *f, const struct gateway_answer *a)
 }
 
 /* Whether there is nothing more to follow: then *@status is set. */
-static bool take_status(struct follower *f, const struct gateway_answer *a, int *unknown, int *status)
+static bool legacy_submit_take_status(struct follower *f, const struct gateway_answer *a, int *unknown, int *status)
 {
         if (!a->success || !a->state) {
                 if (++*unknown < MAX_UNKNOWN_ANSWERS)
@@ -89,13 +89,13 @@ static bool take_status(struct follower *f, const struct gateway_answer *a, int 
                 return true;
         }
         *unknown = 0;
-        report(f, a);
+        legacy_submit_report(f, a);
         if (*a->message) {
                 log_error(LOG, "Exception from cluster %s", a->message);
                 *status = EXIT_REFUSED;
-                return is_final(a->state) || !f->wait;
+                return legacy_submit_is_final(a->state) || !f->wait;
         }
-        if (is_final(a->state)) {
+        if (legacy_submit_is_final(a->state)) {
                 log_info(LOG, "State of driver %s is %s, exiting spark-submit JVM.", f->id, a->state);
                 *status = f->wait && strcmp(a->state, "FINISHED") != 0;
                 return true;
@@ -130,7 +130,7 @@ static void pause_for(struct follower *f, int64_t ms)
 }
 
 /* Ask until there is no more to say. Masters may be away for a while when the driver's end is waited for. */
-static int follow(struct follower *f, int *status, struct fst_error *error)
+static int legacy_submit_follow(struct follower *f, int *status, struct fst_error *error)
 {
         int64_t every, away_most, away_since = 0;
         int unknown = 0;
@@ -141,12 +141,12 @@ static int follow(struct follower *f, int *status, struct fst_error *error)
                 _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
                 kill_if_told(f);
                 int asked = gateway_client_status(f->client, f->id, &answer, error);
-                if (asked == 0 && take_status(f, &answer, &unknown, status))
+                if (asked == 0 && legacy_submit_take_status(f, &answer, &unknown, status))
                         return 0;
                 if (asked == 0) {
                         away_since = 0;
                 } else if (!f->wait || (away_since && now_ms() - away_since > away_most)) {
-                        return refused(asked, error, EXIT_REFUSED, status);
+                        return legacy_submit_refused(asked, error, EXIT_REFUSED, status);
                 } else {
                         if (!away_since)
                                 log_warn(LOG, "Waiting for a master: %s", error_message(error));
@@ -158,23 +158,24 @@ static int follow(struct follower *f, int *status, struct fst_error *error)
         return r;
 }
 
-static int kill_driver(struct gateway_client *c, const struct gateway_words *w, int *status, struct fst_error *error)
+static int legacy_submit_kill_driver(struct gateway_client *c, const struct gateway_words *w, int *status,
+                                     struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
         int r = gateway_client_kill(c, w->id, &answer, error);
         if (r)
-                return refused(r, error, EXIT_NOT_REACHED, status);
+                return legacy_submit_refused(r, error, EXIT_NOT_REACHED, status);
         log_info(LOG, "%s", answer.message);
         *status = answer.success ? 0 : EXIT_REFUSED;
         return 0;
 }
 
-static int launch(struct follower *f, const struct gateway_words *w, int *status, struct fst_error *error)
+static int legacy_submit_launch(struct follower *f, const struct gateway_words *w, int *status, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
         int r = gateway_client_launch(f->client, w, &f->conf->set, &answer, error);
         if (r)
-                return refused(r, error, EXIT_NOT_REACHED, status);
+                return legacy_submit_refused(r, error, EXIT_NOT_REACHED, status);
         if (!answer.success || !answer.driver_id) {
                 log_error(LOG, "%s", answer.message);
                 *status = EXIT_REFUSED;
@@ -185,10 +186,11 @@ static int launch(struct follower *f, const struct gateway_words *w, int *status
         launcher_backend_set_app_id(f->launcher, f->id);
         launcher_backend_set_state(f->launcher, LAUNCHER_SUBMITTED);
         f->wait = f->wait || launcher_backend_is_connected(f->launcher);
-        return follow(f, status, error);
+        return legacy_submit_follow(f, status, error);
 }
 
-static int run(const struct gateway_words *w, const struct strmap *settings, int *status, struct fst_error *error)
+static int legacy_submit_run(const struct gateway_words *w, const struct strmap *settings, int *status,
+                             struct fst_error *error)
 {
         const struct fst_conf conf = {.set = *settings};
         struct follower f = {.conf = &conf};
@@ -199,10 +201,10 @@ static int run(const struct gateway_words *w, const struct strmap *settings, int
         if (r < 0)
                 return r;
         if (w->command == GATEWAY_KILL)
-                r = kill_driver(f.client, w, status, error);
+                r = legacy_submit_kill_driver(f.client, w, status, error);
         else if ((r = conf_get_bool(&conf, "spark.standalone.submit.waitAppCompletion", &f.wait, error)) == 0 &&
-                 (r = launcher_backend_connect(settings, on_stop, &f, &f.launcher, error)) == 0)
-                r = launch(&f, w, status, error);
+                 (r = launcher_backend_connect(settings, legacy_submit_on_stop, &f, &f.launcher, error)) == 0)
+                r = legacy_submit_launch(&f, w, status, error);
         launcher_backend_close(f.launcher);
         gateway_client_free(f.client);
         free(f.id);
@@ -214,7 +216,7 @@ int gateway_submit(const struct submission *s, int *status, struct fst_error *er
 {
         struct gateway_words words;
         int r = gateway_words_parse((int)s->arguments.len, s->arguments.data, &words, error);
-        return r ? -EINVAL : run(&words, &s->conf, status, error);
+        return r ? -EINVAL : legacy_submit_run(&words, &s->conf, status, error);
 }
 
 int gateway_command(int n, char *const *words, int *status)
@@ -227,7 +229,7 @@ int gateway_command(int n, char *const *words, int *status)
               stdout);
         int r = gateway_words_parse(n, words, &parsed, &error);
         if (r == 0)
-                r = run(&parsed, &conf, status, &error);
+                r = legacy_submit_run(&parsed, &conf, status, &error);
         else
                 *status = r < 0;
         if (error.message && *error.message)

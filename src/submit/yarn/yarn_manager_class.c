@@ -121,7 +121,7 @@ static int yarn_add_language(struct preparation *p, struct fst_error *error)
 /* ---------------------------------------------------------------------------------------------------- cluster mode */
 
 /* The last component of a path or URI. */
-static const char *last_component(const char *path)
+static const char *yarn_manager_class_last_component(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
@@ -137,7 +137,7 @@ static void add_client_arguments(struct preparation *p)
                 child_command_add(p, SUBMIT_CLASS_PYTHON_RUNNER);
         } else if (p->language == LANGUAGE_R) {
                 child_command_add(p, "--primary-r-file");
-                child_command_add(p, last_component(resource));
+                child_command_add(p, yarn_manager_class_last_component(resource));
                 child_command_add(p, "--class");
                 child_command_add(p, SUBMIT_CLASS_R_RUNNER);
         } else {

@@ -42,7 +42,7 @@ static int read_cores(const struct kube_conf *c, struct size *s, struct fst_erro
         return r < 0 ? r : kube_string(c, "spark.kubernetes.driver.limit.cores", &s->limit, error);
 }
 
-static int read_memory(const struct kube_conf *c, struct size *s, struct fst_error *error)
+static int basic_driver_read_memory(const struct kube_conf *c, struct size *s, struct fst_error *error)
 {
         int64_t memory, least, overhead;
         double factor = strtod(KUBE_NATIVE_OVERHEAD, NULL);
@@ -65,13 +65,13 @@ static int read_memory(const struct kube_conf *c, struct size *s, struct fst_err
         return r;
 }
 
-static int read_size(const struct kube_conf *c, struct size *s, struct fst_error *error)
+static int basic_driver_read_size(const struct kube_conf *c, struct size *s, struct fst_error *error)
 {
         int r = read_cores(c, s, error);
-        return r < 0 ? r : read_memory(c, s, error);
+        return r < 0 ? r : basic_driver_read_memory(c, s, error);
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int basic_driver_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_(size_deinit) struct size size = {0};
         _cleanup_free_ char *name = NULL;
@@ -83,7 +83,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         if (r == 0)
                 r = kube_bool(c, "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation", &escalation,
                               error);
-        return r < 0 ? r : read_size(c, &size, error);
+        return r < 0 ? r : basic_driver_read_size(c, &size, error);
 }
 
 static int add_ports(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
@@ -99,7 +99,7 @@ static int add_ports(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static void add_environment(const struct kube_conf *c, struct spark_pod *pod)
+static void basic_driver_add_environment(const struct kube_conf *c, struct spark_pod *pod)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
         kube_environment(c, &environment);
@@ -110,11 +110,11 @@ static void add_environment(const struct kube_conf *c, struct spark_pod *pod)
         pod_add_field_env(pod, "SPARK_DRIVER_BIND_ADDRESS", "status.podIP");
 }
 
-static int add_resources(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int basic_driver_add_resources(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(size_deinit) struct size size = {0};
         _cleanup_(strmap_deinit) struct strmap custom = STRMAP_INIT;
-        int r = read_size(c, &size, error);
+        int r = basic_driver_read_size(c, &size, error);
         if (r == 0)
                 r = quantity_check(size.cores, error);
         if (r == 0 && size.limit)
@@ -134,7 +134,7 @@ static int add_resources(const struct kube_conf *c, struct spark_pod *pod, struc
         return 0;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int basic_driver_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
         int r = pod_put_container(c, pod, "spark-kubernetes-driver", error);
@@ -142,8 +142,8 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
                 r = add_ports(c, pod, error);
         if (r < 0)
                 return r;
-        add_environment(c, pod);
-        r = add_resources(c, pod, error);
+        basic_driver_add_environment(c, pod);
+        r = basic_driver_add_resources(c, pod, error);
         if (r == 0)
                 r = kube_driver_pod_name(c, &name, error);
         if (r < 0)
@@ -153,14 +153,14 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return pod_put_common(c, pod, error);
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int basic_driver_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         static const char *const files[] = {"spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"};
         _cleanup_(size_deinit) struct size size = {0};
         _cleanup_free_ char *name = NULL;
         int r = kube_driver_pod_name(c, &name, error);
         if (r == 0)
-                r = read_size(c, &size, error);
+                r = basic_driver_read_size(c, &size, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *factor = kube_show_double(size.default_factor);
@@ -175,7 +175,7 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
 
 const struct feature_step basic_driver_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.BasicDriverFeatureStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
+        .check = basic_driver_check,
+        .configure = basic_driver_configure,
+        .properties = basic_driver_properties,
 };

@@ -40,7 +40,7 @@ static int read_block_port(const struct kube_conf *c, int64_t *port, struct fst_
         return r;
 }
 
-static int driver_url(const struct kube_conf *c, char **out, struct fst_error *error)
+static int basic_executor_driver_url(const struct kube_conf *c, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *host = NULL;
         int64_t port;
@@ -60,7 +60,7 @@ static int driver_url(const struct kube_conf *c, char **out, struct fst_error *e
         return r;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int basic_executor_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_(executor_size_deinit) struct executor_size size = {0};
         _cleanup_free_ char *image = NULL;
@@ -73,7 +73,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         if (r == 0)
                 r = read_block_port(c, &port, error);
         if (r == 0)
-                r = driver_url(c, &url, error);
+                r = basic_executor_driver_url(c, &url, error);
         if (r == 0)
                 r = kube_bool(c, EXECUTOR "disableConfigMap", &flag, error);
         return r < 0 ? r : executor_size_read(c, &size, error);
@@ -130,15 +130,15 @@ static int add_java_environment(const struct kube_conf *c, struct spark_pod *pod
         return 0;
 }
 
-static int add_environment(const struct kube_conf *c, const struct executor_size *size, struct spark_pod *pod,
-                           struct fst_error *error)
+static int basic_executor_add_environment(const struct kube_conf *c, const struct executor_size *size,
+                                          struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *url = NULL;
         _cleanup_free_ char *cores = NULL;
         _cleanup_free_ char *secret_file = NULL;
         _cleanup_free_ char *memory = mem_printf("%lldm", (long long)size->memory);
         _cleanup_free_ char *profile = mem_printf("%d", c->profile ? c->profile->id : 0);
-        int r = driver_url(c, &url, error);
+        int r = basic_executor_driver_url(c, &url, error);
         if (r == 0)
                 r = cores_to_use(c, size, &cores, error);
         if (r == 0)
@@ -210,8 +210,8 @@ static void add_resize_policy(struct spark_pod *pod, const char *resource)
                               json_pack("{s:s,s:s}", "resourceName", resource, "restartPolicy", "NotRequired"));
 }
 
-static int add_resources(const struct kube_conf *c, const struct executor_size *size, struct spark_pod *pod,
-                         struct fst_error *error)
+static int basic_executor_add_resources(const struct kube_conf *c, const struct executor_size *size,
+                                        struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *request = NULL;
         _cleanup_free_ char *limit = NULL;
@@ -235,7 +235,7 @@ static int add_resources(const struct kube_conf *c, const struct executor_size *
         return 0;
 }
 
-static int configure_container(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int basic_executor_configure_container(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(executor_size_deinit) struct executor_size size = {0};
         _cleanup_free_ char *script = NULL;
@@ -245,11 +245,11 @@ static int configure_container(const struct kube_conf *c, struct spark_pod *pod,
         if (r == 0)
                 r = pod_put_container(c, pod, KUBE_EXECUTOR_CONTAINER, error);
         if (r == 0)
-                r = add_environment(c, &size, pod, error);
+                r = basic_executor_add_environment(c, &size, pod, error);
         if (r == 0)
                 r = read_block_port(c, &port, error);
         if (r == 0)
-                r = add_resources(c, &size, pod, error);
+                r = basic_executor_add_resources(c, &size, pod, error);
         if (r == 0)
                 r = kube_bool(c, "spark.decommission.enabled", &decommission, error);
         if (r == 0)
@@ -320,7 +320,7 @@ static int configure_pod(const struct kube_conf *c, struct spark_pod *pod, struc
         return pod_put_common(c, pod, error);
 }
 
-static int add_files(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int basic_executor_add_files(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         json_t *files = NULL;
         bool disabled;
@@ -336,16 +336,16 @@ static int add_files(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int basic_executor_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        int r = configure_container(c, pod, error);
+        int r = basic_executor_configure_container(c, pod, error);
         if (r == 0)
                 r = configure_pod(c, pod, error);
-        return r < 0 ? r : add_files(c, pod, error);
+        return r < 0 ? r : basic_executor_add_files(c, pod, error);
 }
 
 const struct feature_step basic_executor_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.BasicExecutorFeatureStep",
-        .check = check,
-        .configure = configure,
+        .check = basic_executor_check,
+        .configure = basic_executor_configure,
 };

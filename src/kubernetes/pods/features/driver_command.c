@@ -24,8 +24,8 @@ static void add_command(const struct kube_conf *c, struct spark_pod *pod, const 
 }
 
 /*
- * A local jar is one of spark.jars already, which the driver adds to its class path, and is found by its class. A native
- * application has no class path: the driver is told where it was uploaded as one of spark.jars.
+ * A local jar is one of spark.jars already, which the driver adds to its class path, and is found by its class. A
+ * native application has no class path: the driver is told where it was uploaded as one of spark.jars.
  */
 static int configure_java(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
@@ -57,7 +57,7 @@ static int configure_python(const struct kube_conf *c, struct spark_pod *pod, st
         return 0;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int driver_command_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         switch (c->language) {
         case KUBE_PYTHON:
@@ -70,7 +70,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         }
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int driver_command_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         static const char *const types[] = {[KUBE_JAVA] = "java", [KUBE_PYTHON] = "python", [KUBE_R] = "r"};
         strmap_set(out, "spark.kubernetes.resource.type", types[c->language]);
@@ -79,6 +79,6 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
 
 const struct feature_step driver_command_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.DriverCommandFeatureStep",
-        .configure = configure,
-        .properties = properties,
+        .configure = driver_command_configure,
+        .properties = driver_command_properties,
 };

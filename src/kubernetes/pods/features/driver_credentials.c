@@ -39,7 +39,7 @@ static const struct credential {
         {"clientCertFile", "clientCertFile", "client-cert", "Driver client cert file"},
 };
 
-static const char *submitted(const struct kube_conf *c, const struct credential *k)
+static const char *driver_credentials_submitted(const struct kube_conf *c, const struct credential *k)
 {
         _cleanup_free_ char *key = mem_printf(AUTH "%s", k->name);
         return conf_get_raw(c->conf, key);
@@ -50,7 +50,7 @@ static char *list_submitted(const struct kube_conf *c)
 {
         struct buf list = BUF_INIT;
         for (size_t i = 0; i < ARRAY_SIZE(credentials); i++)
-                if (submitted(c, &credentials[i]))
+                if (driver_credentials_submitted(c, &credentials[i]))
                         buf_printf(&list, "%s" AUTH "%s", list.len ? ", " : "", credentials[i].name);
         return list.len ? buf_steal(&list) : NULL;
 }
@@ -81,12 +81,12 @@ static int put_base64(const struct credential *k, const char *value, struct buf 
         return r;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int driver_credentials_check(const struct kube_conf *c, struct fst_error *error)
 {
         int r = 0;
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(credentials); i++) {
                 _cleanup_(buf_deinit) struct buf unused = BUF_INIT;
-                const char *value = submitted(c, &credentials[i]);
+                const char *value = driver_credentials_submitted(c, &credentials[i]);
                 r = value ? put_base64(&credentials[i], value, &unused, error) : 0;
         }
         return r;
@@ -110,7 +110,7 @@ static void warn_of_account(struct spark_pod *pod, const char *account, const ch
                  has ? kept : "", has ? ", named by its spec" : "");
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int driver_credentials_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *account = NULL;
         _cleanup_free_ char *list = list_submitted(c);
@@ -128,7 +128,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int driver_credentials_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&c->conf->set, e));)
                 if (text_ends_with(e->key, "oauthToken"))
@@ -137,13 +137,13 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
                 _cleanup_free_ char *key = mem_printf(AUTH "mounted.%s", credentials[i].mounted);
                 _cleanup_free_ char *path = mem_printf(FOLDER "/%s", credentials[i].item);
                 const char *mounted = conf_get_raw(c->conf, key);
-                if (mounted || submitted(c, &credentials[i]))
+                if (mounted || driver_credentials_submitted(c, &credentials[i]))
                         strmap_set(out, key, mounted ? mounted : path);
         }
         return 0;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int driver_credentials_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_free_ char *list = list_submitted(c);
         _cleanup_free_ char *name = secret_name(c);
@@ -154,7 +154,7 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
         json_array_append_new(out, secret);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(credentials); i++) {
                 _cleanup_(buf_deinit) struct buf value = BUF_INIT;
-                const char *text = submitted(c, &credentials[i]);
+                const char *text = driver_credentials_submitted(c, &credentials[i]);
                 r = text ? put_base64(&credentials[i], text, &value, error) : 0;
                 if (r == 0 && text)
                         kube_put(kube_child(secret, "data"), credentials[i].item, buf_text(&value));
@@ -164,8 +164,8 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step driver_credentials_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.DriverKubernetesCredentialsFeatureStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
-        .resources = resources,
+        .check = driver_credentials_check,
+        .configure = driver_credentials_configure,
+        .properties = driver_credentials_properties,
+        .resources = driver_credentials_resources,
 };

@@ -23,7 +23,7 @@ static int read_ports(const struct kube_conf *c, struct driver_ports *ports, str
                                    error);
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int driver_service_check(const struct kube_conf *c, struct fst_error *error)
 {
         struct driver_ports ports;
         _cleanup_free_ char *policy = NULL;
@@ -45,7 +45,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         return r < 0 ? r : read_ports(c, &ports, error);
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int driver_service_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         struct driver_ports ports;
         _cleanup_free_ char *namespace = NULL;
@@ -114,7 +114,7 @@ static int put_spec(const struct kube_conf *c, json_t *spec, struct fst_error *e
         return 0;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int driver_service_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         json_t *service = json_pack("{s:s,s:s,s:{},s:{}}", "apiVersion", "v1", "kind", "Service", "metadata", "spec");
         json_array_append_new(out, service);
@@ -124,7 +124,7 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step driver_service_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.DriverServiceFeatureStep",
-        .check = check,
-        .properties = properties,
-        .resources = resources,
+        .check = driver_service_check,
+        .properties = driver_service_properties,
+        .resources = driver_service_resources,
 };

@@ -25,7 +25,7 @@ static void add_words(const struct kube_conf *c, struct spark_pod *pod)
         pod_add_env(pod, "SPARK_DRIVER_ARGS", buf_text(&words));
 }
 
-static int add_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int driver_v2_3_add_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
         _cleanup_free_ char *class_path = NULL;
@@ -45,7 +45,7 @@ static int add_environment(const struct kube_conf *c, struct spark_pod *pod, str
         return 0;
 }
 
-static int add_resources(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int driver_v2_3_add_resources(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *limit = NULL;
         const char *cores = conf_get_raw(c->conf, "spark.driver.cores");
@@ -60,15 +60,15 @@ static int add_resources(const struct kube_conf *c, struct spark_pod *pod, struc
         return r;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int driver_v2_3_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
         int r = pod_put_container(c, pod, "spark-kubernetes-driver", error);
         json_object_del(pod->container, "securityContext");
         if (r == 0)
-                r = add_environment(c, pod, error);
+                r = driver_v2_3_add_environment(c, pod, error);
         if (r == 0)
-                r = add_resources(c, pod, error);
+                r = driver_v2_3_add_resources(c, pod, error);
         if (r == 0)
                 r = kube_driver_pod_name(c, &name, error);
         if (r < 0)
@@ -81,7 +81,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return r;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int driver_v2_3_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_free_ char *image = NULL;
         _cleanup_(strmap_deinit) struct strmap annotations = STRMAP_INIT;
@@ -96,7 +96,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         return kube_image(c, &image, error);
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int driver_v2_3_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
         int r = kube_driver_pod_name(c, &name, error);
@@ -110,7 +110,7 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
 
 const struct feature_step classic_driver_step = {
         .class_name = "org.apache.spark.deploy.k8s.submit.steps.BasicDriverConfigurationStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
+        .check = driver_v2_3_check,
+        .configure = driver_v2_3_configure,
+        .properties = driver_v2_3_properties,
 };

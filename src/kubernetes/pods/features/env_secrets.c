@@ -7,7 +7,7 @@
 #include <errno.h>
 
 /* Java's split(":") has two parts: what stands before and behind a colon, whatever colons come at the end. */
-static bool split(const char *reference, char **name, char **key)
+static bool env_secrets_split(const char *reference, char **name, char **key)
 {
         size_t n = strlen(reference), first = strcspn(reference, ":");
         while (n && reference[n - 1] == ':')
@@ -19,7 +19,7 @@ static bool split(const char *reference, char **name, char **key)
         return true;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int env_secrets_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap references = STRMAP_INIT;
         _cleanup_free_ char *prefix = mem_printf("spark.kubernetes.%s.secretKeyRef.", kube_role_name(c));
@@ -27,7 +27,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         for (struct strmap_entry *e = NULL; (e = strmap_next(&references, e));) {
                 _cleanup_free_ char *name = NULL;
                 _cleanup_free_ char *key = NULL;
-                if (!split(e->value, &name, &key))
+                if (!env_secrets_split(e->value, &name, &key))
                         return error_set(error, -EINVAL,
                                          "requirement failed: SecretKeyRef must be in the form name:key.");
                 json_array_append_new(kube_children(pod->container, "env"),
@@ -39,5 +39,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step env_secrets_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.EnvSecretsFeatureStep",
-        .configure = configure,
+        .configure = env_secrets_configure,
 };

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "kubernetes/conf/kube_settings.h"
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int executor_credentials_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         static const char own[] = "spark.kubernetes.authenticate.executor.serviceAccountName";
         static const char drivers[] = "spark.kubernetes.authenticate.driver.serviceAccountName";
@@ -19,5 +19,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step executor_credentials_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.ExecutorKubernetesCredentialsFeatureStep",
-        .configure = configure,
+        .configure = executor_credentials_configure,
 };

@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-static int driver_url(const struct kube_conf *c, char **out, struct fst_error *error)
+static int executor_v2_3_driver_url(const struct kube_conf *c, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *host = NULL;
         int64_t port;
@@ -30,7 +30,7 @@ static int driver_url(const struct kube_conf *c, char **out, struct fst_error *e
         return r;
 }
 
-static int add_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int executor_v2_3_add_environment(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
         _cleanup_(string_list_deinit) struct string_list options = {0};
@@ -38,7 +38,7 @@ static int add_environment(const struct kube_conf *c, struct spark_pod *pod, str
         _cleanup_free_ char *memory = NULL;
         _cleanup_free_ char *cores = NULL;
         _cleanup_free_ char *class_path = NULL;
-        int r = driver_url(c, &url, error);
+        int r = executor_v2_3_driver_url(c, &url, error);
         if (r == 0)
                 r = kube_string(c, "spark.executor.memory", &memory, error);
         if (r == 0)
@@ -64,7 +64,7 @@ static int add_environment(const struct kube_conf *c, struct spark_pod *pod, str
         return 0;
 }
 
-static int configure_container(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int executor_v2_3_configure_container(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *limit = NULL;
         _cleanup_free_ char *cores = NULL;
@@ -73,7 +73,7 @@ static int configure_container(const struct kube_conf *c, struct spark_pod *pod,
         int r = pod_put_container(c, pod, "executor", error);
         json_object_del(pod->container, "securityContext");
         if (r == 0)
-                r = add_environment(c, pod, error);
+                r = executor_v2_3_add_environment(c, pod, error);
         if (r == 0)
                 r = classic_memory_read(c, &memory, error);
         if (r == 0)
@@ -92,11 +92,11 @@ static int configure_container(const struct kube_conf *c, struct spark_pod *pod,
         return 0;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int executor_v2_3_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *name = mem_printf("%s-exec-%s", c->prefix, c->executor_id);
         size_t n = strlen(name);
-        int r = configure_container(c, pod, error);
+        int r = executor_v2_3_configure_container(c, pod, error);
         if (r < 0)
                 return r;
         kube_put(pod_metadata(pod), "name", name);
@@ -109,5 +109,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step classic_executor_step = {
         .class_name = "org.apache.spark.scheduler.cluster.k8s.ExecutorPodFactory",
-        .configure = configure,
+        .configure = executor_v2_3_configure,
 };

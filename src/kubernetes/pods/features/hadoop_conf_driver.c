@@ -15,12 +15,12 @@
 #define EXISTING "spark.kubernetes.hadoop.configMapName"
 #define MOST ((size_t)16 << 20) /* bytes, of a file */
 
-static char *map_name(const struct kube_conf *c)
+static char *hadoop_conf_driver_map_name(const struct kube_conf *c)
 {
         return mem_printf("%s-hadoop-config", c->prefix);
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int hadoop_conf_driver_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_free_ char *existing = NULL;
         int r = kube_string(c, EXISTING, &existing, error);
@@ -32,10 +32,10 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         return r;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int hadoop_conf_driver_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *existing = NULL;
-        _cleanup_free_ char *fresh = map_name(c);
+        _cleanup_free_ char *fresh = hadoop_conf_driver_map_name(c);
         const char *folder = c->env("HADOOP_CONF_DIR");
         int r = kube_string(c, EXISTING, &existing, error);
         if (r < 0 || (!folder && !existing))
@@ -52,20 +52,20 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int hadoop_conf_driver_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         _cleanup_free_ char *existing = NULL;
-        _cleanup_free_ char *fresh = map_name(c);
+        _cleanup_free_ char *fresh = hadoop_conf_driver_map_name(c);
         int r = kube_string(c, EXISTING, &existing, error);
         if (r == 0 && (existing || c->env("HADOOP_CONF_DIR")))
                 strmap_set(out, HADOOP_FILES_MAP_KEY, existing ? existing : fresh);
         return r;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int hadoop_conf_driver_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list names = {0};
-        _cleanup_free_ char *name = map_name(c);
+        _cleanup_free_ char *name = hadoop_conf_driver_map_name(c);
         const char *folder = c->env("HADOOP_CONF_DIR");
         int r = 0;
         if (!folder)
@@ -82,8 +82,8 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step hadoop_conf_driver_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.HadoopConfDriverFeatureStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
-        .resources = resources,
+        .check = hadoop_conf_driver_check,
+        .configure = hadoop_conf_driver_configure,
+        .properties = hadoop_conf_driver_properties,
+        .resources = hadoop_conf_driver_resources,
 };

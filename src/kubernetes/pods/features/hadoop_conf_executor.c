@@ -4,7 +4,7 @@
 #include "conf/conf.h"
 #include "kubernetes/pods/hadoop_files.h"
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int hadoop_conf_executor_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         const char *map = conf_get_raw(c->conf, HADOOP_FILES_MAP_KEY);
         if (map)
@@ -14,5 +14,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step hadoop_conf_executor_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.HadoopConfExecutorFeatureStep",
-        .configure = configure,
+        .configure = hadoop_conf_executor_configure,
 };

@@ -77,7 +77,7 @@ static void put_remote(const struct string_list *uris, struct buf *list)
 }
 
 /* The config map that says what to download: NULL if nothing is. The caller owns it. */
-static char *map_name(const struct kube_conf *c, const struct downloads *d)
+static char *init_container_map_name(const struct kube_conf *c, const struct downloads *d)
 {
         _cleanup_(buf_deinit) struct buf remote = BUF_INIT;
         const char *given = conf_get_raw(c->conf, INIT_MAP);
@@ -88,7 +88,7 @@ static char *map_name(const struct kube_conf *c, const struct downloads *d)
         return remote.len ? mem_printf("%s-init-config", c->prefix) : NULL;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int init_container_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_(downloads_deinit) struct downloads d = {0};
         int r = read_downloads(c, &d, error);
@@ -102,7 +102,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
         return r;
 }
 
-static json_t *mount(const char *volume, const char *path)
+static json_t *init_container_mount(const char *volume, const char *path)
 {
         return json_pack("{s:s,s:o}", "name", volume, "mountPath", kube_text(path));
 }
@@ -118,11 +118,11 @@ static int add_container(const struct kube_conf *c, const struct downloads *d, s
                 r = kube_string(c, "spark.kubernetes.container.image.pullPolicy", &policy, error);
         if (r < 0)
                 return r;
-        json_t *init =
-                json_pack("{s:s,s:o,s:o,s:[o,o,o],s:[s,s]}", "name", "spark-init", "image", kube_text(image),
-                          "imagePullPolicy", kube_text(policy), "volumeMounts",
-                          mount(PROPERTIES_VOLUME, PROPERTIES_FOLDER), mount(JARS_VOLUME, d->jars_folder),
-                          mount(FILES_VOLUME, d->files_folder), "args", "init", PROPERTIES_FOLDER "/" PROPERTIES);
+        json_t *init = json_pack(
+                "{s:s,s:o,s:o,s:[o,o,o],s:[s,s]}", "name", "spark-init", "image", kube_text(image), "imagePullPolicy",
+                kube_text(policy), "volumeMounts", init_container_mount(PROPERTIES_VOLUME, PROPERTIES_FOLDER),
+                init_container_mount(JARS_VOLUME, d->jars_folder), init_container_mount(FILES_VOLUME, d->files_folder),
+                "args", "init", PROPERTIES_FOLDER "/" PROPERTIES);
         kube_environment(c, &environment);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&environment, e));)
                 json_array_append_new(kube_children(init, "env"),
@@ -169,13 +169,13 @@ static void add_class_path(const struct kube_conf *c, const struct downloads *d,
                 pod_add_env(pod, "SPARK_MOUNTED_CLASSPATH", buf_text(&path));
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int init_container_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(downloads_deinit) struct downloads d = {0};
         int r = read_downloads(c, &d, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *map = map_name(c, &d);
+        _cleanup_free_ char *map = init_container_map_name(c, &d);
         add_class_path(c, &d, pod);
         if (!map)
                 return 0;
@@ -200,13 +200,13 @@ static void put_resolved(const struct string_list *uris, const char *key, struct
                 strmap_set(out, key, buf_text(&list));
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int init_container_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         _cleanup_(downloads_deinit) struct downloads d = {0};
         int r = read_downloads(c, &d, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *map = map_name(c, &d);
+        _cleanup_free_ char *map = init_container_map_name(c, &d);
         put_resolved(&d.jars, "spark.jars", out);
         put_resolved(&d.files, "spark.files", out);
         if (map) {
@@ -216,14 +216,14 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
         return 0;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int init_container_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_(downloads_deinit) struct downloads d = {0};
         _cleanup_(buf_deinit) struct buf jars = BUF_INIT, files = BUF_INIT, text = BUF_INIT;
         int r = read_downloads(c, &d, error);
         if (r < 0 || c->role == KUBE_EXECUTOR)
                 return r;
-        _cleanup_free_ char *map = map_name(c, &d);
+        _cleanup_free_ char *map = init_container_map_name(c, &d);
         if (!map)
                 return 0;
         put_remote(&d.jars, &jars);
@@ -246,8 +246,8 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step init_container_step = {
         .class_name = "org.apache.spark.deploy.k8s.submit.steps.DriverInitContainerBootstrapStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
-        .resources = resources,
+        .check = init_container_check,
+        .configure = init_container_configure,
+        .properties = init_container_properties,
+        .resources = init_container_resources,
 };

@@ -41,7 +41,7 @@ static void kerberos_deinit(struct kerberos *k)
                 free(texts[i]);
 }
 
-static int read_settings(const struct kube_conf *c, struct kerberos *k, struct fst_error *error)
+static int kerberos_conf_driver_read_settings(const struct kube_conf *c, struct kerberos *k, struct fst_error *error)
 {
         const struct {
                 const char *key;
@@ -54,33 +54,38 @@ static int read_settings(const struct kube_conf *c, struct kerberos *k, struct f
         return r;
 }
 
-static int refuse(const char *sentence, struct fst_error *error)
+static int kerberos_conf_driver_refuse(const char *sentence, struct fst_error *error)
 {
         return error_set(error, -EINVAL, "requirement failed: %s", sentence);
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int kerberos_conf_driver_check(const struct kube_conf *c, struct fst_error *error)
 {
         _cleanup_(kerberos_deinit) struct kerberos k = {0};
-        int r = read_settings(c, &k, error);
+        int r = kerberos_conf_driver_read_settings(c, &k, error);
         if (r < 0)
                 return r;
         if (k.krb5_file && k.krb5_map)
-                return refuse("Do not specify both a Krb5 local file and the ConfigMap as the creation of an "
-                              "additional ConfigMap, when one is already specified, is extraneous",
-                              error);
+                return kerberos_conf_driver_refuse(
+                        "Do not specify both a Krb5 local file and the ConfigMap as the creation of an "
+                        "additional ConfigMap, when one is already specified, is extraneous",
+                        error);
         if (k.keytab && !k.principal)
-                return refuse("If a Kerberos keytab is specified you must also specify a Kerberos principal", error);
+                return kerberos_conf_driver_refuse(
+                        "If a Kerberos keytab is specified you must also specify a Kerberos principal", error);
         if (k.principal && !k.keytab)
-                return refuse("If a Kerberos principal is specified you must also specify a Kerberos keytab", error);
+                return kerberos_conf_driver_refuse(
+                        "If a Kerberos principal is specified you must also specify a Kerberos keytab", error);
         if (k.secret && !k.item)
-                return refuse("If a secret storing a Kerberos Delegation Token is specified you must also specify the "
-                              "item-key where the data is stored",
-                              error);
+                return kerberos_conf_driver_refuse(
+                        "If a secret storing a Kerberos Delegation Token is specified you must also specify the "
+                        "item-key where the data is stored",
+                        error);
         if (k.item && !k.secret)
-                return refuse("If a secret data item-key where the data of the Kerberos Delegation Token is specified "
-                              "you must also specify the name of the secret",
-                              error);
+                return kerberos_conf_driver_refuse(
+                        "If a secret data item-key where the data of the Kerberos Delegation Token is specified "
+                        "you must also specify the name of the secret",
+                        error);
         if (!k.krb5_file && !k.krb5_map)
                 log_info("KerberosConfDriverFeatureStep",
                          "You have not specified a krb5.conf file locally or via a ConfigMap. Make sure that you have "
@@ -89,7 +94,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
 }
 
 /* The name of a path's file, as Java's File has it. Borrowed. */
-static const char *file_name(const char *path)
+static const char *kerberos_conf_driver_file_name(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
@@ -102,35 +107,36 @@ static bool keytab_travels(const struct kerberos *k)
         return k->keytab && !(uri_parse(k->keytab, &parts) && uri_has_scheme(&parts, "local"));
 }
 
-static char *named(const struct kube_conf *c, const char *suffix)
+static char *kerberos_conf_driver_named(const struct kube_conf *c, const char *suffix)
 {
         return mem_printf("%s-%s", c->prefix, suffix);
 }
 
 static void mount_krb5(const struct kube_conf *c, const struct kerberos *k, struct spark_pod *pod)
 {
-        _cleanup_free_ char *fresh = named(c, KRB5_VOLUME);
+        _cleanup_free_ char *fresh = kerberos_conf_driver_named(c, KRB5_VOLUME);
         if (!k->krb5_file && !k->krb5_map)
                 return;
         json_t *volume = config_map_volume(KRB5_VOLUME, k->krb5_map ? k->krb5_map : fresh);
         if (!k->krb5_map)
                 json_array_append_new(kube_children(kube_child(volume, "configMap"), "items"),
-                                      key_to_path(file_name(k->krb5_file), file_name(k->krb5_file)));
+                                      key_to_path(kerberos_conf_driver_file_name(k->krb5_file),
+                                                  kerberos_conf_driver_file_name(k->krb5_file)));
         pod_add_volume(pod, volume);
         json_array_append_new(
                 kube_children(pod->container, "volumeMounts"),
                 json_pack("{s:s,s:s,s:s}", "name", KRB5_VOLUME, "mountPath", "/etc/krb5.conf", "subPath", "krb5.conf"));
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int kerberos_conf_driver_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(kerberos_deinit) struct kerberos k = {0};
-        int r = read_settings(c, &k, error);
+        int r = kerberos_conf_driver_read_settings(c, &k, error);
         if (r < 0)
                 return r;
         mount_krb5(c, &k, pod);
         if (keytab_travels(&k)) {
-                _cleanup_free_ char *secret = named(c, KEYTAB_VOLUME);
+                _cleanup_free_ char *secret = kerberos_conf_driver_named(c, KEYTAB_VOLUME);
                 pod_add_volume(pod, secret_volume(KEYTAB_VOLUME, secret));
                 pod_add_mount(pod, KEYTAB_VOLUME, KEYTAB_FOLDER);
         } else if (k.secret) {
@@ -142,12 +148,12 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int kerberos_conf_driver_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         _cleanup_(kerberos_deinit) struct kerberos k = {0};
-        int r = read_settings(c, &k, error);
+        int r = kerberos_conf_driver_read_settings(c, &k, error);
         if (r == 0 && keytab_travels(&k)) {
-                _cleanup_free_ char *path = mem_printf(KEYTAB_FOLDER "/%s", file_name(k.keytab));
+                _cleanup_free_ char *path = mem_printf(KEYTAB_FOLDER "/%s", kerberos_conf_driver_file_name(k.keytab));
                 strmap_set(out, KEYTAB, path);
         }
         return r;
@@ -155,27 +161,28 @@ static int properties(const struct kube_conf *c, struct strmap *out, struct fst_
 
 static int add_keytab(const struct kube_conf *c, const char *path, json_t *out, struct fst_error *error)
 {
-        _cleanup_free_ char *name = named(c, KEYTAB_VOLUME);
+        _cleanup_free_ char *name = kerberos_conf_driver_named(c, KEYTAB_VOLUME);
         _cleanup_(buf_deinit) struct buf content = BUF_INIT, text = BUF_INIT;
         int r = file_text_read(path, MOST, &content, error);
         if (r < 0)
                 return r;
         json_t *secret = kube_immutable("Secret", name);
         base64_put(&text, buf_text(&content), content.len);
-        kube_put(kube_child(secret, "data"), file_name(path), buf_text(&text));
+        kube_put(kube_child(secret, "data"), kerberos_conf_driver_file_name(path), buf_text(&text));
         json_array_append_new(out, secret);
         return 0;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int kerberos_conf_driver_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_(kerberos_deinit) struct kerberos k = {0};
-        int r = read_settings(c, &k, error);
+        int r = kerberos_conf_driver_read_settings(c, &k, error);
         if (r == 0 && k.krb5_file) {
-                _cleanup_free_ char *name = named(c, KRB5_VOLUME);
+                _cleanup_free_ char *name = kerberos_conf_driver_named(c, KRB5_VOLUME);
                 json_t *map = kube_immutable("ConfigMap", name);
                 json_array_append_new(out, map);
-                r = file_content_put(kube_child(map, "data"), file_name(k.krb5_file), k.krb5_file, MOST, error);
+                r = file_content_put(kube_child(map, "data"), kerberos_conf_driver_file_name(k.krb5_file), k.krb5_file,
+                                     MOST, error);
         }
         if (r == 0 && keytab_travels(&k))
                 r = add_keytab(c, k.keytab, out, error);
@@ -184,8 +191,8 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step kerberos_conf_driver_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.KerberosConfDriverFeatureStep",
-        .check = check,
-        .configure = configure,
-        .properties = properties,
-        .resources = resources,
+        .check = kerberos_conf_driver_check,
+        .configure = kerberos_conf_driver_configure,
+        .properties = kerberos_conf_driver_properties,
+        .resources = kerberos_conf_driver_resources,
 };

@@ -34,7 +34,7 @@ static void add_directory(struct spark_pod *pod, const char *path, int number, b
 }
 
 /* The directories in one text, that of Java's split(",") again: without what is empty at its end. */
-static char *choose(const struct kube_conf *c)
+static char *local_dirs_choose(const struct kube_conf *c)
 {
         const char *set = c->env("SPARK_LOCAL_DIRS");
         if (!set)
@@ -45,7 +45,7 @@ static char *choose(const struct kube_conf *c)
         return list;
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int local_dirs_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         bool in_memory;
@@ -54,7 +54,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
                 return r;
         put_mounted(pod, &list);
         if (list.len == 0) {
-                _cleanup_free_ char *all = choose(c);
+                _cleanup_free_ char *all = local_dirs_choose(c);
                 char *rest = all, *path;
                 buf_puts(&list, all);
                 for (int number = 1; (path = strsep(&rest, ",")); number++)
@@ -64,7 +64,7 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int local_dirs_check(const struct kube_conf *c, struct fst_error *error)
 {
         bool in_memory;
         return kube_bool(c, "spark.kubernetes.local.dirs.tmpfs", &in_memory, error);
@@ -72,6 +72,6 @@ static int check(const struct kube_conf *c, struct fst_error *error)
 
 const struct feature_step local_dirs_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.LocalDirsFeatureStep",
-        .check = check,
-        .configure = configure,
+        .check = local_dirs_check,
+        .configure = local_dirs_configure,
 };

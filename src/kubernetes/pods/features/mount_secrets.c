@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int mount_secrets_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap secrets = STRMAP_INIT;
         _cleanup_free_ char *prefix = mem_printf("spark.kubernetes.%s.secrets.", kube_role_name(c));
@@ -18,5 +18,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step mount_secrets_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.MountSecretsFeatureStep",
-        .configure = configure,
+        .configure = mount_secrets_configure,
 };

@@ -74,7 +74,7 @@ static json_t *make_source(const struct kube_conf *c, const struct volume_spec *
         }
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int mount_volumes_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         static const char *const sources[] = {
                 [VOLUME_HOST_PATH] = "hostPath",
@@ -114,7 +114,7 @@ static json_t *make_claim(const struct kube_conf *c, const struct volume_spec *v
         return claim;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int mount_volumes_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_(volume_specs_deinit) struct volume_specs specs = {0};
         bool legacy;
@@ -129,7 +129,7 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
         return r;
 }
 
-static int check(const struct kube_conf *c, struct fst_error *error)
+static int mount_volumes_check(const struct kube_conf *c, struct fst_error *error)
 {
         bool legacy;
         return kube_bool(c, "spark.kubernetes.legacy.useReadWriteOnceAccessMode", &legacy, error);
@@ -137,7 +137,7 @@ static int check(const struct kube_conf *c, struct fst_error *error)
 
 const struct feature_step mount_volumes_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.MountVolumesFeatureStep",
-        .check = check,
-        .configure = configure,
-        .resources = resources,
+        .check = mount_volumes_check,
+        .configure = mount_volumes_configure,
+        .resources = mount_volumes_resources,
 };

@@ -5,7 +5,7 @@
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/conf/kube_settings.h"
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int network_policy_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
         _cleanup_free_ char *namespace = NULL;
         _cleanup_free_ char *name = mem_printf("%s-policy", c->prefix);
@@ -24,5 +24,5 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step network_policy_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.NetworkPolicyFeatureStep",
-        .resources = resources,
+        .resources = network_policy_resources,
 };

@@ -12,14 +12,14 @@
 #define FILE_NAME "pod-spec-template.yml"
 #define ITEM "podspec-configmap-key"
 
-static char *map_name(const struct kube_conf *c)
+static char *pod_template_map_map_name(const struct kube_conf *c)
 {
         return mem_printf("%s-driver-podspec-conf-map", c->prefix);
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int pod_template_map_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        _cleanup_free_ char *name = map_name(c);
+        _cleanup_free_ char *name = pod_template_map_map_name(c);
         if (!kube_is_set(c, TEMPLATE))
                 return 0;
         json_t *volume = config_map_volume(VOLUME, name);
@@ -29,16 +29,16 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
         return 0;
 }
 
-static int properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
+static int pod_template_map_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         if (kube_is_set(c, TEMPLATE))
                 strmap_set(out, TEMPLATE, FOLDER "/" FILE_NAME);
         return 0;
 }
 
-static int resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
+static int pod_template_map_resources(const struct kube_conf *c, json_t *out, struct fst_error *error)
 {
-        _cleanup_free_ char *name = map_name(c);
+        _cleanup_free_ char *name = pod_template_map_map_name(c);
         _cleanup_free_ char *uri = NULL;
         _cleanup_free_ char *path = NULL;
         if (!kube_is_set(c, TEMPLATE))
@@ -55,7 +55,7 @@ static int resources(const struct kube_conf *c, json_t *out, struct fst_error *e
 
 const struct feature_step pod_template_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.PodTemplateConfigMapStep",
-        .configure = configure,
-        .properties = properties,
-        .resources = resources,
+        .configure = pod_template_map_configure,
+        .properties = pod_template_map_properties,
+        .resources = pod_template_map_resources,
 };

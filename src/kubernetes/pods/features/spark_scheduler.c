@@ -23,7 +23,7 @@ static bool is_meant(struct spark_pod *pod)
         return name && strcmp(name, SCHEDULER) == 0;
 }
 
-static const char *request_of(struct spark_pod *pod, const char *kind, const char *name)
+static const char *spark_scheduler_request_of(struct spark_pod *pod, const char *kind, const char *name)
 {
         json_t *resources = json_object_get(pod->container, "resources");
         return json_string_value(json_object_get(json_object_get(resources, kind), name));
@@ -31,9 +31,9 @@ static const char *request_of(struct spark_pod *pod, const char *kind, const cha
 
 static void annotate_driver(struct spark_pod *pod, json_t *annotations)
 {
-        kube_put_new(annotations, "spark-driver-cpu", request_of(pod, "requests", "cpu"));
-        kube_put_new(annotations, "spark-driver-mem", request_of(pod, "requests", "memory"));
-        kube_put_new(annotations, "spark-driver-" GPU, request_of(pod, "limits", GPU));
+        kube_put_new(annotations, "spark-driver-cpu", spark_scheduler_request_of(pod, "requests", "cpu"));
+        kube_put_new(annotations, "spark-driver-mem", spark_scheduler_request_of(pod, "requests", "memory"));
+        kube_put_new(annotations, "spark-driver-" GPU, spark_scheduler_request_of(pod, "limits", GPU));
 }
 
 static int annotate_executors(const struct kube_conf *c, json_t *annotations, struct fst_error *error)
@@ -73,7 +73,7 @@ static int annotate_count(const struct kube_conf *c, json_t *annotations, struct
         return 0;
 }
 
-static bool has_key(const json_t *expressions, const char *key)
+static bool spark_scheduler_has_key(const json_t *expressions, const char *key)
 {
         json_t *expression;
         size_t i;
@@ -101,13 +101,13 @@ static void say_as_affinity(struct spark_pod *pod)
         json_array_foreach(terms, i, term) {
                 json_t *expressions = kube_children(term, "matchExpressions");
                 json_object_foreach((json_t *)selectors, key, value)
-                        if (!has_key(expressions, key))
+                        if (!spark_scheduler_has_key(expressions, key))
                                 json_array_append_new(expressions, json_pack("{s:s,s:s,s:[O]}", "key", key, "operator",
                                                                              "In", "values", value));
         }
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int spark_scheduler_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         if (!is_meant(pod))
                 return 0;
@@ -123,5 +123,5 @@ static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fs
 
 const struct feature_step spark_scheduler_step = {
         .class_name = "firesteel.SparkSchedulerFeatureStep",
-        .configure = configure,
+        .configure = spark_scheduler_configure,
 };

@@ -20,7 +20,7 @@ static char *group_name(const struct kube_conf *c)
         return mem_printf("%s-podgroup", c->app_id);
 }
 
-static int configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
+static int volcano_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
         _cleanup_free_ char *name = group_name(c);
         kube_put(kube_child(pod_metadata(pod), "annotations"), "scheduling.k8s.io/group-name", name);
@@ -68,6 +68,6 @@ static int pre_resources(const struct kube_conf *c, json_t *out, struct fst_erro
 
 const struct feature_step volcano_step = {
         .class_name = "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep",
-        .configure = configure,
+        .configure = volcano_configure,
         .pre_resources = pre_resources,
 };
