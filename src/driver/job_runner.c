@@ -153,10 +153,6 @@ static void job_runner_receive(struct job_runner *r, struct message *m)
                 pthread_cond_signal(&m->call->done);
                 pthread_mutex_unlock(&r->lock);
                 break;
-        case MESSAGE_KILL_EXECUTOR:
-                r->backend->class->kill_executor(r->backend, m->executor, m->decommission, m->reason);
-                free(m->reason);
-                break;
         case MESSAGE_QUIT:
                 r->quitting = true;
                 __attribute__((fallthrough));
@@ -194,6 +190,16 @@ static bool enough_registered(struct job_runner *r, int64_t now)
                                           r->backend->class->expected_cores(r->backend, &ratio), now);
 }
 
+/* Executors that the scheduler wants to go. Their loss may be the scheduler's next event. */
+static void job_runner_kill_executors(struct job_runner *r)
+{
+        for (struct executor_kill kill; sched_next_kill(r->sched, &kill);) {
+                if (r->backend->class->kill_executor)
+                        r->backend->class->kill_executor(r->backend, kill.executor, kill.decommission, kill.reason);
+                free(kill.reason);
+        }
+}
+
 static void *runner_main(void *arg)
 {
         struct job_runner *r = arg;
@@ -211,6 +217,7 @@ static void *runner_main(void *arg)
                         sched_tick(r->sched, now);
                 if (gangs_deadline(r->gangs) <= now)
                         gangs_tick(r->gangs, now);
+                job_runner_kill_executors(r);
                 if (!r->stopping && enough_registered(r, now))
                         sched_revive(r->sched, now);
                 if (!r->stopping && allocation_deadline(r->allocation) <= now)
@@ -344,7 +351,6 @@ void job_runner_free(struct job_runner *r)
                         free(m->job);
                 }
                 buf_deinit(&m->question);
-                free(m->reason);
                 free(m->group);
                 free(m->tag);
                 free(m);

@@ -37,8 +37,7 @@ enum message_kind {
         MESSAGE_STOP,
         MESSAGE_QUIT,
         MESSAGE_GANG,
-        MESSAGE_CALL,
-        MESSAGE_KILL_EXECUTOR
+        MESSAGE_CALL
 };
 
 /* Something for the runner's thread to do, and the thread that waits for it. */
@@ -60,9 +59,6 @@ struct message {
         const int *noted;        /* where that of a job is noted by now */
         struct gang_asker asker; /* MESSAGE_GANG, with its question */
         struct buf question;
-        int executor; /* MESSAGE_KILL_EXECUTOR: who is to go, and why */
-        bool decommission;
-        char *reason;
 };
 
 struct job_runner {

@@ -116,12 +116,6 @@ static void scheduler_ops_kill_task(void *owner, int executor, int64_t task_id, 
         r->backend->class->kill_task(r->backend, executor, task_id, interrupt, reason);
 }
 
-static void scheduler_ops_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
-                                    enum task_state state, const char *message)
-{
-        /* The backend tells of the whole run: job_runner_run_lost. */
-}
-
 static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct job_runner *r = owner;
@@ -240,17 +234,6 @@ static int scheduler_ops_preferred(void *owner, const struct lineage *rdd, int p
         return n > 0 ? n : near_files(rdd_of_const(rdd), partition, out, max);
 }
 
-/* In a turn of its own: what the backend does about it is an event for the scheduler, which is busy with another. */
-static void scheduler_ops_kill_executor(void *owner, int executor, bool decommission, const char *reason)
-{
-        struct job_runner *r = owner;
-        if (r->backend->class->kill_executor)
-                job_runner_post(r, (struct message){.kind = MESSAGE_KILL_EXECUTOR,
-                                                    .executor = executor,
-                                                    .decommission = decommission,
-                                                    .reason = mem_strdup(reason)});
-}
-
 static void scheduler_ops_excluded(void *owner, const struct exclusion *what)
 {
         struct job_runner *r = owner;
@@ -277,14 +260,12 @@ const struct sched_ops scheduler_orders = {
         .unschedulable = scheduler_ops_unschedulable,
         .may_prefer = scheduler_ops_may_prefer,
         .preferred = scheduler_ops_preferred,
-        .kill_executor = scheduler_ops_kill_executor,
         .job_started = scheduler_ops_job_started,
         .stage_submitted = scheduler_ops_stage_submitted,
         .launch = scheduler_ops_launch,
         .barrier_launching = scheduler_ops_barrier_launching,
         .outputs_reset = scheduler_ops_outputs_reset,
         .kill_task = scheduler_ops_kill_task,
-        .task_lost = scheduler_ops_task_lost,
         .stage_completed = scheduler_ops_stage_completed,
         .job_ended = scheduler_ops_job_ended,
         .map_output_removed = scheduler_ops_map_output_removed,

@@ -338,8 +338,15 @@ bool sched_result_is_needed(const struct sched *s, int64_t task_id)
         return stage->jobs.len > 0 && !map_outputs_has(stage->outputs, info.output);
 }
 
+bool sched_next_kill(struct sched *s, struct executor_kill *kill)
+{
+        return queue_pop(&s->tasks.kills, kill);
+}
+
 int64_t sched_deadline(const struct sched *s)
 {
+        if (!queue_is_empty(&s->tasks.kills))
+                return s->now;
         return MIN(s->resubmit_at, task_scheduler_deadline(&s->tasks));
 }
 

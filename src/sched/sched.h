@@ -129,7 +129,7 @@ struct sched_ops {
 
         /*
          * An attempt ended for which no status was given and none will be taken: its executor was lost
-         * (TASK_EXECUTOR_LOST or TASK_PREEMPTED).
+         * (TASK_EXECUTOR_LOST or TASK_PREEMPTED). May be NULL, for an owner that knows which runs an executor had.
          */
         void (*task_lost)(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
                           const char *message);
@@ -187,12 +187,22 @@ struct sched_ops {
         /* An executor or host failed too often, or has been given another chance. */
         void (*excluded)(void *owner, const struct exclusion *what);
 
-        /* The scheduler wishes an executor away (excluded, and the configuration says so). Its loss is told later. */
-        void (*kill_executor)(void *owner, int executor, bool decommission, const char *reason);
-
         /* No executor may run some task of @set: new ones are needed; or (@yes false) this is over. */
         void (*unschedulable)(void *owner, struct task_set *set, bool yes);
 };
+
+/* An executor that must go: it is excluded, and the configuration says so. Its loss is told later. */
+struct executor_kill {
+        int executor;
+        bool decommission;
+        char *reason; /* owned */
+};
+
+/*
+ * Takes the oldest of these out, into *@kill, whose reason becomes the caller's. False: there is none. Ask after each
+ * event; sched_deadline is in the past as long as there is one.
+ */
+bool sched_next_kill(struct sched *s, struct executor_kill *kill);
 
 /* @config is copied, with what it points to; @ops and @owner are borrowed for the scheduler's life. Never NULL. */
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner);

@@ -358,7 +358,8 @@ static void sched_recorder_task_lost(void *owner, int executor, struct task_set 
         trace_put_number(b, state);
         trace_put_text(b, message);
         sched_recorder_end(r);
-        r->ops->task_lost(r->owner, executor, set, task_id, state, message);
+        if (r->ops->task_lost)
+                r->ops->task_lost(r->owner, executor, set, task_id, state, message);
 }
 
 static void sched_recorder_task_accepted(void *owner, const struct task_attempt_info *info,
@@ -531,17 +532,14 @@ static void sched_recorder_excluded(void *owner, const struct exclusion *what)
                 r->ops->excluded(r->owner, what);
 }
 
-static void sched_recorder_kill_executor(void *owner, int executor, bool decommission, const char *reason)
+void sched_recorder_kill_executor(struct sched_recorder *r, const struct executor_kill *kill)
 {
-        struct sched_recorder *r = owner;
         struct buf *b = sched_recorder_begin(r, "= kill_executor");
 
-        trace_put_number(b, executor);
-        trace_put_number(b, decommission);
-        trace_put_text(b, reason);
+        trace_put_number(b, kill->executor);
+        trace_put_number(b, kill->decommission);
+        trace_put_text(b, kill->reason);
         sched_recorder_end(r);
-        if (r->ops->kill_executor)
-                r->ops->kill_executor(r->owner, executor, decommission, reason);
 }
 
 static void sched_recorder_unschedulable(void *owner, struct task_set *set, bool yes)
@@ -557,7 +555,7 @@ static void sched_recorder_unschedulable(void *owner, struct task_set *set, bool
 }
 
 _Static_assert(
-        sizeof(struct sched_ops) == 21 * sizeof(void (*)(void)),
+        sizeof(struct sched_ops) == 20 * sizeof(void (*)(void)),
         "a new operation must be recorded too: add it here, to the format in sched_recorder.h and to the replay");
 
 static const struct sched_ops recorder_ops = {
@@ -580,7 +578,6 @@ static const struct sched_ops recorder_ops = {
         .barrier_launching = sched_recorder_barrier_launching,
         .outputs_reset = sched_recorder_outputs_reset,
         .excluded = sched_recorder_excluded,
-        .kill_executor = sched_recorder_kill_executor,
         .unschedulable = sched_recorder_unschedulable,
 };
 
@@ -643,7 +640,7 @@ void sched_record(struct sched *s, struct sched_trace_sink sink)
         r->sink = sink;
         r->ops = s->ops;
         r->owner = s->owner;
-        s->recorder = r;
+        s->recorder = s->tasks.recorder = r;
         s->ops = s->tasks.ops = &recorder_ops;
         s->owner = s->tasks.ops_owner = r;
         sched_recorder_begin(r, SCHED_TRACE_FIRST_LINE);

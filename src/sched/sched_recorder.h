@@ -1,7 +1,7 @@
 /*
  * A trace of what a scheduler was told and what it decided, line by line in the order in which it happened. Fed to a
- * fresh scheduler (sched/simulator/sched_replay.h), the same trace must come out: so a run of a real driver is judged by
- * `firesteel simulate --replay`, and what a simulation found is kept as a file.
+ * fresh scheduler (sched/simulator/sched_replay.h), the same trace must come out: so a run of a real driver is judged
+ * by `firesteel simulate --replay`, and what a simulation found is kept as a file.
  *
  *      struct sched *s = sched_new(&config, &ops, owner);
  *      sched_record(s, (struct sched_trace_sink){.write = to_file, .close = close_file, .owner = file});
@@ -131,6 +131,7 @@ void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, c
                            int64_t now);
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now);
 void sched_recorder_lose_host(struct sched_recorder *r, const char *host, const char *message, int64_t now);
+void sched_recorder_kill_executor(struct sched_recorder *r, const struct executor_kill *kill);
 void sched_recorder_kill_attempt(struct sched_recorder *r, int64_t task_id, bool interrupt, const char *reason);
 void sched_recorder_result_fits(struct sched_recorder *r, int64_t task_id, int64_t bytes, int64_t now);
 void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool caused_by_app, const char *message,

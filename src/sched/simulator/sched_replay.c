@@ -180,11 +180,6 @@ static void sched_replay_kill_task(void *owner, int executor, int64_t task_id, b
 {
 }
 
-static void sched_replay_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
-                                   enum task_state state, const char *message)
-{
-}
-
 static void sched_replay_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
 }
@@ -215,7 +210,6 @@ static const struct sched_ops replay_ops = {
         .stage_submitted = sched_replay_stage_submitted,
         .launch = sched_replay_launch,
         .kill_task = sched_replay_kill_task,
-        .task_lost = sched_replay_task_lost,
         .stage_completed = sched_replay_stage_completed,
         .job_ended = sched_replay_job_ended,
         .map_output_removed = sched_replay_map_output_removed,

@@ -468,6 +468,8 @@ static void step(struct sim *sim)
                 sched_unregister_shuffle(sim->s, (int)roll(sim, (uint32_t)sim->n_shuffles));
         else if (sim->runs.len > 0)
                 end_task(sim);
+        for (struct executor_kill kill; sched_next_kill(sim->s, &kill);) /* nobody obeys */
+                free(kill.reason);
         if (sched_deadline(sim->s) <= sim->now || (sim->runs.len == 0 && sched_deadline(sim->s) < INT64_MAX)) {
                 sim->now = MAX(sim->now, sched_deadline(sim->s));
                 sched_tick(sim->s, sim->now);

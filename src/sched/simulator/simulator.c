@@ -508,6 +508,15 @@ static void simulator_handle(struct sim *sim, const struct event *event)
         }
 }
 
+/* Executors that the scheduler wants to go, do. */
+static void simulator_kill_executors(struct sim *sim)
+{
+        for (struct executor_kill kill; sched_next_kill(sim->s, &kill);) {
+                sim_at(sim, 0, SIM_DIE, kill.executor, 0);
+                free(kill.reason);
+        }
+}
+
 /* Take what has come, then let the scheduler decide. False when nothing is left to wait for. */
 static bool simulator_turn(struct sim *sim)
 {
@@ -526,6 +535,7 @@ static bool simulator_turn(struct sim *sim)
                 simulator_handle(sim, &event);
         }
         tell_statuses(sim);
+        simulator_kill_executors(sim);
         int64_t since = clock_of(sim);
 
         if (sched_deadline(sim->s) <= sim->now)

@@ -406,11 +406,6 @@ static void simulator_invariants_outputs_reset(void *owner, struct job *job)
         sim_commits_reset(j);
 }
 
-static void simulator_invariants_kill_executor(void *owner, int executor, bool decommission, const char *reason)
-{
-        sim_at(owner, 0, SIM_DIE, executor, 0);
-}
-
 static void simulator_invariants_unschedulable(void *owner, struct task_set *set, bool yes)
 {
         ((struct sim *)owner)->report->unschedulable += yes;
@@ -435,7 +430,6 @@ const struct sched_ops sim_ops = {
         .rack = sim_rack,
         .barrier_launching = sim_barrier_launching,
         .excluded = sim_excluded,
-        .kill_executor = simulator_invariants_kill_executor,
         .unschedulable = simulator_invariants_unschedulable,
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "sched/sched_recorder.h"
 #include "sched/tasks/task_scheduler.h"
 
 #define LOG "HealthTracker"
@@ -134,8 +135,13 @@ static void kill_excluded(struct task_scheduler *ts, int executor, const char *w
 {
         const struct exclusion_config *config = &ts->config.exclusion;
 
-        if (ts->ops->kill_executor && executors_alive(&ts->executors, executor))
-                ts->ops->kill_executor(ts->ops_owner, executor, config->decommission, why);
+        if (!executors_alive(&ts->executors, executor))
+                return;
+        struct executor_kill kill = {executor, config->decommission, mem_strdup(why)};
+
+        if (ts->recorder)
+                sched_recorder_kill_executor(ts->recorder, &kill);
+        queue_push(&ts->kills, kill);
 }
 
 static void exclude_host(struct task_scheduler *ts, int host, int failures, int64_t until)

@@ -38,7 +38,7 @@ static void what_can_run_nowhere_is_given_up(void **state)
         add(&f, "0", "h1", 1);
         fix_submit(&f, fix_rdd(&f, 1));
         fix_fail(&f, 0, 0, "x"); /* the executor is idle: it is asked to go, and another is awaited */
-        assert_int_equal(world.killed, 1);
+        assert_int_equal(take_kills(&f), 1);
         assert_int_equal(world.unschedulable, 1);
         assert_int_equal(sched_demand(f.s, -1).unschedulable, 1);
         assert_int_equal(f.jobs_ended, 0);
@@ -64,6 +64,8 @@ static void a_new_executor_ends_the_waiting(void **state)
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 2);
         assert_int_equal(world.unschedulable, 0);
+        assert_int_equal(sched_deadline(f.s), f.now); /* an executor must go, and nobody asked */
+        assert_int_equal(take_kills(&f), 1);
         assert_int_equal(sched_deadline(f.s), INT64_MAX);
         fix_drain(&f);
         assert_int_equal(f.result, JOB_SUCCEEDED);

@@ -12,7 +12,7 @@ enum { SECOND = 1000000000 };
 static struct {
         struct task_location places[16][2]; /* by partition of RDD 0 */
         int n_places[16];
-        int speculative, excluded, lifted, killed, barriers, resets, unschedulable;
+        int speculative, excluded, lifted, barriers, resets, unschedulable;
         struct exclusion last;
 } world;
 
@@ -45,11 +45,6 @@ static inline void excluded(void *owner, const struct exclusion *what)
         *(what->lifted ? &world.lifted : &world.excluded) += 1;
 }
 
-static inline void kill_executor(void *owner, int executor, bool decommission, const char *reason)
-{
-        world.killed++;
-}
-
 static inline void barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         world.barriers++;
@@ -77,7 +72,6 @@ static inline void begin(struct fix *f, const struct sched_config *config)
         ops.rack = rack;
         ops.speculative_submitted = speculative_submitted;
         ops.excluded = excluded;
-        ops.kill_executor = kill_executor;
         ops.barrier_launching = barrier_launching;
         ops.outputs_reset = outputs_reset;
         ops.unschedulable = unschedulable;
@@ -109,4 +103,14 @@ static inline void wait_until(struct fix *f, int64_t now)
         f->now = now;
         sched_tick(f->s, now);
         sched_revive(f->s, now);
+}
+
+/* How many executors must go by now. */
+static inline int take_kills(struct fix *f)
+{
+        int n = 0;
+
+        for (struct executor_kill kill; sched_next_kill(f->s, &kill); n++)
+                free(kill.reason);
+        return n;
 }

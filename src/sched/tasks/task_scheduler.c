@@ -444,7 +444,8 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
 
                 if (id == at && (a->crash_suspect || !reported))
                         run->set->slots[a->index].crash_suspect = true;
-                ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
+                if (ts->ops->task_lost)
+                        ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
                 end_attempt(ts, a, &status);
                 if (last)
                         return;
@@ -535,6 +536,9 @@ void task_scheduler_deinit(struct task_scheduler *ts)
         free(ts->requests);
         free(ts->launch_resources);
         health_tracker_deinit(&ts->health);
+        for (struct executor_kill kill; queue_pop(&ts->kills, &kill);)
+                free(kill.reason);
+        queue_deinit(&ts->kills);
         vec_deinit(&ts->parked);
         task_table_deinit(&ts->tasks);
         pool_free(ts->root);

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/vec.h"
+#include "base/queue.h"
 #include "sched/tasks/executors.h"
 #include "sched/tasks/health_tracker.h"
 #include "sched/tasks/pool.h"
@@ -54,7 +54,9 @@ struct task_scheduler {
         struct resource_request *requests; /* config.resources */
         struct task_resource *launch_resources;
         struct health_tracker health;
-        VEC(struct task_set *) parked; /* have work, but found no executor for it */
+        QUEUE(struct executor_kill) kills; /* of excluded executors, until the owner takes them */
+        struct sched_recorder *recorder;   /* NULL: nobody records */
+        VEC(struct task_set *) parked;     /* have work, but found no executor for it */
         uint64_t round;
         bool exclusion_changed;    /* somebody may be unschedulable */
         int64_t abort_deadline;    /* of sets that can nowhere run */
