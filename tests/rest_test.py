@@ -101,6 +101,23 @@ def test_the_environment_that_travels(server, compat, sent):
     assert server.requests[0].json()["environmentVariables"] == sent
 
 
+def test_token_is_a_header_and_no_property(server):
+    done = submit(server.url, "--verbose", conf=["spark.firesteel.rest.token=Open-Sesame"])
+    assert done.status == 0, done.error
+    create, *questions = server.requests
+    assert {request.headers.get("authorization") for request in server.requests} == {"Bearer Open-Sesame"}
+    assert questions and "Open-Sesame" not in create.body.decode() and "rest.token" not in create.body.decode()
+    assert "Open-Sesame" not in done.error + done.output
+    run("--master", server.url, "--conf", "spark.firesteel.rest.token=Other", "--kill", "driver-7")
+    assert server.requests[-1].headers["authorization"] == "Bearer Other"
+
+
+def test_rejects_tokens_that_no_header_can_hold(server):
+    done = submit(server.url, conf=["spark.firesteel.rest.token=two words"])
+    assert done.status == 1 and "spark.firesteel.rest.token is not a valid token" in done.error
+    assert not server.requests
+
+
 def test_masters_are_tried_in_their_order(server):
     away = f"127.0.0.1:{free_port()}"
     done = submit(f"spark://{away},{server.address}")

@@ -66,8 +66,9 @@ class Master(Process):
     def elected(self, state="ALIVE"):
         self.wait_for(f"I have been elected leader! New state: {state}")
 
-    def ask(self, path, body=None):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.rest()}/v1/submissions/{path}",
+    def ask(self, path, body=None, **headers):
+        headers = {"Content-Type": "application/json"} | headers
+        request = urllib.request.Request(f"http://127.0.0.1:{self.rest()}/v1/submissions/{path}", headers=headers,
                                          data=None if body is None else json.dumps(body).encode())
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
@@ -191,6 +192,57 @@ def test_drivers_are_taken_and_remembered(start, tmp_path):
     third = start("third", SPARK_MASTER_OPTS=options)
     third.elected("ALIVE")
     assert not third.ask(f"status/{driver}")[1]["success"]
+
+
+AUTHENTICATED = "-Dspark.authenticate=true -Dspark.authenticate.secret=s3cret"
+OPEN = "The REST server does not check spark.authenticate.secret"
+
+
+@pytest.mark.parametrize("options, warned", [
+    ("", False),
+    (AUTHENTICATED, True),
+    (f"{AUTHENTICATED} -Dspark.master.rest.filters=firesteel.RemoteUserFilter", True),
+    (f"{AUTHENTICATED} -Dspark.firesteel.rest.token=t0ken", False),
+    (f"{AUTHENTICATED} -Dspark.master.rest.enabled=false", False),
+])
+def test_warns_of_open_rest_server_beside_authentication(start, options, warned):
+    master = start(SPARK_MASTER_OPTS=options)
+    master.elected()
+    assert (OPEN in master.text()) == warned
+
+
+def test_rest_server_takes_only_clients_with_its_token(start, tmp_path):
+    master = start(SPARK_MASTER_OPTS="-Dspark.firesteel.rest.token=Open-Sesame")
+    master.elected()
+    assert master.submit()[0] == 401
+    assert master.ask("killall", {}, Authorization="Bearer Open-Sesame")[0] == 200
+    url = f"spark://127.0.0.1:{master.rest()}"
+    (tmp_path / "app.so").write_bytes(b"")
+
+    def submit(*words):
+        return subprocess.run([os.path.join(BIN, "spark-submit"), "--verbose", "--master", url, *words], text=True, check=False,
+                              capture_output=True, env=environment(tmp_path), timeout=TIMEOUT)
+
+    create = ["--deploy-mode", "cluster", "--conf", "spark.master.rest.enabled=true", "--class", "main"]
+    token = ["--conf", "spark.firesteel.rest.token=Open-Sesame"]
+    application = [f"file:{tmp_path}/app.so"]
+    assert "The request has no valid token: set spark.firesteel.rest.token" in submit(*create, *application).stderr
+    done = submit(*create, *token, *application)
+    driver = re.search(r"Submission successfully created as (\S+)\.", done.stderr)[1]
+    assert "Open-Sesame" not in done.stderr + done.stdout
+    assert "The request has no valid token" in submit("--kill", driver).stderr
+    assert f"{driver} is killed successfully" in submit(*token, "--kill", driver).stderr
+    assert "Open-Sesame" not in master.text()
+
+
+def test_names_that_peers_choose_break_no_line_of_the_log(start):
+    master = start()
+    master.elected()
+    forged = "26/11/24 10:00:00 ERROR Master: forged"
+    assert master.submit("file:/nowhere/\r\x1b[2Japp.jar\n" + forged)[0] == 400
+    master.wait_for("forged")
+    assert not re.search("^" + forged, master.text(), re.M)
+    assert "\x1b" not in master.text() and "\r" not in master.text()
 
 
 def test_an_idle_master_is_small(start):

@@ -384,6 +384,61 @@ static void line_put_json(struct line *l, const char *text, size_t n)
         line_put(l, "\"", 1);
 }
 
+/* "26/11/21 10:15:00 ": what a line of the log begins with. */
+static bool is_stamp(const char *s, size_t n)
+{
+        static const char form[] = "00/00/00 00:00:00 ";
+        for (size_t i = 0; i < sizeof(form) - 1; i++)
+                if (i >= n || (form[i] == '0' ? s[i] < '0' || s[i] > '9' : s[i] != form[i]))
+                        return false;
+        return true;
+}
+
+/* The bytes of the control character at @s, of which there are @n: ASCII's, or Unicode's from U+0080 to U+009F. */
+static size_t control_length(const unsigned char *s, size_t n)
+{
+        if (s[0] == 0xc2 && n > 1 && s[1] >= 0x80 && s[1] < 0xa0)
+                return 2;
+        return (s[0] < 0x20 && s[0] != '\t') || s[0] == 0x7f;
+}
+
+static void line_put_control(struct line *l, const unsigned char *s, size_t n)
+{
+        char code[8];
+        if (*s == '\n' || *s == '\r')
+                line_put(l, *s == '\n' ? "\\n" : "\\r", 2);
+        else
+                line_put(l, code, (size_t)snprintf(code, sizeof(code), "\\x%02x", s[n - 1]));
+}
+
+/*
+ * Escape control characters of the message that begins at @from. With @breaks the message has several lines; one that
+ * looks like the beginning of another message is indented.
+ */
+static void line_escape(struct line *l, size_t from, bool breaks)
+{
+        size_t at = from, n = 0;
+        while (at < l->len && !(n = control_length((unsigned char *)l->data + at, l->len - at)))
+                at++;
+        if (at == l->len)
+                return;
+        size_t len = l->len - at;
+        char *rest = mem_alloc(len);
+        memcpy(rest, l->data + at, len);
+        l->len = at;
+        for (size_t i = 0; i < len; i += n) {
+                const unsigned char *s = (unsigned char *)rest + i;
+                n = control_length(s, len - i);
+                if (n && *s == '\n' && breaks)
+                        line_puts(l, is_stamp(rest + i + 1, len - i - 1) ? "\n\t" : "\n");
+                else if (n)
+                        line_put_control(l, s, n);
+                else
+                        line_put(l, rest + i, n = 1);
+        }
+        free(rest);
+}
+
 /* The second's text, in local time or UTC; made anew once a second. */
 static const char *stamp_of(time_t second, bool utc)
 {
@@ -411,7 +466,9 @@ static void compose_plain(struct line *l, enum log_level level, const char *comp
         line_put(l, " ", 1);
         line_puts(l, component);
         line_put(l, ": ", 2);
+        size_t from = l->len;
         line_vprintf(l, format, args);
+        line_escape(l, from, strchr(format, '\n') != NULL);
         line_put(l, "\n", 1);
 }
 

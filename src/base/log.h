@@ -5,7 +5,9 @@
  *
  * or, with log_set_structured(true), one JSON object a line with "ts", "level", "msg", "context" (application,
  * stage and task ids of the calling thread) and "logger". Levels may be set for a component by name or for all;
- * a level that is off costs one comparison. Safe from every thread; a line is written by one write(2).
+ * a level that is off costs one comparison. Control characters are escaped, because peers choose parts of many
+ * messages: a message has several lines only if its format has. Safe from every thread; a line is written by one
+ * write(2).
  */
 #pragma once
 

@@ -69,6 +69,41 @@ static void a_line_looks_like_sparks(void **state)
                              "Submitting 2 missing tasks\n[0-9/]{8} [0-9:]{8} FATAL Executor: gone\n$");
 }
 
+static void escapes_control_characters_of_messages(void **state)
+{
+        static const struct {
+                const char *label, *text, *line;
+        } cases[] = {
+                {"a line break", "x\n26/11/24 10:00:00 ERROR Master: forged",
+                 "x\\n26/11/24 10:00:00 ERROR Master: forged"},
+                {"a carriage return", "x\rforged", "x\\rforged"},
+                {"colours", "x\033[2Jy", "x\\x1b[2Jy"},
+                {"a bell and a delete", "x\a\177", "x\\x07\\x7f"},
+                {"C1 in UTF-8",
+                 "x\xc2\x9b"
+                 "2J",
+                 "x\\x9b2J"},
+                {"plain text", "tab\t\xc3\xa4 \\n", "tab\t\xc3\xa4 \\n"},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                capture();
+                log_info("Master", "%s", cases[i].text);
+                _cleanup_free_ char *text = captured();
+                _cleanup_free_ char *line = mem_printf(" INFO Master: %s\n", cases[i].line);
+                if (strcmp(text + strlen("26/11/24 10:00:00"), line) != 0)
+                        fail_msg("%s: \"%s\", not \"%s\"", cases[i].label, text, line);
+        }
+}
+
+static void keeps_line_breaks_of_formats(void **state)
+{
+        capture();
+        log_info("Master", "lines:\n%s", "one\ntwo\033\n26/11/24 10:00:00 ERROR Master: forged");
+        _cleanup_free_ char *text = captured();
+        assert_string_equal(text + strlen("26/11/24 10:00:00"),
+                            " INFO Master: lines:\none\ntwo\\x1b\n\t26/11/24 10:00:00 ERROR Master: forged\n");
+}
+
 static void a_level_that_is_off_writes_nothing(void **state)
 {
         capture();
@@ -221,6 +256,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup(a_line_looks_like_sparks, reset),
+                cmocka_unit_test_setup(escapes_control_characters_of_messages, reset),
+                cmocka_unit_test_setup(keeps_line_breaks_of_formats, reset),
                 cmocka_unit_test_setup(a_level_that_is_off_writes_nothing, reset),
                 cmocka_unit_test_setup(the_longest_logger_that_fits_decides, reset),
                 cmocka_unit_test_setup(more_loggers_than_there_is_room_are_refused, reset),

@@ -288,10 +288,10 @@ static int log_configuration(const struct fst_context *sc, struct fst_error *err
                 return r;
         _cleanup_free_ struct strmap_entry **entries = strmap_sorted(&sc->conf->set);
         for (size_t i = 0; i < sc->conf->set.count; i++)
-                buf_printf(&text, "\n%s=%s", entries[i]->key,
+                buf_printf(&text, "%s%s=%s", i ? "\n" : "", entries[i]->key,
                            redactor_value(&redactor, entries[i]->key, entries[i]->value));
         redactor_deinit(&redactor);
-        log_info("SparkContext", "Spark configuration:%s", buf_text(&text));
+        log_info("SparkContext", "Spark configuration:\n%s", buf_text(&text));
         return 0;
 }
 

@@ -42,7 +42,8 @@ struct rest_client {
         size_t n_masters;
         struct http_reader reader;
         const int *stopped;
-        bool quiet; /* refusals are not logged: it is waiting */
+        char *authorization; /* a line of the header, or "" */
+        bool quiet;          /* refusals are not logged: it is waiting */
 };
 
 static const char *after_scheme(const char *master)
@@ -113,6 +114,23 @@ int rest_client_new(const char *master, struct rest_client **out, struct fst_err
         return 0;
 }
 
+static void rest_client_forget_token(struct rest_client *c)
+{
+        if (c->authorization)
+                explicit_bzero(c->authorization, strlen(c->authorization));
+        free(steal(c->authorization));
+}
+
+int rest_client_set_token(struct rest_client *c, const char *token, struct fst_error *error)
+{
+        int r = token ? rest_token_check(token, error) : 0;
+        if (r < 0)
+                return r;
+        rest_client_forget_token(c);
+        c->authorization = token ? mem_printf("Authorization: Bearer %s\r\n", token) : NULL;
+        return 0;
+}
+
 void rest_client_free(struct rest_client *c)
 {
         if (!c)
@@ -123,6 +141,7 @@ void rest_client_free(struct rest_client *c)
                 free(c->masters[i].prefix);
         }
         free(c->masters);
+        rest_client_forget_token(c);
         free(c->master);
         http_reader_deinit(&c->reader);
         free(c);
@@ -185,10 +204,13 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
 {
         _cleanup_free_ char *path = mem_printf("%s/" REST_PROTOCOL_VERSION "/submissions/%s%s%s", m->prefix, q->action,
                                                q->id ? "/" : "", q->id ? q->id : "");
+        _cleanup_free_ char *headers =
+                mem_printf("%s%s", q->body ? "Content-Type: application/json\r\ncharset: utf-8\r\n" : "",
+                           c->authorization ? c->authorization : "");
         struct http_plain_request request = {
                 .method = q->method,
                 .path = path,
-                .headers = q->body ? "Content-Type: application/json\r\ncharset: utf-8\r\n" : NULL,
+                .headers = headers,
                 .body = q->body,
                 .body_len = q->body ? strlen(q->body) : 0,
                 .max_answer = MAX_ANSWER,

@@ -44,6 +44,12 @@ bool rest_client_supports(const char *master);
 void rest_client_set_stopped(struct rest_client *client, const int *stopped);
 
 /*
+ * Send @token (REST_TOKEN_KEY; NULL: none) with each request. 0, or -EINVAL with @error if no header can hold it.
+ * It travels as it is: without TLS whoever reads the connection knows it.
+ */
+int rest_client_set_token(struct rest_client *client, const char *token, struct fst_error *error);
+
+/*
  * Ask; the answer, of whatever kind, is in *@answer (REST_ANSWER_INIT before). 0: one came; answer->success says
  * whether the master did what was asked, and an answer of the kind REST_ERROR is the server's refusal.
  * FST_REST_E_NO_SERVER with @error; or negative with @error: -EINVAL the request cannot be sent (its validation, an ID

@@ -91,13 +91,25 @@ static void put_map(struct buf *b, const struct strmap *map)
 {
         const char *separator = "{\n    ";
         for (struct strmap_entry *e = NULL; map && (e = strmap_next(map, e));) {
+                if (strcmp(e->key, REST_TOKEN_KEY) == 0)
+                        continue;
                 buf_puts(b, separator);
                 json_put_string(b, e->key);
                 buf_puts(b, " : ");
                 json_put_string(b, e->value);
                 separator = ",\n    ";
         }
-        buf_puts(b, map && map->count ? "\n  }" : "{ }");
+        buf_puts(b, *separator == ',' ? "\n  }" : "{ }");
+}
+
+int rest_token_check(const char *token, struct fst_error *error)
+{
+        bool visible = *token != '\0';
+        for (const char *p = token; *p; p++)
+                visible &= *p > ' ' && *p < 0x7f;
+        return visible ? 0
+                       : error_set(error, -EINVAL,
+                                   REST_TOKEN_KEY " is not a valid token: use visible ASCII characters without blanks");
 }
 
 char *rest_create_json(const struct rest_create *c)

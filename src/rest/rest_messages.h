@@ -22,6 +22,8 @@ typedef struct json_t json_t; /* as <jansson.h> has it */
 struct fst_error;
 
 #define REST_PROTOCOL_VERSION "v1"
+/* The bearer token of the server's clients; it is never sent with the properties of a driver. */
+#define REST_TOKEN_KEY "spark.firesteel.rest.token"
 #define REST_SPARK_VERSION "4.3.0" /* what a client says it is */
 
 /* Everything is borrowed. */
@@ -40,7 +42,13 @@ struct rest_create {
  */
 int rest_create_validate(const struct rest_create *c, struct fst_error *error);
 
-/* The request's body. The caller owns it. */
+/*
+ * 0, or -EINVAL with @error for a token that no header can hold: only visible ASCII characters do, and there must be
+ * one.
+ */
+int rest_token_check(const char *token, struct fst_error *error);
+
+/* The request's body, without the property REST_TOKEN_KEY. The caller owns it. */
 char *rest_create_json(const struct rest_create *c);
 
 /*

@@ -280,6 +280,14 @@ int filters_pass_call(const struct filters *f, const struct http_call *call, cha
         return filters_pass(f, &request, user, refusal);
 }
 
+bool filters_ask_for_token(const struct filters *f)
+{
+        for (size_t i = 0; f && i < f->list.len; i++)
+                if (f->list.data[i].is_jws)
+                        return true;
+        return false;
+}
+
 const char *filters_user_header(const struct filters *f)
 {
         for (size_t i = 0; f && i < f->list.len; i++)

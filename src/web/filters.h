@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct filters;
@@ -40,6 +41,9 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
 
 /* The same for a call. */
 int filters_pass_call(const struct filters *f, const struct http_call *call, char **user, const char **refusal);
+
+/* Whether requests without a valid token are refused: JWSFilter is among them. @f may be NULL. */
+bool filters_ask_for_token(const struct filters *f);
 
 /* The header of firesteel.RemoteUserFilter; NULL: it is not among them. @f may be NULL. */
 const char *filters_user_header(const struct filters *f);

@@ -54,7 +54,7 @@ static void driver_watch_take(struct driver_watch *w, json_t *pod)
         json_decref(w->pod);
         w->pod = json_incref(pod);
         pod_text_state(pod, &text);
-        log_info(COMPONENT, "State changed, new state: %s", buf_text(&text));
+        log_info(COMPONENT, "State changed, new state: \n%s", buf_text(&text) + 1); /* it begins with a line break */
         if (!driver_watch_pod_has_ended(pod))
                 tell_wait(w);
 }

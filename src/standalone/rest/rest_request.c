@@ -113,6 +113,18 @@ static void read_unknown(struct rest_request *q, json_t *root)
         }
 }
 
+/* The dynamic linker of the worker's host would load code by them before the driver's first instruction. */
+static int check_environment(const struct strmap *environment, struct fst_error *error)
+{
+        for (struct strmap_entry *e = NULL; (e = strmap_next(environment, e));)
+                if (text_starts_with(e->key, "LD_"))
+                        return error_set(error, -EBADMSG,
+                                         PROTOCOL "environmentVariables may not set %.100s for the dynamic linker; set "
+                                                  "spark.driver.extraLibraryPath for libraries of the driver",
+                                         e->key);
+        return 0;
+}
+
 static int read_request(struct rest_request *q, json_t *root, struct fst_error *error)
 {
         static const char failed[] = PROTOCOL "Validation of message CreateSubmissionRequest failed!";
@@ -129,6 +141,8 @@ static int read_request(struct rest_request *q, json_t *root, struct fst_error *
                 r = read_map(root, "sparkProperties", &q->properties, &has_properties, error);
         if (r == 0)
                 r = read_map(root, "environmentVariables", &q->environment, &has_environment, error);
+        if (r == 0)
+                r = check_environment(&q->environment, error);
         if (r < 0)
                 return r;
         if (!version)
@@ -221,6 +235,12 @@ static Firesteel__Standalone__Property **put_map(struct arena *memory, const str
 static bool is_of_a_host(const char *name)
 {
         return strcmp(name, "SPARK_LOCAL_IP") == 0 || strcmp(name, "SPARK_LOCAL_HOSTNAME") == 0;
+}
+
+/* The client's own credential: the driver and its worker need none. */
+static bool is_rest_token(const char *key)
+{
+        return strcmp(key, REST_TOKEN_KEY) == 0;
 }
 
 static const char *property(const struct rest_request *q, const char *key)
@@ -333,7 +353,7 @@ static int put_command(const struct rest_request *q, const char *master_url, int
         c->main_class = keep(memory, STANDALONE_DRIVER_CLASS);
         put_arguments(q, c, memory);
         c->environment = put_map(memory, &q->environment, &c->n_environment, is_of_a_host);
-        c->properties = put_map(memory, &q->properties, &c->n_properties, NULL);
+        c->properties = put_map(memory, &q->properties, &c->n_properties, is_rest_token);
         set_property(c, memory, "spark.master", master);
         c->class_path = put_paths(memory, property(q, "spark.driver.extraClassPath"), &c->n_class_path);
         c->library_path = put_paths(memory, property(q, "spark.driver.extraLibraryPath"), &c->n_library_path);

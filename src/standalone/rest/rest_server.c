@@ -12,10 +12,12 @@
 #include "standalone/rest/rest_request.h"
 #include "rest/rest_messages.h"
 #include "net/http/http_server.h"
+#include "net/socket.h"
 #include "web/filters.h"
 #include "web/form.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #define LOG_NAME "StandaloneRestServer"
 #define PORT_KEY "spark.master.rest.port"
@@ -46,6 +48,8 @@ struct rest_server {
         struct pending *pendings;
         struct http_server *http;
         struct filters *filters;
+        char *token;  /* NULL: none is asked for */
+        char *origin; /* of this server, once it listens */
         char *too_large;
 };
 
@@ -268,8 +272,63 @@ static const struct {
         {BASE "/status", "GET", handle_status},     {BASE "/readyz", "GET", handle_readyz},
 };
 
+/* Takes the same time for all tokens of one length. */
+static bool has_token(const struct rest_server *s, const struct rest_call *call)
+{
+        static const char scheme[] = "Bearer ";
+        size_t n = strlen(s->token);
+        if (!call->authorization || strncasecmp(call->authorization, scheme, strlen(scheme)) != 0)
+                return false;
+        const char *given = call->authorization + strlen(scheme);
+        given += strspn(given, " ");
+        unsigned char differ = 0;
+        if (strlen(given) != n)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                differ |= (unsigned char)(given[i] ^ s->token[i]);
+        return differ == 0;
+}
+
+/* Parameters, as in "application/json; charset=utf-8", are allowed. */
+static bool is_json(const char *content_type)
+{
+        static const char json[] = "application/json";
+        size_t n = strlen(json);
+        return strncasecmp(content_type, json, n) == 0 && strchr("; \t", content_type[n]);
+}
+
+/*
+ * Browsers send any page's forms and scripts to any address. They name the page's origin in each POST to another one,
+ * and send JSON only after a question that this server does not answer. Java's client sends no type with an empty body.
+ */
+static int check_post(const struct rest_server *s, const struct rest_call *call, const char **refusal)
+{
+        if (call->origin && (!s->origin || strcasecmp(call->origin, s->origin) != 0)) {
+                *refusal = "The request comes from a page of another origin.";
+                return 403;
+        }
+        if (call->content_type ? !is_json(call->content_type) : call->body_len != 0) {
+                *refusal = "The content type must be application/json.";
+                return 415;
+        }
+        return 0;
+}
+
+static int check_call(const struct rest_server *s, const struct rest_call *call, const char **refusal)
+{
+        if (s->token && strcmp(call->path, BASE "/readyz") != 0 && !has_token(s, call)) {
+                *refusal = "The request has no valid token: set " REST_TOKEN_KEY " to the token of this master.";
+                return 401;
+        }
+        return strcmp(call->method, "POST") == 0 ? check_post(s, call, refusal) : 0;
+}
+
 void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context)
 {
+        const char *refusal = NULL;
+        int status = check_call(s, call, &refusal);
+        if (status)
+                return refuse(answered, context, status, refusal);
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
         if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f") ||
             form_has_controls(buf_text(&path)))
@@ -310,6 +369,20 @@ static int read_patterns(struct rest_server *s, struct fst_error *error)
         return r;
 }
 
+/* JWSFilter reads the same header. */
+static int read_token(struct rest_server *s, struct fst_error *error)
+{
+        int r = conf_get_string(s->conf, REST_TOKEN_KEY, &s->token, error);
+        if (r == 0 && s->token)
+                r = rest_token_check(s->token, error);
+        if (r == 0 && s->token && filters_ask_for_token(s->filters))
+                r = error_set(error, -EINVAL,
+                              REST_TOKEN_KEY
+                              " and a JWSFilter in spark.master.rest.filters both read the header Authorization: set "
+                              "only one of them");
+        return r;
+}
+
 static int read_conf(struct rest_server *s, struct fst_error *error)
 {
         int64_t port = 0;
@@ -323,6 +396,8 @@ static int read_conf(struct rest_server *s, struct fst_error *error)
         s->port = (int)port;
         if (r == 0)
                 r = filters_new(s->conf, "spark.master.rest.filters", &s->filters, error);
+        if (r == 0)
+                r = read_token(s, error);
         return r < 0 ? r : read_patterns(s, error);
 }
 
@@ -359,6 +434,10 @@ void rest_server_free(struct rest_server *s)
                 regfree(&s->allowed.data[i]);
         vec_deinit(&s->allowed);
         filters_free(s->filters);
+        if (s->token)
+                explicit_bzero(s->token, strlen(s->token));
+        free(s->token);
+        free(s->origin);
         free(s->master_url);
         free(s->too_large);
         free(s);
@@ -370,6 +449,8 @@ static void on_answered(void *context, int status, char *json, const char *allow
         struct buf body = BUF_INIT;
         if (allow)
                 http_call_set_header(call, "Allow", allow);
+        if (status == 401)
+                http_call_set_header(call, "WWW-Authenticate", "Bearer");
         buf_puts(&body, json);
         free(json);
         http_call_answer(call, status, "application/json;charset=utf-8", &body);
@@ -384,8 +465,28 @@ static void on_call(void *owner, struct http_call *call)
         if (status)
                 return on_answered(call, status, error_json(refusal, NULL), NULL);
         struct rest_call c = {
-                .method = call->method, .path = call->path, .body = call->body, .body_len = call->body_len};
+                .method = call->method,
+                .path = call->path,
+                .body = call->body,
+                .body_len = call->body_len,
+                .authorization = http_call_header(call, "Authorization"),
+                .content_type = http_call_header(call, "Content-Type"),
+                .origin = http_call_header(call, "Origin"),
+        };
         rest_server_handle(s, &c, on_answered, call);
+}
+
+static void warn_if_open(const struct rest_server *s)
+{
+        bool authenticate = false;
+        if (s->token || filters_ask_for_token(s->filters) ||
+            conf_get_bool(s->conf, "spark.authenticate", &authenticate, NULL) < 0 || !authenticate)
+                return;
+        log_warn(
+                LOG_NAME,
+                "The REST server does not check spark.authenticate.secret: whoever reaches its port can run drivers. Set " REST_TOKEN_KEY
+                " here and for the clients, or spark.master.rest.filters, or "
+                "spark.master.rest.enabled=false.");
 }
 
 int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host, struct fst_error *error)
@@ -414,6 +515,9 @@ int rest_server_listen(struct rest_server *s, uv_loop_t *loop, const char *host,
         if (r < 0)
                 return r;
         s->port = http_server_port(s->http);
+        char address[300];
+        s->origin = mem_printf("http://%s", host_port_text(o.host, s->port, address, sizeof(address)));
+        warn_if_open(s);
         log_info(LOG_NAME, "Started REST server for submitting applications on %s with port %d", o.host, s->port);
         return 0;
 }

@@ -7,6 +7,10 @@
  *      GET  /v1/submissions/status/ID         GET  /v1/submissions/readyz
  *      POST /v1/submissions/clear             forget what has ended
  *
+ * With spark.firesteel.rest.token clients must send "Authorization: Bearer TOKEN". Without it, and without a filter
+ * that asks for a token, everybody who reaches the port may start code here; the server warns at its start if
+ * spark.authenticate is on.
+ *
  * Requests, answers and the status codes of HTTP are those of Spark 4.3 (200 whenever the protocol was kept; 400, 413,
  * 468 for another version of it, 503 for readyz of a master in standby). What a request asks for goes to the master by
  * `struct rest_master_ops`; its answer leaves when the master has answered.
@@ -44,7 +48,7 @@ struct rest_master_ops {
 
 /*
  * @conf (spark.master.rest.*) and @ops are borrowed; @master_url is what drivers are told. -EINVAL with @error naming
- * the key: a pattern or number that cannot be read, a filter that there is not.
+ * the key: an invalid pattern, number or token, an unknown filter, a token beside JWSFilter.
  */
 int rest_server_new(const struct fst_conf *conf, const char *master_url, const struct rest_master_ops *ops,
                     struct master_server *master, struct rest_server **out, struct fst_error *error);
@@ -60,10 +64,16 @@ struct rest_call {
         const char *method, *path; /* as it came, without the query */
         const char *body;
         size_t body_len;
+        const char *authorization, *content_type, *origin; /* headers; NULL: absent */
 };
 
 /* @json is the content of the answer, which the function takes; @allow: methods, for the status 405; else NULL. */
 typedef void rest_answered(void *context, int status, char *json, const char *allow);
 
-/* @answered is called once, at once or later; never if the master does not answer. */
+/*
+ * Refuses a call without the token of spark.firesteel.rest.token (401; readyz needs none), a POST of another origin
+ * than this server (403), and a POST whose content is not application/json (415): pages in a browser can send only
+ * such.
+ * @answered is called once, at once or later; never if the master does not answer.
+ */
 void rest_server_handle(struct rest_server *s, const struct rest_call *call, rest_answered *answered, void *context);

@@ -126,12 +126,21 @@ static void on_answered(void *context, int status, char *json, const char *allow
         assert_string_equal(json_string_value(json_object_get(t.root, "serverSparkVersion")), "4.3.0");
 }
 
-static void ask(const char *method, const char *path, const char *body)
+static void ask_as(const struct rest_call *headers, const char *method, const char *path, const char *body)
 {
-        struct rest_call call = {.method = method, .path = path, .body = body, .body_len = strlen(body)};
+        struct rest_call call = *headers;
+        call.method = method;
+        call.path = path;
+        call.body = body;
+        call.body_len = strlen(body);
         int before = t.answers;
         rest_server_handle(t.server, &call, on_answered, NULL);
         assert_int_equal(t.answers, before + !t.hold);
+}
+
+static void ask(const char *method, const char *path, const char *body)
+{
+        ask_as(&(struct rest_call){.content_type = "application/json"}, method, path, body);
 }
 
 static const char *text(const char *field)
@@ -458,6 +467,116 @@ static void a_standby_says_so(void **state)
         assert_error(503, "Master is not ready.");
 }
 
+static void accepts_only_callers_with_the_token(void **state)
+{
+        static const struct {
+                const char *authorization, *method, *path;
+                int status;
+        } cases[] = {
+                {NULL, "POST", "/v1/submissions/killall", 401},
+                {NULL, "GET", "/v1/submissions/status/driver-1", 401},
+                {NULL, "GET", "/v1/submissions/unknown", 401},
+                {"Bearer", "POST", "/v1/submissions/killall", 401},
+                {"Bearer ", "POST", "/v1/submissions/killall", 401},
+                {"Bearer 0pen-Sesame", "POST", "/v1/submissions/killall", 401},
+                {"Bearer Open-Sesam", "POST", "/v1/submissions/killall", 401},
+                {"Bearer Open-Sesame2", "POST", "/v1/submissions/killall", 401},
+                {"Basic Open-Sesame", "POST", "/v1/submissions/killall", 401},
+                {"Open-Sesame", "POST", "/v1/submissions/killall", 401},
+                {"Bearer Open-Sesame", "POST", "/v1/submissions/killall", 200},
+                {"bearer  Open-Sesame", "GET", "/v1/submissions/status/driver-1", 200},
+                {NULL, "GET", "/v1/submissions/readyz", 200},
+        };
+        rest_server_free(t.server);
+        conf_set(&t.conf, "spark.firesteel.rest.token", "Open-Sesame");
+        start_server();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                ask_as(&(struct rest_call){.authorization = cases[i].authorization}, cases[i].method, cases[i].path,
+                       "");
+                if (t.status != cases[i].status)
+                        fail_msg("%s %s with \"%s\": status %d, not %d", cases[i].method, cases[i].path,
+                                 cases[i].authorization ? cases[i].authorization : "(none)", t.status, cases[i].status);
+        }
+        ask_as(&(struct rest_call){0}, "POST", "/v1/submissions/killall", "");
+        assert_error(401,
+                     "The request has no valid token: set spark.firesteel.rest.token to the token of this master.");
+}
+
+static void refuses_invalid_tokens(void **state)
+{
+        static const char *const tokens[] = {"", "two words", "a\r\nX: y", "\xc3\xa4"};
+        struct rest_server *server;
+        for (size_t i = 0; i < ARRAY_SIZE(tokens); i++) {
+                _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+                conf_set(&t.conf, "spark.firesteel.rest.token", tokens[i]);
+                if (rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error) != -EINVAL)
+                        fail_msg("the token \"%s\" is accepted", tokens[i]);
+                assert_non_null(strstr(error_message(&error), "spark.firesteel.rest.token is not a valid token"));
+        }
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        conf_set(&t.conf, "spark.firesteel.rest.token", "good");
+        conf_set(&t.conf, "spark.master.rest.filters", "org.apache.spark.ui.JWSFilter");
+        conf_set(&t.conf, "spark.org.apache.spark.ui.JWSFilter.param.secretKey",
+                 "dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0dGVzdHRlc3Q=");
+        assert_int_equal(rest_server_new(&t.conf, "spark://h:1", &ops, NULL, &server, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "set only one of them"));
+}
+
+static void refuses_posts_that_browsers_can_send(void **state)
+{
+        static const struct {
+                const char *label, *content_type, *origin, *body;
+                int status;
+        } cases[] = {
+                {"spark-submit --kill", NULL, NULL, "", 200},
+                {"JSON", "application/json", NULL, "", 200},
+                {"JSON with a parameter", "Application/JSON; charset=utf-8", NULL, "{}", 200},
+                {"a form", "application/x-www-form-urlencoded", NULL, "a=b", 415},
+                {"an empty form", "application/x-www-form-urlencoded", NULL, "", 415},
+                {"plain text", "text/plain", NULL, "{}", 415},
+                {"a longer type", "application/jsonp", NULL, "{}", 415},
+                {"no type", NULL, NULL, "{}", 415},
+                {"a script of another page", NULL, "http://evil.example", "", 403},
+                {"a script of another page with JSON", "application/json", "http://evil.example", "{}", 403},
+                {"a sandboxed page", "application/json", "null", "{}", 403},
+        };
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct rest_call headers = {.content_type = cases[i].content_type, .origin = cases[i].origin};
+                ask_as(&headers, "POST", "/v1/submissions/killall", cases[i].body);
+                if (t.status != cases[i].status)
+                        fail_msg("%s: status %d, not %d", cases[i].label, t.status, cases[i].status);
+        }
+        ask_as(&(struct rest_call){.origin = "http://evil.example"}, "GET", "/v1/submissions/readyz", "");
+        assert_int_equal(t.status, 200);
+}
+
+static void refuses_variables_of_the_dynamic_linker(void **state)
+{
+        static const char *const names[] = {"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "LD_"};
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                _cleanup_free_ char *body =
+                        mem_printf(REQUEST NATIVE "\"sparkProperties\":{\"spark.app.name\":\"x\"},"
+                                                  "\"environmentVariables\":{\"SPARK_X\":\"1\",\"%s\":\"/x.so\"}}",
+                                   names[i]);
+                _cleanup_free_ char *message =
+                        mem_printf("Malformed request: org.apache.spark.deploy.rest.SubmitRestProtocolException: "
+                                   "environmentVariables may not set %s for the dynamic linker",
+                                   names[i]);
+                create(body);
+                assert_error(400, message);
+        }
+        create(REQUEST NATIVE "\"sparkProperties\":{\"spark.app.name\":\"x\"},"
+                              "\"environmentVariables\":{\"OLD_LD_PRELOAD\":\"1\"}}");
+        assert_int_equal(t.status, 200);
+}
+
+static void drops_the_token_from_the_driver(void **state)
+{
+        submitted("\"spark.app.name\":\"x\",\"spark.firesteel.rest.token\":\"Open-Sesame\"");
+        for (size_t i = 0; i < t.driver->command->n_properties; i++)
+                assert_string_not_equal(t.driver->command->properties[i]->key, "spark.firesteel.rest.token");
+}
+
 /* Over a connection: what is too large, and who has no token. */
 static void strangers_are_kept_out(void **state)
 {
@@ -512,6 +631,11 @@ int main(void)
                 CASE(names_decide_what_a_driver_is),
                 CASE(only_allowed_resources),
                 CASE(a_standby_says_so),
+                CASE(accepts_only_callers_with_the_token),
+                CASE(refuses_invalid_tokens),
+                CASE(refuses_posts_that_browsers_can_send),
+                CASE(refuses_variables_of_the_dynamic_linker),
+                CASE(drops_the_token_from_the_driver),
                 CASE(strangers_are_kept_out),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

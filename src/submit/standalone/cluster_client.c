@@ -35,17 +35,18 @@ void cluster_client_deinit(struct cluster_client *c)
         forget_gateway(c);
 }
 
-static int rest_of(struct cluster_client *c, const char *master, struct fst_error *error)
+static int rest_of(struct cluster_client *c, const char *master, const struct strmap *conf, struct fst_error *error)
 {
+        const char *token = strmap_get(conf, REST_TOKEN_KEY);
         if (c->rest && strcmp(c->rest_master, master) == 0)
-                return 0;
+                return rest_client_set_token(c->rest, token, error);
         forget_rest(c);
         int r = rest_client_new(master, &c->rest, error);
         if (r < 0)
                 return r;
         c->rest_master = mem_strdup(master);
         rest_client_set_stopped(c->rest, c->stopped);
-        return 0;
+        return rest_client_set_token(c->rest, token, error);
 }
 
 /* The master and all that its connections depend on. */
@@ -128,7 +129,7 @@ static int submit_by_rest(struct cluster_client *c, const struct submission *s, 
                 .properties = &s->conf,
                 .environment = &environment,
         };
-        int r = rest_of(c, master, error);
+        int r = rest_of(c, master, &s->conf, error);
         if (r == 0)
                 r = rest_client_create(c->rest, &request, answer, error);
         return r == FST_REST_E_NO_SERVER && !s->manager->has_legacy_gateway ? -ENOTCONN : r;
@@ -164,7 +165,8 @@ int cluster_client_kill(struct cluster_client *c, const struct cluster_place *pl
                         struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
-        int r = place->gateway ? gateway_of(c, place->master, place->conf, error) : rest_of(c, place->master, error);
+        int r = place->gateway ? gateway_of(c, place->master, place->conf, error)
+                               : rest_of(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_kill(c->rest, id, answer, error);
         else if (r == 0 && (r = reached(gateway_client_kill(c->gateway, id, &a, error))) == 0)
@@ -176,7 +178,8 @@ int cluster_client_status(struct cluster_client *c, const struct cluster_place *
                           struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
-        int r = place->gateway ? gateway_of(c, place->master, place->conf, error) : rest_of(c, place->master, error);
+        int r = place->gateway ? gateway_of(c, place->master, place->conf, error)
+                               : rest_of(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_status(c->rest, id, true, answer, error);
         else if (r == 0 && (r = reached(gateway_client_status(c->gateway, id, &a, error))) == 0)

@@ -37,7 +37,7 @@ void cluster_client_deinit(struct cluster_client *c);
 struct cluster_place {
         const char *master;
         bool gateway;
-        const struct strmap *conf; /* secrets and timeouts of the gateway's connections */
+        const struct strmap *conf; /* secrets and timeouts of connections */
 };
 
 /* Of what was prepared for a cluster. */

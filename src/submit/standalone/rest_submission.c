@@ -111,7 +111,8 @@ static int rest_submission_operate(fst_submission *app, struct submit_worker *wo
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct cluster_client *client = client_of(worker);
-        const struct cluster_place place = {.master = submit_arguments_master(&app->args)};
+        const struct cluster_place place = {.master = submit_arguments_master(&app->args),
+                                            .conf = &app->args.properties};
         int r = app->args.action == SUBMIT_ACTION_KILL
                         ? cluster_client_kill(client, &place, app->args.submission, &answer, error)
                         : cluster_client_status(client, &place, app->args.submission, &answer, error);

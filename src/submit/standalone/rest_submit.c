@@ -82,6 +82,8 @@ static int begin(const char *master, const struct strmap *conf, struct sigaction
         int r = log4j2_configure(&settings, getenv("SPARK_CONF_DIR"), error);
         if (r == 0)
                 r = rest_client_new(master, c, error);
+        if (r == 0 && (r = rest_client_set_token(*c, strmap_get(conf, REST_TOKEN_KEY), error)) < 0)
+                rest_client_free(steal(*c));
         if (r < 0)
                 return r;
         watch_signals(before);
