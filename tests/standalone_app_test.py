@@ -1,10 +1,12 @@
 """Native applications on a standalone cluster, as a user sees them: masters and workers are real processes, some of which
 end at the wrong moment."""
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
+import urllib.request
 
 import pytest
 
@@ -131,6 +133,26 @@ def test_a_killed_executor_is_replaced(cluster, held_job):
     finish(app, 2)
     assert re.search(r"Executor updated: app-\S+/0 is now EXITED \(Command exited with code 137", app.log())
     assert re.search(r"Lost executor 0 on 127.0.0.1: Command exited with code 137 \((died from signal )?SIGKILL", app.log())
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_driver_unregisters_at_once(cluster, held_job, number, status):
+    master = cluster.master(**{"spark.firesteel.standalone.reconnectTimeout": "10min"})
+    cluster.worker(master.url, cores=2)
+    app = hold(cluster, held_job, master.url, "app", 2)
+    (executor,) = wait_for(lambda: len(running(app)) == 2 and pids(app), "two tasks")
+    app_id = app.says(r"Connected to Spark cluster with app ID (\S+)")[1]
+    os.kill(app.pid, number)
+    assert app.end() == status
+    master.says(f"Received unregister request from application {app_id}\n(.*\n)*.*Removing app {app_id}")
+    wait_for(lambda: not os.path.exists(f"/proc/{executor}"), "the executor's end")
+    page = master.says(r"Bound MasterWebUI to .* and started at (http://\S+)")[1]
+    with urllib.request.urlopen(f"{page}/json/") as answer:
+        state = json.load(answer)
+    assert not state["activeapps"]
+    assert [(done["id"], done["state"]) for done in state["completedapps"]] == [(app_id, "FINISHED")]
+    assert "got disassociated" not in master.log()
+    assert "Application has been killed" not in app.log()
 
 
 def test_a_killed_worker_takes_its_executors_with_it(cluster, held_job):

@@ -584,6 +584,10 @@ static void let_executors_end(struct cluster_backend *b, uint64_t timeout_ms)
 static void cluster_leave(struct scheduler_backend *backend)
 {
         struct cluster_backend *b = cluster_of(backend);
+        if (b->manager->class->leave) {
+                cluster_stop_executors(b);
+                b->manager->class->leave(b->manager);
+        }
         if (!b->manager->class->outlives_driver)
                 return;
         let_executors_end(b, LEAVE_TIMEOUT_MS);

@@ -85,6 +85,12 @@ struct executor_manager_class {
         /* Executors were told to end: do not start others. True when all are gone. Called again until it is. */
         bool (*stopped)(struct executor_manager *manager);
 
+        /*
+         * A signal ends the process, so that neither `stop` nor `free` is called: report to the cluster manager that the
+         * application has ended. May run the backend's loop for a moment. NULL: the manager sees it by itself.
+         */
+        void (*leave)(struct executor_manager *manager);
+
         /* The patience is over: end what is left, and close all handles. */
         void (*stop)(struct executor_manager *manager);
 

@@ -508,11 +508,12 @@ static void close_timer(struct app_client *c, uv_timer_t *timer)
 void app_client_stop(struct app_client *c, void (*stopped)(void *owner), void *owner)
 {
         Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
-        c->stopping = true;
+        bool was_dead = c->dead;
+        c->stopping = c->dead = true; /* later requests are dropped */
         c->stopped = stopped;
         c->stopped_owner = owner;
         id.id = c->app_id;
-        if (has_leader(c) && !c->dead)
+        if (has_leader(c) && !was_dead)
                 rpc_send_packed(c->links[registration_leader(c->registration)].ref,
                                 FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &id.base, NULL);
         c->open_handles++; /* the env */

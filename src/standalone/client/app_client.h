@@ -68,7 +68,7 @@ void app_client_request(struct app_client *client, Firesteel__Standalone__Execut
 void app_client_kill(struct app_client *client, int executor);
 
 /*
- * Tell the masters that the application has ended, and close: nothing more is told. @stopped is called when the last
+ * Unregister the application from the masters, and close: nothing more is told, and later requests are dropped. @stopped is called when the last
  * handle is closed.
  */
 void app_client_stop(struct app_client *client, void (*stopped)(void *owner), void *owner);

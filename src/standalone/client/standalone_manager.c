@@ -482,6 +482,7 @@ static const struct executor_manager_class standalone_class = {
         .kill = standalone_kill,
         .expected_cores = standalone_expected_cores,
         .stopped = standalone_stopped,
+        .leave = standalone_stop, /* unregisters */
         .stop = standalone_stop,
         .free = standalone_free,
 };
