@@ -65,8 +65,8 @@ static int run_script(const char *script, struct buf *out, struct fst_error *err
         return 0;
 }
 
-static int read_output(const char *script, const char *name, const struct buf *out, Firesteel__Resource **resource,
-                       struct fst_error *error)
+int resource_discovery_read(const char *script, const char *name, const struct buf *out, Firesteel__Resource **resource,
+                            struct fst_error *error)
 {
         static const char example[] = "{\"name\": \"gpu\", \"addresses\": [\"0\", \"1\"]}";
         json_error_t at;
@@ -106,7 +106,7 @@ static int discover_one(const struct fst_conf *conf, const char *prefix, const c
                                  prefix, name, key);
         int r = run_script(script, &out, error);
         if (r == 0)
-                r = read_output(script, name, &out, &resource, error);
+                r = resource_discovery_read(script, name, &out, &resource, error);
         if (r)
                 return r;
         resources->list = mem_grow(resources->list, (resources->n + 1) * sizeof(*resources->list));

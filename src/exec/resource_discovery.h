@@ -9,6 +9,7 @@
 
 #include "exec/executor_resources.h"
 
+struct buf;
 struct fst_conf;
 
 /*
@@ -19,6 +20,13 @@ struct fst_conf;
  */
 int resource_discover(const struct fst_conf *conf, const char *prefix, struct executor_resources *resources,
                       struct fst_error *error);
+
+/*
+ * Read what @script printed about the resource @name: {"name": "gpu", "addresses": ["0", "1"]}. 0 and *@resource, which
+ * the caller owns, or -EINVAL with @error.
+ */
+int resource_discovery_read(const char *script, const char *name, const struct buf *out, Firesteel__Resource **resource,
+                            struct fst_error *error);
 
 /* The number @conf asks for as "<prefix><name>.amount": a whole number above 0. -EINVAL with @error; 0: not set. */
 int64_t resource_amount(const struct fst_conf *conf, const char *prefix, const char *name, struct fst_error *error);

@@ -50,8 +50,8 @@ int service_state_write(const char *path, const Firesteel__ShuffleServiceState *
         return r;
 }
 
-static int parse(const char *path, const unsigned char *bytes, size_t n, Firesteel__ShuffleServiceState **state,
-                 struct fst_error *error)
+int service_state_parse(const char *path, const unsigned char *bytes, size_t n, Firesteel__ShuffleServiceState **state,
+                        struct fst_error *error)
 {
         uint64_t check = 0;
         if (n >= MAGIC_SIZE + CHECK_SIZE)
@@ -75,5 +75,6 @@ int service_state_read(const char *path, Firesteel__ShuffleServiceState **state,
         _cleanup_free_ unsigned char *bytes = malloc(n + 1);
         bool whole = can_be && bytes && pread(fd, bytes, n, 0) == (ssize_t)n;
         close(fd);
-        return whole ? parse(path, bytes, n, state, error) : error_set(error, -EBADMSG, "%s cannot be read", path);
+        return whole ? service_state_parse(path, bytes, n, state, error)
+                     : error_set(error, -EBADMSG, "%s cannot be read", path);
 }

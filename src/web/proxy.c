@@ -88,14 +88,14 @@ static void pass(uv_work_t *work)
         http_client_free(client);
 }
 
-/* An address of the other side as one of ours; its paths already begin with where we have it, if it is one of ours. */
-static char *location_here(const struct passage *x, const char *location)
+/* Paths of the other side may begin with @context already: they are ours then. */
+char *web_proxy_location(const char *origin, const char *context, const char *location)
 {
-        size_t n = strlen(x->origin);
-        if (strncmp(location, x->origin, n) == 0 && (location[n] == '/' || !location[n]))
-                return mem_printf("%s%s", x->context, location + n);
-        if (location[0] == '/' && location[1] != '/' && !text_starts_with(location, x->context))
-                return mem_printf("%s%s", x->context, location);
+        size_t n = strlen(origin);
+        if (strncmp(location, origin, n) == 0 && (location[n] == '/' || !location[n]))
+                return mem_printf("%s%s", context, location + n);
+        if (location[0] == '/' && location[1] != '/' && !text_starts_with(location, context))
+                return mem_printf("%s%s", context, location);
         return mem_strdup(location);
 }
 
@@ -111,7 +111,7 @@ static void answer(struct passage *x)
         static const char *const copied[] = {"Set-Cookie", "Allow", "Content-Disposition"};
         _cleanup_free_ char *type = http_answer_header(&x->answer, "Content-Type");
         _cleanup_free_ char *location = http_answer_header(&x->answer, "Location");
-        _cleanup_free_ char *here = location ? location_here(x, location) : NULL;
+        _cleanup_free_ char *here = location ? web_proxy_location(x->origin, x->context, location) : NULL;
         if (here)
                 http_call_set_header(q->call, "Location", here);
         for (size_t i = 0; i < ARRAY_SIZE(copied); i++) {
@@ -166,8 +166,7 @@ bool web_proxy_is(const struct web_request *q)
         return text_starts_with(q->call->path, PREFIX);
 }
 
-/* "http://host:port" of "http://host:port/path"; NULL for another scheme. */
-static char *origin_of(const char *url)
+char *web_proxy_origin(const char *url)
 {
         const char *authority = strstr(url, "://");
         if (!text_starts_with(url, "http://") && !text_starts_with(url, "https://"))
@@ -182,7 +181,7 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
         struct buf id = BUF_INIT;
         bool good = form_put_decoded(&id, name, (size_t)(rest - name)) && id.len > 0;
         _cleanup_free_ char *at = good ? p->options.find(p->options.owner, buf_text(&id)) : NULL;
-        _cleanup_free_ char *origin = at ? origin_of(at) : NULL;
+        _cleanup_free_ char *origin = at ? web_proxy_origin(at) : NULL;
         buf_deinit(&id);
         if (!origin)
                 return web_not_found(q);

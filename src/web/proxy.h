@@ -33,6 +33,15 @@ struct web_proxy *web_proxy_new(const struct web_proxy_options *options);
  */
 void web_proxy_free(struct web_proxy *p);
 
+/* "http://host:port" of "http://host:port/path"; NULL for another scheme. The caller owns it. */
+char *web_proxy_origin(const char *url);
+
+/*
+ * The Location of an answer of @origin as a browser must ask for it: what leads to @origin, or to a path, leads below
+ * @context. The caller owns it.
+ */
+char *web_proxy_location(const char *origin, const char *context, const char *location);
+
 /* Whether the request is for the proxy. */
 bool web_proxy_is(const struct web_request *q);
 

@@ -38,6 +38,13 @@ int http_ops_load(const struct http_ops **ops, struct fst_error *error)
         return r;
 }
 
+void http_ops_replace(const struct http_ops *ops)
+{
+        pthread_mutex_lock(&module.lock);
+        module.ops = ops;
+        pthread_mutex_unlock(&module.lock);
+}
+
 int http_client_new(struct http_client **out, struct fst_error *error)
 {
         const struct http_ops *ops;

@@ -6,6 +6,9 @@
 /* The module's operations; loaded by the first call. -ENOENT or -ELIBBAD with @error. Any thread. */
 int http_ops_load(const struct http_ops **ops, struct fst_error *error);
 
+/* For fuzz targets: have @ops in the place of the module's. Before the first client. */
+void http_ops_replace(const struct http_ops *ops);
+
 struct http_client {
         const struct http_ops *ops;
         struct http_handle *handle;
