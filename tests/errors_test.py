@@ -213,8 +213,8 @@ def test_an_array_of_what_rows_cannot_be_does_not_compile(shared, array, told):
 def test_a_crash_of_main_does_not_speak_of_tasks(shared):
     (shared / "careless.c").write_text("#include <firesteel/firesteel.h>\nint main(void)\n{\n"
                                        "        fst_context *sc = fst_context_new(NULL);\n"
-                                       "        fst_iter *volatile rows = NULL;\n        int64_t x;\n"
-                                       "        return fst_next(rows, &x) ? 1 : fst_context_stop(sc);\n}\n")
+                                       "        char *volatile nothing = NULL;\n"
+                                       "        return *(volatile char *)nothing ? 1 : fst_context_stop(sc);\n}\n")
     done = run(shared, [os.path.join(BIN, "spark-submit"), "careless.c"])
     assert done.returncode == -signal.SIGSEGV
     assert "the application crashed in main in careless.so: SIGSEGV" in done.stderr
@@ -395,3 +395,27 @@ def test_action_inside_of_a_task_is_named_not_crashed(shared, tmp_path, master, 
     assert "count at nested.c:" in last_line(done)
     assert "can only be invoked by the driver, not inside of other transformations (SPARK-5063)" in last_line(done)
     assert "crashed" not in done.stderr
+
+
+MISREAD = """
+#include <firesteel/firesteel.h>
+
+int main(void)
+{
+        fst_context *sc = fst_context_new("misread");
+        fst_iter *rows;
+        double x;
+        if (fst_collect(fst_range(sc, 0, 4), &rows) == 0)
+                fst_next(rows, &x);
+        return fst_context_stop(sc);
+}
+"""
+
+
+def test_rows_read_as_another_type_end_the_program_with_status_and_line(shared, tmp_path):
+    (tmp_path / "misread.c").write_text(MISREAD)
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "--master", "local[2]", "--conf", "spark.log.level=WARN",
+                        tmp_path / "misread.c"])
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "the rows are I64, but fst_next was given variables for F64 (misread.c:10)" in done.stderr

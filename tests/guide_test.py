@@ -175,3 +175,21 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
             assert os.path.exists(os.path.join(GUIDE, target)), f"{page}: {target}"
+
+
+# They take no pointer, or one that only the engine gives.
+WITHOUT_NULL = {"fst_conf_new", "fst_context_new_at", "fst_fail", "fst_iter_more", "fst_list_bad", "fst_out_copy",
+                "fst_out_more", "fst_parse_f64", "fst_parse_f64s", "fst_parse_i64", "fst_version"}
+
+
+def test_every_function_is_tried_with_null():
+    """tests/api/null_api_test.c calls every function of the headers, but those of submit.h and pod_step.h."""
+    declared = set()
+    for folder, _, names in os.walk(HEADERS):
+        for name in set(names) - {"submit.h", "pod_step.h"}:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                declared |= set(re.findall(r"^FST_API [^;(]*?\b(fst_\w+)\(", file.read(), re.M))
+    with open(os.path.join(TOP, "tests/api/null_api_test.c"), encoding="utf-8") as file:
+        tried = set(re.findall(r"(?:NOTHING|QUIET)\((fst_\w+)\(", file.read()))
+    assert declared - tried == WITHOUT_NULL
+    assert not tried - declared

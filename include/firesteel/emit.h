@@ -7,8 +7,8 @@
  * Integers of any width become I64, floats F64; fst_bytes and C strings become BYTES; a pointer to anything else
  * is read as FIXED. Bytes are copied unless they lie in the row that the function was given, so buffers of your
  * own may be reused at once; but functions of operators behind may be called, on this thread, before fst_emit has taken
- * the row, so a static buffer is for one function alone. A kind that is not what the operator declared fails the task
- * with both named.
+ * the row, so a static buffer is for one function alone. A kind that is not what the operator declared, and a pointer
+ * to a struct of another size, fail the task with both named; a `const void *` is not checked.
  *
  * Emitting cannot fail as far as your function is concerned: when nothing more is wanted (the job was cancelled,
  * take() has enough) rows are dropped, and the engine does not call the function again.
@@ -42,7 +42,7 @@ typedef struct fst_out {
 #define FST_TAG(key, value) ((uint32_t)(key) | (uint32_t)(value) << 8)
 
 /* Make room, or say why there is none: false drops the row. */
-FST_API bool fst_out_more(fst_out *out, uint32_t tag) __attribute__((cold));
+FST_API bool fst_out_more(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line) __attribute__((cold));
 
 /* Copy bytes into memory that lives as long as the batch. */
 FST_API fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len);

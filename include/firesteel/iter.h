@@ -12,9 +12,10 @@
  *      for (const struct point *p; fst_next(points, &p);)
  *              printf("%g %g\n", p->x, p->y);
  *
- * If they are not, fst_next returns false and the iterator (or the task) has failed with both types named; see
- * fst_iter_status. Bytes and FIXED rows are valid until the next call, for collect and take until the
- * context stops.
+ * If they are not, or the struct has another size than the rows, fst_next returns false and the task has failed with
+ * both types named. At the driver, that is logged with the source line, fst_iter_status is negative, and
+ * fst_context_stop returns -EINVAL. A `const void *` is not checked. Bytes and FIXED rows are valid until the next
+ * call, for collect and take until the context stops.
  */
 #pragma once
 
@@ -56,6 +57,7 @@ static inline bool fst_next_batch(fst_iter *iter, const fst_batch **batch)
 }
 
 /* Refill for fst_next, or say that the types differ. */
-FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag) __attribute__((cold));
+FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag, uint64_t sizes, const char *file, int line)
+        __attribute__((cold));
 
 #include <firesteel/detail/iter.h>

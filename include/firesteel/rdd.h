@@ -109,8 +109,8 @@ FST_API int fst_scope_begin(fst_context *sc);
 FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep);
 
 /*
- * Its number in the application, or -EINVAL for NULL. Of NULL all functions that only look answer what an RDD would
- * that has nothing of what they look for, and say in the log that it is none.
+ * Its number in the application, or -EINVAL if there is no such RDD. For NULL, and for an RDD of a stopped context,
+ * functions that only look at one log an error and answer what an RDD without anything of the kind would.
  */
 FST_API int fst_rdd_id(const fst_rdd *rdd);
 

@@ -30,6 +30,8 @@ static struct accumulator_update *update_of(fst_task *task, fst_accumulator a)
 
 FST_API void fst_accumulate_i64(fst_task *task, fst_accumulator a, int64_t x)
 {
+        if (task_run_missing(task, "fst_accumulate_i64"))
+                return;
         struct accumulator_update *u;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_I64) {
                 if ((u = update_of(task, a)))
@@ -41,6 +43,8 @@ FST_API void fst_accumulate_i64(fst_task *task, fst_accumulator a, int64_t x)
 
 FST_API void fst_accumulate_f64(fst_task *task, fst_accumulator a, double x)
 {
+        if (task_run_missing(task, "fst_accumulate_f64"))
+                return;
         struct accumulator_update *u;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_F64) {
                 if ((u = update_of(task, a)))
@@ -58,6 +62,8 @@ FST_API void fst_accumulate_f64(fst_task *task, fst_accumulator a, double x)
 
 FST_API void *fst_accumulator_state(fst_task *task, fst_accumulator a)
 {
+        if (task_run_missing(task, "fst_accumulator_state"))
+                return NULL;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_OWN && a.size >= 1 && a.size <= FST_ACCUMULATOR_MAX) {
                 struct accumulator_update *u = update_of(task, a);
                 return u ? u->own : NULL;
@@ -120,6 +126,8 @@ static fst_bytes task_shared_fetch(fst_task *task, fst_broadcast b)
 
 FST_API fst_bytes fst_task_broadcast(fst_task *task, fst_broadcast b)
 {
+        if (task_run_missing(task, "fst_task_broadcast"))
+                return (fst_bytes){NULL, 0};
         const struct task_run *run = task->run;
         for (int i = 0; i < run->n_broadcasts; i++)
                 if (run->broadcasts[i].id == b.id && run->broadcasts[i].size == b.size)
@@ -131,6 +139,8 @@ FST_API fst_bytes fst_task_broadcast(fst_task *task, fst_broadcast b)
 
 FST_API const char *fst_task_file(fst_task *task, const char *name)
 {
+        if (task_run_missing_argument(task, name, "fst_task_file", "a name"))
+                return NULL;
         struct task_run *run = task->run;
         struct fst_error error = FST_ERROR_INIT;
         const char *path = NULL;

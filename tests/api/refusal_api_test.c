@@ -66,6 +66,86 @@ static void a_struct_of_another_size_is_no_place_for_a_result(void **state)
         assert_refused(fst_reduce(rows, add_small, &little), -EINVAL, "reduce gives FIXED");
 }
 
+struct large {
+        int64_t x, y, z;
+};
+
+static int emit_small(fst_task *task, int64_t x, fst_out *out)
+{
+        struct small made = {x};
+        const void *unchecked = &(struct wide){x, x};
+        if (*(const int *)fst_captured(task) == 0)
+                fst_emit(out, &made);
+        else
+                fst_emit(out, unchecked);
+        return 0;
+}
+
+static int emit_small_value(fst_task *task, int64_t x, fst_out *out)
+{
+        struct small made = {x};
+        fst_emit(out, x, &made);
+        return 0;
+}
+
+/* An array is as long as the rows are, not its elements. */
+static int emit_array(fst_task *task, int64_t x, fst_out *out)
+{
+        struct small made[2] = {{x}, {x}};
+        fst_emit(out, made);
+        return 0;
+}
+
+static int pair_of_row(fst_task *task, const void *row, fst_out *out)
+{
+        fst_emit(out, row, 1);
+        return 0;
+}
+
+static int read_large(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        int64_t n = 0;
+        for (const struct large *row; fst_next(rows, &row);)
+                n++;
+        fst_emit(out, n);
+        return 0;
+}
+
+static void structs_of_another_size_are_not_read_or_emitted(void **state)
+{
+        fst_context *sc = *state;
+        fst_rdd *rows = fst_range_n(sc, 0, 10, 2);
+        fst_rdd *arrays = fst_map(rows, emit_array, FST_FIXED(sizeof(struct wide)));
+        const struct large *large = NULL;
+        const struct wide *wide = NULL;
+        const void *any;
+        struct small key = {1};
+        fst_iter *all;
+        int64_t n, x = 0;
+        int mode = 0;
+        assert_refused(fst_count(fst_map(rows, FST_WITH(emit_small, mode), FST_FIXED(sizeof(struct wide))), &n) < 0, true,
+                       "emits FIXED(8) where its operator declares FIXED(16) (refusal_api_test.c:");
+        mode = 1;
+        assert_int_equal(fst_count(fst_map(rows, FST_WITH(emit_small, mode), FST_FIXED(sizeof(struct wide))), &n), 0);
+        assert_refused(fst_count(fst_map(rows, emit_small_value, FST_PAIR(I64, FIXED(sizeof(struct wide)))), &n) < 0, true,
+                       "emits PAIR(I64, FIXED(8)) where its operator declares PAIR(I64, FIXED(16))");
+        assert_refused(fst_count(fst_map_partitions(arrays, read_large, FST_I64), &n) < 0, true,
+                       "the rows are FIXED(16), but read_large in unit_tests reads them with fst_next into variables for "
+                       "FIXED(24) (refusal_api_test.c:");
+        assert_int_equal(fst_collect(arrays, &all), 0);
+        assert_refused(fst_next(all, &large), false,
+                       "SparkContext: the rows are FIXED(16), but fst_next was given variables for FIXED(24) "
+                       "(refusal_api_test.c:");
+        assert_int_equal(fst_iter_status(all), -EINVAL);
+        assert_int_equal(fst_collect(arrays, &all), 0);
+        assert_true(fst_next(all, &wide) && wide->y == 0);
+        assert_true(fst_next(all, &any));
+        assert_refused(fst_next(all, &x), false, "the rows are FIXED(16), but fst_next was given variables for I64");
+        assert_refused(fst_next((fst_iter *)NULL, &x), false, "was given NULL where rows are wanted");
+        fst_rdd *pairs = fst_map(arrays, pair_of_row, FST_PAIR(FIXED(sizeof(struct wide)), I64));
+        assert_refused(fst_lookup(pairs, &key, &all), -EINVAL, "the key that was given is a struct of 8 bytes");
+}
+
 static void types_that_cannot_be_are_refused(void **state)
 {
         fst_rdd *rows = fst_range_n(*state, 0, 10, 2);
@@ -289,6 +369,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
+                cmocka_unit_test(structs_of_another_size_are_not_read_or_emitted),
                 cmocka_unit_test(types_that_cannot_be_are_refused),
                 cmocka_unit_test(what_cannot_be_joined_or_united_is_refused),
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),

@@ -43,6 +43,46 @@
                 unsigned long long: fst_set_i64,                                                                       \
                 default: fst_set_fixed)
 
+/*
+ * The size of the struct that @x points to, which must be that of the rows; 0 where it is not known: a void pointer,
+ * and pointers to elements of an array. Does not evaluate @x.
+ */
+#define FST_POINTER_TO_FIXED(x)                                                                                        \
+        _Generic((x),                                                                                                  \
+                fst_bytes: (char *)0,                                                                                  \
+                char *: (char *)0,                                                                                     \
+                const char *: (char *)0,                                                                               \
+                void *: (char *)0,                                                                                     \
+                const void *: (char *)0,                                                                               \
+                float: (char *)0,                                                                                      \
+                double: (char *)0,                                                                                     \
+                bool: (char *)0,                                                                                       \
+                char: (char *)0,                                                                                       \
+                signed char: (char *)0,                                                                                \
+                unsigned char: (char *)0,                                                                              \
+                short: (char *)0,                                                                                      \
+                unsigned short: (char *)0,                                                                             \
+                int: (char *)0,                                                                                        \
+                unsigned: (char *)0,                                                                                   \
+                long: (char *)0,                                                                                       \
+                unsigned long: (char *)0,                                                                              \
+                long long: (char *)0,                                                                                  \
+                unsigned long long: (char *)0,                                                                         \
+                default: (x))
+#define FST_IS_STRUCT(lvalue) (__builtin_classify_type(lvalue) == 12 || __builtin_classify_type(lvalue) == 13)
+#define FST_STRUCT_SIZE(x)                                                                                             \
+        (sizeof(FST_POINTER_TO_FIXED(x)) == sizeof(void *) && FST_IS_STRUCT(*FST_POINTER_TO_FIXED(x))                  \
+                 ? (uint32_t)sizeof(*FST_POINTER_TO_FIXED(x))                                                          \
+                 : 0)
+
+/* Sizes of a key and of a value, as far as they are known. */
+#define FST_SIZES(key, value) ((uint64_t)(key) | (uint64_t)(value) << 32)
+
+static inline bool fst_sizes_fit(uint64_t sizes, uint32_t key_size, uint32_t value_size)
+{
+        return (!(uint32_t)sizes || (uint32_t)sizes == key_size) && (!(sizes >> 32) || sizes >> 32 == value_size);
+}
+
 static inline void fst_set_i64(fst_out *out, fst_column column, uint32_t size, int64_t x)
 {
         (void)size;
@@ -75,15 +115,18 @@ static inline void fst_set_text(fst_out *out, fst_column column, uint32_t size, 
         fst_set_bytes(out, column, size, fst_bytes_of(x));
 }
 
-static inline bool fst_out_ready(fst_out *out, uint32_t tag)
+static inline bool fst_out_ready(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
-        return fst_likely(out->tag == tag && out->rows < out->room) || fst_out_more(out, tag);
+        return fst_likely(out->tag == tag && out->rows < out->room &&
+                          fst_sizes_fit(sizes, out->key_size, out->value_size)) ||
+               fst_out_more(out, tag, sizes, file, line);
 }
 
 #define FST_EMIT_1(out, x)                                                                                             \
         do {                                                                                                           \
                 fst_out *out_ = (out);                                                                                 \
-                if (fst_out_ready(out_, FST_TAG(FST_KIND_OF(x), FST_KIND_NONE))) {                                     \
+                if (fst_out_ready(out_, FST_TAG(FST_KIND_OF(x), FST_KIND_NONE), FST_SIZES(FST_STRUCT_SIZE(x), 0),      \
+                                  __FILE__, __LINE__)) {                                                               \
                         FST_SETTER_OF(x)(out_, out_->key, out_->key_size, x);                                          \
                         out_->rows++;                                                                                  \
                 }                                                                                                      \
@@ -92,7 +135,8 @@ static inline bool fst_out_ready(fst_out *out, uint32_t tag)
 #define FST_EMIT_2(out, k, v)                                                                                          \
         do {                                                                                                           \
                 fst_out *out_ = (out);                                                                                 \
-                if (fst_out_ready(out_, FST_TAG(FST_KIND_OF(k), FST_KIND_OF(v)))) {                                    \
+                if (fst_out_ready(out_, FST_TAG(FST_KIND_OF(k), FST_KIND_OF(v)),                                       \
+                                  FST_SIZES(FST_STRUCT_SIZE(k), FST_STRUCT_SIZE(v)), __FILE__, __LINE__)) {            \
                         FST_SETTER_OF(k)(out_, out_->key, out_->key_size, k);                                          \
                         FST_SETTER_OF(v)(out_, out_->value, out_->value_size, v);                                      \
                         out_->rows++;                                                                                  \

@@ -29,6 +29,19 @@
                 fst_bytes *: fst_get_bytes,                                                                            \
                 default: fst_get_fixed)
 
+/* As FST_STRUCT_SIZE, of what *p points to. */
+#define FST_POINTER_TO_POINTER(p)                                                                                      \
+        _Generic((p),                                                                                                  \
+                int64_t *: (char **)0,                                                                                 \
+                long long *: (char **)0,                                                                               \
+                double *: (char **)0,                                                                                  \
+                fst_bytes *: (char **)0,                                                                               \
+                void **: (char **)0,                                                                                   \
+                const void **: (char **)0,                                                                             \
+                default: (p))
+#define FST_READ_SIZE(p)                                                                                               \
+        (FST_IS_STRUCT(**FST_POINTER_TO_POINTER(p)) ? (uint32_t)sizeof(**FST_POINTER_TO_POINTER(p)) : 0)
+
 static inline void fst_get_i64(fst_column column, uint32_t row, uint32_t size, int64_t *x)
 {
         (void)size;
@@ -60,16 +73,19 @@ static inline void fst_get_fixed(fst_column column, uint32_t row, uint32_t size,
         memcpy(x, &at, sizeof(at));
 }
 
-static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
+static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
-        return fst_likely(iter->tag == tag && iter->at < iter->batch.rows) || fst_iter_more(iter, tag);
+        return fst_likely(iter && iter->tag == tag && iter->at < iter->batch.rows &&
+                          fst_sizes_fit(sizes, iter->batch.type.key_size, iter->batch.type.value_size)) ||
+               fst_iter_more(iter, tag, sizes, file, line);
 }
 
 #define FST_NEXT_1(iter, x)                                                                                            \
         ({                                                                                                             \
                 FST_CHECK_READ_INTO(x);                                                                                \
                 fst_iter *iter_ = (iter);                                                                              \
-                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(x), FST_KIND_NONE));                    \
+                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(x), FST_KIND_NONE),                     \
+                                            FST_SIZES(FST_READ_SIZE(x), 0), __FILE__, __LINE__);                       \
                 if (more_) {                                                                                           \
                         FST_GETTER_OF(x)(iter_->batch.key, iter_->at, iter_->batch.type.key_size, x);                  \
                         iter_->at++;                                                                                   \
@@ -82,7 +98,8 @@ static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag)
                 FST_CHECK_READ_INTO(k);                                                                                \
                 FST_CHECK_READ_INTO(v);                                                                                \
                 fst_iter *iter_ = (iter);                                                                              \
-                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(k), FST_KIND_OF_POINTER(v)));           \
+                bool more_ = fst_iter_ready(iter_, FST_TAG(FST_KIND_OF_POINTER(k), FST_KIND_OF_POINTER(v)),            \
+                                            FST_SIZES(FST_READ_SIZE(k), FST_READ_SIZE(v)), __FILE__, __LINE__);        \
                 if (more_) {                                                                                           \
                         FST_GETTER_OF(k)(iter_->batch.key, iter_->at, iter_->batch.type.key_size, k);                  \
                         FST_GETTER_OF(v)(iter_->batch.value, iter_->at, iter_->batch.type.value_size, v);              \

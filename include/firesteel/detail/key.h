@@ -3,8 +3,11 @@
 
 #include <firesteel/types.h>
 
+#include <firesteel/emit.h>
+
 typedef struct fst_key {
         uint8_t kind;
+        uint32_t size; /* of the struct that `fixed` points to; 0: not known */
         union {
                 int64_t i64;
                 double f64;
@@ -38,7 +41,13 @@ static inline fst_key fst_key_fixed(const void *x)
         return (fst_key){.kind = FST_KIND_FIXED, .fixed = x};
 }
 
-#define FST_KEY(x)                                                                                                     \
+static inline fst_key fst_key_sized(fst_key key, uint32_t size)
+{
+        key.size = size;
+        return key;
+}
+
+#define FST_KEY_OF_TYPE(x)                                                                                             \
         _Generic((x),                                                                                                  \
                 fst_bytes: fst_key_bytes,                                                                              \
                 char *: fst_key_text,                                                                                  \
@@ -58,3 +67,4 @@ static inline fst_key fst_key_fixed(const void *x)
                 long long: fst_key_i64,                                                                                \
                 unsigned long long: fst_key_i64,                                                                       \
                 default: fst_key_fixed)(x)
+#define FST_KEY(x) fst_key_sized(FST_KEY_OF_TYPE(x), FST_STRUCT_SIZE(x))

@@ -13,6 +13,12 @@ int lookup_key(fst_type pairs, fst_key key, struct reduce_value *value, struct f
                                  : key.kind == FST_KIND_F64   ? "F64"
                                  : key.kind == FST_KIND_BYTES ? "BYTES"
                                                               : "FIXED");
+        if (key.kind == FST_KIND_FIXED && !key.fixed)
+                return error_set(error, -EINVAL, "NULL was given where a key of %u bytes is wanted", pairs.key_size);
+        if (key.kind == FST_KIND_FIXED && key.size && key.size != pairs.key_size)
+                return error_set(error, -EINVAL, "the keys are %s, but the key that was given is a struct of %u bytes",
+                                 fst_type_name((fst_type){.key = pairs.key, .key_size = pairs.key_size}, have),
+                                 key.size);
         *value = (struct reduce_value){.present = true};
         if (key.kind == FST_KIND_BYTES) {
                 value->data = (char *)key.bytes.data;

@@ -107,15 +107,3 @@ static void groups_deinit(struct cogroup_op *self)
 
 const struct cogroup_mode_class cogroup_groups_class = {
         .meet = groups_meet, .init = groups_init, .deinit = groups_deinit};
-
-bool cogroup_iter_mismatch(fst_iter *iter, uint32_t tag)
-{
-        struct cogroup_side *side = side_of_iter(iter);
-        char wanted[64], have[64];
-        if (!side)
-                return false;
-        task_run_fail(side->op.run, -EINVAL, "the values are %s, but %s reads them with fst_next into variables for %s",
-                      fst_tag_name(iter->tag, have), *side->name ? *side->name : "a function",
-                      fst_tag_name(tag, wanted));
-        return true;
-}

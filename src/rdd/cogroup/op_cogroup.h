@@ -59,6 +59,3 @@ struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fs
 
 /* The operator that takes the rows of a side. It is the cogroup's own: not to be ended or freed. */
 struct op *cogroup_op_side(struct op *cogroup, int side);
-
-/* As iter_op_mismatch (rdd/pipeline/op_iter.h), for the iterators of groups. */
-bool cogroup_iter_mismatch(fst_iter *iter, uint32_t tag);

@@ -286,7 +286,9 @@ static void expect_failure(fst_fn fn, int status, const char *message)
         struct rows_of_side rows = random_rows(FST_KIND_I64, 100000, 100, 90);
         fst_type type = FST_PAIR(I64, I64);
         struct op *op = cogroup_new(&f, COGROUP_GROUPS, &type, 1, f.sink.type, fn);
+        task_run_set_current(&f.run);
         int r = run_cogroup(op, &rows, 1);
+        task_run_set_current(NULL);
         assert_true(r < 0);
         if (status)
                 assert_int_equal(r, status);
@@ -302,8 +304,8 @@ static void functions_of_groups_fail_with_their_reason(void **state)
 {
         expect_failure(FST_FN(refuses), 0, "not 3");
         expect_failure(FST_FN(first_of_each), -EINVAL,
-                       "the values are I64, but first_of_each reads them with fst_next "
-                       "into variables for F64");
+                       "the rows are I64, but first_of_each reads them with fst_next "
+                       "into variables for F64 (op_cogroup_test.c:");
         expect_failure(FST_FN(stops), -ECANCELED, "cancelled");
 }
 

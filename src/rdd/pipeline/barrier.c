@@ -72,11 +72,16 @@ static Firesteel__BarrierReply *meet(fst_task *task, Firesteel__BarrierSync__Met
 
 FST_API int fst_barrier_wait(fst_task *task)
 {
+        if (task_run_missing(task, "fst_barrier_wait"))
+                return -1;
         return meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__BARRIER, (fst_bytes){"", 0}) ? 0 : -1;
 }
 
 FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, int most)
 {
+        if (task_run_missing(task, "fst_barrier_all_gather") ||
+            (most > 0 && task_run_missing_argument(task, messages, "fst_barrier_all_gather", "an array of messages")))
+                return -1;
         const Firesteel__BarrierReply *reply = meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER, message);
         if (!reply)
                 return -1;
@@ -87,6 +92,8 @@ FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes 
 
 FST_API int fst_barrier_address(fst_task *task, int index, char *address)
 {
+        if (task_run_missing_argument(task, address, "fst_barrier_address", "a place for the address"))
+                return -1;
         Firesteel__BarrierReply *reply = ask(task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
         if (!reply)
                 return -1;

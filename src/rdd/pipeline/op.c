@@ -131,15 +131,26 @@ int op_input_done(struct op *op)
         return fst_type_has_bytes(op->type) ? op_flush(op) : op->status;
 }
 
-bool fst_out_more(fst_out *out, uint32_t tag)
+/* The call of fst_emit at @file:@line does not give what the operator declares. */
+static void out_mismatch(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
         struct op *op = out->op;
-        if (out->tag != tag) {
-                char emitted[64], declared[64];
-                if (!op->status)
-                        op->status = task_run_fail(op->run, -EINVAL, "%s emits %s where its operator declares %s",
-                                                   op->class->name, fst_tag_name(tag, emitted),
-                                                   fst_tag_name(out->tag, declared));
+        char emitted[64], declared[64];
+        fst_type type = {.key = out->tag & 0xff,
+                         .value = out->tag >> 8 & 0xff,
+                         .key_size = out->key_size,
+                         .value_size = out->value_size};
+        if (!op->status)
+                op->status = task_run_fail(op->run, -EINVAL, "%s emits %s where its operator declares %s (%s:%d)",
+                                           op->class->name, fst_access_name(tag, sizes, emitted),
+                                           fst_type_name(type, declared), file_base_name(file), line);
+}
+
+bool fst_out_more(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line)
+{
+        struct op *op = out->op;
+        if (out->tag != tag || !fst_sizes_fit(sizes, out->key_size, out->value_size)) {
+                out_mismatch(out, tag, sizes, file, line);
                 return false;
         }
         if (op->one_for_one) {
@@ -219,6 +230,30 @@ const char *fst_type_name(fst_type type, char text[static 64])
         else
                 snprintf(text, 64, "%s", key);
         return text;
+}
+
+static const char *access_column(uint8_t kind, uint32_t size, char text[static 24])
+{
+        if (kind == FST_KIND_FIXED && !size)
+                return "FIXED";
+        return column_name(kind, size, text);
+}
+
+const char *fst_access_name(uint32_t tag, uint64_t sizes, char text[static 64])
+{
+        char key[24], value[24];
+        const char *k = access_column(tag & 0xff, (uint32_t)sizes, key);
+        if (tag >> 8)
+                snprintf(text, 64, "PAIR(%s, %s)", k, access_column(tag >> 8 & 0xff, (uint32_t)(sizes >> 32), value));
+        else
+                snprintf(text, 64, "%s", k);
+        return text;
+}
+
+const char *file_base_name(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+        return slash ? slash + 1 : path;
 }
 
 static int check_column(uint8_t kind, uint32_t size, const char *which, struct fst_error *error)

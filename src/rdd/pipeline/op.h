@@ -89,6 +89,10 @@ static inline bool fst_type_has_bytes(fst_type type)
 const char *fst_type_name(fst_type type, char text[static 64]);
 const char *fst_tag_name(uint32_t tag, char text[static 64]);
 
+/* The type of @tag, with the sizes of structs as far as FST_SIZES knows them; and a source file without its folder. */
+const char *fst_access_name(uint32_t tag, uint64_t sizes, char text[static 64]);
+const char *file_base_name(const char *path);
+
 /* 0 if there can be rows of @type, else -EINVAL with what is wrong with it. */
 int fst_type_check(fst_type type, struct fst_error *error);
 

@@ -55,17 +55,6 @@ static bool refill(fst_iter *iter)
         return true;
 }
 
-bool iter_op_mismatch(fst_iter *iter, uint32_t tag)
-{
-        if (iter->refill != refill)
-                return false;
-        struct iter_op *self = container_of(iter, struct iter_op, iter);
-        char wanted[64], have[64];
-        task_run_fail(self->op.run, -EINVAL, "the rows are %s, but %s reads them with fst_next into variables for %s",
-                      fst_tag_name(iter->tag, have), self->fn.name, fst_tag_name(tag, wanted));
-        return true;
-}
-
 static void body(void *arg)
 {
         struct iter_op *self = arg;

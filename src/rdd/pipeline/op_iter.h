@@ -8,12 +8,6 @@
 
 #include <firesteel/function.h>
 
-/*
- * fst_next was given variables for @tag on rows of another type: if @iter is a task's the task fails, and this is
- * true; an iterator of the application is not our business.
- */
-bool iter_op_mismatch(fst_iter *iter, uint32_t tag);
-
 /* @fn is of FST_FORM_ITER; ITER_AT, which is given the number of the RDD's partition, too; or EACH_ITER, without rows.
  */
 struct op *iter_op_new(struct task_run *run, fst_type in, fst_type out, const fst_fn *fn);

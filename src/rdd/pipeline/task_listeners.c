@@ -24,12 +24,14 @@ static void task_listeners_add(struct task_listener **list, struct task_listener
 
 FST_API void fst_task_on_completion(fst_task *task, int (*f)(fst_task *task, void *data), void *data)
 {
-        task_listeners_add(&task->run->on_completion, (struct task_listener){.completed = f, .data = data});
+        if (!task_run_missing_argument(task, (const void *)f, "fst_task_on_completion", "a function"))
+                task_listeners_add(&task->run->on_completion, (struct task_listener){.completed = f, .data = data});
 }
 
 FST_API void fst_task_on_failure(fst_task *task, int (*f)(fst_task *task, void *data, const char *message), void *data)
 {
-        task_listeners_add(&task->run->on_failure, (struct task_listener){.failed = f, .data = data});
+        if (!task_run_missing_argument(task, (const void *)f, "fst_task_on_failure", "a function"))
+                task_listeners_add(&task->run->on_failure, (struct task_listener){.failed = f, .data = data});
 }
 
 static void task_listeners_call(struct task_run *run, const struct task_listener *l, const char *message)

@@ -56,6 +56,8 @@ void task_resources_deinit(struct task_resources *r)
 
 FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, int most)
 {
+        if (task_run_missing_argument(task, name, "fst_task_resource", "a name"))
+                return -EINVAL;
         const struct task_resources *r = task->run->resources;
         const char *found;
         int n;

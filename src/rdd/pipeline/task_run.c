@@ -1,6 +1,7 @@
 /* An attempt's private half; see task_run.h. Invariant: status != 0 exactly when error has a message. */
 #include "rdd/pipeline/task_run.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 #include "store/memory.h"
@@ -66,14 +67,33 @@ bool task_run_refuses(const char *what)
         return true;
 }
 
+bool task_run_missing(const fst_task *task, const char *function)
+{
+        if (likely(task != NULL))
+                return false;
+        log_error("Executor", "%s was given NULL where a task is wanted", function);
+        if (current)
+                task_run_fail(current, -EINVAL, "%s was given NULL where a task is wanted", function);
+        return true;
+}
+
+bool task_run_missing_argument(const fst_task *task, const void *argument, const char *function, const char *what)
+{
+        if (task_run_missing(task, function))
+                return true;
+        if (!argument)
+                task_run_fail(task->run, -EINVAL, "%s was given NULL where %s is wanted", function, what);
+        return !argument;
+}
+
 FST_API int fst_task_partitions(const fst_task *task)
 {
-        return task->run->partitions;
+        return task_run_missing(task, "fst_task_partitions") ? -EINVAL : task->run->partitions;
 }
 
 FST_API int fst_task_cpus(const fst_task *task)
 {
-        return task->run->cpus;
+        return task_run_missing(task, "fst_task_cpus") ? -EINVAL : task->run->cpus;
 }
 
 void task_run_end(struct task_run *run)
@@ -156,11 +176,15 @@ int task_run_fail_with(struct task_run *run, int status, struct fst_error *error
 
 FST_API const char *fst_task_local_property(const fst_task *task, const char *key)
 {
+        if (task_run_missing_argument(task, key, "fst_task_local_property", "a key"))
+                return NULL;
         return task->run->properties ? strmap_get(task->run->properties, key) : NULL;
 }
 
 FST_API int fst_fail(fst_task *task, const char *format, ...)
 {
+        if (task_run_missing(task, "fst_fail"))
+                return -1;
         char *message = NULL;
         va_list args;
         va_start(args, format);

@@ -118,6 +118,15 @@ void task_run_set_current(struct task_run *run);
  */
 bool task_run_refuses(const char *what);
 
+/*
+ * For public functions of tasks: whether @task is NULL, which is logged, and fails the task of the calling thread if
+ * there is one.
+ */
+bool task_run_missing(const fst_task *task, const char *function);
+
+/* The same of another argument, which is to be @what. */
+bool task_run_missing_argument(const fst_task *task, const void *argument, const char *function, const char *what);
+
 struct memory_task *task_run_memory(struct task_run *run);
 
 /*
