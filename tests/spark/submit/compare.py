@@ -111,6 +111,7 @@ EXCUSED = [
     ("hdfs:// files of a submission and of jobs", r"java\.net\.UnknownHostException: .*|Incomplete HDFS URI, no host: .*", None, REFUSED),
     ("S3 files of a submission and of jobs", NO_S3A, r"s3[an]?://.*", TAKEN),
     ("S3 files of a submission and of jobs", NO_MAIN_CLASS.format(NO_S3A), r"s3[an]?://.*", TAKEN),
+    ("a file of a driver's pod that is missing, or that lies in its working directory already", r"(\{w\}|/)\S*", None, REFUSED),
     ("the class of a shared object", NO_MAIN_CLASS.format(r".*getManifest\(\)\" is null"), r".*\.so", TAKEN),
     ("the class of a shared object", r"Cannot load main class from JAR file:.*\.so", r".*\.so", TAKEN),
 ]
