@@ -1,4 +1,4 @@
-/* Applications and their executors: what they want, what they have, how they end. */
+/* Applications and their executors: registration, targets, launches, ends. */
 #include "standalone/core/master_state.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ static void profile_release(struct app_profile *p)
         free(p->body);
 }
 
-/* Profiles never change; one that only a worker has told of is described now. */
+/* Fills in the profile if only a worker has reported it so far. Described profiles never change. */
 static struct app_profile *learn_profile(struct master_app *app, const struct executor_profile *spec)
 {
         struct app_profile *p = app_profile_by_id(app, spec->id);
@@ -72,7 +72,7 @@ static struct app_profile *learn_profile(struct master_app *app, const struct ex
 
                 p = new0(struct app_profile);
                 vec_push(&app->profiles, p);
-                for (; at > 0 && app->profiles.data[at - 1]->id > spec->id; at--) /* those with lower ids go first */
+                for (; at > 0 && app->profiles.data[at - 1]->id > spec->id; at--) /* lower ids come first */
                         app->profiles.data[at] = app->profiles.data[at - 1];
                 app->profiles.data[at] = p;
         }
@@ -215,7 +215,7 @@ struct master_executor *app_add_executor(struct master *m, struct master_app *ap
         return e;
 }
 
-/* Neither application nor worker have it: only remember it. */
+/* Moves the executor to app->removed when neither application nor worker list it. */
 static void remember(struct master *m, struct master_executor *e)
 {
         struct master_app *app = e->app;
@@ -285,7 +285,7 @@ static void kill_executor(struct master *m, struct master_executor *e)
         executor_leave_worker(m, e);
 }
 
-/* @e has ended. Applications whose executors only fail are given up. */
+/* Ends the executor. Fails the application when too many of its executors fail in a row. */
 static void executor_ended(struct master *m, struct master_executor *e, bool counts)
 {
         struct master_app *app = e->app;
@@ -337,7 +337,7 @@ static bool id_taken(const struct master *m, const char *id)
         return master_app(m, id) != NULL;
 }
 
-/* The name in lower case without blanks: spark.master.useAppNameAsAppId.enabled. */
+/* Returns the name in lower case without blanks: spark.master.useAppNameAsAppId.enabled. */
 static char *id_from_name(struct master *m, const char *name)
 {
         char *id = mem_strdup(name), *to = id;
@@ -360,7 +360,7 @@ static void found_again(struct master *m, struct master_app *app, uint64_t peer)
         m->dirty = true;
 }
 
-/* Recovered, and there. */
+/* A recovered application has answered. */
 static void has_answered(struct master *m, struct master_app *app)
 {
         if (app->state != APP_UNKNOWN)
@@ -382,15 +382,14 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
                 object_table_find(&m->apps_by_address, object_hash_text(spec->address), has_address, spec->address);
 
         if (app && app->lost && !(spec->app_id && strcmp(spec->app_id, app->id) == 0)) {
-                master_remove_app(m, app, APP_FINISHED); /* another process has its port by now */
+                master_remove_app(m, app, APP_FINISHED); /* another process has its port now */
                 app = NULL;
         }
         if (app) {
                 master_log(m, LOG_INFO, "Attempted to re-register application at same address: %s", spec->address);
                 found_again(m, app, peer);
                 master_emit(m, (struct master_action){MASTER_APP_REGISTERED, .peer = peer, .app = app, .again = true});
-                /* The leader that recorded it ended before it could say so: there is nothing else that it could answer.
-                 */
+                /* The leader that recorded it ended before it sent the id, so the application cannot know it. */
                 if (!spec->app_id || !*spec->app_id) {
                         has_answered(m, app);
                         master_recovery_check(m);

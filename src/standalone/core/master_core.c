@@ -1,6 +1,5 @@
-/*
- * The master as a whole: making it, its words, its ids, its deadlines. The rest by noun: master_workers.c,
- * master_apps.c, master_drivers.c, master_recovery.c; and master_scheduling.c, which alone places anything.
+/* The master as a whole: construction, names, ids, deadlines. Other files hold one noun each: master_workers.c,
+ * master_apps.c, master_drivers.c, master_recovery.c; master_scheduling.c alone places executors and drivers.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -207,7 +206,7 @@ void master_bury(struct master *m, void *object, void (*free_object)(void *objec
 static void master_action_done(struct master_action *action)
 {
         if (action->kind == MASTER_APP_FINISHED)
-                free(steal(action->app->had_by)); /* nobody else asks whom it concerns */
+                free(steal(action->app->had_by)); /* only live applications use it */
         free(action->text);
 }
 
@@ -233,7 +232,7 @@ void master_log(struct master *m, enum log_level level, const char *format, ...)
 {
         if (level > m->config.log_level)
                 return;
-        char line[1024]; /* what is longer is cut: names of applications may be anything */
+        char line[1024]; /* longer lines are cut: application names may be long */
         va_list args;
 
         va_start(args, format);
@@ -259,7 +258,7 @@ char *master_new_id(struct master *m, const char *pattern, int *number, int modu
         _cleanup_(buf_deinit) struct buf id = BUF_INIT;
 
         id_pattern_date(master_wall(m), date);
-        size_t tries = m->apps_by_id.count + m->drivers_by_id.count; /* a pattern may have no number */
+        size_t tries = m->apps_by_id.count + m->drivers_by_id.count; /* a pattern may contain no number */
         do {
                 struct id_argument args[] = {{.text = date}, {.number = *number}};
 

@@ -1,6 +1,4 @@
-/*
- * The master of a standalone cluster, without its sockets and files: workers, applications and drivers come in,
- * executors and drivers to launch come out.
+/* The core of a standalone master: it decides where executors and drivers run, without sockets and files.
  *
  *      struct master *m = master_new(&config);
  *      master_elected(m, NULL, 0, NULL, 0, NULL, 0, now);
@@ -10,16 +8,18 @@
  *      master_executor_changed(m, app, 0, EXECUTOR_EXITED, NULL, &status, now);  → MASTER_EXECUTOR_UPDATED
  *      while ((action = master_next_action(m))) …
  *
- * It is pure (docs/architecture.md): every function takes what happened and when, changes state and appends actions.
- * It opens nothing, reads no clock and starts no thread. All calls come from one thread. What it holds may be looked at
- * between calls (master_state.h): that is what pages, JSON and records are made of.
+ * The core is pure (docs/architecture.md): each function takes an event and the time, changes state and appends
+ * actions. It opens nothing, reads no clock and starts no thread. One thread makes all calls. Pages, JSON and records
+ * read the state between calls (master_state.h).
  *
- * Nothing is placed outside master_schedule: whoever owns the master calls it once after each batch of events, so
- * that a thousand applications that come at once cost one pass. It looks only at what may have changed since the last.
+ * Only master_schedule places executors and drivers. The owner calls it once after each batch of events, so that a
+ * thousand applications that arrive together cost one pass. A pass looks only at objects that may have changed since
+ * the last one.
  *
- * Times are milliseconds of any clock that never goes back; struct master_config says how far it is from the time
- * of day, which only ids and pages show. Memory is in MiB. Strings, arrays and bodies given to a function are copied.
- * States, ids, limits and messages are those of Spark 4's Master; docs/differences.md has what is not.
+ * Times are milliseconds of a monotonic clock; struct master_config holds its offset to the time of day, which only
+ * ids and pages show. Memory is in MiB. The core copies strings, arrays and bodies that it is given.
+ *
+ * States, ids, limits and messages are those of Spark 4's Master; docs/differences.md lists the exceptions.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ struct master_driver;
 struct master_executor;
 struct fst_error;
 
-/* As Spark names them, with master_…_name(). */
+/* Spark's names; master_…_name() returns them as text. */
 enum master_status { MASTER_STANDBY, MASTER_ALIVE, MASTER_RECOVERING, MASTER_COMPLETING_RECOVERY };
 enum worker_state { WORKER_ALIVE, WORKER_DEAD, WORKER_DECOMMISSIONED, WORKER_UNKNOWN };
 enum app_state { APP_WAITING, APP_RUNNING, APP_FINISHED, APP_FAILED, APP_KILLED, APP_UNKNOWN };
@@ -66,36 +66,38 @@ const char *app_state_name(enum app_state state);
 const char *executor_state_name(enum executor_state state);
 const char *driver_state_name(enum driver_state state);
 
-/* The state of that name: false, and *@state as it was, if there is none. */
+/* Sets *@state to the state of that name. Returns false, and leaves *@state unchanged, for an unknown name. */
 bool executor_state_named(const char *name, enum executor_state *state);
 bool driver_state_named(const char *name, enum driver_state *state);
 
-/* KILLED, FAILED, LOST or EXITED. */
+/* Returns true for KILLED, FAILED, LOST and EXITED. */
 bool executor_state_is_finished(enum executor_state state);
 
-/* spark.deploy.workerSelectionPolicy: which of the workers that could is taken first. Equal ones go by id. */
+/* spark.deploy.workerSelectionPolicy: the order in which suitable workers are chosen; ties are broken by id. */
 enum worker_selection { CORES_FREE_DESC, CORES_FREE_ASC, MEMORY_FREE_DESC, MEMORY_FREE_ASC, WORKER_BY_ID };
 
 struct master_config {
-        bool spread_out_apps;    /* spark.deploy.spreadOutApps: over as many workers as possible, or as few */
-        bool spread_out_drivers; /* spark.deploy.spreadOutDrivers: at random, or the first worker by id */
+        bool spread_out_apps;    /* spark.deploy.spreadOutApps: use as many workers as possible, or as few */
+        bool spread_out_drivers; /* spark.deploy.spreadOutDrivers: choose workers at random, or the first by id */
         enum worker_selection selection;
-        int default_cores;        /* spark.deploy.defaultCores: of an application that sets no spark.cores.max */
-        int max_drivers;          /* spark.deploy.maxDrivers: that run at once */
-        int max_executor_retries; /* spark.deploy.maxExecutorRetries; negative: an application never fails of it */
+        int default_cores;        /* spark.deploy.defaultCores: for an application without spark.cores.max */
+        int max_drivers;          /* spark.deploy.maxDrivers: the most drivers that run at once */
+        int max_executor_retries; /* spark.deploy.maxExecutorRetries; negative: failed executors never fail the
+                                     application */
         int retained_apps, retained_drivers; /* spark.deploy.retainedApplications, .retainedDrivers */
         int64_t worker_timeout;              /* spark.worker.timeout, ms */
-        int reaper_iterations;         /* spark.dead.worker.persistence: timeouts for which a dead worker is shown */
-        int64_t app_timeout;           /* spark.firesteel.standalone.reconnectTimeout, ms: so long may an application
-                                           that lost its connection come back; 0: it is removed at once */
+        int reaper_iterations; /* spark.dead.worker.persistence: timeouts during which the pages still show a dead
+                                  worker */
+        int64_t app_timeout; /* spark.firesteel.standalone.reconnectTimeout, ms: how long a disconnected application may
+                                register again; 0: the master removes it at once */
         int64_t recovery_timeout;      /* spark.deploy.recoveryTimeout, ms; 0: worker_timeout */
         int app_number_modulo;         /* spark.deploy.appNumberModulo; 0: none */
         const char *app_id_pattern;    /* spark.deploy.appIdPattern */
         const char *driver_id_pattern; /* spark.deploy.driverIdPattern */
         bool app_name_as_id;           /* spark.master.useAppNameAsAppId.enabled */
-        int64_t wall_offset;           /* what to add to `now` for the time of day, ms since 1970 */
-        uint64_t seed;                 /* of the order in which drivers are spread out */
-        enum log_level log_level;      /* what is more talkative is not even put into words */
+        int64_t wall_offset;           /* ms to add to `now` for the time of day since 1970 */
+        uint64_t seed;                 /* seed of the random order for spread-out drivers */
+        enum log_level log_level;      /* the core formats no lines of lower levels */
 };
 
 /* Spark's defaults. */
@@ -113,29 +115,29 @@ struct master_config {
                                 .app_id_pattern = "app-%s-%04d",                                                       \
                                 .driver_id_pattern = "driver-%s-%04d"})
 
-/* So many of a custom resource, for an executor or a driver. */
+/* An amount of a custom resource that an executor or driver needs. */
 struct resource_need {
         const char *name; /* "gpu" */
         int amount;
 };
 
-/* The addresses of a custom resource: what a worker has, or what an executor or driver was given. */
+/* Addresses of a custom resource: those of a worker, or those assigned to an executor or driver. */
 struct resource_addresses {
         const char *name;
         const char *const *addresses;
         int n;
 };
 
-/* Whatever its owner needs to know besides (a command, an environment), as it was encoded: kept, not read. */
+/* Encoded data that the core stores without reading it (a command, an environment). */
 struct master_body {
         const void *data;
         size_t size;
 };
 
 struct worker_spec {
-        const char *id; /* the worker made it: worker-<date>-<host>-<port> */
+        const char *id; /* chosen by the worker: worker-<date>-<host>-<port> */
         const char *host;
-        int port; /* with host, its address: no two workers that live have the same */
+        int port; /* host and port are the address; no two live workers share one */
         const char *web_ui;
         int cores;
         int64_t memory;
@@ -143,10 +145,10 @@ struct worker_spec {
         int n_resources;
 };
 
-/* What each executor of a resource profile needs. The id 0 is the application's default profile. */
+/* The needs of each executor of a resource profile. Id 0 is the application's default profile. */
 struct executor_profile {
         int id;
-        int cores; /* 0: one executor takes what a worker can give */
+        int cores; /* 0: one executor takes all cores that a worker can give */
         int64_t memory;
         const struct resource_need *needs;
         int n_needs;
@@ -155,10 +157,10 @@ struct executor_profile {
 
 struct app_spec {
         const char *name, *user, *ui_url;
-        const char *address;   /* of its driver, "host:port": no two applications that live have the same */
-        const char *app_id;    /* that it was given before; NULL or "": none. Not stored */
+        const char *address;   /* of its driver, "host:port"; no two live applications share one */
+        const char *app_id;    /* assigned earlier; NULL or "": none. Not stored */
         int max_cores;         /* spark.cores.max; 0: not set */
-        int initial_executors; /* limit until it asks for others; negative: none */
+        int initial_executors; /* limit until the application requests others; negative: none */
         struct executor_profile profile;
         struct master_body body;
 };
@@ -167,13 +169,13 @@ struct driver_spec {
         const char *main_class;
         int cores;
         int64_t memory;
-        bool supervise; /* launched again when its worker is lost, under a new id */
+        bool supervise; /* launched again under a new id when its worker is lost */
         const struct resource_need *needs;
         int n_needs;
         struct master_body body;
 };
 
-/* An executor as a worker tells of it. */
+/* An executor in a worker's report. */
 struct executor_report {
         const char *app_id;
         int id, profile, cores;
@@ -189,7 +191,7 @@ struct driver_report {
         int n_resources;
 };
 
-/* What was stored and is read again by a master that becomes leader. */
+/* Stored records, which a new leader reads. */
 struct app_record {
         const char *id;
         int64_t submitted; /* time of day, ms */
@@ -199,60 +201,61 @@ struct app_record {
 struct driver_record {
         const char *id;
         int64_t submitted;
-        bool launched; /* false: it still waited for a worker */
+        bool launched; /* false: it was waiting for a worker */
         struct driver_spec spec;
 };
 
 enum master_record { MASTER_RECORD_APP, MASTER_RECORD_DRIVER, MASTER_RECORD_WORKER };
 
-/*
- * What the master wants done. An action for a worker or application goes to `peer`. If that is 0, nobody is connected,
- * and the owner drops the action; only for MASTER_CHANGED_… it connects to the address.
+/* Actions that the owner must carry out. An action for a worker or application goes to `peer`. The owner drops the
+ * action if `peer` is 0 (not connected), except that for MASTER_CHANGED_… it connects to the address.
  */
 enum master_action_kind {
-        /*
-         * record, id, object: store `object` (struct master_app, _driver or _worker) under `id`, replacing; or remove
-         * it. Nothing that comes after MASTER_STORE may be seen outside before the record is safe.
+        /* record, id, object: store `object` (struct master_app, _driver or _worker) under `id`, replacing; or remove
+         * it. Nothing that follows MASTER_STORE may leave the process before the record is durable.
          */
         MASTER_STORE,
         MASTER_REMOVE,
 
         /* To a worker. */
         MASTER_WORKER_REGISTERED, /* worker, again: it was registered already. It answers with master_worker_state */
-        MASTER_WORKER_REFUSED,    /* text: why */
-        MASTER_RECONNECT_WORKER,  /* it takes itself for registered, and this master does not know it */
+        MASTER_WORKER_REFUSED,    /* text: the reason */
+        MASTER_RECONNECT_WORKER,  /* to a worker that believes it is registered but is unknown to this master */
         MASTER_LAUNCH_EXECUTOR,   /* executor, worker */
         MASTER_KILL_EXECUTOR,     /* worker, text: the application's id, executor_id */
         MASTER_LAUNCH_DRIVER,     /* driver, worker */
         MASTER_KILL_DRIVER,       /* worker, text: the driver's id */
-        MASTER_APP_FINISHED,      /* app. To every worker that app_concerns: its files may be removed. No peer */
+        MASTER_APP_FINISHED, /* app. To every worker for which app_concerns is true: it may remove the files. No peer */
 
         /* To an application. */
-        MASTER_APP_REGISTERED, /* app, again: its registration had arrived already */
+        MASTER_APP_REGISTERED, /* app, again: this registration had arrived before */
         MASTER_EXECUTOR_ADDED, /* executor, worker */
-        /* executor, state, text: a message or NULL, exit_status if known, worker: it is leaving as a whole, or NULL */
+        /* executor, state, text: a message or NULL, exit_status if known, worker: the worker if it is being
+         * decommissioned, or NULL
+         */
         MASTER_EXECUTOR_UPDATED,
-        /*
-         * app, text. No worker could hold one of its executors, or it may not have the cores for one: the text has the
-         * numbers and what to set. Once, until it has had one.
+        /* app, text. No worker can hold one of its executors, or its core limit is too low for one. The text has the
+         * numbers and the keys to set. Sent once, until the profile gets an executor.
          */
         MASTER_EXECUTORS_DO_NOT_FIT,
-        MASTER_APP_REMOVED, /* app: it ended, and not by its own wish; app->state says how */
+        MASTER_APP_REMOVED, /* app: the master ended it; app->state says how */
 
-        MASTER_WORKER_REMOVED, /* worker, text: why. To every application. No peer */
+        MASTER_WORKER_REMOVED, /* worker, text: the reason. To every application. No peer */
 
-        /* text: the worker's id or the application's address, is_app. To who wanted to register: it does not lead. */
+        /* text: the worker's id or the application's address, is_app. To a peer that tried to register: this master
+         * does not lead.
+         */
         MASTER_IN_STANDBY,
 
-        /* This master leads now: to what it recovered. The answers are master_app_changed and master_worker_state. */
+        /* To recovered peers: this master leads now. They answer with master_app_changed and master_worker_state. */
         MASTER_CHANGED_APP,    /* app */
         MASTER_CHANGED_WORKER, /* worker */
 
-        MASTER_LEADERSHIP_LOST, /* another master leads: end this process */
+        MASTER_LEADERSHIP_LOST, /* another master leads: exit */
         MASTER_LOG_LINE,        /* level, text */
 };
 
-/* The kind says which members are set. Never to be changed. */
+/* `kind` determines which members are set. Read-only. */
 struct master_action {
         enum master_action_kind kind;
         uint64_t peer;
@@ -280,32 +283,29 @@ struct master_action {
         char *text; /* owned by the action */
 };
 
-/*
- * 0, or -EINVAL with the configuration key and what is wrong with it: a pattern that is not one, a modulo below 1000,
- * default cores or drivers below 1.
+/* Returns 0, or -EINVAL with the configuration key and the problem: an invalid pattern, a modulo below 1000, default
+ * cores or drivers below 1.
  */
 int master_config_check(const struct master_config *config, struct fst_error *error);
 
-/* @config must pass master_config_check and is copied. In standby. Never NULL. */
+/* Returns a master in standby, never NULL. @config must pass master_config_check; it is copied. */
 struct master *master_new(const struct master_config *config);
 
-/* Actions that nobody took out are dropped. NULL is allowed. */
+/* Drops actions that are still queued. NULL is allowed. */
 void master_free(struct master *m);
 
-/*
- * Takes the oldest action out; NULL: there is none. The action is borrowed until the next call; the objects that it
- * names stay until the queue is empty, even if the master has forgotten them meanwhile.
+/* Takes the oldest action out; NULL: the queue is empty. The action is borrowed until the next call. The objects that
+ * it names stay until the queue is empty, even if the master has forgotten them.
  */
 const struct master_action *master_next_action(struct master *m);
 
-/* The time of day was set: what `now` is away from it. */
+/* Sets the offset between `now` and the time of day. */
 void master_set_wall_offset(struct master *m, int64_t offset);
 
-/*
- * This master leads, and this is what was stored. With nothing stored it is ALIVE; else it asks what was recorded
- * (MASTER_CHANGED_…) and is RECOVERING until all have answered or recovery_timeout is over. Then workers and
- * applications that did not answer are removed, and drivers that no worker has are launched again if supervised or
- * never launched, else end as ERROR. Only from standby.
+/* This master leads and gets the stored records. Without records it becomes ALIVE. Otherwise it notifies the recorded
+ * peers (MASTER_CHANGED_…) and stays RECOVERING until all have answered or recovery_timeout is over. Then it removes
+ * workers and applications that did not answer. It relaunches drivers that no worker reported if they are supervised
+ * or were never launched; the others end as ERROR. Call it only in standby.
  */
 void master_elected(struct master *m, const struct app_record *apps, int n_apps, const struct driver_record *drivers,
                     int n_drivers, const struct worker_spec *workers, int n_workers, int64_t now);
@@ -313,86 +313,84 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
 /* → MASTER_LEADERSHIP_LOST. */
 void master_revoked(struct master *m, int64_t now);
 
-/* Place what waits and can be placed; nothing unless ALIVE. */
+/* Places waiting drivers and executors; does nothing unless ALIVE. */
 void master_schedule(struct master *m, int64_t now);
 
-/* When master_tick has something to do; INT64_MAX: not before another event. */
+/* Time of the next master_tick; INT64_MAX: not before another event. */
 int64_t master_deadline(const struct master *m);
 
-/* Workers that sent no heartbeat for worker_timeout are lost; a recovery that waits for too long is completed. */
+/* Removes workers without a heartbeat for worker_timeout, and completes a recovery that takes too long. */
 void master_tick(struct master *m, int64_t now);
 
 /* ------------------------------------------------------------------------------------------------ from workers */
 
-/*
- * @peer is the owner's name for the connection, not 0. Answered by MASTER_WORKER_REGISTERED, MASTER_WORKER_REFUSED
- * (another worker lives at that address) or MASTER_IN_STANDBY. Registering again under the same id over another
- * connection is allowed.
+/* @peer is the owner's id of the connection, not 0. The reply is MASTER_WORKER_REGISTERED, MASTER_WORKER_REFUSED
+ * (another live worker has that address) or MASTER_IN_STANDBY. A worker may register again under the same id over
+ * another connection.
  */
 void master_register_worker(struct master *m, uint64_t peer, const struct worker_spec *spec, int64_t now);
 void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, int64_t now);
 
-/*
- * What runs on a worker, after it has registered or heard that the master changed. A recovering master takes it over.
- * Otherwise what the master does not know is killed, and what it launched before the worker registered and is not
- * there is lost.
+/* A worker reports its executors and drivers, after registering or after a change of master. A recovering master
+ * adopts them. Otherwise the master kills unknown ones, and marks as lost those that it launched before the worker
+ * registered and that are missing.
  */
 void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
                          const struct executor_report *executors, int n_executors, const struct driver_report *drivers,
                          int n_drivers, int64_t now);
 
-/*
- * It keeps files of an application that lives; and whether the ends of others are nothing to it (until that is said, it
- * hears of all).
+/* The worker keeps files of a live application. With only_own the worker wants to hear only of the ends of
+ * applications that ran on it (until it says so, it hears of all).
  */
 void master_worker_keeps(struct master *m, const char *worker_id, const char *app_id);
 void master_worker_only_own(struct master *m, const char *worker_id, bool only_own);
 
-/* The connection is gone; ignored if the worker has another one by now. */
+/* The connection is closed; ignored if the worker already uses another one. */
 void master_worker_disconnected(struct master *m, uint64_t peer, const char *worker_id, int64_t now);
 
-/* No new executors and drivers for it; applications are told. Unknown or decommissioned already: a warning. */
+/* Places nothing more on the worker and notifies applications. Warns if it is unknown or decommissioned already. */
 void master_decommission_worker(struct master *m, const char *worker_id, int64_t now);
 
-/* All on these hosts, whatever the case of the names; how many that were. 0 in standby. */
+/* Decommissions all workers on these hosts, ignoring case. Returns their number; 0 in standby. */
 int master_decommission_hosts(struct master *m, const char *const *hosts, int n, int64_t now);
 
-/* @message and @exit_status may be NULL. An executor that is not known: a warning. */
+/* @message and @exit_status may be NULL. Warns about an unknown executor. */
 void master_executor_changed(struct master *m, const char *app_id, int executor, enum executor_state state,
                              const char *message, const int *exit_status, int64_t now);
 
-/* FINISHED, KILLED, FAILED or ERROR; anything else is refused with a warning. @exception may be NULL. */
+/* @state is FINISHED, KILLED, FAILED or ERROR; others are refused with a warning. @exception may be NULL. */
 void master_driver_changed(struct master *m, const char *driver_id, enum driver_state state, const char *exception,
                            int64_t now);
 
 /* ------------------------------------------------------------------------------------------- from applications */
 
-/* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from the same address keeps its id.
- */
+/* → MASTER_APP_REGISTERED or MASTER_IN_STANDBY. An application that registers twice from one address keeps its id. */
 void master_register_app(struct master *m, uint64_t peer, const struct app_spec *spec, int64_t now);
 void master_unregister_app(struct master *m, const char *app_id, int64_t now);
 
-/* It is removed, unless it registers again, with its id, within app_timeout; meanwhile it is given nothing. */
+/* Removes the application unless it registers again with its id within app_timeout; until then it gets no executors.
+ */
 void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id, int64_t now);
 
-/* How many executors an application wants of a profile: all it has, not more of them. */
+/* The total number of executors that an application wants of a profile. */
 struct executor_target {
         struct executor_profile profile;
         int executors;
 };
 
-/*
- * The answer to MASTER_CHANGED_APP. @targets: what it wants by now; @next_executor: the id after the highest it was
- * ever given. Both are the application's to know: they change too often to be stored.
+/* The answer to MASTER_CHANGED_APP. @targets: the current targets; @next_executor: one above the highest executor id
+ * so far. Records hold neither, since both change too often.
  */
 void master_app_changed(struct master *m, uint64_t peer, const char *app_id, const struct executor_target *targets,
                         int n_targets, int next_executor, int64_t now);
 
-/* False: there is no such application. Profiles that are not named keep their targets; nothing is killed by this. */
+/* Returns false for an unknown application. Profiles not listed keep their targets. Kills nothing. */
 bool master_request_executors(struct master *m, const char *app_id, const struct executor_target *targets, int n,
                               int64_t now);
 
-/* False: there is no such application. Those that it has not are named in a warning. Ask for fewer first. */
+/* Returns false for an unknown application. Warns about unknown executors. Call master_request_executors first with a
+ * lower target.
+ */
 bool master_kill_executors(struct master *m, const char *app_id, const int *executors, int n, int64_t now);
 
 /* ----------------------------------------------------------------- from submission gateways and from the pages */
@@ -400,24 +398,23 @@ bool master_kill_executors(struct master *m, const char *app_id, const int *exec
 struct master_reply {
         bool success;
         char *driver_id; /* owned; NULL if there is none */
-        char *message;   /* owned, for the user */
+        char *message;   /* owned, shown to the user */
 };
 
 void master_reply_deinit(struct master_reply *reply);
 
-/* Drivers are taken and killed only by a master that is ALIVE. */
+/* Only an ALIVE master accepts these requests. */
 struct master_reply master_submit_driver(struct master *m, const struct driver_spec *spec, int64_t now);
 struct master_reply master_kill_driver(struct master *m, const char *driver_id, int64_t now);
 struct master_reply master_kill_all_drivers(struct master *m, int64_t now);
 
-/*
- * The driver, running or retained; NULL: not found, and then *@message, if the master is not ALIVE, says so (owned by
- * the caller; else NULL).
+/* Returns the driver, running or retained, or NULL if there is no such driver. If the master is not ALIVE, *@message
+ * says so (owned by the caller); otherwise it is NULL.
  */
 const struct master_driver *master_driver_status(const struct master *m, const char *driver_id, char **message);
 
-/* End an application as KILLED: the kill button. False: there is no such application. */
+/* Ends an application as KILLED (the kill button). Returns false for an unknown application. */
 bool master_kill_app(struct master *m, const char *app_id, int64_t now);
 
-/* Forget what has ended. */
+/* Forgets ended applications and drivers. */
 void master_clear_completed(struct master *m);

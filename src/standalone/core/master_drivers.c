@@ -1,4 +1,4 @@
-/* Drivers in cluster mode: submitted, waiting for a worker, launched, launched again, ended. */
+/* Drivers in cluster mode: submission, launch, relaunch, end. */
 #include "standalone/core/master_state.h"
 
 static bool has_id(const void *driver, const void *id)
@@ -146,10 +146,9 @@ void master_remove_driver(struct master *m, struct master_driver *d, enum driver
         retain(m, d);
 }
 
-/*
- * Under a new id: the first one may still run behind a cut connection, and what is heard of it later must not be
- * taken for news of the second. The new record is stored before the old one goes: a master that ends between the two
- * leaves one too many rather than none.
+/* The driver gets a new id: the first one may still run behind a broken connection, and later reports about it must
+ * not touch the second. The new record is stored before the old one is removed, so that a crash in between leaves one
+ * driver too many rather than none.
  */
 void master_relaunch_driver(struct master *m, struct master_driver *d)
 {
@@ -189,7 +188,7 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 
 /* --------------------------------------------------------------------------------------------- requests */
 
-/* NULL, or why nothing can be done now; owned by the caller. */
+/* Returns the reason why requests are refused now, or NULL; owned by the caller. */
 static char *not_alive(const struct master *m, const char *what)
 {
         if (m->status == MASTER_ALIVE)
@@ -220,7 +219,7 @@ void worker_kill_driver(struct master *m, struct master_worker *w, const char *d
                                               .text = mem_strdup(driver_id)});
 }
 
-/* One that runs is ended by its worker, which tells when it has. */
+/* A running driver is ended by its worker, which reports the end. */
 static void kill_one(struct master *m, struct master_driver *d)
 {
         master_log(m, LOG_INFO, "Kill request for %s submitted", d->id);

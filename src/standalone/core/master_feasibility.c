@@ -1,11 +1,8 @@
-/*
- * Whether an application's executors are of a size that can be had at all. One that is not would wait without a word:
- * Spark's master says so in its own log, and only while nothing else runs; here the application hears it, with the
- * numbers, because who reads the application's log is who can change them.
+/* Detects executors that fit on no worker, which would wait forever. Spark's master only logs this, while nothing
+ * else runs. Here the application is notified, with the numbers, because its user can change them.
  *
- * It is asked for a profile that has no executor and got none. The first worker that could hold one, were it empty,
- * ends the search, so that a full cluster costs one look; when there is none the application is told, once until it has
- * had one.
+ * The check runs for a profile without executors that got none. It stops at the first worker that could hold one when
+ * empty, so on a full cluster it costs one step. The notification is sent once, until the profile gets an executor.
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -19,7 +16,7 @@ static int amount_of(const struct master_worker *w, const char *name)
         return 0;
 }
 
-/* How many of its needs this worker could not meet if nothing else ran there. */
+/* Returns the number of needs that this worker could not meet when empty. */
 static int misses(const struct master_worker *w, const struct app_profile *p)
 {
         int n = (w->cores < MAX(p->cores, 1)) + (w->memory < p->memory);
@@ -29,7 +26,7 @@ static int misses(const struct master_worker *w, const struct app_profile *p)
         return n;
 }
 
-/* By what is rarest first. */
+/* Compares by the rarest resource first. */
 static bool is_larger(const struct master_worker *a, const struct master_worker *b, const struct app_profile *p)
 {
         for (int i = 0; i < p->needs.n; i++) {
@@ -43,7 +40,7 @@ static bool is_larger(const struct master_worker *a, const struct master_worker 
         return a->cores != b->cores ? a->cores > b->cores : strcmp(a->id, b->id) < 0;
 }
 
-/* The worker that comes nearest; NULL: one could hold an executor, or there is no worker. */
+/* Returns the worker that comes nearest. NULL: a worker could hold an executor, or there are no workers. */
 static const struct master_worker *nearest(const struct master *m, const struct app_profile *p)
 {
         const struct master_worker *best = NULL;
@@ -68,7 +65,7 @@ static void put_cores(struct buf *b, int cores)
         buf_printf(b, "%d core%s", cores, cores == 1 ? "" : "s");
 }
 
-/* "4 cores, 1024 MiB of memory and 1 gpu": of the profile, or what @w has of the same. */
+/* Appends "4 cores, 1024 MiB of memory and 1 gpu": the profile's needs, or the same resources of @w. */
 static void put_size(struct buf *b, const struct app_profile *p, const struct master_worker *w)
 {
         put_cores(b, w ? w->cores : MAX(p->cores, 1));
@@ -78,7 +75,7 @@ static void put_size(struct buf *b, const struct app_profile *p, const struct ma
                            w ? amount_of(w, p->needs.data[i].name) : p->needs.data[i].amount, p->needs.data[i].name);
 }
 
-/* What to set so that @w could hold one. */
+/* Appends the keys to change so that @w could hold one. */
 static void put_advice(struct buf *b, const struct app_profile *p, const struct master_worker *w)
 {
         const char *before = "Set";

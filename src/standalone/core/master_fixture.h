@@ -1,4 +1,4 @@
-/* What the tests of the master share: an owner that writes down what the master wants done. */
+/* Shared fixture of the master's tests: an owner that records all actions. */
 #pragma once
 
 #include "base/buf.h"
@@ -12,9 +12,9 @@
 
 struct recorder {
         struct master *m;
-        struct buf said, stored; /* a line for each action; records and the log apart */
+        struct buf said, stored; /* a line for each action; records and the log are kept apart */
         struct buf logged;
-        void (*store)(const struct master_action *action); /* NULL: only written down */
+        void (*store)(const struct master_action *action); /* NULL: only recorded */
 };
 
 #define SAY(...) buf_printf(&r->said, __VA_ARGS__)
@@ -107,7 +107,7 @@ static inline struct master *recorded_master(struct recorder *r, const struct ma
         return r->m = master_new(config);
 }
 
-/* @part of @r, with all that the master has wanted by now. */
+/* Returns @part of @r after recording all pending actions. */
 static inline struct buf *recorded(struct recorder *r, struct buf *part)
 {
         for (const struct master_action *a; (a = master_next_action(r->m));)
@@ -122,7 +122,7 @@ static inline void recorder_deinit(struct recorder *r)
         buf_deinit(&r->logged);
 }
 
-/* What was asked for since the last look is this. */
+/* Asserts the lines recorded since the last call. */
 static inline void said(struct recorder *r, const char *lines)
 {
         assert_string_equal(buf_text(recorded(r, &r->said)), lines);

@@ -1,4 +1,4 @@
-/* What many workers and applications cost the master. */
+/* CPU time of the master with many workers and applications. */
 #include "standalone/core/master_fixture.h"
 
 #include <time.h>
@@ -23,8 +23,7 @@ static void register_many(struct recorder *rec, struct master *m, int n)
         }
 }
 
-/* What 10,000 workers cost, in CPU time of this thread with an owner that writes everything down; printed, not judged.
- */
+/* Prints the CPU time of this thread for 10,000 workers, with an owner that records everything; asserts no limit. */
 static void ten_thousand_workers(void **state)
 {
         struct master_config config = MASTER_CONFIG_DEFAULT;
@@ -52,7 +51,7 @@ static void ten_thousand_workers(void **state)
         spec.name = spec.address = name;
         double many = cpu_ms();
 
-        for (int i = 0; i < 1000; i++) { /* each by itself: the worst of batches */
+        for (int i = 0; i < 1000; i++) { /* one at a time: the worst size of batches */
                 snprintf(name, sizeof(name), "app%d", i);
                 master_register_app(m, 2, &spec, 2);
                 master_schedule(m, 2);

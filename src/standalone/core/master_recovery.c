@@ -1,8 +1,7 @@
-/*
- * Becoming leader: what was stored is taken as it was, asked whether it still lives, and kept if it answers.
+/* Recovery: a new leader takes the stored records over, notifies their peers, and keeps those that answer.
  *
- * STANDBY → ALIVE, or STANDBY → RECOVERING → COMPLETING_RECOVERY → ALIVE. The third lasts only for one call, in which
- * nothing is placed: what is removed then would else be replaced too early.
+ * STANDBY → ALIVE, or STANDBY → RECOVERING → COMPLETING_RECOVERY → ALIVE. COMPLETING_RECOVERY lasts for one call, in
+ * which nothing is placed, so that removed executors are not replaced too early.
  */
 #include "standalone/core/master_state.h"
 

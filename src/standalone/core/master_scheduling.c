@@ -1,17 +1,16 @@
-/*
- * Placing: drivers first, then the executors of applications, first come, first served; of one application the
- * profiles with lower ids first.
+/* Placement: drivers first, then executors of applications in the order of their registration, and lower profile ids
+ * first.
  *
  * An application's executors are spread over as many workers as possible, one to each in turn, or packed on as few.
- * With cores set for an executor, a worker may get several; without, it gets one that takes all that the application
- * may have of it in this pass. Cores are handed out by whole executors, or 16 cores on each of 4 workers could end as
- * 12 on each of them and no executor of 16 at all.
+ * With cores set for an executor, a worker may get several. Without, it gets one executor that takes all cores that
+ * the application may have of it in this pass. Cores are handed out by whole executors: otherwise 16 cores on each of
+ * 4 workers could end as 12 on each of them and no executor of 16 at all.
  *
- * The result is that of looking at every application and every worker each time, which 1,000 times 10,000 forbids.
- * Three facts make it cheap. A pass leaves nothing that a profile could still get: either it wants no more, or no
- * worker has room for another (it is starved). A starved profile can only profit from workers that gained something
- * since, which are kept in the order in which they did. And workers are in an index by the selection policy, so that
- * a profile that wants k executors looks at little more than the first k that have room.
+ * The result equals that of scanning every application and every worker each time, which is too slow for 1,000 times
+ * 10,000. Three facts make it cheap. After a pass, each profile either wants no more, or no worker has room for
+ * another executor (it is starved). A starved profile can only use workers that gained capacity since then, and these
+ * are kept in the order of their gains. Workers are indexed by the selection policy, so that a profile that wants k
+ * executors visits few more than the first k workers with room.
  */
 #include "standalone/core/master_state.h"
 
@@ -24,7 +23,7 @@ struct placement {
         struct master *m;
         struct master_app *app;
         struct app_profile *profile;
-        int cores_left, executors; /* to hand out; new ones so far */
+        int cores_left, executors; /* cores_left: to hand out; executors: new ones so far */
         VEC(struct choice) choices;
         VEC(struct master_worker *) some;
 };
@@ -45,13 +44,15 @@ static bool has_room(const struct placement *pl, const struct choice *c)
 
         if (pl->cores_left < cores_at_once(p) || worker_cores_free(c->worker) - c->cores < cores_at_once(p))
                 return false;
-        if (p->cores == 0 && c->executors == 1) /* more cores for the one that it gets */
+        if (p->cores == 0 && c->executors == 1) /* more cores for its only executor */
                 return true;
         return p->executors + pl->executors < p->target &&
                worker_has_beside(c->worker, c->executors, p->memory, &p->needs);
 }
 
-/* One executor more, or one core more for the only one; all that fit when packing. False: it has no room. */
+/* Hands out one more executor, or one more core to the only one; all that fit when packing. Returns false if it has
+ * no room.
+ */
 static bool hand_out(struct placement *pl, struct choice *c)
 {
         bool any = false;
@@ -70,7 +71,7 @@ static bool hand_out(struct placement *pl, struct choice *c)
         return any;
 }
 
-/* The first turn of a worker. False: no other worker can get an executor any more. */
+/* The first turn of a worker. Returns false when no other worker can get an executor. */
 static bool consider(struct placement *pl, struct master_worker *w)
 {
         struct choice c = {.worker = w};
@@ -115,7 +116,9 @@ static int compare_nodes(const void *a, const void *b)
         return strcmp(x->name, y->name);
 }
 
-/* Only those that gained since @since; false: they are so many that the index is the better way. */
+/* Considers only workers that gained capacity after @since. Returns false if they are so many that the index is
+ * faster.
+ */
 static bool consider_some(struct placement *pl, uint64_t since)
 {
         enum worker_selection by = pl->m->config.selection;
@@ -195,7 +198,7 @@ static void launch_driver(struct master *m, struct master_driver *d, struct mast
         worker_take(m, w, d->cores, d->memory, &d->needs, &d->holds, &d->n_holds);
         master_driver_on(m, d, w);
         master_log(m, LOG_INFO, "Launching driver %s on worker %s", d->id, w->id);
-        master_store(m, MASTER_RECORD_DRIVER, d->id, d); /* that it was launched */
+        master_store(m, MASTER_RECORD_DRIVER, d->id, d); /* store that it was launched */
         master_emit(m, (struct master_action){MASTER_LAUNCH_DRIVER, .peer = w->peer, .driver = d, .worker = w});
 }
 
@@ -210,7 +213,7 @@ static int compare_ids(const void *a, const void *b)
         return strcmp((*(struct master_worker *const *)a)->id, (*(struct master_worker *const *)b)->id);
 }
 
-/* The living in the order in which drivers are put on them: shuffled as far as needed, or by id. */
+/* Live workers in the order in which they get drivers: shuffled as far as needed, or by id. */
 struct round {
         struct master *m;
         struct master_worker **sorted; /* NULL: shuffled, in place */
@@ -293,7 +296,7 @@ void master_schedule(struct master *m, int64_t now)
 
         for (struct master_app *app = m->apps; app; app = app->next) {
                 pl.app = app;
-                if (app->lost) /* nobody would hear of it */
+                if (app->lost) /* it is not connected */
                         continue;
                 for (size_t i = 0; i < app->profiles.len; i++) {
                         struct app_profile *p = pl.profile = app->profiles.data[i];

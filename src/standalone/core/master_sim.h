@@ -1,7 +1,6 @@
-/*
- * A random world for the master: hosts, clients, drivers, what is stored, and letters that wait. Its parts share one
- * world, which a seed makes: master_sim_ops.c does what the master wants, master_sim_check.c says what always
- * holds, master_sim_test.c lets things happen.
+/* A random world for the master: hosts, clients, drivers, stored records and messages in flight. The parts share one
+ * world, made from a seed: master_sim_ops.c carries out actions, master_sim_check.c checks invariants,
+ * master_sim_test.c produces events.
  */
 #pragma once
 
@@ -28,8 +27,8 @@ struct host {
         char id[32];
         int generation, cores, gpus;
         int64_t memory;
-        bool up, knows;          /* knows: it was registered over this connection */
-        uint64_t peer, old_peer; /* 0: not connected; a connection whose end is not yet noticed */
+        bool up, knows;          /* knows: registered over this connection */
+        uint64_t peer, old_peer; /* 0: not connected; old_peer: a connection whose end the master has not noticed yet */
         struct process processes[PROCESSES];
         int n_processes;
         struct letter inbox[INBOX];
@@ -81,11 +80,11 @@ static inline unsigned roll(unsigned n)
                         fail_msg("seed %d, line %d: %s", (int)world.seed, __LINE__, #condition);                       \
         } while (0)
 
-/* After every event: what the master wants is done. */
+/* Carries out the master's actions; called after every event. */
 void world_run(void);
 
-/* Holds after every event. */
+/* Checks the invariants that hold after every event. */
 void world_check(void);
 
-/* Holds after a pass: nothing that Spark would still launch, looking at everything, is left. */
+/* Checks after a pass that Spark's full scan would place nothing more. */
 void world_check_no_starvation(void);

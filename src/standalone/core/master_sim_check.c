@@ -1,4 +1,4 @@
-/* What always holds in the master's world; master_world_test.c has the list. */
+/* Invariants of the simulated master; master_sim_test.c lists them. */
 #include "standalone/core/master_sim.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* What the master asks the world for: letters to hosts, records of what lives, and what its clients hear of it. */
+/* Carries out the master's actions in the simulated world: messages to hosts, records, notifications of clients. */
 #include "standalone/core/master_sim.h"
 
 #include <stdlib.h>
 
 struct world world;
 
-/* Who the action is for; NULL: it is lost with the connection. */
+/* The receiver of the action; NULL: its connection is gone and the action is lost. */
 static struct host *host_of(const struct master_action *a)
 {
         struct host *h = &world.hosts[a->worker->port];

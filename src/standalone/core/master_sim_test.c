@@ -1,14 +1,14 @@
-/*
- * The master in a random world: workers that come, die and are cut off, applications that change their minds, drivers,
- * messages that wait or are lost with their connection, masters that end and are followed by another from what was
- * stored. A seed makes a world and shows a failure again. After every event it holds that
+/* The master in a random world: workers start, die and are disconnected; applications change their targets; messages
+ * wait or are lost with their connection; masters end and are replaced by others that read the stored records. A seed
+ * reproduces a failure. After every event
  *
- *      no worker gives more cores, memory or addresses than it has, and its sums are those of what is on it;
- *      no application has more cores than it may, and none was launched an executor beyond what it asked for;
- *      what is stored is what lives: applications, drivers, workers that are not decommissioned;
- *      no application that lives and no supervised driver is forgotten, and no driver is there twice;
- *      after a pass nothing waits that some worker has room for (all are looked at, as Spark's Master does);
- * and, when the faults have stopped, that what runs is what the master has, and that nothing runs when all has ended.
+ *      no worker gives more cores, memory or addresses than it has, and its sums match its executors and drivers;
+ *      no application has more cores than its limit, and none gets an executor beyond its target;
+ *      the records are exactly those of live applications, drivers, and workers that are not decommissioned;
+ *      no live application and no supervised driver is lost, and no driver exists twice;
+ *      after a pass nothing waits for which a worker has room (checked by a full scan, as in Spark's Master);
+ *
+ * and, once the faults stop, the master's state equals what runs, and nothing runs after all applications have ended.
  */
 #include "standalone/core/master_sim.h"
 
@@ -52,7 +52,7 @@ static void start(struct host *h)
         connect_and_register(h);
 }
 
-/* The end of a connection, which the master may notice later. */
+/* Closes a connection; the master may notice later. */
 static void cut(struct host *h)
 {
         if (h->peer && !h->old_peer)
@@ -157,7 +157,7 @@ static void host_event(struct host *h)
                 return;
         }
         switch (roll(24)) {
-        case 0: /* it dies */
+        case 0: /* the host dies */
                 cut(h);
                 h->up = false;
                 h->n_processes = 0;
@@ -295,7 +295,7 @@ static void driver_event(void)
         }
 }
 
-/* This master ends; another begins with what was stored. */
+/* Ends this master and starts another from the stored records. */
 static void another_master(const struct master_config *config)
 {
         struct app_record apps[RECORDS];
@@ -314,7 +314,8 @@ static void another_master(const struct master_config *config)
                         continue;
                 }
                 if (r->kind == MASTER_RECORD_WORKER) {
-                        workers[at] = spec_of(&world.hosts[r->at]); /* it may be another by now, with other cores */
+                        workers[at] =
+                                spec_of(&world.hosts[r->at]); /* it may have been replaced by one with other cores */
                         workers[at].id = ids[i];
                         continue;
                 }
@@ -337,7 +338,7 @@ static void another_master(const struct master_config *config)
 
         master_free(world.m);
         world.m = master_new(config);
-        world.m->next_app = next_app + 1; /* dates would tell them apart */
+        world.m->next_app = next_app + 1; /* in reality dates tell them apart */
         world.m->next_driver = next_driver + 1;
         world.masters++;
         master_elected(world.m, apps, n[MASTER_RECORD_APP], drivers, n[MASTER_RECORD_DRIVER], workers,
@@ -346,7 +347,7 @@ static void another_master(const struct master_config *config)
 
 static void tick(void)
 {
-        for (int i = 0; i < APPS; i++) /* who lives answers in time */
+        for (int i = 0; i < APPS; i++) /* live clients answer in time */
                 if (world.clients[i].lives && world.clients[i].must_answer)
                         answer(&world.clients[i]);
         world.now += roll(30000);
@@ -371,7 +372,7 @@ static void settle(void)
                         read_letter(h);
                 }
                 if (round % 10 == 0) {
-                        world.now += 15000; /* a recovery ends by its time at last */
+                        world.now += 15000; /* a recovery ends by its timeout at the latest */
                         tick();
                 }
                 master_schedule(world.m, world.now);
@@ -445,7 +446,7 @@ static void live(uint64_t seed)
 
                 master_reply_deinit(&reply);
                 for (int i = 0; i < world.n_tokens; i++)
-                        world.over[i] = true; /* that waited */
+                        world.over[i] = true; /* a waiting one */
                 settle();
         }
         settle();

@@ -1,14 +1,13 @@
-/*
- * What a master holds. For its owner: to look at between calls of master_core.h, never to change. For the files
- * master_*.c: their common ground.
+/* The state of a master. The owner may read it between calls of master_core.h but must not change it. The files
+ * master_*.c share it.
  *
  * Ownership. The master owns workers, applications and drivers; an application owns its executors. An executor is in
- * two lists, of its application and of its worker, and leaves each on its own: a decommissioned executor is no longer
- * the application's but still takes its place on the worker. Out of both, it is remembered in app->removed.
+ * two lists, of its application and of its worker, and leaves each separately: a decommissioned executor no longer
+ * counts for the application but still occupies the worker. When it is in neither, app->removed remembers it.
  *
- * What never changes: a worker's cores_used, memory_used and used addresses are the sums over its executors and
- * drivers, and at most what it has; an application's cores_granted is the sum over its executors that are not
- * `left`; a worker is in `index` and `alive` while it is ALIVE, and only then.
+ * Invariants. A worker's cores_used, memory_used and used addresses are the sums over its executors and drivers, and
+ * never exceed its totals. An application's cores_granted is the sum over its executors that are not `left`. A worker
+ * is in `index` and `alive` exactly while it is ALIVE.
  */
 #pragma once
 
@@ -17,13 +16,13 @@
 #include "base/hash_table.h"
 #include "standalone/core/worker_selection.h"
 
-/* Bits of master_app.had_by: two workers that share one hear of a little more than they must. */
+/* Bits of master_app.had_by. Workers that share a bit get some notifications that do not concern them. */
 #define MASTER_HAD_BITS 16384
 
-/* Executors that an application remembers after their end. */
+/* Ended executors that an application remembers. */
 #define MASTER_RETAINED_EXECUTORS 1000
 
-/* One custom resource of a worker: an address is free or used. */
+/* A custom resource of a worker; each address is free or used. */
 struct worker_resource {
         char *name;
         char **addresses;
@@ -31,7 +30,7 @@ struct worker_resource {
         int n, free;
 };
 
-/* Some of them, held by an executor or driver: indexes into the worker's resource and its addresses. */
+/* Addresses held by an executor or driver: indexes into the worker's resource and its addresses. */
 struct resource_hold {
         int resource, n;
         int *addresses;
@@ -51,17 +50,17 @@ struct master_worker {
         struct worker_resource *resources;
         int n_resources;
         enum worker_state state;
-        uint64_t peer;          /* 0: nobody is connected */
+        uint64_t peer;          /* 0: not connected */
         int64_t last_heartbeat; /* by `now` */
-        uint64_t registered;    /* the master's event in which it did so last */
+        uint64_t registered;    /* the master's event of the last registration */
         struct master_executor *executors;
         struct master_driver *drivers;
         int n_executors, n_drivers;
-        unsigned bit;  /* of its id, in had_by of applications */
-        bool only_own; /* it need not hear of the ends of applications that it never had */
+        unsigned bit;  /* index of its id in had_by of applications */
+        bool only_own; /* it wants to hear only of the ends of applications that ran on it */
         struct index_node node;
-        size_t alive_at; /* its place in master.alive */
-        uint64_t gained; /* master.supply when something of it became free last */
+        size_t alive_at; /* its index in master.alive */
+        uint64_t gained; /* master.supply when capacity last became free on it */
         struct master_worker *gained_prev, *gained_next;
         struct master_worker *prev, *next; /* by last heartbeat, in master.workers or .dead */
 };
@@ -78,13 +77,13 @@ struct master_executor {
         int n_holds;
         enum executor_state state;
         uint64_t launched; /* the master's event */
-        bool left;         /* the application has it no longer */
-        bool runs;         /* it has been RUNNING: in app->n_running, unless it left */
+        bool left;         /* no longer counts for the application */
+        bool runs;         /* has been RUNNING: counted in app->n_running, unless `left` */
         struct master_executor *prev_in_app, *next_in_app;
         struct master_executor *prev_on_worker, *next_on_worker;
 };
 
-/* A resource profile of an application, and how far it has got. */
+/* A resource profile of an application and its progress. */
 struct app_profile {
         int id, cores;
         int64_t memory;
@@ -92,10 +91,10 @@ struct app_profile {
         void *body;
         size_t body_size;
         int target, executors;
-        bool known;       /* false: only reported by a worker so far; the application has yet to describe it */
-        bool starved;     /* it wants more, and no worker had room for one at `tried` */
-        uint64_t tried;   /* master.supply then */
-        bool told_misfit; /* that no worker can hold one */
+        bool known;       /* false: only a worker has reported it; the application has not described it yet */
+        bool starved;     /* wants more, and no worker had room for one at `tried` */
+        uint64_t tried;   /* master.supply at the last attempt */
+        bool told_misfit; /* the application knows that no worker can hold one */
 };
 
 struct master_app {
@@ -106,16 +105,16 @@ struct master_app {
         int64_t submitted, ended; /* time of day, ms; 0: not yet */
         enum app_state state;
         uint64_t peer;
-        int64_t lost; /* when it is removed unless it comes back; 0: it did not lose its connection */
+        int64_t lost; /* when the master removes it unless it reconnects; 0: it is connected */
         int cores_limit, cores_granted;
-        int n_executors; /* that it has: not `left` */
-        int n_running;   /* of them */
-        int retries;     /* executors that failed since one ran */
+        int n_executors; /* not counting `left` */
+        int n_running;   /* of n_executors */
+        int retries;     /* failures since an executor last ran */
         int next_executor;
-        struct master_executor *executors; /* those `left` but still on a worker, too */
+        struct master_executor *executors; /* includes those `left` that are still on a worker */
         VEC(struct master_executor *) removed;
         VEC(struct app_profile *) profiles; /* by id */
-        uint8_t *had_by;                    /* a set of workers' ids, by hash: NULL once it has ended */
+        uint8_t *had_by;                    /* a set of workers' ids, by hash; NULL after its end */
         struct master_app *prev, *next;
 };
 
@@ -130,19 +129,19 @@ struct master_driver {
         int64_t submitted; /* time of day, ms */
         enum driver_state state;
         char *exception;
-        struct master_worker *worker;     /* NULL: it waits, or has ended */
-        char *worker_id, *worker_address; /* where it was launched; stays when it has ended */
-        bool waiting, was_launched;       /* the latter is what a record says */
+        struct master_worker *worker;     /* NULL: waiting or ended */
+        char *worker_id, *worker_address; /* where it was launched; kept after its end */
+        bool waiting, was_launched;       /* was_launched: as in its record */
         bool idle_warned;
         struct resource_hold *holds;
         int n_holds;
         uint64_t launched; /* the master's event */
-        uint64_t tried;    /* 1 + master.supply when no worker had room for it; 0: not tried */
+        uint64_t tried;    /* 1 + master.supply when no worker had room for it; 0: never */
         struct master_driver *prev_on_worker, *next_on_worker;
         struct master_driver *prev, *next;
 };
 
-/* An object that the master has forgotten. */
+/* An object that the master has forgotten but that queued actions may name. */
 struct buried {
         void *object;
         void (*free)(void *object);
@@ -150,27 +149,27 @@ struct buried {
 
 struct master {
         struct master_config config;
-        char *app_id_pattern, *driver_id_pattern; /* config's */
+        char *app_id_pattern, *driver_id_pattern; /* copies of the configuration's */
         QUEUE(struct master_action) actions;
-        struct master_action current; /* taken out last, if has_current */
+        struct master_action current; /* the last action taken out, if has_current */
         bool has_current;
-        VEC(struct buried) buried; /* in actions, perhaps: freed when these are done */
+        VEC(struct buried) buried; /* freed when the queue is empty */
         enum master_status status;
         int64_t now, recovery_ends, recovery_began;
-        uint64_t event; /* counts the calls that bring news */
+        uint64_t event; /* counts events */
         uint64_t random;
         int next_app, next_driver;
 
-        struct master_worker *workers, *last_worker; /* all but the dead, oldest heartbeat first */
+        struct master_worker *workers, *last_worker; /* all but dead ones, oldest heartbeat first */
         struct master_worker *dead, *last_dead;
         int n_workers, n_dead, n_unknown_workers;
         VEC(struct master_worker *) alive;
-        struct worker_index index; /* of those, by the selection policy */
-        uint64_t supply;           /* counts the times that something became free */
+        struct worker_index index; /* live workers, by the selection policy */
+        uint64_t supply;           /* counts releases of capacity */
         struct master_worker *gained, *last_gained;
-        bool dirty; /* something may be placed */
+        bool dirty; /* master_schedule may find something to place */
 
-        struct master_app *apps, *last_app; /* first come, first served */
+        struct master_app *apps, *last_app; /* in the order of registration */
         int n_apps, n_unknown_apps, n_lost_apps;
         VEC(struct master_app *) completed_apps;
 
@@ -187,22 +186,23 @@ struct master_app *master_app(const struct master *m, const char *id);
 struct master_driver *master_driver(const struct master *m, const char *id); /* that has not ended */
 struct master_executor *master_executor(const struct master *m, const struct master_app *app, int id);
 
-/* ----------------------------------------------------------------------------- between the files of the master */
+/* --------------------------------------------------------------------------------------------- internal functions */
 
 void master_emit(struct master *m, struct master_action action);
 
-/* Records: store or remove one. */
+/* Append the action that stores or removes a record. */
 void master_store(struct master *m, enum master_record record, const char *id, const void *object);
 void master_remove_record(struct master *m, enum master_record record, const char *id);
 
-/* Frees @object, once no action names it any more. */
+/* Frees @object when no queued action names it any more. */
 void master_bury(struct master *m, void *object, void (*free_object)(void *object));
 
 void master_log(struct master *m, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int64_t master_wall(const struct master *m);
-void master_begin(struct master *m, int64_t now); /* an event */
+void master_begin(struct master *m, int64_t now); /* starts an event */
 
-/* An id that is not @taken, if the pattern allows; *@number counts on, by @modulo if it is not 0. Owned by the caller.
+/* Returns an id by @pattern that is not @taken, as far as the pattern allows. Increments *@number, modulo @modulo if
+ * that is not 0. The caller owns the id.
  */
 typedef bool master_id_taken(const struct master *m, const char *id);
 char *master_new_id(struct master *m, const char *pattern, int *number, int modulo, master_id_taken *taken);
@@ -216,13 +216,15 @@ bool worker_has(const struct master_worker *w, int cores, int64_t memory, const 
 int worker_cores_free(const struct master_worker *w);
 int64_t worker_memory_free(const struct master_worker *w);
 
-/* Whether it has room for @times of the same, and one more. */
+/* Returns true if the worker has room for one more after @times of the same. */
 bool worker_has_beside(const struct master_worker *w, int times, int64_t memory, const struct owned_needs *needs);
 
-/* Take or give back; the index and the list of those that gained follow. worker_take fills *@holds, owned. */
+/* Take or give back capacity, and update the index and the list of workers with new capacity. worker_take fills
+ * *@holds, owned.
+ */
 void worker_take(struct master *m, struct master_worker *w, int cores, int64_t memory, const struct owned_needs *needs,
                  struct resource_hold **holds, int *n_holds);
-/* The same for what is held already; of addresses, those that are the worker's and free. */
+/* The same for a reported executor or driver; ignores addresses that the worker lacks or that are in use. */
 void worker_take_back(struct master *m, struct master_worker *w, int cores, int64_t memory,
                       const struct resource_addresses *resources, int n, struct resource_hold **holds, int *n_holds);
 void worker_give(struct master *m, struct master_worker *w, int cores, int64_t memory, struct resource_hold *holds,
@@ -235,16 +237,16 @@ void master_app_set_targets(struct master_app *app, const struct executor_target
 struct app_profile *app_profile_by_id(const struct master_app *app, int id);
 int app_cores_left(const struct master_app *app);
 void master_remove_app(struct master *m, struct master_app *app, enum app_state state);
-void master_remove_lost_apps(struct master *m); /* that did not come back in time */
+void master_remove_lost_apps(struct master *m); /* removes those that did not reconnect in time */
 void master_app_free(void *app);
 struct master_executor *app_add_executor(struct master *m, struct master_app *app, struct app_profile *profile,
                                          struct master_worker *w, int id, int cores, int64_t memory,
                                          enum executor_state state);
-/* The worker has, or had, something of it. */
+/* Records that the worker holds, or held, files of the application. */
 void app_had_by(struct master_app *app, const struct master_worker *w);
-/* Whether this worker must hear that the application has ended: it may keep something of it. */
+/* Returns true if the worker may hold files of the application and must hear of its end. */
 bool app_concerns(const struct master_app *app, const struct master_worker *w);
-/* Each of the two; the second may free the executor. */
+/* Remove the executor from the application, or from its worker. The latter may free the executor. */
 void executor_leave_app(struct master *m, struct master_executor *e);
 void executor_leave_worker(struct master *m, struct master_executor *e);
 /* → MASTER_EXECUTOR_UPDATED. @message is copied; it, @exit_status and @leaving may be NULL. */
@@ -264,14 +266,14 @@ void master_remove_driver(struct master *m, struct master_driver *d, enum driver
 void worker_kill_driver(struct master *m, struct master_worker *w, const char *driver_id);
 void master_driver_free(void *driver);
 
-/* master_fit.c: tell the application if no executor of this profile can ever be had. */
+/* master_feasibility.c: notifies the application if no worker can ever hold an executor of this profile. */
 void master_check_fit(struct master *m, struct master_app *app, struct app_profile *p);
 
 /* master_recovery.c */
 void master_recovery_check(struct master *m);
 void master_complete_recovery(struct master *m);
 
-/* Copies. */
+/* Return copies. */
 struct owned_needs needs_copy(const struct resource_need *needs, int n);
 void needs_deinit(struct owned_needs *needs);
 void *body_copy(const struct master_body *body);

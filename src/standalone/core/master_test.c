@@ -1,4 +1,4 @@
-/* The master: placing, limits, drivers, loss, recovery. What MasterSuite of Spark checks, and what it leaves out. */
+/* The master: placement, limits, drivers, loss, recovery. Covers Spark's MasterSuite and cases that it omits. */
 #include "standalone/core/master_fixture.h"
 
 #include <stdlib.h>
@@ -60,14 +60,14 @@ static struct app_spec app_spec(const char *name, int64_t memory, int cores, int
                                  .profile = {.cores = cores, .memory = memory}};
 }
 
-/* Registered over connection 100; not placed yet. */
+/* Registers an application over connection 100; nothing is placed yet. */
 static struct master_app *add_app(struct master *m, const struct app_spec *spec)
 {
         master_register_app(m, 100, spec, 1);
         return m->last_app;
 }
 
-/* Three workers of 10 cores and 4096 MiB give so many of them to an application like that. */
+/* Asserts the cores that an application gets on three workers of 10 cores and 4096 MiB. */
 static void gives(bool spread, int64_t memory, int cores, int max, int limit, int a, int b, int c)
 {
         struct master_config config = by_id;
@@ -93,7 +93,7 @@ static void executors_are_spread_or_packed(void **state)
         for (int spread = 0; spread < 2; spread++) {
                 gives(spread, 1024, 0, 0, -1, 10, 10, 10);
                 gives(spread, 3072, 0, 0, -1, 10, 10, 10);
-                gives(spread, 1024, 2, 0, -1, 8, 8, 8); /* memory for four */
+                gives(spread, 1024, 2, 0, -1, 8, 8, 8); /* memory for four executors */
                 gives(spread, 256, 2, 0, -1, 10, 10, 10);
                 gives(spread, 256, 3, 0, -1, 9, 9, 9);
                 gives(spread, 8192, 0, 0, -1, 0, 0, 0);
@@ -173,7 +173,7 @@ static void first_come_first_served(void **state)
         master_schedule(m, 1);
         said(&rec, "");
 
-        /* what becomes free goes to whoever was starved; the application itself is told */
+        /* freed capacity goes to the starved application, and it is notified */
         char *id = mem_strdup(m->apps->id);
 
         master_executor_changed(m, id, 0, EXECUTOR_RUNNING, NULL, NULL, 2);
@@ -206,7 +206,7 @@ static void resources_and_profiles(void **state)
         struct master_app *app = add_app(m, &spec);
 
         master_schedule(m, 1);
-        assert_int_equal(app->n_executors, 1); /* the third gpu is not enough for another */
+        assert_int_equal(app->n_executors, 1); /* the third gpu is not enough for another executor */
         struct master_executor *e = master_executor(m, app, 0);
         struct worker_resource *r = &e->worker->resources[0];
 
@@ -214,7 +214,7 @@ static void resources_and_profiles(void **state)
         assert_true(r->used[0] && r->used[1] && !r->used[2]);
         assert_int_equal(r->free, 1);
 
-        /* a profile of its own, by id after the default one; one that nobody can serve */
+        /* a second profile, launched after the default one; a third that no worker can hold */
         struct executor_target targets[] = {
                 {.profile = {.id = 2, .cores = 1, .memory = 512}, .executors = 3},
                 {.profile = {.id = 1, .cores = 1, .memory = 512, .needs = &none, .n_needs = 1}, .executors = 1},
@@ -224,7 +224,7 @@ static void resources_and_profiles(void **state)
         assert_int_equal(app_profile_by_id(app, 2)->executors, 3);
         assert_int_equal(app_profile_by_id(app, 1)->executors, 0);
 
-        /* fewer are wanted: none is killed until it is said which; then none comes back */
+        /* a lower target kills nothing until executors are named; then none is replaced */
         targets[0].executors = 1;
         master_request_executors(m, app->id, targets, 1, 3);
         master_schedule(m, 3);
@@ -237,7 +237,7 @@ static void resources_and_profiles(void **state)
         assert_int_equal(app_profile_by_id(app, 2)->executors, 1);
         assert_int_equal(master_worker(m, "w1")->cores_used, 3);
 
-        /* gpus come back */
+        /* the gpus are free again */
         master_kill_executors(m, app->id, (int[]){0}, 1, 5);
         assert_int_equal(r->free, 3);
         done(m);
@@ -267,7 +267,7 @@ static void an_application_that_only_fails_is_given_up(void **state)
         }
         master_schedule(m, 2);
         assert_int_equal(app->retries, 2);
-        master_executor_changed(m, id, 7, EXECUTOR_RUNNING, NULL, NULL, 2); /* one that runs starts the count anew */
+        master_executor_changed(m, id, 7, EXECUTOR_RUNNING, NULL, NULL, 2); /* a running executor resets the count */
         assert_int_equal(app->retries, 0);
         for (int e = 7; e < 9; e++) {
                 master_executor_changed(m, id, e, EXECUTOR_EXITED, "Command exited with code 1", &one, 2);
@@ -289,7 +289,7 @@ static void a_running_executor_keeps_a_failing_application(void **state)
         struct master_config config = by_id;
         struct app_spec spec = app_spec("a", 1024, 2, 4);
 
-        for (int max = -1; max < 2; max += 2) { /* negative: never given up */
+        for (int max = -1; max < 2; max += 2) { /* negative: never fails the application */
                 config.max_executor_retries = max;
                 struct master *m = alive(&config);
 
@@ -305,7 +305,7 @@ static void a_running_executor_keeps_a_failing_application(void **state)
                 }
                 assert_int_equal(m->n_apps, 1);
                 assert_int_equal(app->n_executors, 2);
-                /* a state out of order is refused */
+                /* an invalid transition is refused */
                 master_executor_changed(m, app->id, 0, EXECUTOR_LAUNCHING, NULL, NULL, 2);
                 assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "is illegal"));
                 done(m);
@@ -334,7 +334,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
                    "removed w1 for a: Not receiving heartbeat for 60 seconds\n");
         assert_int_equal(m->dead->state, WORKER_DEAD);
 
-        /* it was only slow: it registers again, and what it still runs is killed */
+        /* it was only slow: it registers again, and the master kills its old executors */
         master_heartbeat(m, 7, "w1", 60100);
         master_heartbeat(m, 8, "stranger", 60100);
         said(&rec, "reconnect 7\nreconnect 8\n");
@@ -347,13 +347,13 @@ static void a_worker_is_lost_and_comes_back(void **state)
         master_schedule(m, 60101);
         said(&rec, "registered w1\nkill 0 on w1\nlaunch a/2 on w1 4\n");
 
-        /* a connection that ended after the worker has another one is no news */
+        /* the end of an old connection is ignored */
         struct worker_spec again = worker_spec("w1", 1, 4, 8192);
 
         master_register_worker(m, 11, &again, 60102);
         master_worker_disconnected(m, 1, "w1", 60103);
         said(&rec, "registered w1 again\n");
-        /* it does not know the executor that was launched on its way: lost, and placed again */
+        /* it lacks an executor that was launched on its way: lost, and placed again */
         master_worker_state(m, 11, "w1", NULL, 0, NULL, 0, 60104);
         master_schedule(m, 60104);
         said(&rec, "updated a/2 LOST (the worker does not have it)\nlaunch a/3 on w1 4\n");
@@ -392,7 +392,7 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
         spec.app_id = app->id;
         master_register_app(m, 101, &spec, 1009);
         assert_int_equal(m->n_lost_apps, 0);
-        master_app_disconnected(m, 100, app->id, 1009); /* its old connection is no news */
+        master_app_disconnected(m, 100, app->id, 1009); /* the end of its old connection is ignored */
         master_tick(m, 1010);
         master_schedule(m, 1010);
         said(&rec, "registered a again\nlaunch a/1 on w1 2\nlaunch a/2 on w2 2\n");
@@ -440,7 +440,7 @@ static void a_worker_is_decommissioned(void **state)
         assert_non_null(strstr(buf_text(recorded(&rec, &rec.stored)), "-w w1"));
         assert_non_null(strstr(buf_text(recorded(&rec, &rec.logged)), "as worker is already decommissioned"));
 
-        /* its end is expected: told, not counted */
+        /* an expected end: reported, not counted as a failure */
         master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, NULL, 3);
         said(&rec, "updated a/0 EXITED\n");
         assert_int_equal(app->retries, 0);
@@ -477,7 +477,7 @@ static void drivers_go_first_and_are_killed(void **state)
         assert_int_equal(master_driver_status(m, one.driver_id, &message)->state, DRIVER_RUNNING);
         assert_null(message);
 
-        struct master_reply killed = master_kill_driver(m, big.driver_id, 2); /* it waits: dead at once */
+        struct master_reply killed = master_kill_driver(m, big.driver_id, 2); /* it is waiting: ended at once */
 
         assert_true(killed.success);
         assert_int_equal(master_driver_status(m, big.driver_id, &message)->state, DRIVER_KILLED);
@@ -490,7 +490,7 @@ static void drivers_go_first_and_are_killed(void **state)
         assert_string_equal(killed.message, "Kill request for all drivers submitted");
         assert_non_null(strstr(buf_text(recorded(&rec, &rec.said)), "kill driver driver-"));
         master_reply_deinit(&killed);
-        assert_int_equal(m->n_drivers, 1); /* until its worker says so */
+        assert_int_equal(m->n_drivers, 1); /* until its worker reports its end */
         master_driver_changed(m, one.driver_id, DRIVER_RUNNING, NULL, 3);
         assert_int_equal(m->n_drivers, 1);
         master_driver_changed(m, one.driver_id, DRIVER_KILLED, NULL, 3);
@@ -505,7 +505,7 @@ static void drivers_go_first_and_are_killed(void **state)
         master_reply_deinit(&big);
         done(m);
 
-        m = alive(&by_id); /* idle workers, and still no room */
+        m = alive(&by_id); /* idle workers, but none large enough */
         add_worker(m, "w1", 1, 4, 8192);
         big = submit(m, "Big", 9, false);
         spec.profile.memory = 9000;
@@ -528,9 +528,9 @@ static void the_end_of_an_application_concerns_who_had_it(void **state)
         add_worker(m, "w3", 3, 4, 8192);
         struct master_app *app = add_app(m, &spec);
 
-        master_schedule(m, 1); /* on w1, and there only */
+        master_schedule(m, 1); /* on w1 only */
         for (int i = 0; i < 3; i++)
-                assert_true(app_concerns(app, m->alive.data[i])); /* nobody has said anything yet */
+                assert_true(app_concerns(app, m->alive.data[i])); /* no worker has sent a report yet */
         master_worker_only_own(m, "w1", true);
         master_worker_only_own(m, "w2", true);
         master_worker_only_own(m, "w3", false); /* it has a shuffle service */
@@ -542,7 +542,7 @@ static void the_end_of_an_application_concerns_who_had_it(void **state)
         assert_true(app_concerns(app, master_worker(m, "w2")));
         int status = 1;
         master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, &status, 2);
-        assert_true(app_concerns(app, master_worker(m, "w1"))); /* its files are there still */
+        assert_true(app_concerns(app, master_worker(m, "w1"))); /* its files are still there */
         master_unregister_app(m, app->id, 3);
         done(m);
 }
@@ -560,7 +560,7 @@ static void executors_that_no_worker_can_hold_are_told(void **state)
 
         add_app(m, &large);
         master_schedule(m, 1);
-        said(&rec, "registered large\n"); /* without workers nothing is known */
+        said(&rec, "registered large\n"); /* without workers the sizes are unknown */
         add_worker(m, "w1", 1, 4, 8192);
         master_schedule(m, 1);
         said(&rec,
@@ -572,7 +572,7 @@ static void executors_that_no_worker_can_hold_are_told(void **state)
         second.n_resources = 1;
         master_register_worker(m, 2, &second, 1);
         master_schedule(m, 1);
-        said(&rec, "registered w2\n"); /* once is enough */
+        said(&rec, "registered w2\n"); /* the notice is sent once */
         wide.profile.needs = &many;
         wide.profile.n_needs = 1;
         add_app(m, &wide);
@@ -587,8 +587,8 @@ static void executors_that_no_worker_can_hold_are_told(void **state)
                                       .initial_executors = -1,
                                       .profile = {.cores = 4, .memory = 8192}});
         master_schedule(m, 1);
-        said(&rec,
-             "registered fits\nregistered later\nlaunch fits/0 on w1 4\n"); /* who waits its turn is told nothing */
+        said(&rec, "registered fits\nregistered later\nlaunch fits/0 on w1 4\n"); /* an application that only waits its
+                                                                                     turn gets no notice */
         done(m);
 
         config.default_cores = 2;
@@ -629,7 +629,7 @@ static void a_supervised_driver_is_launched_again(void **state)
         assert_int_equal(master_driver_status(m, yes.driver_id, &message)->state, DRIVER_RELAUNCHING);
         assert_int_equal(master_driver_status(m, no.driver_id, &message)->state, DRIVER_ERROR);
         assert_string_equal(strrchr(m->last_driver->id, '-'), "-0003");
-        /* news of the first one do not touch the second */
+        /* reports about the first driver do not touch the second */
         master_driver_changed(m, yes.driver_id, DRIVER_FINISHED, NULL, 3);
         assert_int_equal(m->n_drivers, 2);
         master_reply_deinit(&yes);
@@ -652,7 +652,7 @@ static void what_was_stored_is_recovered(void **state)
         struct worker_spec workers[] = {worker_spec("w1", 1, 8, 8192), worker_spec("w2", 2, 8, 8192)};
         char *message;
 
-        /* in standby nothing is taken */
+        /* a standby master registers nothing */
         master_register_worker(m, 5, &workers[0], 1);
         master_register_app(m, 6, &apps[0].spec, 1);
         struct master_reply refused = submit(m, "X", 1, false);
@@ -672,7 +672,7 @@ static void what_was_stored_is_recovered(void **state)
                             "Current state is not alive: RECOVERING. Can only request driver status in ALIVE state.");
         free(message);
 
-        /* the worker answers, twice; of an application that nobody knows nothing stays */
+        /* the worker reports twice; nothing remains of unknown applications */
         struct executor_report executors[] = {
                 {.app_id = "app-1", .id = 4, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
                 {.app_id = "app-0", .id = 0, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
@@ -681,9 +681,9 @@ static void what_was_stored_is_recovered(void **state)
 
         master_worker_state(m, 11, "w1", executors, 2, &runs, 1, 1001);
         said(&rec, "kill 0 on w1\n");
-        master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, 1002); /* by now without the driver: */
+        master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, 1002); /* now without the driver: */
         said(&rec, "kill driver d-stranger on w1\n");
-        assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* … no loss, for it was taken over later */
+        assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* … no loss, since it was adopted later */
         master_app_changed(m, 12, "app-1", NULL, 0, 9, 1003);
         master_schedule(m, 1003);
         said(&rec, "");
@@ -711,13 +711,13 @@ static void recovery_ends_when_all_have_answered(void **state)
         struct driver_record driver = {.id = "d", .launched = true, .spec = {.main_class = "D"}};
         struct worker_spec w = worker_spec("w1", 1, 8, 8192), restarted = worker_spec("w9", 1, 4, 4096);
 
-        struct master *m = recorded_master(&rec, &by_id); /* nobody to wait for */
+        struct master *m = recorded_master(&rec, &by_id); /* no peers to wait for */
         master_elected(m, NULL, 0, &driver, 1, NULL, 0, 1);
         assert_int_equal(m->status, MASTER_ALIVE);
         assert_int_equal(m->n_drivers, 0);
         done(m);
 
-        m = recorded_master(&rec, &by_id); /* the worker was started anew meanwhile */
+        m = recorded_master(&rec, &by_id); /* the worker was restarted meanwhile */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
         master_register_worker(m, 3, &restarted, 2);
         assert_null(master_worker(m, "w1"));
@@ -726,7 +726,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         assert_int_equal(m->status, MASTER_ALIVE);
         done(m);
 
-        m = recorded_master(&rec, &by_id); /* registering is not yet saying what runs */
+        m = recorded_master(&rec, &by_id); /* registering does not yet report executors */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
         master_register_worker(m, 3, &w, 2);
         assert_int_equal(m->status, MASTER_RECOVERING);
@@ -736,7 +736,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         done(m);
 }
 
-/* The leader ended before it told the id that it had recorded: the application registers as a new one. */
+/* The leader ended before it sent the recorded id: the application registers as a new one. */
 static void an_application_that_was_never_told_its_id_is_recovered(void **state)
 {
         struct master *m = recorded_master(&rec, &by_id);
@@ -750,7 +750,7 @@ static void an_application_that_was_never_told_its_id_is_recovered(void **state)
         assert_int_equal(master_app(m, "app-1")->peer, 3);
         done(m);
 
-        m = recorded_master(&rec, &by_id); /* who knows its id says more */
+        m = recorded_master(&rec, &by_id); /* it registers with its id */
         again.app_id = "app-1";
         master_elected(m, &app, 1, NULL, 0, NULL, 0, 1);
         master_register_app(m, 3, &again, 2);
@@ -788,7 +788,7 @@ static void ids_and_retained(void **state)
                 master_driver_changed(m, d.driver_id, DRIVER_FAILED, "why", 1);
                 master_reply_deinit(&d);
         }
-        assert_int_equal(m->completed_apps.len, 20); /* at 20, two make room for one: 19, 20 by turns */
+        assert_int_equal(m->completed_apps.len, 20); /* at 20, two are removed for one new one: 19, 20 in turn */
         assert_int_equal(m->completed_drivers.len, 20);
         assert_string_equal(m->completed_drivers.data[0]->exception, "why");
         assert_string_equal(m->completed_apps.data[19]->name, "app29");
@@ -834,7 +834,7 @@ static void actions_outlive_what_the_master_forgets(void **state)
         config.retained_apps = 1;
         struct master *m = alive(&config);
         add_worker(m, "w1", 1, 8, 8192);
-        for (int i = 0; i < 3; i++) { /* nobody takes an action out meanwhile */
+        for (int i = 0; i < 3; i++) { /* no action is taken out meanwhile */
                 master_register_app(m, 2, &app, 1);
                 master_schedule(m, 1);
                 assert_true(master_kill_app(m, m->apps->id, 1));

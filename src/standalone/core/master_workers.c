@@ -1,8 +1,8 @@
-/*
- * Workers: registration, heartbeats, what runs on them, decommissioning, loss; and what they have free.
+/* Workers: registration, heartbeats, reports, decommissioning, loss, free capacity.
  *
- * Living workers are kept in the order of their last heartbeat, so that looking for those that are late costs nothing
- * while none is. The dead are kept apart, to be shown and to be told to register again, until the reaper culls them.
+ * Live workers are kept in the order of their last heartbeat, so that a check for late ones is free while none is
+ * late. Dead workers are kept apart until the reaper removes them: the pages show them, and the master asks them to
+ * register again.
  */
 #include "base/error.h"
 #include "standalone/core/master_state.h"
@@ -24,7 +24,7 @@ struct master_worker *master_worker(const struct master *m, const char *id)
         return object_table_find(&m->workers_by_id, object_hash_text(id), has_id, id);
 }
 
-/* ------------------------------------------------------------------------------------------- what is free */
+/* ------------------------------------------------------------------------------------------------ free capacity */
 
 int worker_cores_free(const struct master_worker *w)
 {
@@ -87,7 +87,7 @@ static void leave_gained(struct master *m, struct master_worker *w)
         w->gained = 0;
 }
 
-/* Something of it is free that was not. */
+/* Capacity became free on the worker. */
 static void has_gained(struct master *m, struct master_worker *w)
 {
         if (w->state != WORKER_ALIVE)
@@ -176,7 +176,7 @@ void worker_give(struct master *m, struct master_worker *w, int cores, int64_t m
         has_gained(m, w);
 }
 
-/* ------------------------------------------------------------------------------------- coming and going */
+/* ----------------------------------------------------------------------------------------- registration and loss */
 
 static struct master_worker *worker_new(const struct worker_spec *spec)
 {
@@ -286,7 +286,7 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
                 master_worker_free(w);
                 return false;
         }
-        if (old) { /* it was started again while this master recovered */
+        if (old) { /* it was restarted while this master recovered */
                 master_remove_worker(m, old, "Worker replaced by a new worker with same address");
                 forget_dead(m, object_table_find(&m->dead_by_address, by_address, has_address, w->address));
         }
@@ -321,7 +321,7 @@ void master_register_worker(struct master *m, uint64_t peer, const struct worker
                    spec->cores, (double)spec->memory / 1024);
         struct master_worker *w = master_worker(m, spec->id);
 
-        if (w) { /* UNKNOWN ones stay so until they have said what runs on them */
+        if (w) { /* UNKNOWN ones stay so until they report their executors */
                 w->peer = peer;
                 w->registered = m->event;
                 master_emit(m,
@@ -356,7 +356,8 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
                 append(&m->workers, &m->last_worker, w);
         } else if (m->status == MASTER_STANDBY) {
                 return;
-        } else { /* dead for long, or never seen: it takes itself for registered, and nothing else would wake it */
+        } else { /* removed long ago, or never registered: it believes it is registered and would not register by itself
+                  */
                 master_log(m, LOG_WARN, "Got heartbeat from unregistered worker %s. Asking it to re-register.",
                            worker_id);
                 master_emit(m, (struct master_action){MASTER_RECONNECT_WORKER, .peer = peer});
@@ -432,7 +433,7 @@ static void decommission(struct master *m, struct master_worker *w)
                 executor_tell_app(m, e, "worker decommissioned", NULL, w);
                 executor_leave_app(m, e);
         }
-        master_remove_record(m, MASTER_RECORD_WORKER, w->id); /* the next leader must not take it for one that lives */
+        master_remove_record(m, MASTER_RECORD_WORKER, w->id); /* the next leader must not treat it as live */
         master_recovery_check(m);
 }
 
@@ -467,7 +468,7 @@ int master_decommission_hosts(struct master *m, const char *const *hosts, int n,
         return found;
 }
 
-/* --------------------------------------------------------------------------------- what runs on a worker */
+/* ------------------------------------------------------------------------------------------------ state reports */
 
 void worker_kill_executor(struct master *m, struct master_worker *w, const char *app_id, int executor)
 {
@@ -482,7 +483,7 @@ static void take_over_executor(struct master *m, struct master_worker *w, struct
         struct executor_target described = {
                 .profile = {.id = report->profile, .cores = report->cores, .memory = report->memory}};
 
-        if (!profile) { /* the application will tell */
+        if (!profile) { /* the application will describe it */
                 master_app_set_targets(app, &described, 1);
                 profile = app_profile_by_id(app, report->profile);
                 profile->known = false;
@@ -494,7 +495,7 @@ static void take_over_executor(struct master *m, struct master_worker *w, struct
                          &e->n_holds);
 }
 
-/* What the master has and the worker has not, although it was launched before the worker registered. */
+/* Ends executors that the master launched before the worker registered and that the worker does not have. */
 static void lose_missing(struct master *m, struct master_worker *w, const struct executor_report *executors,
                          int n_executors, const struct driver_report *drivers, int n_drivers)
 {

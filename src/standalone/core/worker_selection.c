@@ -1,6 +1,5 @@
-/*
- * A treap: a search tree by (number, name) that is a heap by a priority, which is drawn from the name, so that the
- * same workers always make the same tree.
+/* A treap: a search tree by (number, name) and a heap by a priority derived from the name, so that the same workers
+ * always make the same tree.
  */
 #include "standalone/core/worker_selection.h"
 
@@ -16,7 +15,7 @@ static int worker_selection_compare(int64_t number, const char *name, const stru
         return strcmp(name, node->name);
 }
 
-/* @with takes the place of @node under its parent. */
+/* Puts @with in the place of @node under its parent. */
 static void worker_selection_replace(struct worker_index *index, struct index_node *node, struct index_node *with)
 {
         if (!node->parent)
@@ -29,7 +28,7 @@ static void worker_selection_replace(struct worker_index *index, struct index_no
                 with->parent = node->parent;
 }
 
-/* @node, a child, comes above its parent. */
+/* Moves the child @node above its parent. */
 static void rotate_up(struct worker_index *index, struct index_node *node)
 {
         struct index_node *parent = node->parent;

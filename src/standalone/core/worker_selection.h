@@ -1,6 +1,5 @@
-/*
- * Workers in order: by a number (free cores, free memory), then by id, kept while the numbers change. A treap whose
- * nodes lie in the workers; insert, remove and the way to a neighbour take O(log n).
+/* Workers ordered by a number (free cores, free memory), then by id. A treap whose nodes are embedded in the workers;
+ * insert, remove and a step to a neighbour take O(log n).
  */
 #pragma once
 
@@ -19,16 +18,16 @@ struct worker_index {
         struct index_node *root;
 };
 
-/* @node is not inside yet; @name stays valid while it is. */
+/* @node must not be inside yet; @name must stay valid while it is. */
 void worker_index_insert(struct worker_index *index, struct index_node *node, int64_t number, const char *name);
 
-/* Nothing happens if it is not inside. */
+/* Does nothing if it is not inside. */
 void worker_index_remove(struct worker_index *index, struct index_node *node);
 
-/* Remove and insert, if the number is another. */
+/* Removes and inserts if the number has changed. */
 void worker_index_move(struct worker_index *index, struct index_node *node, int64_t number);
 
-/* The least and greatest; the first one with a number of at least @number; the neighbours. NULL: there is none. */
+/* The least and greatest node; the first with a number of at least @number; the neighbours. NULL: none. */
 struct index_node *worker_index_first(const struct worker_index *index);
 struct index_node *worker_index_last(const struct worker_index *index);
 struct index_node *worker_index_from(const struct worker_index *index, int64_t number);

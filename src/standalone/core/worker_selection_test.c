@@ -1,4 +1,4 @@
-/* The index and the table of objects, beside plain arrays. */
+/* Compares the index and the table of objects with plain arrays. */
 #include "standalone/core/worker_selection.h"
 
 #include "base/mem.h"
@@ -81,7 +81,7 @@ static void objects_are_found_until_removed(void **state)
                 objects[i] = i;
         for (int step = 0; step < 20000; step++) {
                 int i = (int)(dice(&seed) % N);
-                uint64_t hash = object_hash_number((uint64_t)i) % 64; /* many share one */
+                uint64_t hash = object_hash_number((uint64_t)i) % 64; /* many objects share a hash */
 
                 assert_ptr_equal(object_table_find(&t, hash, is_number, &i), inside[i] ? &objects[i] : NULL);
                 if (inside[i] || dice(&seed) % 2)
