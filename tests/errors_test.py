@@ -397,6 +397,43 @@ def test_action_inside_of_a_task_is_named_not_crashed(shared, tmp_path, master, 
     assert "crashed" not in done.stderr
 
 
+WARNED = """
+#include <firesteel/firesteel.h>
+
+int main(void)
+{
+        int unused;
+        return fst_context_stop(fst_context_new("warned"));
+}
+"""
+
+
+def test_warnings_are_shown_at_each_run(shared, tmp_path):
+    (tmp_path / "warned.c").write_text(WARNED)
+    command = [os.path.join(BIN, "spark-submit"), "--master", "local[1]", "--conf", "spark.log.level=WARN"]
+    for _ in range(2):
+        done = run(shared, [*command, tmp_path / "warned.c"])
+        assert done.returncode == 0
+        assert done.stderr.count("warning: unused variable") == 1
+    done = run(shared, [*command, "--conf", "spark.firesteel.cc.flags=-Wno-unused-variable", tmp_path / "warned.c"])
+    assert done.returncode == 0 and done.stderr == ""
+
+
+@pytest.mark.parametrize("line, message", [
+    ("char *p = memrchr_of_nobody(text, 1); (void)p;", "implicit declaration"),
+    ("char *p = 5; (void)p;", "makes pointer from integer"),
+    ("double *p = &n; (void)p;", "incompatible pointer type"),
+    ("} static int forgotten(void) {", "no return statement"),
+])
+def test_what_compiles_and_cannot_be_meant_is_refused(shared, tmp_path, line, message):
+    (tmp_path / "careless.c").write_text(
+        "#include <firesteel/firesteel.h>\nstatic char text[8]; static int64_t n;\n"
+        f"int main(void) {{ (void)text; (void)n; return 0; {line} }}\n")
+    done = run(shared, [os.path.join(BIN, "spark-submit"), "--master", "local[1]", tmp_path / "careless.c"])
+    assert done.returncode == 1
+    assert message in done.stderr and "does not compile" in last_line(done)
+
+
 MISREAD = """
 #include <firesteel/firesteel.h>
 

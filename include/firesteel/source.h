@@ -9,11 +9,11 @@
  * fst_rdd *fst_text_file(fst_context *sc, const char *path)
  * fst_rdd *fst_text_file_n(fst_context *sc, const char *path, int min_partitions)
  *
- * The lines of text files as BYTES, without their "\n" or "\r\n". @path is a file, a directory (whose files
- * beginning with "." or "_" are left out), a glob, or a comma list of these; here ("file:…"), in HDFS ("hdfs:",
- * "webhdfs:", "swebhdfs:") or S3 ("s3a:", "s3:", "s3n:"), without a scheme in the default file system of Hadoop's
- * configuration. Files ending in .gz, .bz2, .zst, .lz4 or .deflate are unpacked and have one partition each; others are
- * split by size. A missing path is reported by the action.
+ * The lines of text files as BYTES, without their "\n", "\r\n" or "\r": a lone "\r" ends a line, too. @path is a file,
+ * a directory (whose files beginning with "." or "_" are left out), a glob, or a comma list of these; here ("file:…"),
+ * in HDFS ("hdfs:", "webhdfs:", "swebhdfs:") or S3 ("s3a:", "s3:", "s3n:"), without a scheme in the default file
+ * system of Hadoop's configuration. Files ending in .gz, .bz2, .zst, .lz4 or .deflate are unpacked and have one
+ * partition each; others are split by size. A missing path is reported by the action.
  */
 #define fst_text_file(sc, path) fst_text_file_at((sc), (path), 0, FST_HERE("text_file"))
 #define fst_text_file_n(sc, path, min_partitions)                                                                      \

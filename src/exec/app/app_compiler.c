@@ -159,8 +159,25 @@ static void add_fixed_flags(words *command, const char *folder)
         vec_push(command, mem_printf("-ffile-prefix-map=%s/include=firesteel", home));
 }
 
-/* Run @command in @folder (NULL: here) and wait; @said as in app_compiler. -ENOEXEC with @error when it fails. */
-static int run_command(words *command, const char *folder, const char *what, struct buf *said, struct fst_error *error)
+/*
+ * What compiles and cannot be meant is an error: an undeclared function, whose pointers are cut to int, a pointer of
+ * another type, a missing return. The user's own flags come later and overrule these.
+ */
+static void add_warning_flags(words *command)
+{
+        static const char *const warnings[] = {"-Wall", "-Werror=implicit-function-declaration",
+                                               "-Werror=int-conversion", "-Werror=incompatible-pointer-types",
+                                               "-Werror=return-type"};
+        for (size_t i = 0; i < ARRAY_SIZE(warnings); i++)
+                app_compiler_add(command, warnings[i]);
+}
+
+/*
+ * Run @command in @folder (NULL: here) and wait. What it says is added to @said; NULL: it goes to standard error.
+ * -ENOEXEC with @error when it fails, which has @said if @quote.
+ */
+static int run_command(words *command, const char *folder, const char *what, struct buf *said, bool quote,
+                       struct fst_error *error)
 {
         vec_push(command, NULL);
         int status, r = command_run(&(struct command){.words = command->data, .folder = folder, .said = said}, &status);
@@ -169,7 +186,7 @@ static int run_command(words *command, const char *folder, const char *what, str
         if (WIFSIGNALED(status))
                 return error_set(error, -ENOEXEC, "compiling %s: %s was killed by signal %d", what, command->data[0],
                                  WTERMSIG(status));
-        if (WEXITSTATUS(status) != 0 && said)
+        if (WEXITSTATUS(status) != 0 && quote)
                 return error_set(error, -ENOEXEC, "%s does not compile:\n%s", what, buf_text(said));
         if (WEXITSTATUS(status) != 0)
                 return error_set(error, -ENOEXEC, "%s does not compile: see the messages of %s above", what,
@@ -197,7 +214,7 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
         for (; flags && *flags; flags++)
                 app_compiler_add(&command, *flags);
         app_compiler_add(&command, "-lm");
-        return run_command(&command, NULL, sources[0], NULL, error);
+        return run_command(&command, NULL, sources[0], NULL, false, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- one C file */
@@ -236,6 +253,7 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
         if (r < 0)
                 return r;
         add_fixed_flags(&job->command, job->folder);
+        add_warning_flags(&job->command);
         vec_push(&job->command, job->base[0] == '-' ? mem_printf("./%s", job->base) : mem_strdup(job->base));
         app_compiler_add_split(&job->command, self->flags ? self->flags : "");
         app_compiler_add(&job->command, "-lm");
@@ -276,6 +294,44 @@ static int64_t app_compiler_now(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* The file beside the object @path in the cache that has what the compiler said of it. Owned by the caller. */
+static char *warnings_path(const char *path)
+{
+        return mem_printf("%s.warnings", path);
+}
+
+/* What the compiler said goes to the caller, or to standard error. */
+static void show_messages(const struct app_compiler *self, const struct buf *said)
+{
+        if (self->messages)
+                buf_append(self->messages, said->data, said->len);
+        else if (said->len)
+                fwrite(said->data, 1, said->len, stderr);
+}
+
+/* Warnings are shown at each run, not only by the one that compiles. */
+static void show_kept_warnings(const struct app_compiler *self, const char *object)
+{
+        _cleanup_free_ char *path = warnings_path(object);
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        if (app_cache_read(path, &said) == 0)
+                show_messages(self, &said);
+}
+
+/* Without the file, later runs show no warnings: no reason to fail. */
+static void keep_warnings(const struct buf *said, const char *object)
+{
+        _cleanup_free_ char *path = warnings_path(object);
+        FILE *file = said->len ? fopen(path, "we") : NULL;
+        if (!file) {
+                unlink(path);
+                return;
+        }
+        fwrite(said->data, 1, said->len, file);
+        if (fclose(file) != 0)
+                unlink(path);
+}
+
 /* Compile into the cache's folder and keep the result. *@out NULL: the source changed meanwhile. */
 static int job_compile(struct job *job, const struct app_compiler *self, char **out, struct fst_error *error)
 {
@@ -290,11 +346,15 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
         const char *const output[] = {"-MMD", "-MT", "app", "-MF", rule, "-o", object};
         for (size_t i = 0; i < ARRAY_SIZE(output); i++)
                 app_compiler_add(&command, output[i]);
+        if (!self->messages && isatty(STDERR_FILENO))
+                app_compiler_add(&command, "-fdiagnostics-color=always");
         scratch_add(rule);
         scratch_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
-        int r = run_command(&command, job->folder, self->source, self->messages, error);
-        _cleanup_(buf_deinit) struct buf dependencies = BUF_INIT;
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT, dependencies = BUF_INIT;
+        int r = run_command(&command, job->folder, self->source, &said, self->messages != NULL, error);
+        if (r == 0 || r == -ENOEXEC)
+                show_messages(self, &said);
         if (r == 0) {
                 r = app_cache_read(rule, &dependencies);
                 if (r < 0)
@@ -306,6 +366,8 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
         if (r == 0 && strcmp(made_from, job->key) == 0)
                 r = app_cache_store(&job->cache, job->key, job->name, job->folder, object, buf_text(&dependencies),
                                     started, out, error);
+        if (r == 0 && *out)
+                keep_warnings(&said, *out);
         scratch_remove(rule);
         scratch_remove(object);
         return r;
@@ -320,6 +382,8 @@ int app_compiler_run(const struct app_compiler *self, char **out, struct fst_err
                 r = job_key(&job, self, error);
         if (r == 0)
                 r = app_cache_find(&job.cache, job.key, job.name, job.folder, &found);
+        if (r == 0 && found)
+                show_kept_warnings(self, found);
         for (int i = 0; r == 0 && !found; i++) {
                 if (i == RETRIES)
                         return error_set(error, -EAGAIN, "%s changes while it is compiled", self->source);
