@@ -12,32 +12,52 @@ struct arena_chunk {
         char data[] __attribute__((aligned(16)));
 };
 
-static void add_chunk(struct arena *a, size_t need)
+/* Without memory false if @may_fail; otherwise it aborts. */
+static bool add_chunk(struct arena *a, size_t need, bool may_fail)
 {
         size_t size = a->chunks ? MIN(a->chunks->size * 2, LARGEST_CHUNK) : FIRST_CHUNK;
         size = MAX(size, need);
-        struct arena_chunk *chunk = mem_alloc(sizeof(*chunk) + size);
+        struct arena_chunk *chunk = may_fail ? mem_try(sizeof(*chunk) + size) : mem_alloc(sizeof(*chunk) + size);
+        if (!chunk)
+                return false;
         chunk->older = a->chunks;
         chunk->size = size;
         a->chunks = chunk;
         a->next = chunk->data;
         a->end = chunk->data + size;
         a->bytes += sizeof(*chunk) + size;
+        return true;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+static inline void *arena_take(struct arena *a, size_t size, bool may_fail)
 {
         size = (size + 7) & ~(size_t)7;
-        if (unlikely((size_t)(a->end - a->next) < size || !a->next))
-                add_chunk(a, size);
+        if (unlikely((size_t)(a->end - a->next) < size || !a->next) && !add_chunk(a, size, may_fail))
+                return NULL;
         void *p = a->next;
         a->next += size;
         return p;
 }
 
+void *arena_alloc(struct arena *a, size_t size)
+{
+        return arena_take(a, size, false);
+}
+
 char *arena_copy(struct arena *a, const void *data, size_t size)
 {
-        char *copy = arena_alloc(a, size + 1);
+        char *copy = arena_take(a, size + 1, false);
+        if (size)
+                memcpy(copy, data, size);
+        copy[size] = 0;
+        return copy;
+}
+
+char *arena_try_copy(struct arena *a, const void *data, size_t size)
+{
+        char *copy = arena_take(a, size + 1, true);
+        if (!copy)
+                return NULL;
         if (size)
                 memcpy(copy, data, size);
         copy[size] = 0;

@@ -20,6 +20,9 @@ void *arena_alloc(struct arena *a, size_t size);
 /* A copy of @size bytes, with a NUL behind it. */
 char *arena_copy(struct arena *a, const void *data, size_t size);
 
+/* The same for a size that a user decides: NULL without memory (mem_try). */
+char *arena_try_copy(struct arena *a, const void *data, size_t size);
+
 /* The newest chunk and how many bytes of it are in use; NULL if nothing was allocated yet. */
 void *arena_newest(const struct arena *a, size_t *used);
 

@@ -38,7 +38,7 @@ bool buf_try_reserve(struct buf *b, size_t more)
         if (need <= b->cap)
                 return true;
         size_t cap = MAX(need, b->cap + b->cap / 2);
-        char *data = realloc(b->data, cap);
+        char *data = mem_try_grow(b->data, cap);
         if (!data)
                 return false;
         b->data = data;

@@ -1,8 +1,47 @@
-/* Aborting allocation; see mem.h for who may use it. */
+/*
+ * Allocation that aborts, and allocation that answers NULL; see mem.h for which to use. The guard belongs to the layer
+ * that knows control groups (exec/guard/memory_guard.h).
+ */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+
+static bool (*_Atomic guard)(size_t size);
+
+void mem_set_guard(bool (*has_room)(size_t size))
+{
+        atomic_store(&guard, has_room);
+}
+
+static bool guard_has_room(size_t size)
+{
+        bool (*has_room)(size_t) = atomic_load_explicit(&guard, memory_order_relaxed);
+        return has_room && has_room(size);
+}
+
+bool mem_has_room(size_t size)
+{
+        return size < MEM_LARGE || !atomic_load_explicit(&guard, memory_order_relaxed) || guard_has_room(size);
+}
+
+/* The guard may have refused by way of the system (RLIMIT_DATA): it lets what is vital have its reserve. */
+static void *retry(void *(*allocate)(void *old, size_t size), void *old, size_t size)
+{
+        return guard_has_room(size) ? allocate(old, size) : NULL;
+}
+
+static void *allocate_any(void *old, size_t size)
+{
+        return malloc(size);
+}
+
+static void *allocate_zero(void *old, size_t size)
+{
+        return calloc(1, size);
+}
 
 static void *checked(void *p, size_t size)
 {
@@ -15,32 +54,57 @@ static void *checked(void *p, size_t size)
 
 void *mem_alloc(size_t size)
 {
-        return checked(malloc(size ? size : 1), size);
+        void *p = malloc(size ? size : 1);
+        return likely(p) ? p : checked(retry(allocate_any, NULL, size ? size : 1), size);
 }
 
 void *mem_zero(size_t size)
 {
-        return checked(calloc(1, size ? size : 1), size);
+        void *p = calloc(1, size ? size : 1);
+        return likely(p) ? p : checked(retry(allocate_zero, NULL, size ? size : 1), size);
 }
 
 void *mem_zero_array(size_t count, size_t size)
 {
-        return checked(calloc(count ? count : 1, size ? size : 1), count * size);
+        size_t total;
+        void *p = calloc(count ? count : 1, size ? size : 1);
+        if (unlikely(!p) && !__builtin_mul_overflow(count, size, &total))
+                p = retry(allocate_zero, NULL, total ? total : 1);
+        return checked(p, count * size);
 }
 
 void *mem_grow(void *old, size_t size)
 {
-        return checked(realloc(old, size ? size : 1), size);
+        void *p = realloc(old, size ? size : 1);
+        return likely(p) ? p : checked(retry(realloc, old, size ? size : 1), size);
+}
+
+void *mem_try(size_t size)
+{
+        return mem_try_grow(NULL, size);
+}
+
+void *mem_try_grow(void *old, size_t size)
+{
+        size_t has = old ? malloc_usable_size(old) : 0;
+        if (size > has && !mem_has_room(size - has)) /* a large block grows in place, or moves without a copy */
+                return NULL;
+        void *p = realloc(old, size ? size : 1);
+        return likely(p) ? p : retry(realloc, old, size ? size : 1);
 }
 
 char *mem_strdup(const char *text)
 {
-        return checked(strdup(text), strlen(text) + 1);
+        size_t size = strlen(text) + 1;
+        return memcpy(mem_alloc(size), text, size);
 }
 
 char *mem_strndup(const char *text, size_t length)
 {
-        return checked(strndup(text, length), length + 1);
+        size_t n = strnlen(text, length);
+        char *copy = mem_alloc(n + 1);
+        copy[n] = 0;
+        return n ? (memcpy(copy, text, n), copy) : copy;
 }
 
 char *mem_printf(const char *format, ...)
@@ -50,5 +114,10 @@ char *mem_printf(const char *format, ...)
         va_start(args, format);
         int n = vasprintf(&text, format, args);
         va_end(args);
+        if (unlikely(n < 0) && guard_has_room(MEM_LARGE)) {
+                va_start(args, format);
+                n = vasprintf(&text, format, args);
+                va_end(args);
+        }
         return checked(n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n + 1);
 }

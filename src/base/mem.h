@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,6 +20,26 @@ void *mem_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1
 void *mem_grow(void *old, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
+
+/*
+ * For sizes that a user or a peer decides: NULL where the system or the guard (mem_set_guard) has no memory for it.
+ * mem_try_grow leaves @old as it was then.
+ */
+void *mem_try(size_t size) __attribute__((malloc, alloc_size(1)));
+void *mem_try_grow(void *old, size_t size) __attribute__((alloc_size(2)));
+
+/*
+ * Whether @size bytes more are within the limit of this process. True without a guard, and for less than MEM_LARGE
+ * bytes. Ask before you map memory; mem_try asks by itself.
+ */
+bool mem_has_room(size_t size);
+#define MEM_LARGE ((size_t)1 << 20)
+
+/*
+ * @has_room knows the limit of this process. It is called on any thread before each large allocation, and once more
+ * after the system refused an allocation of any size, which is then repeated if it answers true. NULL: no limit.
+ */
+void mem_set_guard(bool (*has_room)(size_t size));
 
 /* Like printf, into a string that the caller owns. */
 char *mem_printf(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));

@@ -21,6 +21,7 @@ const char command_executor_help[] =
         "  --executor-id ID            its name in the application\n"
         "  --hostname HOST             under which other executors reach it\n"
         "  --cores N                   how many tasks run at a time\n"
+        "  --group-processes N         how many processes of the application share its control group\n"
         "  --app-id ID                 the application\n"
         "  --worker-url URL            the worker that started it\n"
         "  --bind-address ADDRESS      where it listens (default: the hostname)\n"
@@ -78,6 +79,10 @@ static int parse_other(struct arguments *a, const char *name, const char *value)
 {
         if (strcmp(name, "--cores") == 0)
                 return parse_number(value, 1, &a->options.cores) ? 0 : usage("--cores needs a number, not", value);
+        if (strcmp(name, "--group-processes") == 0)
+                return parse_number(value, 1, &a->options.group_processes)
+                               ? 0
+                               : usage("--group-processes needs a number, not", value);
         if (strcmp(name, "--resourceProfileId") == 0)
                 return parse_number(value, 0, &a->options.resource_profile)
                                ? 0

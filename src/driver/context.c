@@ -26,6 +26,7 @@
 #include "driver/backend/local_backend.h"
 #include "driver/local_properties.h"
 #include "driver/events/progress_bar.h"
+#include "exec/guard/memory_budget.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
 #include "exec/exit_hooks.h"
@@ -172,13 +173,13 @@ static int start_isolation(struct fst_context *sc, int64_t memory, struct fst_er
                 return r;
         if ((r = isolation_zygote_new(&zygote, error)))
                 return error_wrap(error, r, "spark.firesteel.task.isolation=process");
-        return isolation_new(sc->conf, zygote, sc->master.threads, memory, &sc->env.isolation, error);
+        return isolation_new(sc->conf, zygote, sc->master.threads, memory, 1, &sc->env.isolation, error);
 }
 
 static int start_env(struct fst_context *sc, struct fst_error *error)
 {
         int64_t memory;
-        int r = conf_get_bytes(sc->conf, "spark.driver.memory", &memory, error);
+        int r = memory_budget_heap(sc->conf, "spark.driver.memory", 1, &memory, error);
         if (r == 0)
                 r = start_isolation(sc, memory, error);
         if (r == 0)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "conf/log4j2.h"
 #include "exec/app/app_files.h"
+#include "exec/guard/memory_budget.h"
 #include "exec/guard/crash.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/driver_client.h"
@@ -359,7 +360,8 @@ static int start_isolation(struct executor *x, int64_t memory, struct fst_error 
         bool all;
         int r = isolation_wanted(&x->conf, &all, error);
         if (r == 0 && x->zygote)
-                return isolation_new(&x->conf, steal(x->zygote), x->options->cores, memory, &x->env.isolation, error);
+                return isolation_new(&x->conf, steal(x->zygote), x->options->cores, memory, x->options->group_processes,
+                                     &x->env.isolation, error);
         if (r == 0 && all)
                 r = error_set(error, -EAGAIN, "spark.firesteel.task.isolation=process: %s",
                               error_message(&x->no_zygote));
@@ -371,7 +373,7 @@ static int start_env(struct executor *x, struct fst_error *error)
         int64_t memory, misses;
         int r;
         if ((r = log4j2_configure(&x->conf, getenv("SPARK_CONF_DIR"), error)) ||
-            (r = conf_get_bytes(&x->conf, "spark.executor.memory", &memory, error)) ||
+            (r = memory_budget_heap(&x->conf, "spark.executor.memory", x->options->group_processes, &memory, error)) ||
             (r = conf_get_int(&x->conf, "spark.executor.heartbeat.maxFailures", &misses, error)) ||
             (r = conf_get_bytes(&x->conf, "spark.task.maxDirectResultSize", &x->max_direct_result, error)))
                 return r;

@@ -18,6 +18,7 @@ struct executor_options {
         const char *executor_id; /* "0" */
         const char *hostname;    /* under which others reach it */
         int cores;
+        int group_processes; /* of the application that share its control group, itself and the driver counted; 0: 1 */
         const char *app_id;
         const char *worker_url;     /* of the worker that started it, which it follows into death; NULL: nobody */
         const char *bind_address;   /* NULL: the hostname */

@@ -174,6 +174,12 @@ static void end_for_task(void *owner, const char *reason)
         executor_end(owner, TASK_REAPER_EXIT_STATUS);
 }
 
+static void end_for_memory(void *owner, const char *reason)
+{
+        crash_say(reason);
+        executor_end(owner, EXECUTOR_EXIT_OUT_OF_MEMORY);
+}
+
 void executor_look(uv_timer_t *timer)
 {
         struct executor *x = timer->data;
@@ -210,7 +216,9 @@ int executor_start_watch(struct executor *x, struct fst_error *error)
                 .n = x->options->cores,
                 .env = &x->env,
                 .memory_limit = memory + overhead + off_heap,
+                .processes = x->options->group_processes,
                 .end_executor = end_for_task,
+                .end_for_memory = end_for_memory,
                 .owner = x,
         };
         if ((r = slot_watch_new(&options, &x->watch, error)) == 0)

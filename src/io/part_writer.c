@@ -129,7 +129,7 @@ static int put_value(struct part_writer *w, uint8_t kind, uint32_t size, const f
                 w->used = (size_t)(value_text_print(w->buffer + w->used, kind, size, column, row) - w->buffer);
                 return 0;
         }
-        _cleanup_free_ char *hex = malloc(need);
+        _cleanup_free_ char *hex = mem_try(need);
         if (!hex)
                 return error_set(error, -ENOMEM, "%s: no memory to print a row of %u bytes", w->path, size);
         value_text_print(hex, kind, size, column, row);

@@ -145,11 +145,13 @@ static int grow(struct text_reader *r, struct fst_error *error)
                                  "line can have",
                                  r->path, (unsigned long long)(r->base + r->start));
         size_t capacity = MIN(r->capacity * 2, LINE_MAX_BYTES + 1);
-        char *buffer = realloc(r->buffer, capacity + TEXT_READER_SLACK);
+        char *buffer = mem_try_grow(r->buffer, capacity + TEXT_READER_SLACK);
         if (!buffer)
                 return error_set(error, -ENOMEM,
-                                 "%s: no memory for the line at byte %llu, which is longer than %zu bytes", r->path,
-                                 (unsigned long long)(r->base + r->start), r->capacity);
+                                 "%s: no memory for the line at byte %llu, which is longer than %zu bytes: raise "
+                                 "spark.executor.memoryOverhead (with a local master the limit of the control group), "
+                                 "or run fewer tasks at a time",
+                                 r->path, (unsigned long long)(r->base + r->start), r->capacity);
         memset(buffer + capacity, 0, TEXT_READER_SLACK);
         r->buffer = buffer;
         r->capacity = capacity;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "process/data_limit.h"
 #include "process/exit_cleanup.h"
 
 #include <errno.h>
@@ -77,8 +78,10 @@ static int spawn(pid_t *pid, char *const *words, char *const *environment, int i
         sigfillset(&every);
         pthread_sigmask(SIG_SETMASK, &every, &before); /* a signal waits until the group is known */
         int r = -posix_spawnp(pid, words[0], &actions, &attributes, words, environment);
-        if (r == 0)
+        if (r == 0) {
+                data_limit_reset_pid(*pid);
                 scratch_add_group(*pid);
+        }
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "process/data_limit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -76,6 +77,7 @@ __attribute__((noreturn)) static void become(const struct spawn *s, int faults)
                 if (!s->groups || !s->groups[fault.group]) {
                         fault.step = STEP_DIRECTORY;
                         if (!s->directory || chdir(s->directory) == 0) {
+                                data_limit_reset_child();
                                 fault.step = STEP_PROGRAM;
                                 execve(s->file, s->arguments, s->environment);
                         }

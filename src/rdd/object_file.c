@@ -424,7 +424,7 @@ static int read_page(struct object_reader *r, struct fst_error *error)
         const char *path = r->file.path;
         struct page_frame frame;
         if (size > r->room) {
-                unsigned char *grown = size < SIZE_MAX ? realloc(r->buffer, (size_t)size) : NULL;
+                unsigned char *grown = size < SIZE_MAX ? mem_try_grow(r->buffer, (size_t)size) : NULL;
                 if (!grown)
                         return error_set(error, -ENOMEM, "%s: no memory for a page of %" PRIu64 " bytes", path, size);
                 r->buffer = grown;

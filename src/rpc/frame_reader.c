@@ -82,7 +82,7 @@ void frame_reader_filled(struct frame_reader *r, size_t n)
 static int grow_attachment(struct frame_reader *r, struct fst_error *error)
 {
         size_t cap = MIN(r->attachment_cap * 2, (size_t)r->header.attachment_len);
-        uint8_t *grown = realloc(r->attachment, cap);
+        uint8_t *grown = mem_try_grow(r->attachment, cap);
         if (!grown)
                 return error_set(error, -ENOMEM, "no memory for a message of %llu bytes",
                                  (unsigned long long)r->header.attachment_len);
@@ -96,7 +96,7 @@ static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t 
 {
         size_t here = MIN(len, (size_t)r->header.attachment_len);
         size_t cap = MIN(MAX(here, (size_t)ATTACHMENT_FIRST), (size_t)r->header.attachment_len);
-        r->attachment = malloc(cap);
+        r->attachment = mem_try(cap);
         if (!r->attachment)
                 return error_set(error, -ENOMEM, "no memory for a message of %llu bytes",
                                  (unsigned long long)r->header.attachment_len);

@@ -84,7 +84,7 @@ static int copy_page(struct shuffle_output *from, const struct shuffle_extent *e
                      struct shuffle_output *to, uint32_t partition, struct fst_error *error)
 {
         uint64_t offset;
-        _cleanup_free_ unsigned char *large = e->length > PAGE_BLOCK ? malloc(e->length) : NULL;
+        _cleanup_free_ unsigned char *large = e->length > PAGE_BLOCK ? mem_try(e->length) : NULL;
         unsigned char *frame = e->length > PAGE_BLOCK ? large : block;
         if (!frame)
                 return error_set(error, -ENOMEM, "no memory to copy a page of %u bytes", e->length);
@@ -244,7 +244,7 @@ static int read_index(const char *path, unsigned char **data, size_t *len, struc
         }
         bool can_be = S_ISREG(st.st_mode) && st.st_size >= MAGIC_SIZE + CHECK_SIZE && st.st_size <= MAX_INDEX;
         size_t n = can_be ? (size_t)st.st_size : 0;
-        unsigned char *bytes = can_be ? malloc(n) : NULL;
+        unsigned char *bytes = can_be ? mem_try(n) : NULL;
         bool whole = bytes && pread(fd, bytes, n, 0) == (ssize_t)n && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;
         close(fd);
         uint64_t check = 0;

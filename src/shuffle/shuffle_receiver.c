@@ -113,7 +113,7 @@ static int make_room(struct receiver *r, size_t n, struct fst_error *error)
                 return 0;
         size_t room = MAX(2 * r->room, (size_t)4096);
         room = MAX(room, r->have + n);
-        unsigned char *grown = realloc(r->part, room);
+        unsigned char *grown = mem_try_grow(r->part, room);
         if (!grown)
                 return error_set(error, -ENOMEM, "no memory for a page of %zu bytes", r->want);
         r->part = grown;

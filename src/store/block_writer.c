@@ -103,7 +103,7 @@ static int writer_pack(struct block_writer *w, struct fst_error *error)
         struct block *b = w->block;
         struct page *page = w->open;
         size_t bound = page_frame_bound(page), room = bound <= PAGE_BLOCK ? PAGE_BLOCK : bound;
-        unsigned char *frame = room > PAGE_BLOCK || !w->frame ? realloc(w->frame, room) : w->frame;
+        unsigned char *frame = room > PAGE_BLOCK || !w->frame ? mem_try_grow(w->frame, room) : w->frame;
         if (!frame)
                 return error_set(error, -ENOMEM, "no memory for a page of %zu bytes", room);
         w->frame = frame;

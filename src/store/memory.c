@@ -178,6 +178,14 @@ void memory_task_set_stopped(struct memory_task *task, const int *stopped)
         task->stopped = stopped;
 }
 
+bool memory_task_evict(struct memory_task *task, size_t size)
+{
+        struct memory_manager *m = task->manager;
+        bool freed = m->evict && m->evict(m->owner, size) > 0;
+        page_pool_shed(0);
+        return freed;
+}
+
 size_t memory_task_held(const struct memory_task *task)
 {
         return task->held;

@@ -69,6 +69,12 @@ void memory_task_set_stopped(struct memory_task *task, const int *stopped);
 /* Where other threads may read (atomically) what its consumers hold; 0 once the task is freed. */
 void memory_task_set_gauge(struct memory_task *task, size_t *gauge);
 
+/*
+ * Storage in memory makes room for @size bytes that are not reserved: a row that is passed on. True if some was freed.
+ * Called without locks.
+ */
+bool memory_task_evict(struct memory_task *task, size_t size);
+
 /* Bytes that its consumers hold now. */
 size_t memory_task_held(const struct memory_task *task);
 

@@ -127,7 +127,9 @@ int page_new(struct memory_consumer *c, fst_type type, size_t record, struct pag
                 p = page_pool_get();
         } else {
                 /* Mapped for itself, so that giving it back gives it to the system. */
-                p = mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                p = !mem_has_room(block)
+                            ? MAP_FAILED
+                            : mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
                 p = p == MAP_FAILED ? NULL : p;
         }
         if (!p) {

@@ -134,11 +134,17 @@ static void chunk_place(struct chunk *c)
         before->next = c;
 }
 
+static unsigned char *chunk_map(void)
+{
+        return mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
 /* A fresh chunk, aligned by mapping twice its size and giving the ends back. */
 static struct chunk *chunk_new(void)
 {
-        unsigned char *raw =
-                mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        unsigned char *raw = chunk_map();
+        if (raw == MAP_FAILED && mem_has_room(2 * PAGE_CHUNK))
+                raw = chunk_map(); /* the guard has looked at what is left now */
         if (raw == MAP_FAILED)
                 return NULL;
         size_t before = -(uintptr_t)raw & (PAGE_CHUNK - 1);

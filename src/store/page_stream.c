@@ -91,7 +91,7 @@ int packed_reader_next(struct packed_reader *r, const unsigned char **frame, uin
                 r->at += (uint32_t)n;
         } else {
                 if (n > r->room) {
-                        unsigned char *scratch = realloc(r->scratch, MAX(n, PAGE_BLOCK));
+                        unsigned char *scratch = mem_try_grow(r->scratch, MAX(n, PAGE_BLOCK));
                         if (!scratch)
                                 return -ENOMEM;
                         r->scratch = scratch;

@@ -19,7 +19,9 @@ static size_t room_of(size_t size)
 
 static void *map_memory(size_t size)
 {
-        return mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return !mem_has_room(size)
+                       ? MAP_FAILED
+                       : mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)

@@ -12,6 +12,10 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/executor_info.h"
+#include "exec/executor.h"
+#include "exec/exit_hooks.h"
+#include "exec/guard/crash.h"
+#include "exec/guard/memory_limit.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
 #include "exec/task/slot_monitor.h"
@@ -118,17 +122,36 @@ static void not_ended(void *owner, const char *reason)
         log_error("Executor", "The process is not killed: with a local master it is the driver, too");
 }
 
+/* Results that were saved so far stay; the rest is lost, as it would be if the kernel killed the process. */
+static void end_for_memory(void *owner, const char *reason)
+{
+        crash_say(reason);
+        shutdown_begin(EXECUTOR_EXIT_OUT_OF_MEMORY);
+}
+
+static bool in_control_group(void)
+{
+        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){0});
+        bool limited = memory_limit_group(limit) != INT64_MAX;
+        memory_limit_free(limit);
+        return limited;
+}
+
 static int start_watch(struct local_backend *b, struct fst_error *error)
 {
         bool reaper;
         int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
-        if (r || !(reaper || b->sc->env.isolation))
+        if (r || !(reaper || b->sc->env.isolation || in_control_group()))
                 return r;
         r = slot_watch_new(&(struct slot_watch_options){.conf = b->sc->conf,
                                                         .slots = b->slots,
                                                         .n = b->n_slots,
                                                         .env = &b->sc->env,
+                                                        .memory_remedy = "raise the limit of the group, make "
+                                                                         "spark.driver.memory smaller so that tasks "
+                                                                         "spill sooner, or run fewer tasks at a time",
                                                         .end_executor = not_ended,
+                                                        .end_for_memory = end_for_memory,
                                                         .owner = b},
                            &b->watch, error);
         b->next_check = r ? INT64_MAX : 0;

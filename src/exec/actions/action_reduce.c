@@ -76,6 +76,10 @@ static int reduce_encode_result(const struct action *action, const struct task_r
         const struct reduce_value *value = result->data;
         if (!value->present)
                 return 0;
+        if (!buf_try_reserve(out, 1 + value->size))
+                return error_set(error, -ENOMEM,
+                                 "no memory for a result of %zu bytes: raise spark.executor.memoryOverhead",
+                                 value->size);
         buf_putc(out, 1);
         if (is_number(container_of(action, struct reduce_action, action)->made))
                 buf_append(out, &value->number, 8);
@@ -96,7 +100,7 @@ static int reduce_decode_result(const struct action *action, const unsigned char
         if (len && is_number(type)) {
                 memcpy(&value->number, data + 1, 8);
         } else if (len) {
-                value->data = malloc(size + 1);
+                value->data = mem_try(size + 1);
                 if (!value->data) {
                         free(value);
                         return error_set(error, -ENOMEM, "no memory for a value of %zu bytes", size);

@@ -42,14 +42,23 @@ static int sample_begin(struct op *op)
         return 0;
 }
 
-static void keep(struct sample_sink *sink, const fst_batch *batch, uint32_t row, size_t at)
+static int sample_keep(struct sample_sink *sink, const fst_batch *batch, uint32_t row, size_t at)
 {
         fst_bytes view = key_view(batch->type, batch->key, row);
         struct sample_key *key = &sink->drawn->keys[at];
         key->prefix = key_prefix(batch->type, batch->key, row);
         key->bytes = (fst_bytes){0};
-        if (view.data)
-                key->bytes = (fst_bytes){arena_copy(&sink->drawn->arena, view.data, view.len), view.len};
+        if (!view.data)
+                return 0;
+        char *copy = arena_try_copy(&sink->drawn->arena, view.data, view.len);
+        if (!copy)
+                return task_run_fail(sink->op.run, -ENOMEM,
+                                     "no memory to sample a key of %zu bytes for the order of a sort: sort by shorter "
+                                     "keys, raise spark.executor.memoryOverhead (with a local master the limit of the "
+                                     "control group), or run fewer tasks at a time",
+                                     view.len);
+        key->bytes = (fst_bytes){copy, view.len};
+        return 0;
 }
 
 /* Reservoir sampling: the first `room` rows, then each later one with the right chance in place of another. */
@@ -58,16 +67,17 @@ static int sample_consume(struct op *op, const struct rows *in)
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
-        for (uint32_t i = 0; i < in->batch.rows; i++, sink->seen++) {
+        int r = 0;
+        for (uint32_t i = 0; i < in->batch.rows && r == 0; i++, sink->seen++) {
                 if (sink->drawn->n < sink->room) {
-                        keep(sink, &in->batch, i, sink->drawn->n++);
+                        r = sample_keep(sink, &in->batch, i, sink->drawn->n++);
                         continue;
                 }
                 uint64_t at = fst_random_u64(&sink->chance) % (sink->seen + 1);
                 if (at < sink->room)
-                        keep(sink, &in->batch, i, at);
+                        r = sample_keep(sink, &in->batch, i, at);
         }
-        return 0;
+        return r;
 }
 
 static void sample_free(struct op *op)
@@ -140,6 +150,12 @@ static int sample_encode_result(const struct action *action, const struct task_r
                                 struct fst_error *error)
 {
         const struct drawn *d = result->data;
+        size_t total = 8;
+        for (size_t i = 0; i < d->n; i++)
+                total += 8 + d->keys[i].bytes.len;
+        if (!buf_try_reserve(out, total))
+                return error_set(error, -ENOMEM, "no memory for %zu bytes of sampled keys: sort by shorter keys",
+                                 total);
         if (d->n)
                 buf_append(out, &d->keys[0].weight, 8);
         for (size_t i = 0; i < d->n; i++) {

@@ -25,7 +25,11 @@ static int add_page(struct row_sink *sink, size_t record)
         struct page *page;
         int r = page_new(NULL, sink->op.type, record, &page);
         if (r)
-                return task_run_fail(sink->op.run, -ENOMEM, "no memory for a result row of %zu bytes", record);
+                return task_run_fail(sink->op.run, -ENOMEM,
+                                     "no memory for a result row of %zu bytes: save rows instead of collecting them, "
+                                     "raise spark.executor.memory (with a local master spark.driver.memory, or the "
+                                     "limit of the control group), or run fewer tasks at a time",
+                                     record);
         if (sink->last)
                 sink->last->next = page;
         else
@@ -105,10 +109,17 @@ void row_pages_discard(struct action *action, struct task_result *result)
 int row_pages_encode(const struct action *action, const struct task_result *result, struct buf *out,
                      struct fst_error *error)
 {
+        size_t total = 0;
+        for (const struct page *page = result->data; page; page = page->next)
+                total += PAGE_WIRE_HEADER + page->used;
+        if (!buf_try_reserve(out, total))
+                return error_set(error, -ENOMEM,
+                                 "no memory for a result of %zu bytes: save rows instead of collecting them, raise "
+                                 "spark.executor.memoryOverhead, or run fewer tasks at a time",
+                                 total);
         for (const struct page *page = result->data; page; page = page->next) {
                 unsigned char header[PAGE_WIRE_HEADER];
                 page_wire_header(page, header);
-                buf_reserve(out, sizeof(header) + page->used);
                 buf_append(out, header, sizeof(header));
                 buf_append(out, page->data, page->used);
         }

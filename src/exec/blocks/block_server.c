@@ -277,7 +277,7 @@ static int sink_room(struct block_sink *s, size_t n, struct fst_error *error)
         size_t room = MAX(2 * s->room, PAGE_BLOCK);
         room = MAX(room, s->have + n);
         room = MIN(room, s->want);
-        unsigned char *grown = realloc(s->part, room);
+        unsigned char *grown = mem_try_grow(s->part, room);
         if (!grown)
                 return error_set(error, -ENOMEM, "no memory for a page of %zu bytes", s->want);
         s->part = grown;

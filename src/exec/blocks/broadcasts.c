@@ -285,7 +285,7 @@ static size_t compress_piece(struct piece_stream *s)
         if (o->codec == CODEC_NONE || s->size < 512)
                 return 0;
         codec_init(&codec, o->codec, o->level);
-        s->packed = malloc(s->size);
+        s->packed = mem_try(s->size);
         if (!s->packed || codec_compress(&codec, s->data, s->size, s->packed, s->size, &written, NULL))
                 written = 0; /* no gain: then as it is */
         codec_deinit(&codec);

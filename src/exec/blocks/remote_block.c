@@ -105,7 +105,7 @@ static int receive_page(struct remote_block *b, struct transfer_input *in, struc
         if (frame.payload > b->room) {
                 free(b->payload);
                 b->room = MAX(frame.payload, (uint32_t)PAGE_BLOCK);
-                if (!(b->payload = malloc(b->room))) {
+                if (!(b->payload = mem_try(b->room))) {
                         b->room = 0;
                         return error_set(error, -ENOMEM, "no memory for a page of %u bytes", frame.payload);
                 }

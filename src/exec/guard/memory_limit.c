@@ -1,5 +1,5 @@
 /*
- * What memory an executor may have, and has; see memory_limit.h.
+ * What memory a process may have, and has; see memory_limit.h.
  *
  * The files are opened once and read again with pread. A group's limit is taken somewhat lower than it is, because at
  * the limit itself the kernel acts first; the configured limit is only ours.
@@ -19,14 +19,16 @@
 
 #define NO_LIMIT INT64_MAX
 #define UNLIMITED ((int64_t)1 << 60) /* version 1 says so by a number that no machine has */
-#define MAX_MARGIN ((int64_t)64 << 20)
+#define MIN_RESERVE ((int64_t)24 << 20)
+#define MAX_RESERVE ((int64_t)64 << 20)
 
 struct memory_limit {
         int64_t configured; /* NO_LIMIT: none */
         int64_t group;      /* likewise */
         char *group_name;
         int statm, usage, stat; /* descriptors; -1: not there */
-        const char *inactive;   /* the line of memory.stat */
+        bool version_1;
+        int processes;
         long page;
         enum memory_verdict last;
         int quiet; /* calls until MEMORY_LIMIT_FAIL may be answered again */
@@ -110,8 +112,7 @@ static int64_t stat_line(const char *text, const char *name, int64_t otherwise)
         return otherwise;
 }
 
-static void watch_group(struct memory_limit *l, const char *directory, const char *name, const char *usage,
-                        const char *inactive)
+static void watch_group(struct memory_limit *l, const char *directory, const char *name, bool version_1)
 {
         free(l->group_name);
         l->group_name = mem_printf("control group %s", *name ? name : "/");
@@ -119,22 +120,22 @@ static void watch_group(struct memory_limit *l, const char *directory, const cha
                 close(l->usage);
         if (l->stat >= 0)
                 close(l->stat);
-        l->usage = open_in(directory, usage);
+        l->usage = open_in(directory, version_1 ? "memory.usage_in_bytes" : "memory.current");
         l->stat = open_in(directory, "memory.stat");
-        l->inactive = inactive;
+        l->version_1 = version_1;
 }
 
-/* Version 2: the group and every one above it may limit. @name begins with '/'. */
-static void read_v2(struct memory_limit *l, const char *root, char *name)
+/* The least limit of the group @name and of every one above it that can be seen. @name begins with '/'. */
+static void read_tree(struct memory_limit *l, const char *root, char *name, bool version_1)
 {
         for (;;) {
                 if (strcmp(name, "/") == 0)
                         name[0] = 0;
                 _cleanup_free_ char *directory = mem_printf("%s%s", root, name);
-                int64_t limit = read_limit(directory, "memory.max");
+                int64_t limit = read_limit(directory, version_1 ? "memory.limit_in_bytes" : "memory.max");
                 if (limit < l->group) {
                         l->group = limit;
-                        watch_group(l, directory, name, "memory.current", "inactive_file");
+                        watch_group(l, directory, name, version_1);
                 }
                 char *slash = strrchr(name, '/');
                 if (!slash)
@@ -143,29 +144,32 @@ static void read_v2(struct memory_limit *l, const char *root, char *name)
         }
 }
 
-/* Version 1: memory.stat knows the least limit of all above. In a container the group may be the root of what it sees.
+/*
+ * Version 1: in a container the group may be the root of what it sees; then memory.stat still knows the least limit of
+ * all above.
  */
-static void read_v1(struct memory_limit *l, const char *root, const char *name)
+static void read_v1(struct memory_limit *l, const char *root, char *name)
 {
-        _cleanup_free_ char *directory = mem_printf("%s/memory%s", root, strcmp(name, "/") == 0 ? "" : name);
+        _cleanup_free_ char *top = mem_printf("%s/memory", root);
+        _cleanup_free_ char *directory = mem_printf("%s%s", top, strcmp(name, "/") == 0 ? "" : name);
+        _cleanup_free_ char *group = mem_strdup(name);
         char text[8192];
         struct stat st;
         if (stat(directory, &st) < 0) {
                 free(directory);
-                directory = mem_printf("%s/memory", root);
+                directory = mem_strdup(top);
         }
-        int64_t limit = read_limit(directory, "memory.limit_in_bytes");
+        read_tree(l, top, name, true);
         int fd = open_in(directory, "memory.stat");
         if (read_text(fd, text, sizeof(text)) > 0) {
-                int64_t above = stat_line(text, "hierarchical_memory_limit", NO_LIMIT);
-                limit = MIN(limit, above < UNLIMITED ? above : NO_LIMIT);
+                int64_t least = stat_line(text, "hierarchical_memory_limit", NO_LIMIT);
+                if (least < UNLIMITED && least < l->group) {
+                        l->group = least;
+                        watch_group(l, directory, group, true);
+                }
         }
         if (fd >= 0)
                 close(fd);
-        if (limit < l->group) {
-                l->group = limit;
-                watch_group(l, directory, name, "memory.usage_in_bytes", "total_inactive_file");
-        }
 }
 
 static bool lists_memory(const char *controllers)
@@ -193,7 +197,7 @@ static void read_groups(struct memory_limit *l, const char *root, const char *me
                 *controllers++ = 0;
                 *name++ = 0;
                 if (strcmp(line, "0") == 0 && !*controllers)
-                        read_v2(l, root, name);
+                        read_tree(l, root, name, false);
                 else if (lists_memory(controllers))
                         read_v1(l, root, name);
         }
@@ -206,14 +210,22 @@ static void read_groups(struct memory_limit *l, const char *root, const char *me
 struct memory_limit *memory_limit_new(const struct memory_limit_options *o)
 {
         struct memory_limit *l = new0(struct memory_limit);
+        const char *fake = o->cgroup_root ? NULL : getenv("FIRESTEEL_CGROUP_ROOT"); /* of tests */
+        _cleanup_free_ char *fake_self = fake ? mem_printf("%s/self", fake) : NULL;
         *l = (struct memory_limit){.configured = o->configured > 0 ? o->configured : NO_LIMIT,
                                    .group = NO_LIMIT,
+                                   .processes = MAX(o->processes, 1),
                                    .usage = -1,
                                    .stat = -1,
                                    .page = sysconf(_SC_PAGESIZE)};
         l->statm = open(o->statm ? o->statm : "/proc/self/statm", O_RDONLY | O_CLOEXEC);
-        read_groups(l, o->cgroup_root ? o->cgroup_root : "/sys/fs/cgroup",
-                    o->membership ? o->membership : "/proc/self/cgroup");
+        read_groups(l,
+                    o->cgroup_root ? o->cgroup_root
+                    : fake         ? fake
+                                   : "/sys/fs/cgroup",
+                    o->membership ? o->membership
+                    : fake        ? fake_self
+                                  : "/proc/self/cgroup");
         return l;
 }
 
@@ -250,21 +262,62 @@ static int64_t resident(const struct memory_limit *l)
         return pages * l->page;
 }
 
-/* What the group has, less what the kernel can drop at once; this is only asked when it matters. */
-static int64_t group_used(const struct memory_limit *l, int64_t matters)
+/*
+ * What the group has that the kernel cannot drop. Version 1 does not tell how much of the kernel's own memory can be
+ * dropped; nearly all of it usually can, and the reserve has room for the rest.
+ */
+static int64_t group_used(const struct memory_limit *l)
 {
         char text[8192];
-        if (read_text(l->usage, text, sizeof(text)) <= 0)
-                return 0;
-        int64_t used = strtoll(text, NULL, 10);
-        if (used > matters && read_text(l->stat, text, sizeof(text)) > 0)
-                used -= MIN(used, stat_line(text, l->inactive, 0));
-        return used;
+        int64_t used = read_text(l->usage, text, sizeof(text)) > 0 ? strtoll(text, NULL, 10) : 0;
+        if (read_text(l->stat, text, sizeof(text)) <= 0)
+                return used;
+        if (l->version_1) {
+                int64_t anonymous = stat_line(text, "total_rss", -1), shared = stat_line(text, "total_shmem", 0);
+                if (anonymous >= 0)
+                        return anonymous + shared;
+                return used -
+                       MIN(used, stat_line(text, "total_inactive_file", 0) + stat_line(text, "total_active_file", 0));
+        }
+        return used - MIN(used, stat_line(text, "inactive_file", 0) + stat_line(text, "active_file", 0) +
+                                        stat_line(text, "slab_reclaimable", 0));
 }
 
 int64_t memory_limit_used(struct memory_limit *l)
 {
-        return l->group < l->configured ? group_used(l, 0) : resident(l);
+        return l->group < l->configured ? group_used(l) : resident(l);
+}
+
+int64_t memory_limit_group(const struct memory_limit *l)
+{
+        return l->group;
+}
+
+const char *memory_limit_group_name(const struct memory_limit *l)
+{
+        return l->group_name ? l->group_name : "no control group";
+}
+
+int memory_limit_processes(const struct memory_limit *l)
+{
+        return l->processes;
+}
+
+int64_t memory_limit_reserve(const struct memory_limit *l)
+{
+        if (l->group == NO_LIMIT)
+                return 0;
+        int64_t reserve = MIN(l->group / 10, MAX_RESERVE);
+        reserve = MAX(reserve, MIN_RESERVE);
+        return MIN(reserve, l->group / 4);
+}
+
+int64_t memory_limit_room(const struct memory_limit *l, int64_t extra)
+{
+        int64_t room = l->configured == NO_LIMIT ? NO_LIMIT : l->configured - resident(l);
+        if (l->group != NO_LIMIT)
+                room = MIN(room, (l->group - memory_limit_reserve(l) + extra - group_used(l)) / l->processes);
+        return MAX(room, INT64_C(0));
 }
 
 enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int64_t *used, int64_t *excess)
@@ -272,10 +325,15 @@ enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int6
         int64_t own = resident(l), most = l->configured, over = own - most;
         *used = own;
         if (l->group != NO_LIMIT) {
-                int64_t bound = l->group - MIN(l->group / 20, MAX_MARGIN), group = group_used(l, bound);
+                int64_t reserve = memory_limit_reserve(l), bound = l->group - reserve, group = group_used(l);
                 if (group - bound > over) {
                         over = group - bound;
                         *used = group;
+                }
+                /* Others of the application end first, if they have more than their share. */
+                if (over > reserve / 2 && own >= l->group / l->processes / 2) {
+                        *excess = over;
+                        return MEMORY_LIMIT_END;
                 }
         }
         *excess = MAX(over, (int64_t)0);

@@ -1,5 +1,6 @@
 /*
- * Holding an executor to its memory: spark.executor.memory and its overhead, or less where a cgroup allows less.
+ * Holding an executor, or the driver of a local master, to its memory: spark.executor.memory and its overhead, or less
+ * where a control group allows less.
  *
  * The memory manager counts what rows take; this looks at what the process really has, because functions allocate
  * as they like. Who asks often (a timer) gets, in this order: nothing; MEMORY_LIMIT_EVICT beyond the limit: give back
@@ -8,7 +9,10 @@
  *
  * Control groups: version 2 (memory.max of the group and of all above it, memory.current) and version 1
  * (memory.limit_in_bytes, hierarchical_memory_limit of memory.stat, memory.usage_in_bytes); the limit in force is the
- * least. Files in the page cache that the kernel can drop (inactive_file) are not counted as used.
+ * least. What the kernel can drop is not counted as used: files in the page cache, reclaimable slabs.
+ *
+ * Beyond that MEMORY_LIMIT_END: the group is nearly full of what cannot be dropped. The process must end by itself,
+ * with a message, before the kernel kills it.
  */
 #pragma once
 
@@ -21,10 +25,12 @@ struct memory_limit;
 
 struct memory_limit_options {
         int64_t configured; /* bytes; 0: only what control groups say */
+        int processes;      /* of this application that share the control group, and this one; 0 is 1 */
         /* NULL for each: the system's own. Tests give trees of files. */
-        const char *cgroup_root; /* "/sys/fs/cgroup" */
-        const char *membership;  /* "/proc/self/cgroup" */
-        const char *statm;       /* "/proc/self/statm" */
+        const char
+                *cgroup_root;   /* "/sys/fs/cgroup", or the environment's FIRESTEEL_CGROUP_ROOT, with its file "self" */
+        const char *membership; /* "/proc/self/cgroup" */
+        const char *statm;      /* "/proc/self/statm" */
 };
 
 /*
@@ -47,6 +53,22 @@ void memory_limit_free(struct memory_limit *limit);
 int64_t memory_limit_bytes(const struct memory_limit *limit);
 const char *memory_limit_origin(const struct memory_limit *limit);
 
+/* The limit of the control group alone, in bytes (INT64_MAX: none), and its name: "control group /x". */
+int64_t memory_limit_group(const struct memory_limit *limit);
+const char *memory_limit_group_name(const struct memory_limit *limit);
+
+/*
+ * Bytes that the process may still take: the least of what the configured limit and the group leave, of the latter its
+ * share. @extra bytes of the group's reserve may be taken, too. 0 beyond them; INT64_MAX without any limit. Any thread.
+ */
+int64_t memory_limit_room(const struct memory_limit *limit, int64_t extra);
+
+/* How many processes share the group. */
+int memory_limit_processes(const struct memory_limit *limit);
+
+/* What of a group's limit is kept, because at the limit itself the kernel acts: 24 MiB to 64 MiB, 0 without a group. */
+int64_t memory_limit_reserve(const struct memory_limit *limit);
+
 /* What the process has resident now; where the limit is a group's, what the group has. About 3 µs. */
 int64_t memory_limit_used(struct memory_limit *limit);
 
@@ -54,6 +76,7 @@ enum memory_verdict {
         MEMORY_LIMIT_OK,
         MEMORY_LIMIT_EVICT, /* give back @excess bytes */
         MEMORY_LIMIT_FAIL,  /* that was tried: end the largest task */
+        MEMORY_LIMIT_END,   /* the group is full: end the process */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "exec/actions/action.h"
+#include "exec/guard/memory_budget.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/task/stage_wire.h"
 #include "exec/isolation/task_process.h"
@@ -50,7 +51,7 @@ int isolation_wanted(const struct fst_conf *conf, bool *all, struct fst_error *e
         return 0;
 }
 
-int isolation_new(const struct fst_conf *conf, struct zygote *zygote, int workers, int64_t memory,
+int isolation_new(const struct fst_conf *conf, struct zygote *zygote, int workers, int64_t memory, int processes,
                   struct isolation **isolation, struct fst_error *error)
 {
         double fraction, storage;
@@ -68,7 +69,8 @@ int isolation_new(const struct fst_conf *conf, struct zygote *zygote, int worker
         i->zygote = zygote;
         i->all = all;
         i->workers = workers;
-        i->shares = isolation_divide(memory, overhead, fraction, storage, workers);
+        i->shares = isolation_divide(memory, memory_budget_overhead(memory, overhead, processes), fraction, storage,
+                                     workers);
         i->conf = conf;
         i->encode = encode_stage;
         pthread_mutex_init(&i->lock, NULL);

@@ -72,9 +72,9 @@ int isolation_zygote_new(struct zygote **zygote, struct fst_error *error);
 
 /*
  * What @conf asks for, with @zygote (stolen also on failure) and W = @workers. @memory: spark.executor.memory, or
- * spark.driver.memory with a local master.
+ * spark.driver.memory with a local master. @processes of the application share the control group.
  */
-int isolation_new(const struct fst_conf *conf, struct zygote *zygote, int workers, int64_t memory,
+int isolation_new(const struct fst_conf *conf, struct zygote *zygote, int workers, int64_t memory, int processes,
                   struct isolation **isolation, struct fst_error *error);
 
 /* Slots must be gone. Ends the zygote. NULL is allowed. */

@@ -91,7 +91,7 @@ static int setup_kind(void **state, const char *kind)
         pthread_cond_init(&w->changed, NULL);
         assert_int_equal(exec_env_init(&w->env, &w->conf, 256 << 20, &error), 0);
         w->env.app_id = "app";
-        assert_int_equal(isolation_new(&w->conf, zygote, 1, 256 << 20, &w->env.isolation, &error), 0);
+        assert_int_equal(isolation_new(&w->conf, zygote, 1, 256 << 20, 1, &w->env.isolation, &error), 0);
         w->env.isolation->encode = encode;
         assert_int_equal(slot_new(0, &w->env, run_done, w, &w->slot, &error), 0);
         *state = w;

@@ -5,18 +5,23 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/exec_env.h"
+#include "exec/guard/memory_guard.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/slot.h"
 #include "exec/task/task_reaper.h"
 #include "shuffle/shuffle_store.h"
 #include "store/block_store.h"
+#include "store/memory.h"
 #include "store/page.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 
 #define LOOK_NS INT64_C(250000000)
-enum { TIMEOUT = 8 }; /* looks that a task has to end */
+#define LOOK_OFTEN_NS INT64_C(20000000)  /* when less than an eighth of the limit is left */
+#define LOOK_AT_ONCE_NS INT64_C(4000000) /* when writing to what is allocated would be enough to exceed it */
+enum { TIMEOUT = 8 };                    /* looks that a task has to end */
 
 struct slot_watch {
         struct slot_watch_options o;
@@ -77,6 +82,7 @@ static void evict(struct slot_watch *w, int64_t used, int64_t excess)
         if (freed < (size_t)excess && w->o.env->shuffles)
                 freed += shuffle_store_evict(w->o.env->shuffles, (size_t)excess - freed);
         page_pool_trim();
+        malloc_trim(0);
         log_warn("Executor", "%" PRId64 " MiB of memory are in use, and %s allows %" PRId64 " MiB: gave %zu MiB back",
                  used >> 20, memory_limit_origin(w->limit), memory_limit_bytes(w->limit) >> 20, freed >> 20);
 }
@@ -96,13 +102,50 @@ static void fail_largest(struct slot_watch *w, int64_t used)
         if (slot < 0)
                 return;
         _cleanup_free_ char *message = mem_printf(
-                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this executor %" PRId64
-                " MiB, of the %" PRId64 " MiB that %s allows; raise spark.executor.memory or "
-                "spark.executor.memoryOverhead, or run fewer tasks at a time (spark.executor.cores)",
+                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this process %" PRId64
+                " MiB, of the %" PRId64 " MiB that %s allows; %s",
                 largest.task_id, largest.function[0] ? " in " : "", largest.function, largest.memory >> 20, used >> 20,
-                memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit));
+                memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit), w->o.memory_remedy);
         log_error("Executor", "%s", message);
         slot_fail(w->o.slots[slot], largest.task_id, message);
+}
+
+/* Nothing helped, or nothing could be done so quickly. */
+static void end_process(struct slot_watch *w, int64_t used)
+{
+        struct slot_activity a;
+        const char *function = "";
+        for (int i = 0; i < w->o.n && !*function; i++) {
+                slot_activity(w->o.slots[i], &a);
+                if (a.task_id >= 0)
+                        function = a.function;
+        }
+        _cleanup_free_ char *message =
+                mem_printf("Exit before the kernel kills this process: %" PRId64 " MiB of the %" PRId64
+                           " MiB that %s allows are in use%s%s; %s",
+                           used >> 20, memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit),
+                           *function ? ", in " : "", function, w->o.memory_remedy);
+        log_error("Executor", "%s", message);
+        w->o.end_for_memory(w->o.owner, message);
+}
+
+/* Returns when to look again. */
+static int64_t look_at_memory(struct slot_watch *w, int64_t now)
+{
+        int64_t used, excess;
+        enum memory_verdict verdict = memory_limit_check(w->limit, TIMEOUT, &used, &excess);
+        if (verdict == MEMORY_LIMIT_EVICT)
+                evict(w, used, excess);
+        else if (verdict == MEMORY_LIMIT_FAIL)
+                fail_largest(w, used);
+        else if (verdict == MEMORY_LIMIT_END)
+                end_process(w, used);
+        int64_t room = memory_guard_update();
+        if (memory_limit_group(w->limit) == INT64_MAX)
+                return now + LOOK_NS;
+        if (memory_guard_pending() > room)
+                return now + LOOK_AT_ONCE_NS;
+        return now + (room < memory_limit_group(w->limit) / 8 ? LOOK_OFTEN_NS : LOOK_NS);
 }
 
 /* --------------------------------------------------------------------------------------------------------- life */
@@ -117,7 +160,13 @@ int slot_watch_new(const struct slot_watch_options *options, struct slot_watch *
                 return r;
         }
         w->o.conf = NULL;
-        w->limit = memory_limit_new(&(struct memory_limit_options){.configured = options->memory_limit});
+        if (!w->o.memory_remedy)
+                w->o.memory_remedy =
+                        "raise spark.executor.memory or spark.executor.memoryOverhead (and the limit of the control "
+                        "group, if that is lower), or run fewer tasks at a time (spark.executor.cores)";
+        w->limit = memory_limit_new(
+                &(struct memory_limit_options){.configured = options->memory_limit, .processes = options->processes});
+        memory_guard_start(w->limit, (int64_t)memory_manager_pool(options->env->memory));
         *watch = w;
         return 0;
 }
@@ -126,6 +175,7 @@ void slot_watch_free(struct slot_watch *w)
 {
         if (!w)
                 return;
+        memory_guard_stop(w->limit);
         memory_limit_free(w->limit);
         task_reaper_free(w->reaper);
         free(w);
@@ -133,15 +183,8 @@ void slot_watch_free(struct slot_watch *w)
 
 int64_t slot_watch_tick(struct slot_watch *w, int64_t now)
 {
-        if (w->next_check <= now) {
-                int64_t used, excess;
-                enum memory_verdict verdict = memory_limit_check(w->limit, TIMEOUT, &used, &excess);
-                if (verdict == MEMORY_LIMIT_EVICT)
-                        evict(w, used, excess);
-                else if (verdict == MEMORY_LIMIT_FAIL)
-                        fail_largest(w, used);
-                w->next_check = now + LOOK_NS;
-        }
+        if (w->next_check <= now)
+                w->next_check = look_at_memory(w, now);
         if (task_reaper_deadline(w->reaper) <= now)
                 task_reaper_tick(w->reaper, now);
         int64_t reaper = task_reaper_deadline(w->reaper);

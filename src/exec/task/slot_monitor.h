@@ -17,9 +17,13 @@ struct slot_watch_options {
         struct slot *const *slots;   /* borrowed, as @env */
         int n;
         const struct exec_env *env;
-        int64_t memory_limit; /* bytes that this process may have resident; 0: only what control groups allow */
+        int64_t memory_limit;      /* bytes that this process may have resident; 0: only what control groups allow */
+        int processes;             /* as memory_limit_options */
+        const char *memory_remedy; /* ends the message about a task that is ended; borrowed. NULL: an executor's */
         /* The reaper's last word: end with TASK_REAPER_EXIT_STATUS. */
         void (*end_executor)(void *owner, const char *reason);
+        /* The control group is full: end at once with EXECUTOR_EXIT_OUT_OF_MEMORY. */
+        void (*end_for_memory)(void *owner, const char *reason);
         void *owner;
 };
 

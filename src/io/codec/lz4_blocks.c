@@ -99,7 +99,7 @@ static bool make_room(void **data, size_t *room, size_t need)
 {
         if (need <= *room)
                 return true;
-        void *grown = realloc(*data, need);
+        void *grown = mem_try_grow(*data, need);
         if (!grown)
                 return false;
         *data = grown;

@@ -1,6 +1,7 @@
 /*
- * See op_reduce.h. The engine's own functions on numbers are loops over columns (rdd/pipeline/column_math.h); for each form of
- * the application's functions and each type of rows there is a loop that calls it, chosen when the operator is made.
+ * See op_reduce.h. The engine's own functions on numbers are loops over columns (rdd/pipeline/column_math.h); for each
+ * form of the application's functions and each type of rows there is a loop that calls it, chosen when the operator is
+ * made.
  */
 #include "rdd/aggregate/op_reduce.h"
 
@@ -38,15 +39,23 @@ static int64_t as_bits(double x)
         return bits;
 }
 
-static void set_data(struct reduce_op *self, const void *data, size_t size)
+static int reduce_op_set_data(struct reduce_op *self, const void *data, size_t size)
 {
         if (size > self->room || !self->value.data) {
+                char *grown = mem_try_grow(self->value.data, size + 16);
+                if (!grown)
+                        return task_run_fail(self->op.run, -ENOMEM,
+                                             "no memory for a value of %zu bytes: raise spark.executor.memoryOverhead "
+                                             "(with a local master the limit of the control group), or run fewer tasks "
+                                             "at a time",
+                                             size);
+                self->value.data = grown;
                 self->room = size + 16;
-                self->value.data = mem_grow(self->value.data, self->room);
         }
         if (size)
                 memmove(self->value.data, data, size);
         self->value.size = size;
+        return 0;
 }
 
 struct reduce_value reduce_value_at(fst_type type, fst_column column, uint32_t row)
@@ -131,8 +140,11 @@ static int builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at
                 for (uint32_t i = at; i < in->rows; i++) {
                         fst_bytes x = row_bytes(in, i);
                         int order = fst_bytes_compare(x, (fst_bytes){value->data, value->size});
+                        int r = 0;
                         if (builtin == FST_BUILTIN_MIN ? order < 0 : order > 0)
-                                set_data(self, x.data, x.len);
+                                r = reduce_op_set_data(self, x.data, x.len);
+                        if (r)
+                                return r;
                 }
         return 0;
 }
@@ -180,8 +192,7 @@ static int take_emitted(struct reduce_op *self, int r)
         if (out->rows != 1)
                 return task_run_fail(run, -EINVAL, "%s emitted %u values: a combining function emits one",
                                      self->fn.name, out->rows);
-        set_data(self, out->key.bytes[0].data, out->key.bytes[0].len);
-        return 0;
+        return reduce_op_set_data(self, out->key.bytes[0].data, out->key.bytes[0].len);
 }
 
 /* The emitter is emptied before: of what a call that failed left behind, too. */
@@ -267,7 +278,8 @@ int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error 
 /* -------------------------------------------------------------------------------------------------- the sink */
 
 /* Without a zero the first row is what the others are taken into. Returns how many rows that used. */
-static uint32_t begin_with(struct reduce_op *self, const fst_batch *in)
+/* The rows that are the first value: none or one. */
+static uint32_t begin_with(struct reduce_op *self, const fst_batch *in, int *r)
 {
         if (self->value.present || in->rows == 0)
                 return 0;
@@ -276,7 +288,7 @@ static uint32_t begin_with(struct reduce_op *self, const fst_batch *in)
                 self->value.number = in->key.i64[0];
         } else {
                 fst_bytes x = row_bytes(in, 0);
-                set_data(self, x.data, x.len);
+                *r = reduce_op_set_data(self, x.data, x.len);
         }
         return 1;
 }
@@ -288,7 +300,9 @@ static int reduce_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         op->run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(op->run, self->fn.name);
-        int r = self->loop(self, &in->batch, begin_with(self, &in->batch));
+        int r = 0;
+        uint32_t first = begin_with(self, &in->batch, &r);
+        r = r ? r : self->loop(self, &in->batch, first);
         task_run_leave(op->run, outer);
         return r ? r : op->run->status;
 }
@@ -325,7 +339,7 @@ static int reduce_begin(struct op *op)
                 return 0;
         self->value.number = self->zero->number;
         if (self->made.key == FST_KIND_BYTES || self->made.key == FST_KIND_FIXED)
-                set_data(self, self->zero->data, self->zero->size);
+                return reduce_op_set_data(self, self->zero->data, self->zero->size);
         return 0;
 }
 

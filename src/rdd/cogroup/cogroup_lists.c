@@ -78,7 +78,7 @@ static int grow(struct cogroup_op *self, size_t wanted)
                 r = memory_acquire_wait(&self->lists.memory, least);
         if (r)
                 return r < 0 ? r : too_large(self);
-        char *data = realloc(self->lists.data, self->lists.room + more);
+        char *data = mem_try_grow(self->lists.data, self->lists.room + more);
         if (!data) {
                 memory_release(&self->lists.memory, more);
                 return too_large(self);

@@ -67,7 +67,7 @@ static int need(struct glom_op *self, size_t more)
                 r = memory_acquire(&self->memory, (room = wanted) - self->room);
         if (r == -ECANCELED)
                 return task_run_cancelled(self->op.run);
-        char *data = r ? NULL : realloc(self->data, room);
+        char *data = r ? NULL : mem_try_grow(self->data, room);
         if (!data)
                 return too_large(self, wanted);
         self->data = data;

@@ -188,7 +188,18 @@ int op_feed_pages(struct op *op, fst_type type, const struct page *pages)
 fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len)
 {
         struct op *op = out->op;
-        char *copy = arena_copy(&op->heap, data, len);
+        char *copy = arena_try_copy(&op->heap, data, len);
+        if (!copy && memory_task_evict(task_run_memory(op->run), len))
+                copy = arena_try_copy(&op->heap, data, len);
+        if (!copy) {
+                if (!op->status || op->status == OP_FULL)
+                        op->status = task_run_fail(op->run, -ENOMEM,
+                                                   "no memory to copy a row of %zu bytes that a function of %s emits: "
+                                                   "raise spark.executor.memoryOverhead (with a local master the limit "
+                                                   "of the control group), or run fewer tasks at a time",
+                                                   len, op->class->name);
+                return (fst_bytes){"", 0};
+        }
         if (op->heap.bytes <= HEAP_ENOUGH)
                 return (fst_bytes){copy, len};
         if (!op->one_for_one)

@@ -1,0 +1,62 @@
+/* See memory_budget.h. */
+#include "exec/guard/memory_budget.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "conf/conf.h"
+#include "exec/guard/memory_limit.h"
+
+#include <inttypes.h>
+
+#define MIN_OVERHEAD ((int64_t)64 << 20)
+#define MAX_OVERHEAD ((int64_t)384 << 20)
+
+int64_t memory_budget_of_group(int64_t limit, int processes)
+{
+        int64_t part = limit / MAX(processes, 1);
+        int64_t overhead = MIN(part / 8, MAX_OVERHEAD);
+        overhead = MAX(overhead, MIN_OVERHEAD);
+        return part - MIN(overhead, part / 2);
+}
+
+int64_t memory_budget_overhead(int64_t heap, int64_t overhead, int processes)
+{
+        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){.processes = processes});
+        int64_t group = memory_limit_group(limit);
+        memory_limit_free(limit);
+        if (group == INT64_MAX)
+                return overhead;
+        int64_t part = group / MAX(processes, 1), left = part - heap;
+        left = MAX(left, INT64_C(0));
+        return MIN(overhead, left);
+}
+
+int memory_budget_heap(const struct fst_conf *conf, const char *key, int processes, int64_t *heap,
+                       struct fst_error *error)
+{
+        int64_t configured;
+        int r = conf_get_bytes(conf, key, &configured, error);
+        if (r)
+                return r;
+        struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){.processes = processes});
+        int64_t group = memory_limit_group(limit), fits = configured;
+        if (group != INT64_MAX)
+                fits = MIN(configured, memory_budget_of_group(group, processes));
+        if (fits < configured && conf_contains(conf, key))
+                log_warn(
+                        "MemoryManager",
+                        "%s is %" PRId64 " MiB, but %s allows %" PRId64 " MiB%s: only %" PRId64
+                        " MiB are used, and tasks spill to disk sooner. Raise the limit of the group, or make %s smaller",
+                        key, configured >> 20, memory_limit_group_name(limit), group >> 20,
+                        processes > 1 ? " to all processes of the application" : "", fits >> 20, key);
+        else if (fits < configured)
+                log_info("MemoryManager",
+                         "%s allows %" PRId64 " MiB%s: %" PRId64 " MiB are used instead of the %" PRId64
+                         " MiB that %s is by default",
+                         memory_limit_group_name(limit), group >> 20,
+                         processes > 1 ? " to all processes of the application" : "", fits >> 20, configured >> 20,
+                         key);
+        memory_limit_free(limit);
+        *heap = fits;
+        return 0;
+}
