@@ -45,7 +45,9 @@ static int make_files(fst_context *sc, struct fst_error *error)
         if (sc->env.files)
                 return 0;
         _cleanup_free_ char *dir = mem_printf("%s/userFiles", disk_dirs_root(sc->env.dirs, 0));
-        return app_files_new(dir, NULL, &sc->env.files, error);
+        struct archive_limits archives;
+        int r = archive_limits_read(sc->conf, &archives, error);
+        return r ? r : app_files_new(dir, NULL, &archives, &sc->env.files, error);
 }
 
 static void tell(fst_context *sc, const struct added_file *file)

@@ -167,7 +167,10 @@ static int start_files(struct executor_data *d, struct fst_error *error)
         /* In the directory for blocks, which is removed by others if this process is killed. */
         own = mem_printf("%s/files", disk_dirs_root(d->env->dirs, 0));
         r = file_cache_new(shared, crypto, d->client, &driver, &d->files, error);
-        return r ? r : app_files_new(own, d->files, &d->env->files, error);
+        struct archive_limits archives;
+        if (r == 0)
+                r = archive_limits_read(d->options.conf, &archives, error);
+        return r ? r : app_files_new(own, d->files, &archives, &d->env->files, error);
 }
 
 int executor_data_load_module(struct executor_data *d, const struct stage_module *module, struct fst_error *error)

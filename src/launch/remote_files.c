@@ -12,6 +12,7 @@
 #include "base/strmap.h"
 #include "conf/units.h"
 #include "launch/resolve_uri.h"
+#include "conf/conf.h"
 #include "exec/app/archive.h"
 #include "io/fs/file_systems.h"
 #include "io/fs/glob.h"
@@ -616,6 +617,19 @@ static int missing_file_set_error(const char *uri, const char *path, struct fst_
         return error_set(error, -ENOENT, "%s: the driver's container has no file %s. Correct the name", uri, path);
 }
 
+static int remote_files_unpack(struct remote_files *files, const char *from, const char *into, struct fst_error *error)
+{
+        struct archive_limits limits;
+        struct fst_conf conf;
+        conf_init(&conf);
+        for (struct strmap_entry *e = NULL; files->options.conf && (e = strmap_next(files->options.conf, e));)
+                if (strncmp(e->key, "spark.firesteel.archives.", 25) == 0)
+                        conf_set(&conf, e->key, e->value);
+        int r = archive_limits_read(&conf, &limits, error);
+        conf_deinit(&conf);
+        return r ? r : archive_unpack(from, into, &limits, error);
+}
+
 /*
  * Put the file at the path @source, which @uri led to, under the working directory's @name: *@to. Spark removes the
  * file that has this name before it copies, so it fails when both are the same file. Firesteel keeps the file, and
@@ -650,7 +664,7 @@ static int place(struct remote_files *files, const char *uri, const char *source
         if (r == 0 && archive)
                 r = fs->mkdirs(fs, full, error);
         if (r == 0 && archive)
-                r = archive_unpack(from, place, error);
+                r = remote_files_unpack(files, from, place, error);
         if (r == 0)
                 *to = steal(place);
         return r;

@@ -194,7 +194,7 @@ static void by_name(void **state)
         struct app_files *files;
         struct stat st;
         struct file_cache *cache = cache_of(f);
-        assert_int_equal(app_files_new(dir, cache, &files, NULL), 0);
+        assert_int_equal(app_files_new(dir, cache, &(struct archive_limits){1 << 20, 100}, &files, NULL), 0);
         assert_int_equal(file_server_add(f->files, path, hash, &size, NULL), 0);
         assert_int_equal(app_files_announce(files, "data.bin", hash, size, APP_FILE, NULL), 0);
         assert_int_equal(app_files_announce(files, "data.bin", hash, size, APP_FILE, NULL), 0);

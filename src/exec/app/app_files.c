@@ -34,6 +34,7 @@ struct app_file {
 struct app_files {
         char *dir;
         struct file_cache *cache;
+        struct archive_limits archives;
         pthread_mutex_t lock;
         pthread_cond_t changed;
         VEC(struct app_file *) all;
@@ -41,13 +42,15 @@ struct app_files {
         size_t linked;           /* so many of `all`, or tried */
 };
 
-int app_files_new(const char *dir, struct file_cache *cache, struct app_files **files, struct fst_error *error)
+int app_files_new(const char *dir, struct file_cache *cache, const struct archive_limits *archives,
+                  struct app_files **files, struct fst_error *error)
 {
         if (mkdir(dir, 0700) < 0)
                 return error_errno(error, "cannot make the directory %s for the application's files", dir);
         struct app_files *f = new0(struct app_files);
         f->dir = mem_strdup(dir);
         f->cache = cache;
+        f->archives = *archives;
         pthread_condattr_t monotonic;
         pthread_condattr_init(&monotonic);
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -207,11 +210,11 @@ static bool same_bytes(const char *a, const char *b)
         return same;
 }
 
-static int unpack(const struct app_file *file, const char *packed, struct fst_error *error)
+static int unpack(const struct app_files *f, const struct app_file *file, const char *packed, struct fst_error *error)
 {
         if (mkdir(file->path, 0700) < 0 && errno != EEXIST)
                 return error_errno(error, "cannot make the directory %s", file->path);
-        return archive_unpack(packed, file->path, error);
+        return archive_unpack(packed, file->path, &f->archives, error);
 }
 
 int app_files_put(struct app_files *f, const char *path, const char *name, enum app_file_use use,
@@ -237,7 +240,7 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
         } else {
                 r = copy_file(path, file->packed ? file->packed : file->path, error);
                 if (r == 0 && file->packed)
-                        r = unpack(file, file->packed, error);
+                        r = unpack(f, file, file->packed, error);
                 if (r == 0) {
                         file->state = HERE;
                         vec_push(&f->all, steal(file));
@@ -261,7 +264,7 @@ static int make(struct app_files *f, const struct app_file *file, const int *sto
         if (r)
                 return r;
         if (file->use == APP_ARCHIVE)
-                return unpack(file, cached, error);
+                return unpack(f, file, cached, error);
         unlink(file->path);
         if (link(cached, file->path) == 0)
                 return 0;

@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include "exec/app/archive.h"
+
 #include "exec/app/file_cache.h"
 
 #include <stdbool.h>
@@ -25,7 +27,8 @@ struct app_files;
 enum app_file_use { APP_FILE, APP_ARCHIVE, APP_MODULE };
 
 /* @dir is made, and removed by app_files_free with all that is in it. @cache is borrowed; NULL: nothing is fetched. */
-int app_files_new(const char *dir, struct file_cache *cache, struct app_files **files, struct fst_error *error);
+int app_files_new(const char *dir, struct file_cache *cache, const struct archive_limits *archives,
+                  struct app_files **files, struct fst_error *error);
 
 /* NULL is allowed. */
 void app_files_free(struct app_files *files);

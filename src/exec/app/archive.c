@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "io/codec/archive_library.h"
 
 #include <limits.h>
@@ -14,6 +15,25 @@
 #define FLAGS                                                                                                          \
         (ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |                               \
          ARCHIVE_EXTRACT_SECURE_NODOTDOT | ARCHIVE_EXTRACT_UNLINK)
+
+struct unpacking {
+        const struct archive_library *lib;
+        struct archive *in, *out;
+        const char *into;
+        const struct archive_limits *limits;
+        int64_t bytes, entries; /* so far */
+};
+
+int archive_limits_read(const struct fst_conf *conf, struct archive_limits *limits, struct fst_error *error)
+{
+        struct archive_limits read;
+        int r = conf_get_bytes(conf, "spark.firesteel.archives.maxSize", &read.bytes, error);
+        if (r == 0)
+                r = conf_get_int(conf, "spark.firesteel.archives.maxEntries", &read.entries, error);
+        if (r == 0)
+                *limits = read;
+        return r;
+}
 
 /* Whether an entry's name stays below where it is unpacked. */
 static bool stays_below(const char *name)
@@ -26,9 +46,41 @@ static bool stays_below(const char *name)
         return true;
 }
 
-static int unpack_entry(const struct archive_library *lib, struct archive *in, struct archive *out,
-                        struct archive_entry *entry, const char *into, struct fst_error *error)
+static int too_large_set_error(const struct unpacking *u, struct fst_error *error)
 {
+        return error_set(error, -EFBIG,
+                         "it unpacks to more than %lld bytes: raise spark.firesteel.archives.maxSize if you trust it",
+                         (long long)u->limits->bytes);
+}
+
+/* The header's size may be missing or wrong: what counts is what is written. */
+static int unpack_data(struct unpacking *u, const char *name, struct fst_error *error)
+{
+        const void *data;
+        size_t size;
+        la_int64_t offset;
+        int r;
+        while ((r = u->lib->archive_read_data_block(u->in, &data, &size, &offset)) != ARCHIVE_EOF) {
+                if (r < ARCHIVE_WARN)
+                        return error_set(error, -EIO, "entry '%s': %s", name, archive_library_why(u->lib, u->in));
+                if ((int64_t)size > u->limits->bytes - u->bytes)
+                        return too_large_set_error(u, error);
+                u->bytes += (int64_t)size;
+                if (u->lib->archive_write_data_block(u->out, data, size, offset) < ARCHIVE_WARN)
+                        return error_set(error, -EIO, "entry '%s': %s", name, archive_library_why(u->lib, u->out));
+        }
+        return 0;
+}
+
+static int unpack_entry(struct unpacking *u, struct archive_entry *entry, struct fst_error *error)
+{
+        const struct archive_library *lib = u->lib;
+        const char *into = u->into;
+        if (++u->entries > u->limits->entries)
+                return error_set(error, -EFBIG,
+                                 "it has more than %lld entries: raise spark.firesteel.archives.maxEntries if you "
+                                 "trust it",
+                                 (long long)u->limits->entries);
         const char *name = lib->archive_entry_pathname(entry), *link = lib->archive_entry_hardlink(entry);
         if (!stays_below(name) || (link && !stays_below(link)))
                 return error_set(error, -EINVAL, "entry '%s' would lie outside of the archive's directory",
@@ -39,14 +91,18 @@ static int unpack_entry(const struct archive_library *lib, struct archive *in, s
                 _cleanup_free_ char *target = mem_printf("%s/%s", into, link);
                 lib->archive_entry_set_hardlink(entry, target);
         }
-        if (lib->archive_read_extract2(in, entry, out) < ARCHIVE_WARN)
-                return error_set(error, -EIO, "entry '%s': %s", full, archive_library_why(lib, out));
-        return 0;
+        if (lib->archive_write_header(u->out, entry) < ARCHIVE_WARN)
+                return error_set(error, -EIO, "entry '%s': %s", full, archive_library_why(lib, u->out));
+        int r = unpack_data(u, full, error);
+        if (lib->archive_write_finish_entry(u->out) < ARCHIVE_WARN && r == 0)
+                r = error_set(error, -EIO, "entry '%s': %s", full, archive_library_why(lib, u->out));
+        return r;
 }
 
-static int unpack(const struct archive_library *lib, struct archive *in, struct archive *out, const char *path,
-                  const char *into, struct fst_error *error)
+static int unpack(struct unpacking *u, const char *path, struct fst_error *error)
 {
+        const struct archive_library *lib = u->lib;
+        struct archive *in = u->in, *out = u->out;
         struct archive_entry *entry;
         int r, e = 0;
         lib->read_all(in);
@@ -56,12 +112,12 @@ static int unpack(const struct archive_library *lib, struct archive *in, struct 
         while (e == 0 && (r = lib->archive_read_next_header(in, &entry)) != ARCHIVE_EOF) {
                 if (r < ARCHIVE_WARN)
                         return error_set(error, -EINVAL, "%s", archive_library_why(lib, in));
-                e = unpack_entry(lib, in, out, entry, into, error);
+                e = unpack_entry(u, entry, error);
         }
         return e;
 }
 
-int archive_unpack(const char *path, const char *into, struct fst_error *error)
+int archive_unpack(const char *path, const char *into, const struct archive_limits *limits, struct fst_error *error)
 {
         const struct archive_library *lib;
         int r = archive_library_load(&lib, error);
@@ -72,7 +128,8 @@ int archive_unpack(const char *path, const char *into, struct fst_error *error)
         if (!real)
                 return error_errno(error, "%s", into);
         struct archive *in = lib->archive_read_new(), *out = lib->archive_write_disk_new();
-        r = in && out ? unpack(lib, in, out, path, real, error) : error_set(error, -ENOMEM, "no memory");
+        struct unpacking u = {.lib = lib, .in = in, .out = out, .into = real, .limits = limits};
+        r = in && out ? unpack(&u, path, error) : error_set(error, -ENOMEM, "no memory");
         if (in)
                 lib->archive_read_free(in);
         if (out)

@@ -11,7 +11,7 @@
 
 struct fst_error;
 
-#define ARCHIVE_LIBRARY_ABI 1
+#define ARCHIVE_LIBRARY_ABI 2
 #define ARCHIVE_MODULE_SYMBOL "firesteel_archive_module" /* const struct archive_library *f(void) */
 
 #define ARCHIVE_LIBRARY_FUNCTIONS(X)                                                                                   \
@@ -21,7 +21,7 @@ struct fst_error;
         X(archive_read_open_filename)                                                                                  \
         X(archive_read_next_header)                                                                                    \
         X(archive_read_data)                                                                                           \
-        X(archive_read_extract2)                                                                                       \
+        X(archive_read_data_block)                                                                                     \
         X(archive_read_free)                                                                                           \
         X(archive_write_disk_new)                                                                                      \
         X(archive_write_disk_set_options)                                                                              \
@@ -32,6 +32,8 @@ struct fst_error;
         X(archive_write_open_filename)                                                                                 \
         X(archive_write_header)                                                                                        \
         X(archive_write_data)                                                                                          \
+        X(archive_write_data_block)                                                                                    \
+        X(archive_write_finish_entry)                                                                                  \
         X(archive_write_close)                                                                                         \
         X(archive_write_free)                                                                                          \
         X(archive_entry_new)                                                                                           \
