@@ -318,6 +318,7 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
         if (options->codec == EVENT_CODEC_ZSTD) {
                 f->zstd = ZSTD_createCCtx();
                 ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, options->zstd_level);
+                ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_checksumFlag, 1);
                 buf_reserve(&f->out, ZSTD_CStreamOutSize());
         } else if (options->codec == EVENT_CODEC_LZ4) {
                 f->options.lz4_block_size = MAX(options->lz4_block_size, (size_t)1024);

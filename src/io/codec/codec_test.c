@@ -262,6 +262,43 @@ static void test_encoders(void **state)
         error_deinit(&error);
 }
 
+/*
+ * Wrong bytes anywhere in the frames that encoders write. Incompressible data lies in them as it is: without a checksum
+ * nothing would tell. LZ4 files have the form of Hadoop's Lz4Codec, which has no place for a checksum.
+ */
+static void test_encoders_write_checksums(void **state)
+{
+        static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_BZIP2, CODEC_DEFLATE};
+        struct fst_error error = FST_ERROR_INIT;
+        struct decoder *d = decoder_new();
+        struct encoder *e = encoder_new();
+        unsigned char data[20000];
+        uint64_t x = 1;
+        for (size_t i = 0; i < sizeof(data); i++)
+                data[i] = (unsigned char)((x = x * 6364136223846793005u + 1442695040888963407u) >> 56);
+        for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+                _cleanup_(buf_deinit) struct buf got = BUF_INIT;
+                write_packed(e, kinds[k], (const char *)data, sizeof(data), 5000);
+                size_t packed = encoder_bytes(e);
+                _cleanup_free_ char *bytes = mem_alloc(packed);
+                FILE *f = fopen(local, "r");
+                assert_int_equal(fread(bytes, 1, packed, f), packed);
+                fclose(f);
+                for (size_t at = packed / 10; at < packed - packed / 10; at += packed / 11) {
+                        bytes[at] ^= 4;
+                        write_file(bytes, packed);
+                        bytes[at] ^= 4;
+                        buf_reset(&got);
+                        if (unpack(d, kinds[k], 5000, &got, &error) != -EBADMSG)
+                                fail_msg("%s: byte %zu of %zu is wrong, and nobody says so", codec_name(kinds[k]), at,
+                                         packed);
+                }
+        }
+        encoder_free(e);
+        decoder_free(d);
+        error_deinit(&error);
+}
+
 /* What Hadoop's Lz4Codec wrote of "one\ntwo\n" and of nothing, and what cannot be. */
 static void test_lz4_blocks(void **state)
 {
@@ -346,8 +383,13 @@ static void test_reader(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),    cmocka_unit_test(test_blocks),     cmocka_unit_test(test_streams),
-                cmocka_unit_test(test_encoders), cmocka_unit_test(test_lz4_blocks), cmocka_unit_test(test_reader),
+                cmocka_unit_test(test_names),
+                cmocka_unit_test(test_blocks),
+                cmocka_unit_test(test_streams),
+                cmocka_unit_test(test_encoders),
+                cmocka_unit_test(test_encoders_write_checksums),
+                cmocka_unit_test(test_lz4_blocks),
+                cmocka_unit_test(test_reader),
         };
         return cmocka_run_group_tests(tests, make_path, remove_path);
 }

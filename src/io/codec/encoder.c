@@ -110,8 +110,11 @@ int encoder_start(struct encoder *e, enum codec_kind kind, struct open_file *fil
                 ready = e->bzip2_ready;
                 break;
         case CODEC_ZSTD:
-                if (!e->zstd && (e->zstd = ZSTD_createCCtx()))
+                if (!e->zstd && (e->zstd = ZSTD_createCCtx())) {
                         ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+                        ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_checksumFlag,
+                                               1); /* wrong bytes are never taken for data */
+                }
                 ready = e->zstd && !ZSTD_isError(ZSTD_CCtx_reset(e->zstd, ZSTD_reset_session_only));
                 break;
         case CODEC_LZ4:
