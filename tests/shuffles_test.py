@@ -286,3 +286,33 @@ def test_executors_remove_files_of_a_shuffle_service(app, tmp_path):
         assert run(app, "release", local, conf=[*service.conf(), f"spark.local.dir={local}"]) == RELEASED
     finally:
         service.end()
+
+
+MANY = r"""
+#include <firesteel/firesteel.h>
+#include <stdlib.h>
+
+static int pair(fst_task *task, int64_t i, fst_out *out)
+{
+        fst_emit(out, i, i);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        fst_context *sc = fst_context_new("many");
+        int64_t n = 0;
+        fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 2000, atoi(argv[1])), pair, FST_PAIR(I64, I64));
+        fst_count(fst_reduce_by_key_n(pairs, fst_fn_sum, 1000), &n);
+        return fst_context_stop(sc);
+}
+"""
+
+
+@pytest.mark.parametrize("partitions, warned", [(1000, False), (1001, True)])
+def test_a_shuffle_of_more_than_a_million_blocks_is_warned_of(tmp_path, partitions, warned):
+    (tmp_path / "many.c").write_text(MANY)
+    done = subprocess.run([os.path.join(BIN, "spark-submit"), "--master", "local[2]", str(tmp_path / "many.c"),
+                           str(partitions)], text=True, capture_output=True, timeout=300, check=True)
+    line = f"WARN SparkContext: reduce_by_key at many.c:16 shuffles {partitions} partitions into 1000, 1001000 blocks"
+    assert (line in done.stderr) == warned, done.stderr

@@ -296,6 +296,25 @@ void rdd_free(fst_rdd *rdd)
 
 /* ----------------------------------------------------------------------------------------------- planning */
 
+#define MANY_BLOCKS 1000000
+
+/* Union and then an operation by key in a loop doubles the partitions each time, and the cost goes with the square. */
+static void warn_of_many_blocks(const fst_rdd *rdd)
+{
+        for (int i = 0; i < rdd->lineage.n_deps; i++) {
+                const struct lineage_dep *dep = &rdd->lineage.deps[i];
+                if (dep->kind != LINEAGE_SHUFFLE || !dep->parent)
+                        continue;
+                int64_t blocks = (int64_t)dep->parent->partitions * dep->reduce_partitions;
+                if (blocks > MANY_BLOCKS)
+                        log_warn("SparkContext",
+                                 "%s at %s:%d shuffles %d partitions into %d, %lld blocks: give a smaller number of "
+                                 "partitions, or coalesce before",
+                                 rdd->site.operation, rdd->site.file, rdd->site.line, dep->parent->partitions,
+                                 dep->reduce_partitions, (long long)blocks);
+        }
+}
+
 static int plan(fst_rdd *rdd)
 {
         if (rdd->planned || rdd->status)
@@ -311,6 +330,7 @@ static int plan(fst_rdd *rdd)
                 rdd->lineage.partitions = rdd_parent(rdd)->lineage.partitions;
         }
         rdd->planned = true;
+        warn_of_many_blocks(rdd);
         return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "store/page_pool.h"
 
 #include "base/mem.h"
+#include "store/huge_pages.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -151,7 +152,7 @@ static struct chunk *chunk_new(void)
         if (before)
                 munmap(raw, before);
         munmap(raw + before + PAGE_CHUNK, PAGE_CHUNK - before);
-        madvise(raw + before, PAGE_CHUNK, MADV_HUGEPAGE); /* a kernel without huge pages refuses; nothing is lost */
+        huge_pages_advise(raw + before, PAGE_CHUNK);
         struct chunk *c = new0(struct chunk);
         c->base = raw + before;
         c->colour = pool.count * BLOCKS % COLOURS * CACHE_LINE;
@@ -167,13 +168,17 @@ static unsigned char *block_at(const struct chunk *c, unsigned b)
         return c->base + c->colour + b * STRIDE;
 }
 
-static void *take(void)
+/* A free block; *@fresh if it is the first of a new chunk. */
+static void *take(bool *fresh)
 {
         struct chunk *c = pool.warm.next;
         if (c == &pool.warm) {
                 c = pool.cold.next;
-                if (c == &pool.cold && !(c = chunk_new()))
-                        return NULL;
+                if (c == &pool.cold) {
+                        if (!(c = chunk_new()))
+                                return NULL;
+                        *fresh = true;
+                }
                 c->warm |= c->free & -c->free;
                 pool.spare += PAGE_BLOCK;
         }
@@ -213,9 +218,14 @@ void *page_pool_get(void)
         if (cache.count > 0) {
                 block = cache.blocks[--cache.count];
         } else {
+                bool fresh = false;
                 pthread_mutex_lock(&pool.lock);
-                block = take();
+                block = take(&fresh);
                 pthread_mutex_unlock(&pool.lock);
+                if (fresh) {
+                        block_open(block);
+                        huge_pages_first_touch(block);
+                }
         }
         if (block)
                 block_open(block);

@@ -16,12 +16,12 @@
 
 #include "rdd/aggregate/combine_rows.h"
 #include "rdd/aggregate/hash.h"
+#include "store/huge_pages.h"
 
 #include <sys/mman.h>
 
 #define MIN_TABLE ((size_t)1 << 11)
 #define MAX_TABLE ((size_t)1 << 31)
-#define HUGE_PAGE ((size_t)2 << 20)
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
 
@@ -65,7 +65,7 @@ static char *slots_map(size_t size)
                 if (slack - before)
                         munmap(memory + before + size, slack - before);
                 memory += before;
-                madvise(memory, size, MADV_HUGEPAGE);
+                huge_pages_advise(memory, size);
         }
         return memory;
 }

@@ -12,6 +12,7 @@
  */
 #include "rdd/sort/sort_index.h"
 
+#include "store/huge_pages.h"
 #include "store/memory.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #define WIDE_BITS 10 /* for WIDE entries and more */
 #define WIDE 200000
 #define MAX_DEPTH 24
-#define HUGE_PAGE ((size_t)2 << 20)
 #define ENTRY_COST (2 * sizeof(struct sort_entry))
 #define MIN_STEP ((size_t)1 << 12) /* entries */
 #define MAX_STEP ((size_t)1 << 18)
@@ -38,7 +38,7 @@ static struct sort_entry *entries_map(struct sort_entry *old, size_t old_count, 
         if (memory == MAP_FAILED)
                 return NULL;
         if (size >= 4 * HUGE_PAGE)
-                madvise(memory, size, MADV_HUGEPAGE);
+                huge_pages_advise(memory, size);
         return memory;
 }
 
@@ -84,7 +84,8 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
         ix->whole = sort_index_holds(order.type);
         ix->order = order;
         ix->memory = memory;
-        bool useful = kept && ix->peak >= kept / 16;
+        /* The least index is kept in any case: thousands of tiny partitions would map and clear it anew each time. */
+        bool useful = kept && (kept <= MIN_STEP || ix->peak >= kept / 16);
         ix->peak = 0;
         if (useful && memory_acquire(memory, kept * ENTRY_COST) == 0)
                 ix->room = kept;

@@ -1,0 +1,47 @@
+/* Huge pages are given up where their first touch is slow, and tried again later. */
+#include "store/huge_pages.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+#define FAST 200000
+#define SLOW 4000000
+
+static void pauses_after_two_slow_ones_in_a_row(void **state)
+{
+        assert_true(huge_pages_wanted());
+        huge_pages_observe(SLOW);
+        huge_pages_observe(FAST);
+        huge_pages_observe(SLOW);
+        assert_true(huge_pages_wanted());
+        huge_pages_observe(SLOW);
+        assert_false(huge_pages_wanted());
+}
+
+static void tries_again_after_some_gigabytes(void **state)
+{
+        size_t size = (size_t)64 << 20, mapped = 0;
+        void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        assert_true(p != MAP_FAILED);
+        for (; !huge_pages_wanted(); mapped += size)
+                huge_pages_advise(p, size);
+        assert_int_equal(mapped, (size_t)4 << 30);
+        huge_pages_observe(FAST);
+        assert_true(huge_pages_wanted());
+        huge_pages_first_touch(p);
+        assert_int_equal(*(unsigned char *)p, 0);
+        munmap(p, size);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(pauses_after_two_slow_ones_in_a_row),
+                cmocka_unit_test(tries_again_after_some_gigabytes),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
