@@ -102,7 +102,7 @@ static void fail_largest(struct slot_watch *w, int64_t used)
         if (slot < 0)
                 return;
         _cleanup_free_ char *message = mem_printf(
-                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this process %" PRId64
+                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this executor %" PRId64
                 " MiB, of the %" PRId64 " MiB that %s allows; %s",
                 largest.task_id, largest.function[0] ? " in " : "", largest.function, largest.memory >> 20, used >> 20,
                 memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit), w->o.memory_remedy);
