@@ -1,6 +1,5 @@
-/*
- * An application's side of a standalone cluster: it introduces itself to every master of the list, has the one that
- * leads give it an id, and hears from it what becomes of its executors.
+/* An application's client of a standalone cluster: it registers with the masters of a list, gets its id from the
+ * leader, and receives updates about its executors.
  *
  *      struct app_client_options o = {.loop = loop, .conf = conf, .masters = "spark://a:7077,b:7077",
  *                                     .application = &registration, .ops = &ops, .owner = owner};
@@ -9,12 +8,12 @@
  *      app_client_kill(client, 3);             → ops.executor_killed
  *      app_client_stop(client, stopped, owner); → stopped: then app_client_free
  *
- * Masters may go, come back and take over from each other: what was asked for is said to whoever leads, as soon as it
- * is there, and the application goes on meanwhile with the executors that it has. Until it is registered for the first
- * time it is patient for TIMEOUT_MS (Spark's three attempts of 20 s); after that for ever.
+ * Masters may end, come back and take over from each other: the client sends its requests to each new leader, and the
+ * application continues with its executors meanwhile. The first registration must succeed within TIMEOUT_MS (Spark's
+ * three attempts of 20 s); later the client waits for ever.
  *
- * The client has an rpc env of its own, without an application's id: that of the cluster's secret. All is on the
- * loop's thread, and operations are called from the loop only. They may not free the client.
+ * The client has its own rpc env, without an application's id: that of the cluster's secret. All calls and operations
+ * run on the loop's thread. Operations are called from the loop only and must not free the client.
  */
 #pragma once
 
@@ -29,18 +28,18 @@ struct fst_error;
 #define APP_CLIENT_TIMEOUT_MS 60000
 
 struct app_client_ops {
-        /* The id that the master gave, once; app_client_id from now on. */
+        /* The id that the master assigned; called once. app_client_id returns it from now on. */
         void (*registered)(void *owner, const char *app_id);
         void (*executor_added)(void *owner, const Firesteel__Standalone__ExecutorAdded *executor);
         void (*executor_updated)(void *owner, const Firesteel__Standalone__ExecutorUpdated *executor);
         void (*worker_removed)(void *owner, const Firesteel__Standalone__WorkerRemoved *worker);
-        /* No executor can be had as things are: why, and what to set. */
+        /* No worker can hold an executor: the reason and the keys to set. */
         void (*executors_do_not_fit)(void *owner, const char *message);
-        /* The master has taken it away as was asked for; or knew nothing of it. */
+        /* The master has removed the executor on request, or did not know it. */
         void (*executor_killed)(void *owner, int executor);
-        /* Nobody leads now. Told once, until somebody does again. */
+        /* No master leads. Called once, until one leads again. */
         void (*disconnected)(void *owner);
-        /* It is over: no master wants it. The last that is told. */
+        /* The application has failed: no master accepts it. The last call. */
         void (*dead)(void *owner, const char *reason);
 };
 
@@ -48,30 +47,29 @@ struct app_client_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* for the connections */
         const char *masters;         /* spark://host:port[,host:port…] */
-        /* What the application says of itself, but for version and app_id. Packed at once. */
+        /* The registration without version and app_id; packed during the call. */
         const Firesteel__Standalone__RegisterApplication *application;
         int64_t timeout_ms; /* 0: APP_CLIENT_TIMEOUT_MS */
         const struct app_client_ops *ops;
         void *owner;
 };
 
-/* 0, or -EINVAL with @error for a list of masters that is none, or as security_new. */
+/* Returns 0, or -EINVAL with @error for an invalid list of masters, or an error of security_new. */
 int app_client_new(const struct app_client_options *options, struct app_client **out, struct fst_error *error);
 
-/* "" until it is registered. Borrowed. */
+/* "" before registration. Borrowed. */
 const char *app_client_id(const struct app_client *client);
 
-/* Keep up these numbers of executors, in place of all that was asked for before. */
+/* Sets the numbers of executors to maintain; replaces earlier requests. */
 void app_client_request(struct app_client *client, Firesteel__Standalone__ExecutorTarget **targets, size_t n);
 
-/* Have the master take this executor away. */
+/* Asks the master to remove this executor. */
 void app_client_kill(struct app_client *client, int executor);
 
-/*
- * Unregister the application from the masters, and close: nothing more is told, and later requests are dropped. @stopped is called when the last
- * handle is closed.
+/* Unregisters the application and closes: no more operations are called, and later requests are dropped. @stopped is
+ * called when the last handle is closed.
  */
 void app_client_stop(struct app_client *client, void (*stopped)(void *owner), void *owner);
 
-/* After @stopped. NULL is allowed. */
+/* Call it after @stopped. NULL is allowed. */
 void app_client_free(struct app_client *client);

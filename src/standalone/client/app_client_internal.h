@@ -1,4 +1,4 @@
-/* For app_client.c and app_requests.c: an application's side of a standalone cluster. */
+/* Shared by app_client.c and app_client_requests.c. */
 #pragma once
 
 #include "base/buf.h"
@@ -17,13 +17,13 @@ struct master_link {
         struct app_client *client;
         char *url; /* "spark://host:port" */
         struct rpc_ref *ref;
-        struct rpc_peer *peer; /* while it is greeted */
-        int strangers;         /* connections in a row that were ended without a nonce */
+        struct rpc_peer *peer; /* while the client awaits its registration */
+        int strangers;         /* consecutive connections that ended without a nonce */
         bool http;             /* it is an HTTP server */
-        bool said;             /* that it cannot be reached: the log knows */
+        bool said;             /* the log has the line that it cannot be reached */
 };
 
-/* An executor that is to end. Kept to the end, because more than one master may have been asked for it. */
+/* A request to end an executor. Kept until it has ended, because several masters may have got it. */
 struct kill {
         struct app_client *client;
         int executor;
@@ -44,7 +44,7 @@ struct app_client {
         size_t introduction_size;
         char *app_id; /* "": not registered yet */
         int next_executor;
-        struct buf targets; /* fields of RequestExecutors and of ApplicationState: what was asked for last */
+        struct buf targets; /* fields of RequestExecutors and of ApplicationState: the latest targets */
         VEC(struct kill *) kills;
         bool disconnected, dead, stopping;
         int open_handles;
@@ -52,17 +52,17 @@ struct app_client {
         void *stopped_owner;
 };
 
-/* ---------------------------------------------------------------------------------------------- app_requests.c */
+/* ---------------------------------------------------------------------------------------- app_client_requests.c */
 
-/* Tell this master who we are; also registration_ops.introduce, with the client as its owner. */
+/* Sends the registration to this master; also registration_ops.introduce, with the client as its owner. */
 void app_requests_introduce(void *client, int master);
 
-/* Ask the master that leads, of which there is one, for the executors that are wanted, or to end one. */
+/* Sends the leader, which must exist, the targets, or a request to end an executor. */
 void app_requests_executors(struct app_client *c);
 void app_requests_kill(struct app_client *c, struct kill *k);
 
-/* This executor has ended: nobody need be asked to end it any more. */
+/* The executor has ended: drops the request to end it. */
 void app_requests_forget_kill(struct app_client *c, int executor);
 
-/* Tell the master that leads all that was said while none was there. */
+/* Sends the leader all requests made while there was none. */
 void app_requests_tell_state(struct app_client *c);

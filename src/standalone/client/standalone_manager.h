@@ -1,7 +1,6 @@
-/*
- * spark://host:port[,host:port…]: the executors of a standalone cluster, as an executor manager. What is asked for is
- * what Spark's StandaloneSchedulerBackend asks for: spark.cores.max, and of each executor spark.executor.cores (not
- * set: all that a worker has), .memory and .resource.*; spark.executor.instances counts for nothing here.
+/* The executor manager for spark://host:port[,host:port…]. It requests what Spark's StandaloneSchedulerBackend
+ * requests: spark.cores.max, and for each executor spark.executor.cores (unset: all cores of a worker), .memory and
+ * .resource.*. It ignores spark.executor.instances.
  */
 #pragma once
 

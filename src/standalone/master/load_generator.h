@@ -1,6 +1,5 @@
-/*
- * Load for a standalone master: as many workers as are asked for and their applications, as connections only, from one
- * process. What they say is what workers and applications say; they start nothing.
+/* Load for a standalone master: any number of simulated workers and applications, as connections from one process.
+ * They send what real ones send but start nothing.
  *
  *      cluster_load_new("127.0.0.1", 7077, &load, &error);
  *      cluster_load_workers(load, 10000, 4, &seconds, &error);         connected and registered
@@ -8,7 +7,7 @@
  *      cluster_load_beat(load, 15000, 30000, &error);                  heartbeats, for half a minute
  *      cluster_load_free(load);
  *
- * Everything happens within the calls, which block: for measuring, not for a loop.
+ * The calls block until their work is done: use them for measurements, not on an event loop.
  */
 #pragma once
 
@@ -17,25 +16,22 @@
 struct cluster_load;
 struct fst_error;
 
-/* A master at an IPv4 or IPv6 address. 0, or negative with @error. */
+/* The master has an IPv4 or IPv6 address. Returns 0, or negative with @error. */
 int cluster_load_new(const char *host, int port, struct cluster_load **out, struct fst_error *error);
 void cluster_load_free(struct cluster_load *l); /* closes all connections; NULL is allowed */
 
-/* Connect @n workers of @cores cores each. *@seconds from the first connection to the last registration. */
+/* Connects @n workers of @cores cores each. *@seconds: from the first connection to the last registration. */
 int cluster_load_workers(struct cluster_load *l, int n, int cores, double *seconds, struct fst_error *error);
 
-/*
- * @n applications that want @executors executors of one core each. *@seconds from the first registration to the last
- * executor that its worker was told to launch and its application was told to be RUNNING. The applications' connections
- * are made before.
+/* Registers @n applications that want @executors executors of one core each, over connections made before. *@seconds:
+ * from the first registration until the last worker got its launch command and the last application heard RUNNING.
  */
 int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seconds, struct fst_error *error);
 
-/*
- * All applications end by their own wish. *@seconds until every executor's worker was told to end it; *@told: how often
- * workers were told until then that an application has ended.
+/* Unregisters all applications. *@seconds: until the workers of all executors were told to end them; *@told: the
+ * number of messages to workers until then that an application has ended.
  */
 int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct fst_error *error);
 
-/* Each worker sends a heartbeat every @interval_ms, evenly spread, for @ms. */
+/* Each worker sends a heartbeat every @interval_ms for @ms; the workers are spread evenly. */
 int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, struct fst_error *error);

@@ -1,12 +1,11 @@
-/*
- * The messages of a master. Each is held until the records that were stored before it are durable.
+/* The messages of a master. Each is held until the records that were stored before it are durable.
  *
  *      outbox_stored(&o);                     a record was given to persistence
- *      outbox_send(&o, session, type, &m);     held; sent at once if nothing had been stored
- *      outbox_seal(&o);                       the end of the loop's turn: persistence_commit for all of it
+ *      outbox_send(&o, session, type, &m);    held; sent at once if nothing had been stored
+ *      outbox_seal(&o);                       end of the loop iteration: persistence_commit for all of it
  *      …                                      → sent, in order
  *
- * One commit is under way at a time. Messages that come meanwhile wait for the next, together.
+ * Only one commit is in progress at a time. Messages that arrive meanwhile wait for the next one together.
  */
 #pragma once
 
@@ -27,33 +26,33 @@ struct message_queue {
 struct outbox {
         struct sessions *sessions;
         struct rpc_env *env;
-        /* As persistence_commit: true: durable already. False: outbox_durable is called with the outbox later. */
+        /* As persistence_commit. True: already durable. False: outbox_durable is called with the outbox later. */
         bool (*commit)(void *owner);
         void *owner;
-        bool stored;     /* something, since the last commit was asked for */
-        bool committing; /* `under_way` waits for it */
+        bool stored;     /* a record since the last commit started */
+        bool committing; /* `under_way` waits for a commit */
         struct message_queue under_way, next;
-        int unflushed; /* messages since connections were written to */
+        int unflushed; /* messages since the last flush of connections */
 };
 
 void outbox_init(struct outbox *o, struct sessions *sessions, struct rpc_env *env, bool (*commit)(void *), void *owner);
 
-/* What waits is dropped. */
+/* Drops messages that are held. */
 void outbox_deinit(struct outbox *o);
 
 void outbox_stored(struct outbox *o);
 
-/* To the endpoint of the session of that number; 0, or one that is gone: dropped. @message NULL: without a body. */
+/* To the endpoint of session @number; dropped if the number is 0 or the session is gone. @message NULL: no body. */
 void outbox_send(struct outbox *o, uint64_t number, uint16_t type, const ProtobufCMessage *message);
 
-/* The answer to an ask. */
+/* The reply to an ask. */
 void outbox_answer(struct outbox *o, struct rpc_message *m, const ProtobufCMessage *message);
 
-/* Call @replied with @reply, whose content it takes. Never before this returns. */
+/* Calls @replied with @reply, whose content it takes; never from within this call. */
 typedef void outbox_replied(void *owner, const struct master_reply *reply);
 void outbox_reply(struct outbox *o, struct master_reply *reply, outbox_replied *replied, void *owner);
 
-/* Everything of this turn has been said. */
+/* Ends the batch of this loop iteration. */
 void outbox_seal(struct outbox *o);
 
 /* The commit is done. */

@@ -1,16 +1,14 @@
-/*
- * A standalone master as a process has it: the pure core (master_core.h) with connections, a clock, and records that
- * are kept.
+/* A standalone master process: the pure core (master_core.h) with connections, a clock and durable records.
  *
  *      master_server_new(loop, &conf, ended, owner, &server, &error);
  *      uv_run(loop, UV_RUN_DEFAULT);                      → workers and applications come and go
- *      master_server_close(server);                       → once the loop has turned, everything is freed
+ *      master_server_close(server);                       → everything is freed after the loop has run on
  *
- * Whatever arrives in one turn of the loop is told to the core first; then it places once; then what it says leaves.
- * What it says after a record was stored leaves when that record is durable.
+ * In each loop iteration the core first gets all events, then places once, then its messages leave. Messages after a
+ * stored record leave when that record is durable.
  *
- * Pages, the REST server and whoever else lives in this process use the functions below, on the loop's thread. They
- * check no rights: that is their callers' part.
+ * Pages, the REST server and other users in this process call the functions below on the loop's thread. The functions
+ * check no permissions: callers must.
  */
 #pragma once
 
@@ -23,34 +21,32 @@
 struct fst_error;
 struct master_server;
 
-/*
- * Listen and stand for election. @conf stays while the server does. @ended is called at most once, from the loop: this
- * master is to end with @status: it does not lead any more (0), or never will (1). 0, or negative with @error: the port
- * is taken, spark.authenticate without a secret, a recovery directory that cannot be written, …
+/* Listens and stands for election. @conf must outlive the server. @ended is called at most once, from the loop: exit
+ * with @status, because this master no longer leads (0) or can never lead (1). Returns 0, or negative with @error:
+ * the port is in use, spark.authenticate has no secret, the recovery directory is not writable, …
  */
 int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*ended)(void *owner, int status),
                       void *owner, struct master_server **out, struct fst_error *error);
 
-/* What was said is still sent, for a moment. Frees it when the loop has turned until nothing is left of it. */
+/* Flushes messages for a moment, then closes. The loop must run until everything is closed and freed. */
 void master_server_close(struct master_server *s);
 
-/* ------------------------------------------------------------------------------------------- for who looks */
+/* ----------------------------------------------------------------------------------------------- queries */
 
-/* Everything that it knows (master_state.h); valid until the loop turns. */
+/* The core's state (master_state.h); valid until the next loop iteration. */
 const struct master *master_server_state(const struct master_server *s);
 const char *master_server_url(const struct master_server *s); /* "spark://host:7077" */
 
-/* The time as the core counts it (last_heartbeat), in ms. */
+/* The core's time (last_heartbeat), in ms. */
 int64_t master_server_now(void);
 
-/* ------------------------------------------------------------------------------------- for who wants something */
+/* ----------------------------------------------------------------------------------------------- requests */
 
-/* What became of a request; @reply is valid during the call. Never called from within the request. */
+/* Receives the result of a request; @reply is valid during the call. Never called from within the request. */
 typedef void master_replied(void *owner, const struct master_reply *reply);
 
-/*
- * The reply comes once what it says is durable; not at all if this master ends before. Refused (reply.success false)
- * unless the master is ALIVE. The caller has found that the driver can run here (driver_check).
+/* The reply comes once its records are durable; never if this master ends before. Refused (reply.success false)
+ * unless the master is ALIVE. The caller has checked that the driver can run here (driver_validation).
  */
 void master_server_submit(struct master_server *s, const struct driver_spec *driver, master_replied *replied,
                           void *owner);
@@ -58,8 +54,8 @@ void master_server_kill(struct master_server *s, const char *driver_id, master_r
 void master_server_kill_all(struct master_server *s, master_replied *replied, void *owner);
 void master_server_clear(struct master_server *s, master_replied *replied, void *owner);
 
-/* The kill button of an application. False: there is no such application. */
+/* The kill button of an application. Returns false for an unknown application. */
 bool master_server_kill_app(struct master_server *s, const char *app_id);
 
-/* All workers on these hosts take nothing new; how many that are. 0 if this master does not lead. */
+/* Decommissions all workers on these hosts and returns their number; 0 if this master does not lead. */
 int master_server_decommission(struct master_server *s, const char *const *hosts, int n);

@@ -1,7 +1,6 @@
-/*
- * What the files of the master process share: master_server.c (its life, the loop's turn), master_endpoint.c (decodes
- * messages and passes them to the core), master_send.c (does the core's actions), master_http.c (REST server and
- * pages). Users include master_server.h.
+/* Shared by the files of the master process: master_server.c (lifetime, loop iterations), master_endpoint.c (decodes
+ * messages and passes them to the core), master_send.c (carries out the core's actions), master_http.c (REST server
+ * and pages). Users include master_server.h.
  */
 #pragma once
 
@@ -19,7 +18,7 @@ struct rest_server;
 struct rpc_ref;
 struct security;
 
-/* A connection to what was recorded and had not connected when this master became leader. */
+/* A connection to a recorded worker or application that was not connected when this master became leader. */
 struct recovery_connection {
         enum session_role role;
         char *key, *app_id; /* as a session's */
@@ -36,7 +35,7 @@ struct master_server {
         struct rpc_env *env;
         struct master *core;
         struct persistence *persistence;
-        bool no_recovery; /* recovery mode NONE: nothing has to wait for a record */
+        bool no_recovery; /* recovery mode NONE: nothing waits for a record */
         struct sessions sessions;
         struct outbox outbox;
         VEC(struct recovery_connection) calls;
@@ -45,34 +44,35 @@ struct master_server {
         struct master_pages *pages;
 
         uv_timer_t timer; /* master_deadline */
-        uv_idle_t idle;   /* while there is news: the loop must not wait before its turn ends */
+        uv_idle_t idle;   /* active while events are pending: the loop must not sleep before its iteration ends */
         uv_check_t turn;
         int handles;
-        bool closing, running; /* running: actions of the core are being done */
+        bool closing, running; /* running: actions of the core are being carried out */
         int64_t wall_offset;
 };
 
-/* Does what the core wants done, in order. After each event, and before anything else is sent. */
+/* Carries out the core's actions, in order. Call it after each event, before sending anything else. */
 void master_server_run(struct master_server *s);
 
-/* After each event: runs, and lets the core place and the outbox leave at the end of the loop's turn. */
+/* Call it after each event: carries out actions now; the core places and the outbox leaves at the end of the
+ * iteration.
+ */
 void master_server_schedule_turn(struct master_server *s);
 
 extern const struct rpc_endpoint_class master_endpoint_class; /* owner: the server */
 
-/* master_web.c: the REST server and the pages. Negative with @error. */
+/* master_http.c: starts the REST server and the pages. Negative with @error. */
 int master_web_start(struct master_server *s, struct fst_error *error);
 void master_web_stop(struct master_server *s);
 
-/*
- * This master leads: workers and applications that introduced themselves to it before, and that were not
- * recorded, are to register. Applications that have an id are left alone: they are known, or another leader's.
+/* This master leads: asks workers and applications that introduced themselves earlier and were not recorded to
+ * register. Skips applications with an id: this master or another leader knows them.
  */
 void master_server_reconnect_peers(struct master_server *s);
 
-/* Give up connections that were made to what was recorded. */
+/* Closes the connections that were made to recorded peers. */
 void master_server_close_recovery_connections(struct master_server *s);
 
-/* @session is worker or application @key from now on; whoever was it before is disconnected. */
+/* Makes @session the session of worker or application @key, and disconnects the previous one. */
 void master_server_bind_session(struct master_server *s, struct session *session, enum session_role role,
                                 const char *key);

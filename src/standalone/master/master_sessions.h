@@ -1,10 +1,9 @@
-/*
- * Who is connected to a master: a session for each connection, by number, as the master's core names them, and by what
- * it said it is.
+/* Connected peers of a master: one session per connection, found by the number that the core uses and by worker id or
+ * application address.
  *
- * A connection begins as a guest. Guests are few: whoever has said nothing for longest goes when there are too many.
- * A worker or application is a session of that role from its registration on, also with a master that does not lead.
- * Numbers are not used again.
+ * A connection begins unregistered. Their number is limited: when there are too many, the one that has been silent
+ * longest is closed. A worker or application has a session of that role from its registration on, also at a standby
+ * master. Numbers are not reused.
  */
 #pragma once
 
@@ -18,13 +17,14 @@ enum session_role { SESSION_UNAUTHORIZED, SESSION_WORKER, SESSION_APP };
 struct session {
         uint64_t number;
         enum session_role role;
-        char *key;                   /* the worker's id, or the address of the application's driver; NULL of guests */
-        char *app_id;                /* of an application, once it is known */
-        char nonce[33];              /* the master made this connection, and said that; "" else */
-        struct rpc_peer *peer;       /* held */
-        struct rpc_ref *ref;         /* its endpoint: Worker or AppClient; NULL of guests */
-        int64_t last_message_ms;     /* guests: when they said something last */
-        struct session *prev, *next; /* of those of its role; guests: who was last_message_ms last at the end */
+        char *key;      /* the worker's id, or the address of the application's driver; NULL while unregistered */
+        char *app_id;   /* of an application, once known */
+        char nonce[33]; /* the nonce that this master sent over a connection that it made; otherwise "" */
+        struct rpc_peer *peer;   /* held */
+        struct rpc_ref *ref;     /* its endpoint: Worker or AppClient; NULL while unregistered */
+        int64_t last_message_ms; /* unregistered: time of the last message */
+        struct session *prev,
+                *next; /* in the list of its role; unregistered peers by last_message_ms, latest at the end */
 };
 
 struct member_list {
@@ -40,20 +40,20 @@ struct sessions {
 
 void sessions_deinit(struct sessions *t);
 
-/* A guest. rpc_peer_data of @peer is the session until sessions_remove. */
+/* Adds an unregistered session. rpc_peer_data of @peer is the session until sessions_remove. */
 struct session *sessions_add(struct sessions *t, struct rpc_peer *peer, int64_t now);
 struct session *sessions_find(const struct sessions *t, uint64_t number); /* NULL: gone */
 
-/* Who is worker @key, or the application whose driver is at @key; NULL if nobody is connected. */
+/* The session of worker @key, or of the application whose driver is at @key; NULL if not connected. */
 struct session *sessions_find_key(const struct sessions *t, enum session_role role, const char *key);
 
-/* The guest said something. */
+/* An unregistered peer sent a message. */
 void sessions_touch(struct sessions *t, struct session *m, int64_t now);
 
-/*
- * It is a worker or application. Who was it before is not any more, becomes a guest, and is what this answers, or NULL.
+/* Registers the session as a worker or application. A previous session of @key becomes unregistered and is returned,
+ * or NULL.
  */
 struct session *sessions_identify(struct sessions *t, struct session *m, enum session_role role, const char *key);
 
-/* The connection is gone. Frees it. */
+/* The connection is closed. Frees the session. */
 void sessions_remove(struct sessions *t, struct session *m);

@@ -1,6 +1,5 @@
-/*
- * Between the messages of a standalone cluster (standalone_wire.h) and what the master's core takes and holds: specs
- * out of messages, which anybody may have sent, and parts of messages out of the core's objects.
+/* Converts between messages of a standalone cluster (standalone_wire.h) and the core's types: untrusted messages to
+ * specs, and the core's objects to parts of messages.
  *
  * Specs borrow from the message and from @memory, in which the message was decoded.
  */
@@ -11,9 +10,9 @@
 
 struct fst_error;
 
-/* ----------------------------------------------------------------------------------------- specs, out of messages */
+/* ----------------------------------------------------------------------------------------- messages to specs */
 
-/* 0, or -EINVAL with @error: what is missing in it or cannot be, a sentence for who sent it. */
+/* Returns 0, or -EINVAL with @error: the missing or invalid field, worded for the sender. */
 int master_read_worker(const Firesteel__Standalone__RegisterWorker *r, struct wire_memory *memory,
                        struct worker_spec *spec, struct fst_error *error);
 int master_read_app(const Firesteel__Standalone__RegisterApplication *r, struct wire_memory *memory,
@@ -27,8 +26,8 @@ int master_read_targets(Firesteel__Standalone__ExecutorTarget *const *targets, s
 int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wire_memory *memory,
                       struct executor_report **executors, struct driver_report **drivers, struct fst_error *error);
 
-/* ------------------------------------------------------------------------------- messages, out of what is held */
+/* ---------------------------------------------------------------------------------------- objects to messages */
 
-/* The addresses that @holds are, as a message has them; arrays in @memory, texts the worker's. */
+/* The addresses in @holds as message fields; arrays in @memory, strings borrowed from the worker. */
 Firesteel__Standalone__Resource **master_resources(const struct master_worker *w, const struct resource_hold *holds,
                                                    int n, struct wire_memory *memory);

@@ -1,9 +1,8 @@
-/*
- * A range of bytes of the log of an executor or driver, over all its files: those that were rolled over
- * ("stdout--2026-11-22--05-41", ….gz) in the order of their names, then the one that is written.
+/* Reads a range of bytes of an executor's or driver's log over all its files: rolled ones
+ * ("stdout--2026-11-22--05-41", ….gz) in the order of their names, then the current one.
  *
- * Names come from strangers, and what lies in the directory from applications: neither leads out of the work directory,
- * not by "..", not by symbolic links, and only ordinary files are read.
+ * Names come from untrusted clients, and applications write the directories: neither ".." nor symbolic links lead out
+ * of the work directory, and only regular files are read.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 
 struct fst_error;
 
-#define MAX_LOG_VIEW (1 << 20) /* bytes at a time */
+#define MAX_LOG_VIEW (1 << 20) /* bytes per request */
 
 struct log_range {
         struct buf text;
@@ -24,19 +23,17 @@ struct log_range {
 
 void log_range_deinit(struct log_range *r);
 
-/* "stdout", "stderr" or "out". */
+/* Returns true for "stdout", "stderr" and "out". */
 bool log_view_is_type(const char *type);
 
-/*
- * The name, in @directory, of the file that is a daemon's own log: our standard output if that is one of its files,
- * else the first whose name ends with ".out"; NULL: there is none. The caller owns it.
+/* Returns the name, in @directory, of the daemon's own log: the file that is this process's standard output, else the
+ * first whose name ends with ".out"; NULL: none. The caller owns it.
  */
 char *log_view_own(const char *directory);
 
-/*
- * The bytes from *@offset, or, @offset NULL, the last ones; at most @bytes of them, and MAX_LOG_VIEW. @parts: the
- * directories below @work_dir, one after another. 0; -ENOENT, without a word in @error, if there is no such directory;
- * or negative with @error. Blocks: for a thread of its own.
+/* Reads from *@offset or, if @offset is NULL, the last bytes; at most @bytes and MAX_LOG_VIEW. @parts: the nested
+ * directories below @work_dir. Returns 0; -ENOENT, with @error unset, if there is no such directory; or negative with
+ * @error. Blocks: run it on a pool thread.
  */
 int log_view_read(const char *work_dir, const char *const *parts, int n_parts, const char *type, const int64_t *offset,
                   int64_t bytes, struct log_range *out, struct fst_error *error);

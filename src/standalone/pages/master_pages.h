@@ -2,7 +2,7 @@
  * The pages of a standalone master (port 8080), its JSON and metrics.
  *
  *      /                      workers, applications and drivers, with buttons that end them
- *      /app/?appId=ID         an application: its executors and where their logs are
+ *      /app/?appId=ID         an application: its executors and links to their logs
  *      /environment/          the configuration, secrets left out
  *      /logPage/?self&logType=out  /log/…    the master's own log: log_pages.h
  *      /proxy/ID/…            with spark.ui.reverseProxy: the pages of a worker or application (web/proxy.h)
@@ -11,7 +11,7 @@
  *      POST /app/kill/  /driver/kill/       id=ID&terminate=true  (spark.ui.killEnabled, spark.modify.acls)
  *      POST /workers/kill/                  host=H&host=…  (spark.decommission.enabled)
  *
- * Everything is made from what the master holds at that moment, in one turn of the loop: some 10 ms for 10,000 workers.
+ * Each page shows the master's state at that moment and is built in one loop iteration: some 10 ms for 10,000 workers.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ struct fst_error;
 struct master_pages;
 struct master_server;
 
-/* A master, for its pages: the functions of these names in master_server.h. */
+/* The functions of these names in master_server.h. */
 struct master_pages_ops {
         const struct master *(*state)(const struct master_server *master);
-        int64_t (*now)(void); /* as the core counts it */
+        int64_t (*now)(void); /* the core's time */
         bool (*kill_app)(struct master_server *master, const char *app_id);
-        /* Answered by @replied, at once or later; never if the master ends before. */
+        /* Calls @replied once, at once or later; never if the master ends before. */
         void (*kill_driver)(struct master_server *master, const char *driver_id,
                             void (*replied)(void *context, const struct master_reply *reply), void *context);
         int (*decommission)(struct master_server *master, const char *const *hosts, int n);
@@ -46,10 +46,10 @@ struct master_pages_options {
         struct master_server *master;
 };
 
-/* Listen. 0, or negative with @error. */
+/* Listens. Returns 0, or negative with @error. */
 int master_pages_new(const struct master_pages_options *options, struct master_pages **out, struct fst_error *error);
 
-/* After the master, which may still answer until then. NULL is allowed. */
+/* Call it after the master is closed, which may still answer until then. NULL is allowed. */
 void master_pages_free(struct master_pages *p);
 
 int master_pages_port(const struct master_pages *p);

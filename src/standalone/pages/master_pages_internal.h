@@ -1,7 +1,6 @@
-/*
- * What the files of the master's pages share: master_pages.c is the site, its paths and the JSON; master_overview.c the
- * first page, master_app_page.c that of an application, master_deeds.c what changes something, master_metrics.c the
- * metrics.
+/* Shared by the files of the master's pages: master_pages.c holds the site, its paths and the JSON;
+ * master_index_page.c the first page; master_app_page.c that of an application; master_admin_pages.c kill and
+ * decommission requests; master_metrics.c the metrics.
  */
 #pragma once
 
@@ -16,7 +15,7 @@
 
 #define MASTER_PAGES_LOG "MasterWebUI"
 
-/* A driver that is being killed: who pressed the button is answered when the master has. */
+/* A request to kill a driver, answered when the master has replied. */
 struct waiting {
         struct master_pages *pages;
         struct waiting *prev, *next;
@@ -50,22 +49,21 @@ void master_serve_decommission(struct master_pages *p, struct web_request *q);
 void master_serve_metrics(struct master_pages *p, struct web_request *q);
 void master_serve_app_metrics(struct master_pages *p, struct web_request *q);
 
-/* Whoever waits for a driver's end is told that this master ends. */
+/* Answers all pending kill requests: this master ends. */
 void master_deeds_end(struct master_pages *p);
 
-/* Whether an address that came from elsewhere is one of pages; a "javascript:" is none. */
+/* Returns true if an untrusted URL may be linked; "javascript:" may not. */
 bool master_is_link(const char *url);
 
-/*
- * Where people reach the pages of the worker or application @id that says it is at @url: there, or with
- * spark.ui.reverseProxy here, under /proxy/. NULL if @url is no address. The caller owns it.
+/* The link to the pages of worker or application @id that registered @url: that URL or, with spark.ui.reverseProxy, a
+ * path under /proxy/. NULL if @url is not a valid link. The caller owns it.
  */
 char *master_href(const struct master_pages *p, const struct web_request *q, const char *id, const char *url);
 
-/* The pages of an application: its own, or when it has ended the history server's. As master_href. */
+/* The link to an application's pages: its own or, after its end, the history server's. As master_href. */
 char *master_app_href(const struct master_pages *p, const struct web_request *q, const struct master_app *app);
 
-/* Parts of a page: a link, or with @href NULL its text; "2 gpu"; "gpu: [0, 1]"; "<dt>…</dt><dd>". */
+/* Parts of a page: a link, or the text if @href is NULL; "2 gpu"; "gpu: [0, 1]"; "<dt>…</dt><dd>". */
 void master_put_link(struct buf *b, const char *href, const char *text);
 void master_put_needs(struct buf *b, const struct owned_needs *needs);
 void master_put_holds(struct buf *b, const struct master_worker *w, const struct resource_hold *holds, int n);

@@ -1,4 +1,4 @@
-/* What a worker holds as JSON, with the field names of Spark 4.3's JsonProtocol. */
+/* The worker's state as JSON, with the field names of Spark 4.3's JsonProtocol. */
 #pragma once
 
 #include "base/buf.h"

@@ -26,10 +26,10 @@ struct worker_pages_options {
         void *owner;
 };
 
-/* Listen. 0, or negative with @error. */
+/* Listens. Returns 0, or negative with @error. */
 int worker_pages_new(const struct worker_pages_options *options, struct worker_pages **out, struct fst_error *error);
 
-/* What is being read ends by itself; the loop has to turn until then. NULL is allowed. */
+/* Reads in progress end by themselves; the loop must run until then. NULL is allowed. */
 void worker_pages_free(struct worker_pages *p);
 
 int worker_pages_port(const struct worker_pages *p);

@@ -1,8 +1,8 @@
 /*
- * Records of the master as bytes: in the journal of recoveryMode FILESYSTEM, and each by itself in ZooKeeper's nodes.
+ * Encodes and reads records of the master: in the journal of recoveryMode FILESYSTEM, or one per ZooKeeper node.
  *
  * A journal is one file, JOURNAL_FILE, to which entries are appended; the last entry about a record counts. It begins
- * with a line for people:
+ * with a readable line:
  *
  *      Firesteel master journal, version 1. Not a text: do not edit.\n
  *
@@ -20,11 +20,11 @@
  *          20      4   the low half of XXH3-64 of bytes 0 to 19
  *          24      8   XXH3-64 of id and data as they stand here, seeded with the number at 20
  *          32      n   the id
- *        32+n      m   the data: what the master stored (master_record.h says what that is)
+ *        32+n      m   the data: a record (master_record.h)
  *
- * An entry that is damaged, or of a version that is not known, is told of and left out, and reading goes on where the
- * next entry begins: known from the lengths if the header is whole, else looked for by its mark. An entry that the file
- * ends within is one whose writing was cut off; nobody has acted on it.
+ * An entry that is damaged or of an unknown version is reported and skipped. Reading continues at the next entry: its
+ * offset follows from the lengths if the header is intact; otherwise the reader searches for the mark. An incomplete
+ * last entry is an interrupted write; no reply depends on it.
  *
  * Pure: no file is opened here.
  */
@@ -39,12 +39,11 @@
 #define MAX_JOURNAL_ID (64 << 10)
 #define MAX_JOURNAL_DATA (64 << 20)
 
-/* "app", "driver", "worker": as Spark's files and nodes begin. */
+/* "app", "driver", "worker": the prefixes of Spark's files and nodes. */
 const char *journal_kind_name(enum master_record kind);
 
-/*
- * Append an entry that stores @data, compressed with @codec (may be NULL) if that makes it shorter. -E2BIG if id or
- * data are longer than may be; nothing is appended then.
+/* Appends an entry that stores @data, compressed with @codec (may be NULL) if that is shorter. -E2BIG if the id or
+ * the data are too long; nothing is appended then.
  */
 int journal_put_store(struct buf *out, struct codec *codec, enum master_record kind, const char *id, const void *data,
                       size_t size);
@@ -53,25 +52,21 @@ void journal_put_remove(struct buf *out, enum master_record kind, const char *id
 struct journal_reader {
         /* An entry; @data is NULL for a removal. Borrowed for the call. */
         void (*entry)(void *context, enum master_record kind, const char *id, const void *data, size_t size);
-        /*
-         * @message: which bytes (of @name), whose if that is known, and what is wrong. @cut_off: they are the last, and
-         * what an interrupted write leaves.
+        /* @message: the bytes (of @name), the record if known, and the problem. @cut_off: the entry is the last one
+         * and looks like an interrupted write.
          */
         void (*damaged)(void *context, const char *message, bool cut_off);
         void *context;
 };
 
-/*
- * Read a whole journal, called @name in messages. Returns where the last good entry ends: what is behind was cut off
- * and may be written over. An empty file, or the beginning of a beginning, is a journal without entries that ends at 0.
- * -EBADMSG: it neither begins as one nor holds an entry.
+/* Reads a whole journal, called @name in messages. Returns the end of the last good entry: the rest was cut off and
+ * may be overwritten. An empty file, or a partial first line, is an empty journal that ends at 0. -EBADMSG: neither
+ * the first line nor any entry is valid.
  */
 int64_t journal_read(const void *bytes, size_t size, const char *name, const struct journal_reader *reader,
                      struct fst_error *error);
 
-/*
- * Read a single entry, of a node: exactly one that stores. 0 and reader.entry was called; -EBADMSG with @error that
- * says what is wrong.
+/* Reads the entry of a node: exactly one that stores. Returns 0 after calling reader.entry, or -EBADMSG with @error.
  */
 int journal_read_one(const void *bytes, size_t size, const char *name, const struct journal_reader *reader,
                      struct fst_error *error);

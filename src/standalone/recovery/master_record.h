@@ -1,5 +1,5 @@
 /*
- * What a master stores of an application, a driver or a worker (master_record.proto), to and from bytes.
+ * Encodes and decodes the records that a master stores of applications, drivers and workers (master_record.proto).
  *
  *      static void store(void *owner, enum master_record kind, const char *id, const void *object)
  *      {
@@ -22,21 +22,20 @@
 #include "base/vec.h"
 #include "standalone/recovery/persistence.h"
 
-/* @object is a struct master_app, master_driver or master_worker. The bytes are the caller's. */
+/* @object is a struct master_app, master_driver or master_worker. The caller owns the bytes. */
 void *master_record_pack(enum master_record kind, const void *object, size_t *size);
 
 struct master_records {
         VEC(struct app_record) apps;
         VEC(struct driver_record) drivers;
         VEC(struct worker_spec) workers;
-        struct arena arena; /* what they point to */
+        struct arena arena; /* owns the specs' strings */
 };
 
 #define MASTER_RECORDS_INIT ((struct master_records){0})
 
-/*
- * Add @records, which need not stay, in their order. One that cannot be read, or that no master can have stored, is
- * named in a warning and left out. How many those were.
+/* Adds @records, which are copied, in their order. Skips unreadable or invalid ones with a warning that names them,
+ * and returns their number.
  */
 int master_records_read(struct master_records *r, const struct persistence_record *records, size_t n);
 void master_records_deinit(struct master_records *r);

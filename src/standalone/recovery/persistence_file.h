@@ -1,6 +1,5 @@
-/*
- * The calls by which recovery mode FILESYSTEM writes. A test may put others in their place, which fail as a disk does;
- * nothing else changes the pointer.
+/* System calls of recovery mode FILESYSTEM. A test may replace them with failing ones; nothing else changes the
+ * pointer.
  */
 #pragma once
 

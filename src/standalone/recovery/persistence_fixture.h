@@ -1,4 +1,4 @@
-/* What the tests of persistence share: a master, as far as it matters there. */
+/* Shared fixture of the persistence tests: a minimal master. */
 #pragma once
 
 #include "base/error.h"
@@ -20,14 +20,14 @@ struct master_like {
         bool elected, revoked, failed, closed;
         struct buf records; /* "app a-1=one " for each */
         char why[512];
-        VEC(int) done; /* numbers of commits, as they were done */
+        VEC(int) done; /* numbers of commits, in order of completion */
         struct commit *commits;
 };
 
 struct commit {
         struct master_like *m;
         int number;
-        struct commit *next; /* freed with their master */
+        struct commit *next; /* freed with its master */
 };
 
 static void on_elected(void *owner, const struct persistence_record *records, size_t n)

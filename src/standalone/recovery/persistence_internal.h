@@ -1,8 +1,7 @@
-/*
- * What the files of persistence share (persistence.h): the queue of commits, and what a mode of recovery does.
+/* Shared by the files of persistence (persistence.h): the queue of commits, and the operations of a recovery mode.
  *
- * A change has a number; `changed` is that of the last one, `durable` that of the last one known to be safe. A mode
- * gathers changes as they come, writes them when it is told to and has nothing under way, and says how far it got.
+ * Changes are numbered: `changed` is the last one, `durable` the last one known to be safe. A mode collects changes,
+ * writes them when it is asked to and no write is in progress, and reports the last durable number.
  */
 #pragma once
 
@@ -18,16 +17,15 @@ struct waiting_commit {
 };
 
 struct persistence_mode {
-        /* Stand for election. Sets p->data, or fails. */
+        /* Stands for election. Sets p->data, or fails. */
         int (*open)(struct persistence *p, const struct fst_conf *conf, struct fst_error *error);
-        /*
-         * Change number p->changed: @entry (journal.h) stores; NULL removes. Borrowed for the call. May be called
+        /* Change number p->changed: @entry (journal.h) stores; NULL removes. Borrowed for the call. May be called
          * before `write`, not after `close`.
          */
         void (*change)(struct persistence *p, enum master_record kind, const char *id, const struct buf *entry);
-        /* Write what was changed; nothing if that is under way already: then it is called again. */
+        /* Writes the collected changes. During a write it does nothing, and is called again afterwards. */
         void (*write)(struct persistence *p);
-        /* Write what was changed, give leadership up, then call persistence_closed. */
+        /* Writes the collected changes, gives leadership up, then calls persistence_closed. */
         void (*close)(struct persistence *p);
 };
 
@@ -38,14 +36,14 @@ struct persistence {
         void *owner;
         char *name;
         struct codec codec; /* of the mode's entries */
-        void *data;         /* the mode's; freed by it before persistence_closed */
+        void *data;         /* the mode's; the mode frees it before persistence_closed */
         uint64_t changed, durable;
         bool leads;
         bool over;                          /* revoked or failed */
-        bool closing;                       /* nobody is called any more but `closed` */
+        bool closing;                       /* from now on only `closed` is called */
         VEC(struct waiting_commit) commits; /* those before `first_commit` are done */
         size_t first_commit;
-        struct buf entry; /* scratch */
+        struct buf entry; /* reused buffer */
         char *trouble;
         void (*closed)(void *owner);
         void *closed_owner;
@@ -53,15 +51,15 @@ struct persistence {
 
 extern const struct persistence_mode persistence_none, persistence_file, persistence_zookeeper;
 
-/* For modes, on the loop's thread, from its callbacks. Each may have the owner call any function of persistence.h. */
+/* For modes, on the loop's thread, from its callbacks. Each may cause calls of any function of persistence.h. */
 void persistence_elected(struct persistence *p, const struct persistence_record *records, size_t n);
 void persistence_revoked(struct persistence *p, const char *why);
 void persistence_failed(struct persistence *p, const char *message);
 
-/* All changes up to number @change are safe: commits are done, and what came meanwhile is written. */
+/* All changes up to number @change are durable: completes commits and writes changes that arrived meanwhile. */
 void persistence_is_durable(struct persistence *p, uint64_t change);
 
-/* Why they are not, and what to do; a warning when that is new. NULL: it is over. */
+/* @why changes cannot be written, and the remedy; logs a warning if it is new. NULL: the problem is over. */
 void persistence_set_trouble(struct persistence *p, const char *why);
 
 /* The last call of a mode: frees @p. */

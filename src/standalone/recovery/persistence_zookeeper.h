@@ -1,4 +1,4 @@
-/* What a test of recovery mode ZOOKEEPER may put in the place of the module; nothing else sets it. */
+/* Lets a test of recovery mode ZOOKEEPER replace the module; nothing else sets it. */
 #pragma once
 
 struct zookeeper_ops;

@@ -1,6 +1,5 @@
-/*
- * A ZooKeeper for tests, in this process: nodes, sessions, ephemeral and numbered nodes, watches and transactions, in
- * the place of the module (net/zookeeper_module.h). It loses connections, answers and sessions when it is told to.
+/* An in-process ZooKeeper for tests: nodes, sessions, ephemeral and sequential nodes, watches and transactions, in
+ * place of the module (net/zookeeper_module.h). Tests make it lose connections, answers and sessions.
  */
 #pragma once
 
@@ -17,7 +16,9 @@
 struct zookeeper_handle {
         const struct zookeeper_receiver *receiver;
         bool connected, expired, told_expired, closed;
-        /* Of the next request that changes something: it is done or not, and then the connection breaks. */
+        /* For the next request that changes something: lose the request or only its answer, then break the
+         * connection.
+         */
         enum { LOSE_NOTHING, LOSE_REQUEST, LOSE_ANSWER } lose;
         char *watches[64];
         int n_watches;
@@ -37,7 +38,7 @@ static struct {
         struct zookeeper_handle *sessions[FAKE_SESSIONS];
         int n_sessions;
         int requests;
-        bool no_names; /* sessions cannot even begin */
+        bool no_names; /* sessions cannot even begin: names do not resolve */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int fake_find(const char *path)
@@ -93,7 +94,8 @@ static bool fake_has_parent(const char *path)
         return !*parent || fake_find(parent) >= 0;
 }
 
-/* ----------------------------------------------------------------------------------------- what is done to it */
+/* ------------------------------------------------------------------------------------------------ controls for tests
+ */
 
 static void fake_disconnect(struct zookeeper_handle *h)
 {
@@ -118,7 +120,7 @@ static void fake_reconnect(struct zookeeper_handle *h)
         h->receiver->session(h->receiver->context, ZOOKEEPER_CONNECTED, fake_agreed);
 }
 
-/* The servers give the session up; it is told when it is connected (again). */
+/* Expires the session; the client learns it when it is connected (again). */
 static void fake_expire(struct zookeeper_handle *h)
 {
         if (h->expired)
@@ -156,7 +158,7 @@ static struct zookeeper_handle *fake_connect(const struct zookeeper_options *opt
 static void fake_close(struct zookeeper_handle *h)
 {
         pthread_mutex_lock(&fake.lock);
-        if (h->connected) /* else the servers do not hear of it, and the test has it expire */
+        if (h->connected) /* otherwise the servers do not notice, and the test expires it */
                 fake_expire(h);
         h->closed = true;
         h->connected = false;
@@ -172,7 +174,7 @@ static void fake_answer(struct zookeeper_handle *h, void *tag, enum zookeeper_co
         h->receiver->answer(h->receiver->context, tag, &answer);
 }
 
-/* Locks. False: answered already. */
+/* Locks. Returns false if it has answered already. */
 static bool fake_begin(struct zookeeper_handle *h, bool changes, void *tag)
 {
         pthread_mutex_lock(&fake.lock);
@@ -265,7 +267,7 @@ static enum zookeeper_code fake_step(const struct zookeeper_step *s)
         return i >= 0 ? ZOOKEEPER_OK : ZOOKEEPER_NO_NODE;
 }
 
-/* Steps are of different nodes, so that they can be looked at before any is done. */
+/* Steps concern different nodes, so all can be checked before any is applied. */
 static void fake_multi(struct zookeeper_handle *h, const struct zookeeper_step *steps, size_t n, void *tag)
 {
         enum zookeeper_code code = ZOOKEEPER_OK;
@@ -301,7 +303,7 @@ static const struct zookeeper_ops fake_ops = {
         .multi = fake_multi,
 };
 
-/* A server with nothing in it. No session may be open. */
+/* Makes the server empty. No session may be open. */
 static void fake_reset(void)
 {
         while (fake.n_nodes > 0)

@@ -1,4 +1,4 @@
-/* See daemon_conf.h. Keys that are none of spark.… are not the configuration's, as in Spark. */
+/* Reads daemon configuration; see daemon_conf.h. Keys that do not start with spark. are ignored, as in Spark. */
 #include "standalone/wire/daemon_conf.h"
 
 #include "base/error.h"

@@ -1,4 +1,6 @@
-/* Which place wins: what is set already, the daemon's own options, those of all daemons, the file. */
+/* Precedence of daemon configuration: keys already set, the daemon's own options, the options of all daemons, the
+ * file.
+ */
 #include "standalone/wire/daemon_conf.h"
 
 #include "base/error.h"
@@ -91,7 +93,7 @@ static void test_order(void **state)
         assert_false(conf_contains(&conf, "other"));
 }
 
-/* A file that is named takes the place of spark-defaults.conf, and must be there. */
+/* A properties file given by name replaces spark-defaults.conf and must exist. */
 static void test_properties_file(void **state)
 {
         (void)state;

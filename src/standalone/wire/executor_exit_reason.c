@@ -1,4 +1,4 @@
-/* See executor_exit.h. The numbers and what they stand for are Spark's (ExecutorExitCode, SparkExitCode). */
+/* See executor_exit_reason.h. The exit codes and their meanings are Spark's (ExecutorExitCode, SparkExitCode). */
 #include "standalone/wire/executor_exit_reason.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Exit statuses of executors in words. */
+/* Descriptions of executors' exit statuses. */
 #include "standalone/wire/executor_exit_reason.h"
 
 #include "base/mem.h"

@@ -36,7 +36,7 @@ void launch_command_environment(const Firesteel__Standalone__Command *command, c
         buf_deinit(&path);
 }
 
-/* "key=value" and "-Dkey=value" with a value that may be shown. */
+/* Appends "key=value" or "-Dkey=value" with the value redacted if it is secret. */
 static void put_word(struct buf *out, const char *word, const struct redactor *redactor)
 {
         const char *equals = strchr(word, '='), *key = strncmp(word, "-D", 2) == 0 ? word + 2 : word;

@@ -1,4 +1,4 @@
-/* Reads spark://a:7077,b:7077; see master_addresses.h. */
+/* Parses spark://a:7077,b:7077; see master_addresses.h. */
 #include "standalone/wire/master_addresses.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* See registration.h. Nothing is done any more after give_up. */
+/* See master_registration.h. After give_up nothing is called any more. */
 #include "standalone/wire/master_registration.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@ enum place { AWAY, REACHING, REACHED };
 
 struct place_of {
         enum place place;
-        int tries;    /* in a row, that failed */
-        int64_t next; /* AWAY: when it is tried again */
+        int tries;    /* consecutive failures */
+        int64_t next; /* AWAY: time of the next attempt */
 };
 
 struct registration {
@@ -19,8 +19,8 @@ struct registration {
         void *owner;
         struct place_of *masters;
         int leader;
-        int attempts;       /* since nobody leads */
-        int64_t next_round; /* INT64_MAX: somebody leads */
+        int attempts;       /* since there is no leader */
+        int64_t next_round; /* INT64_MAX: there is a leader */
         bool over;
 };
 
@@ -47,7 +47,7 @@ void registration_free(struct registration *r)
         free(r);
 }
 
-/* The pause of Spark's schedule before the attempt after @attempts. */
+/* Returns the pause of Spark's schedule after @attempts attempts. */
 static int64_t pause_after(const struct registration *r, int attempts)
 {
         int64_t pause = attempts < r->config.quick ? r->config.short_pause : r->config.long_pause;
@@ -68,7 +68,7 @@ static void begin_rounds(struct registration *r, int64_t now)
         r->next_round = now + pause_after(r, 0);
 }
 
-/* Everybody who can be asked. */
+/* Introduces itself to every connected master. */
 static void master_registration_ask_all(struct registration *r)
 {
         for (int i = 0; i < r->config.masters && !r->over; i++) {

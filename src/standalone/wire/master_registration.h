@@ -1,17 +1,16 @@
-/*
- * How a worker or an application comes to a master and stays with it: which master to reach when, which one leads, and
+/* Registration of a worker or application with its masters: which master to connect to when, which one leads, and
  * when to give up. Pure, as the master's core: events and the time come in, operations come out.
  *
- *      away        nobody is connected to it; it is tried again after a pause, which grows
- *      reaching    it is being connected to
- *      reached     connected and registering_role: it stands by, or has not answered yet
- *      leading     it has taken us: one at most
+ *      away        not connected; tried again after a growing pause
+ *      reaching    connecting
+ *      reached     connected and introduced: a standby, or no answer yet
+ *      leading     it has accepted the registration; at most one
  *
  * Each master is tried quickly at first (0.1 s, 0.2 s, 0.4 s, …), then in the intervals of Spark's schedule: `quick`
- * attempts some 10 s apart, then 60 s, each stretched by one random factor between 0.5 and 1.5 so that ten thousand
- * workers do not come at once. As long as no master leads, those attempts are counted, and after `most` of them it
- * gives up; whoever is connected is registering_role again at each, because a master may have become leader without
- * knowing us. With a leader, others are tried for ever.
+ * attempts about 10 s apart, then 60 s, each multiplied by one random factor between 0.5 and 1.5 so that ten thousand
+ * workers do not connect at once. While no master leads, these attempts are counted, and after `most` of them
+ * registration gives up. At each attempt it introduces itself again to connected masters, because one may have become
+ * leader without knowing this peer. With a leader, it tries the other masters for ever.
  */
 #pragma once
 
@@ -29,7 +28,7 @@ struct registration_config {
 
 struct registration_ops {
         void (*reach)(void *owner, int master);     /* connect → registration_reached, _unreachable or _lost */
-        void (*introduce)(void *owner, int master); /* say who we are, over the connection that there is */
+        void (*introduce)(void *owner, int master); /* send the registration over the existing connection */
         void (*retrying)(void *owner, int attempt); /* for the log */
         void (*give_up)(void *owner);
 };
@@ -39,24 +38,24 @@ struct registration *registration_new(const struct registration_config *config, 
                                       void *owner);
 void registration_free(struct registration *r);
 
-/* Reach all masters. */
+/* Connects to all masters. */
 void registration_start(struct registration *r, int64_t now);
 
 /* Connected → introduce. */
 void registration_reached(struct registration *r, int master, int64_t now);
 
-/* It could not be connected to, or the connection is gone. */
+/* The connection failed or was closed. */
 void registration_unreachable(struct registration *r, int master, int64_t now);
 
-/* It has taken us, or says that it leads. Whoever led does so no longer. */
+/* The master accepted the registration, or announced that it leads. The previous leader no longer does. */
 void registration_taken(struct registration *r, int master);
 
-/* It does not know us, or leads no longer: introduce, as if newly started. */
+/* The master does not know this peer, or no longer leads: introduce again. */
 void registration_again(struct registration *r, int64_t now);
 
-/* Who leads; -1: nobody. */
+/* Returns the leader's index; -1: none. */
 int registration_leader(const struct registration *r);
 
-/* When registration_tick has something to do; INT64_MAX: never. */
+/* Time of the next registration_tick; INT64_MAX: never. */
 int64_t registration_deadline(const struct registration *r);
 void registration_tick(struct registration *r, int64_t now);

@@ -1,4 +1,4 @@
-/* The way to a master, with a clock of our own: who is reached when, and when it is given up. */
+/* Registration with masters on a simulated clock: connection attempts, leaders, giving up. */
 #include "standalone/wire/master_registration.h"
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* What was asked for since it was looked at: "reach 0 introduce 1 ". */
+/* Operations since the last check: "reach 0 introduce 1 ". */
 static struct buf said;
 
 static void on_reach(void *owner, int master)
@@ -67,7 +67,7 @@ static void test_one_master(void **state)
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
         assert_int_equal(registration_deadline(r), INT64_MAX);
-        /* It dies: tried at once, and again and again. */
+        /* It dies: tried at once, then repeatedly. */
         registration_unreachable(r, 0, 1000);
         assert_int_equal(registration_leader(r), -1);
         assert_int_equal(registration_deadline(r), 1100);
@@ -78,7 +78,7 @@ static void test_one_master(void **state)
         registration_free(r);
 }
 
-/* Quickly at first, twice as long each time, at most as long as Spark's schedule has it. */
+/* Pauses are short at first, double each time, and are limited by Spark's schedule. */
 static void test_pauses_grow(void **state)
 {
         (void)state;
@@ -113,7 +113,7 @@ static void test_gives_up(void **state)
                 gave_up = now;
         }
         expect("give up ");
-        /* Two short pauses, then long ones: attempts at 10, 20, 80 and 140 s, the end a pause later. */
+        /* Two short pauses, then long ones: attempts at 10, 20, 80 and 140 s, and the end one pause later. */
         assert_int_equal(gave_up, 200000);
         assert_true(reached > 8);
         registration_reached(r, 0, now);
@@ -122,7 +122,7 @@ static void test_gives_up(void **state)
         registration_free(r);
 }
 
-/* Connected to a master that does not answer: it is told again who we are, and given up in the end. */
+/* A connected master that does not answer is introduced to again, until registration gives up. */
 static void test_silent_master(void **state)
 {
         (void)state;
@@ -150,12 +150,13 @@ static void test_standby_takes_over(void **state)
         registration_reached(r, 1, 1);
         registration_taken(r, 1);
         expect("reach 0 reach 1 introduce 0 introduce 1 ");
-        /* The leader dies: the other is told who we are, for it may lead by now; or it says so by itself. */
+        /* The leader dies: the other master is introduced to again, since it may lead by now; or it announces itself.
+         */
         registration_unreachable(r, 1, 50);
         expect("introduce 0 ");
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
-        /* Who died is tried for ever, at last once a minute. */
+        /* A dead master is tried for ever, in the end once a minute. */
         int64_t now = 50;
         for (int i = 0; i < 100; i++) {
                 now = registration_deadline(r);
@@ -164,7 +165,7 @@ static void test_standby_takes_over(void **state)
                 registration_unreachable(r, 1, now);
         }
         assert_int_equal(registration_deadline(r), now + 60000);
-        /* It comes back, and stands by. */
+        /* It comes back as a standby. */
         registration_tick(r, now + 60000);
         registration_reached(r, 1, now + 60001);
         expect("reach 1 introduce 1 ");

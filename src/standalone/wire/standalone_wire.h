@@ -1,6 +1,5 @@
-/*
- * The messages of a standalone cluster (standalone.proto): the endpoints that take them, the version that is said with
- * the first of them, and decoding that a hostile sender cannot make expensive.
+/* Messages of a standalone cluster (standalone.proto): their endpoints, their protocol version, and decoding with
+ * bounded cost for untrusted senders.
  */
 #pragma once
 
@@ -10,34 +9,32 @@
 struct fst_error;
 struct rpc_ref;
 
-/* Endpoints, and the names that the processes' envs have in log lines; Spark's. */
+/* Endpoints, and the names of the processes' envs in log lines; Spark's. */
 #define STANDALONE_MASTER_ENDPOINT "Master"
 #define STANDALONE_WORKER_ENDPOINT "Worker"
 #define STANDALONE_APP_ENDPOINT "AppClient"
 #define STANDALONE_MASTER_ENV "sparkMaster"
 #define STANDALONE_WORKER_ENV "sparkWorker"
 
-/* Of the messages: a minor version adds to them, a major one changes them. */
+/* The protocol version: a minor version adds to messages, a major one changes them. */
 #define STANDALONE_MAJOR 1
 #define STANDALONE_MINOR 0
 
-/* The main classes of commands. */
+/* Main classes of commands. */
 #define STANDALONE_EXECUTOR_CLASS "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 #define STANDALONE_DRIVER_CLASS "org.apache.spark.deploy.worker.DriverWrapper"
 
-/* This program's version; its texts are static. */
+/* This program's version; its strings are static. */
 Firesteel__Standalone__Version standalone_version(void);
 
-/*
- * Whether @version (NULL: none was said) may join. @who it is ("this worker") and @host ("the master") are for the
- * sentence: both programs and both versions are named in it. 0, or -EPROTO with @error.
+/* Checks whether a peer with @version (NULL: none sent) may register. @who ("this worker") and @host ("the master")
+ * appear in the error, which names both programs and versions. Returns 0, or -EPROTO with @error.
  */
 int standalone_version_check(const Firesteel__Standalone__Version *version, const char *who, const char *host,
                              struct fst_error *error);
 
-/*
- * @len bytes as a message of @descriptor, allocated in @memory, which is deinitialised by the caller in any case. NULL
- * with @error naming the message if they are none.
+/* Decodes @len bytes as a message of @descriptor, allocated in @memory, which the caller deinitialises in every case.
+ * Returns NULL with @error naming the message if they are invalid.
  *
  *      _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(m->len);
  *      const Firesteel__Standalone__WorkerId *id =
@@ -47,9 +44,9 @@ void *standalone_decode(const void *body, size_t len, const ProtobufCMessageDesc
                         struct wire_memory *memory, struct fst_error *error);
 void standalone_memory_deinit(struct wire_memory *memory);
 
-/* The packed bytes of a message, owned by the caller. */
+/* Returns the packed message, owned by the caller. */
 void *standalone_pack(const ProtobufCMessage *message, size_t *size);
 
-/* Send a packed message with further fields of it behind: the parser makes one of both. */
+/* Sends a packed message followed by further packed fields; the receiver's parser merges them. */
 void standalone_send_joined(struct rpc_ref *to, uint16_t type, const void *first, size_t first_size,
                             const ProtobufCMessage *more);

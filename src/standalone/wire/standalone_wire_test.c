@@ -1,4 +1,4 @@
-/* Versions that may meet, and bytes that are no messages. */
+/* Compatible versions, and rejection of malformed messages. */
 #include "standalone/wire/standalone_wire.h"
 
 #include "base/error.h"

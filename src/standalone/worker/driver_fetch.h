@@ -1,8 +1,7 @@
-/*
- * The application of a driver that a worker is to run: fetched into the driver's directory, whatever kind it is.
+/* Fetches a driver's application into the driver's directory.
  *
  *      /path, file:/path         copied
- *      local:/path               is on every worker already
+ *      local:/path               already on every worker
  *      http, https, ftp, hdfs, webhdfs, s3a, …      downloaded
  */
 #pragma once
@@ -10,10 +9,9 @@
 struct fst_error;
 struct strmap;
 
-/*
- * Fetch @url into @directory, which is there, under its last component; what has that name already is taken for it.
- * @conf is the driver's configuration (spark.hadoop.…), borrowed. *@path is owned by the caller. Blocks: for a thread
- * of its own. Negative with @error.
+/* Fetches @url into the existing @directory under its last component; an existing file of that name is used as it is.
+ * @conf is the driver's configuration (spark.hadoop.…), borrowed. The caller owns *@path. Blocks: run it on a pool
+ * thread. Negative with @error.
  */
 int driver_jar_fetch(const char *url, const char *directory, const struct strmap *conf, char **path,
                      struct fst_error *error);

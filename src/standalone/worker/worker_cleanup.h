@@ -1,4 +1,4 @@
-/* The cleaning of a worker's work directory (spark.worker.cleanup.*), on a thread of the loop's pool. */
+/* Cleans a worker's work directory (spark.worker.cleanup.*) on a thread of the loop's pool. */
 #pragma once
 
 #include "standalone/worker/worker_conf.h"
@@ -6,5 +6,5 @@
 
 #include <uv.h>
 
-/* Remove what applications and drivers left that do not run in @view, and that is old enough. Returns at once. */
+/* Removes old directories of applications and drivers that are not running in @view. Returns at once. */
 void worker_cleanup_start(uv_loop_t *loop, const struct worker_conf *conf, const struct worker_view *view);

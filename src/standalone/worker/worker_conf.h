@@ -1,8 +1,7 @@
-/*
- * What a worker process is told at its start: command line, environment and spark.… keys, as Spark's Worker takes them.
+/* Configuration of a worker process: command line, environment and spark.… keys, as for Spark's Worker.
  *
- * The command line is stronger than SPARK_WORKER_CORES, _MEMORY, _PORT, _WEBUI_PORT and _DIR, but spark.worker.ui.port
- * is stronger than both.
+ * The command line overrides SPARK_WORKER_CORES, _MEMORY, _PORT, _WEBUI_PORT and _DIR; spark.worker.ui.port overrides
+ * both.
  */
 #pragma once
 
@@ -16,16 +15,16 @@ struct fst_error;
 
 struct worker_conf {
         struct fst_conf conf;
-        char *host;                 /* that it listens on and is known by */
-        char *public_host;          /* of its pages' address: SPARK_PUBLIC_DNS, else host */
-        int port, web_ui_port;      /* 0: any */
+        char *host;                 /* listens on it, and its URL has it */
+        char *public_host;          /* in the URL of its pages: SPARK_PUBLIC_DNS, or host */
+        int port, web_ui_port;      /* 0: any free port */
         struct string_list masters; /* "host:port" */
         int cores;
         int64_t memory;    /* MiB */
         char *work_dir;    /* absolute */
         char *id_pattern;  /* spark.worker.idPattern */
-        char *local_dirs;  /* where executors keep blocks: a comma list */
-        int64_t heartbeat; /* ms between two */
+        char *local_dirs;  /* comma-separated directories for executors' blocks */
+        int64_t heartbeat; /* interval in ms */
         struct registration_config registration;
         struct log_rolling rolling; /* of executors */
         char *cgroup;               /* spark.firesteel.worker.cgroup; NULL: none */
@@ -39,17 +38,18 @@ struct worker_conf {
 };
 
 enum {
-        WORKER_CONF_E_HELP = DAEMON_WORDS_E_HELP,   /* --help was asked for */
-        WORKER_CONF_E_USAGE = DAEMON_WORDS_E_USAGE, /* a word of the command line is not understood */
+        WORKER_CONF_E_HELP = DAEMON_WORDS_E_HELP,   /* --help was given */
+        WORKER_CONF_E_USAGE = DAEMON_WORDS_E_USAGE, /* the command line is invalid */
 };
 
-/*
- * Read all of it; @argv[0] is passed over. 0; WORKER_CONF_E_HELP; WORKER_CONF_E_USAGE with @error: the usage is what
- * the user needs beside it; or negative with @error. The log is set up as well. Deinitialise it in every case. Before
- * any thread is started.
+/* Reads the configuration and sets up the log; skips @argv[0]. Call it before any thread starts. Returns 0,
+ * WORKER_CONF_E_HELP, WORKER_CONF_E_USAGE with @error (show the usage as well), or negative with @error. Deinitialise
+ * @c in every case.
  */
 int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct fst_error *error);
 void worker_conf_deinit(struct worker_conf *c);
 
-/* The number of a signal that can be handled: "PWR", "SIGPWR", "term". -EINVAL with @error, which names @key. */
+/* Sets *@out to the number of a signal that can be handled: "PWR", "SIGPWR", "term". -EINVAL with @error, which names
+ * @key.
+ */
 int worker_conf_signal(const char *key, const char *name, int *out, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* What the runners of a worker's executors and drivers share. Borrowed by all of them for their whole life. */
+/* Shared by the runners of a worker's executors and drivers, which borrow it while they exist. */
 #pragma once
 
 #include "conf/redact.h"
@@ -12,16 +12,15 @@ struct worker_context {
         const struct worker_conf *conf;
         const char *id;         /* the worker's */
         const char *worker_url; /* "spark://Worker@host:port" */
-        const char *web_ui;     /* "http://host:8081"; "": it has no pages */
-        const char *program;    /* firesteel */
-        const char *secret;     /* of spark.authenticate; NULL: none, or the environment has it */
+        const char *web_ui;     /* "http://host:8081"; "": no pages */
+        const char *program;    /* path of the firesteel binary */
+        const char *secret;     /* of spark.authenticate; NULL: none, or in the environment */
         struct redactor redactor;
         struct cgroups *groups; /* NULL: without control groups */
 };
 
-/*
- * A control group for a process of so many MiB and cores, with what Spark allows executors beyond their memory (a
- * tenth, 384 MiB at least). *@out is NULL where there are none. Negative with @error.
+/* Creates a control group for a process of @memory MiB and @cores cores, plus Spark's memory overhead (a tenth, at
+ * least 384 MiB). *@out is NULL if control groups are off. Negative with @error.
  */
 int worker_context_group(const struct worker_context *c, const char *name, int64_t memory, int cores,
                          struct cgroup **out, struct fst_error *error);

@@ -1,6 +1,6 @@
-/*
- * A worker before masters that the test plays: real connections and real executors, which find no driver. What the
- * worker says is noted as lines: "register 4 cores 2048 MiB …", "state app-1/0 RUNNING", "executor app-1/0 KILLED", …
+/* A real worker with masters that the test plays: real connections and real executors, which find no driver. The
+ * fixture records the worker's messages as lines: "register 4 cores 2048 MiB …", "state app-1/0 RUNNING", "executor
+ * app-1/0 KILLED", …
  */
 #pragma once
 
@@ -32,13 +32,13 @@ enum role { LEADS, STANDS_BY, SILENT, REFUSES, OTHER_VERSION };
 struct played_master {
         enum role role;
         struct rpc_env *env;
-        struct rpc_peer *worker; /* who registered last */
+        struct rpc_peer *worker; /* the worker that registered last */
         struct rpc_ref *ref;
         struct buf heard;
         char *url;
         int heartbeats;
         bool closed;
-        bool frozen; /* it answers nothing; what it is asked waits in calls */
+        bool frozen; /* it answers nothing; requests wait in calls */
         struct rpc_call *calls[4];
         size_t n_calls;
 };
@@ -51,7 +51,7 @@ struct world {
         struct worker_server *server;
         struct played_master masters[2];
         size_t n;
-        int silent_driver; /* a port where somebody listens and says nothing */
+        int silent_driver; /* a port that accepts connections and sends nothing */
         char *driver_url;
         int status;
         bool ended;
@@ -170,7 +170,8 @@ static inline void thaw(struct played_master *m)
 
 static const struct rpc_endpoint_class master_class = {.receive = receive};
 
-/* ----------------------------------------------------------------------------------------------------------- world */
+/* --------------------------------------------------------------------------------------------------------- fixture
+ */
 
 static inline void too_long(uv_timer_t *timer)
 {
@@ -233,7 +234,7 @@ static inline void ended(void *owner, int status)
         w->status = status;
 }
 
-/* As its command line would be, with what else the configuration says. */
+/* Starts the worker with @options as its command line and further configuration. */
 static inline void start_worker(struct world *w, const char *options)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -380,7 +381,7 @@ static inline void kill_driver(struct played_master *m, const char *id)
         say(m, TYPE(KILL_DRIVER), &name.base);
 }
 
-/* What drivers run here: its first argument says what it does. */
+/* The source of a driver; its first argument selects what it does. */
 static const char application[] = "#include <firesteel/firesteel.h>\n"
                                   "#include <stdio.h>\n"
                                   "#include <string.h>\n"
@@ -398,7 +399,7 @@ static const char application[] = "#include <firesteel/firesteel.h>\n"
                                   "        return argv[1][0] == 'o' ? 0 : 3;\n"
                                   "}\n";
 
-/* The application's URL; the caller owns it. */
+/* Returns the application's URL; the caller owns it. */
 static inline char *write_application(struct world *w)
 {
         _cleanup_free_ char *path = mem_printf("%s/app.c", w->folder);

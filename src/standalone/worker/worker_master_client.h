@@ -1,9 +1,8 @@
-/*
- * A worker's connections to its masters: it is connected to each and has registering_role itself to each; one of them
- * leads. registration.h decides whom to reach when; here are the connections and the clock.
+/* A worker's connections to its masters: it registers with each, and one of them leads. master_registration.h decides
+ * which master to connect to when; this file holds the connections and the clock.
  *
- * What a master wants done is taken only from the connection that we made to the one that leads: whoever connects to a
- * worker can tell it nothing but that a master has changed, and then the worker goes and asks that master.
+ * Commands are accepted only over the connection that the worker made to the leader. Other peers can only announce
+ * that a master has changed; the worker then connects to that master and asks it.
  */
 #pragma once
 
@@ -16,9 +15,10 @@
 struct worker_masters;
 
 struct worker_masters_ops {
-        /* A master has taken us, or says that it leads now: tell it our state. @again: it was so already. */
+        /* A master accepted the registration or announced that it leads: send it the state. @again: it led already.
+         */
         void (*taken)(void *owner);
-        /* We are not wanted, or nobody can be reached for too long: this process is to end. */
+        /* The registration was refused, or no master could be reached for too long: exit. */
         void (*refused)(void *owner);
 };
 
@@ -26,29 +26,28 @@ struct worker_masters_ops {
 struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, const struct worker_conf *conf,
                                           const struct worker_masters_ops *ops, void *owner);
 
-/* Reach all; @introduction is a packed RegisterWorker, copied. */
+/* Connects to all masters; @introduction is a packed RegisterWorker, copied. */
 void worker_masters_start(struct worker_masters *m, const void *introduction, size_t len);
 
-/* No more connections and messages; frees it once its timer is closed. Its env may be closed then. */
+/* Stops all connections and messages; frees itself once its timer is closed. The env may be closed then. */
 void worker_masters_close(struct worker_masters *m);
 
-/* A message that came: whether it was one about masters. */
+/* Handles a message about masters; returns false for any other. */
 bool worker_masters_receive(struct worker_masters *m, struct rpc_message *message);
 void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer, const char *why);
 
-/* Whether @peer is the connection to the master that leads. */
+/* Returns true if @peer is the connection to the leader. */
 bool worker_masters_leads(const struct worker_masters *m, const struct rpc_peer *peer);
 bool worker_masters_connected(const struct worker_masters *m);
 
-/* Of the one that leads, or led last; "" before the first. Borrowed until the next. */
+/* URL of the current or last leader; "" before the first. Borrowed until the next. */
 const char *worker_masters_url(const struct worker_masters *m);
 const char *worker_masters_web_ui(const struct worker_masters *m);
 
-/* To the one that leads; dropped if there is none. */
+/* Sends to the leader; dropped if there is none. */
 void worker_masters_send(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);
 
-/*
- * To the one that leads, now or when there is one again, until one has it: it may come twice. In the order in which
- * they were given, and before the state that `taken` asks for.
+/* Sends to the leader, now or when there is one again, until a leader has acknowledged it; it may arrive twice. Order
+ * is kept, and these messages precede the state that `taken` sends.
  */
 void worker_masters_send_reliable(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body);

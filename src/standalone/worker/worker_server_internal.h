@@ -1,4 +1,4 @@
-/* For worker_server.c and worker_orders.c: the worker as a process. */
+/* Shared by worker_server.c and worker_commands.c. */
 #pragma once
 
 #include "base/vec.h"
@@ -21,7 +21,7 @@ struct worker_masters;
 /* An application that has or had executors here. */
 struct worker_app {
         char *id;
-        struct disk_dirs *dirs; /* where they keep blocks */
+        struct disk_dirs *dirs; /* directories for blocks */
         char *list;             /* the same, separated by colons */
         bool finished;
 };
@@ -39,20 +39,20 @@ struct worker_server {
         struct worker_masters *masters;
         uv_timer_t heartbeat, cleanup;
         VEC(struct worker_app) apps;
-        int handles; /* that are open */
+        int handles; /* open ones */
         bool stopping, ended;
         int status;
         void (*on_ended)(void *owner, int status);
         void *owner;
 };
 
-/* It is ended, if it is to, once nothing runs any more. */
+/* Finishes a stop once nothing runs any more. */
 void worker_server_check_stopped(struct worker_server *s);
 
 /* ---------------------------------------------------------------------------------------------- worker_orders.c */
 
-/* A message from the master that leads: carried out; unknown ones are passed over. */
+/* Carries out a command of the leading master; ignores unknown ones. */
 void worker_orders_take(struct worker_server *s, const struct rpc_message *m);
 
-/* Remove what executors of all applications left. None runs any more. */
+/* Removes the files of all applications' executors. None may be running. */
 void worker_orders_forget_apps(struct worker_server *s);

@@ -1,6 +1,4 @@
-/*
- * What a worker holds, for its pages and JSON: to look at on the loop's thread, never to change. Its owner is
- * worker_server.c.
+/* State of a worker for its pages and JSON: read it on the loop's thread, never change it. worker_server.c owns it.
  */
 #pragma once
 
@@ -13,7 +11,7 @@ struct Firesteel__Standalone__WorkerState;
 
 struct worker_executor_state {
         char *app_id, *app_name, *app_user;
-        int app_max_cores; /* 0: not limited */
+        int app_max_cores; /* 0: unlimited */
         int id, profile, cores;
         int64_t memory; /* MiB */
         enum executor_state state;
@@ -24,7 +22,7 @@ struct worker_executor_state {
 };
 
 struct worker_driver_state {
-        char *id, *main_class, *exception; /* the last: NULL if there is none */
+        char *id, *main_class, *exception; /* exception: NULL if there is none */
         int cores;
         int64_t memory;
         bool supervise;
@@ -34,28 +32,28 @@ struct worker_driver_state {
         int n_resources;
 };
 
-/* Release what it holds, not itself. */
+/* Releases its content, not itself. */
 void worker_executor_state_deinit(struct worker_executor_state *state);
 void worker_driver_state_deinit(struct worker_driver_state *state);
 
-/* Deep copies of what a message names, and their end. @n of both. */
+/* Deep copies of @n resources in a message, and their release. */
 struct resource_addresses *worker_resources_copy(struct Firesteel__Standalone__Resource *const *resources, size_t n);
 void worker_resources_deinit(struct resource_addresses *resources, int n);
 
 struct worker_view {
         const char *id, *host, *work_dir;
         int port;
-        const char *master_url, *master_web_ui; /* "" until one has taken it */
+        const char *master_url, *master_web_ui; /* "" before the first registration */
         bool connected, decommissioned;
         int cores, cores_used;
         int64_t memory, memory_used;
-        const struct resource_addresses *resources; /* all that it has */
+        const struct resource_addresses *resources; /* all of its resources */
         int n_resources;
         VEC(struct worker_executor_state *) executors, finished_executors;
         VEC(struct worker_driver_state *) drivers, finished_drivers;
 };
 
-/* The same as messages, in the arena, which borrow all texts. */
+/* The same as messages, in the arena; strings are borrowed. */
 struct Firesteel__Standalone__Resource **worker_resources_message(const struct resource_addresses *resources, int n,
                                                                   struct arena *arena);
 struct Firesteel__Standalone__WorkerState *worker_state_message(const struct worker_view *v, const char *id,
