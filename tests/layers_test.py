@@ -10,7 +10,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @pytest.fixture
 def tree(tmp_path):
-    for part in ("src", "include", "fuzz", "docs", "tests/api", "tests/layers"):
+    for part in ("src", "include", "fuzz", "docs", "tests/api", "tests/layers", "tests/unit"):
         shutil.copytree(os.path.join(TOP, part), tmp_path / part)
     return tmp_path
 

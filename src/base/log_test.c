@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -86,6 +87,9 @@ static void escapes_control_characters_of_messages(void **state)
                 {"plain text", "tab\t\xc3\xa4 \\n", "tab\t\xc3\xa4 \\n"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: label \"%s\", text \"%s\", line \"%s\"", i,
+                           cases[i].label ? cases[i].label : "(none)", cases[i].text ? cases[i].text : "(none)",
+                           cases[i].line ? cases[i].line : "(none)");
                 capture();
                 log_info("Master", "%s", cases[i].text);
                 _cleanup_free_ char *text = captured();

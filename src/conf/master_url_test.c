@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,8 @@ static void local_masters_have_threads_and_failures(void **state)
                 {"local[3, 4]", 3, 4}, {"local[ * , 2 ]", 6, 2}, {"local[007]", 7, 1},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: text \"%s\", threads %d, max_failures %d", i,
+                           cases[i].text ? cases[i].text : "(none)", cases[i].threads, cases[i].max_failures);
                 struct master_url url;
                 assert_int_equal(local_master_parse(cases[i].text, 6, &url, NULL), 0);
                 assert_int_equal(url.threads, cases[i].threads);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,6 +130,8 @@ static void people_read_them_as_in_sparks_log(void **state)
                      {60000, "1.0 m"}, {3599999, "60.0 m"}, {3600000, "1.00 h"}, {36000000, "10.00 h"}};
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+                CASE_LABEL("%zu of sizes: value %lld, text \"%s\"", i, (long long)sizes[i].value,
+                           sizes[i].text ? sizes[i].text : "(none)");
                 buf_reset(&b);
                 units_put_bytes(&b, sizes[i].value);
                 assert_string_equal(buf_text(&b), sizes[i].text);

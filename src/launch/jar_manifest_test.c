@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,8 @@ static void main_section(void **state)
                 {"Other: a\n\nName: x\nMain-Class: no\n", NULL},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: text \"%s\", value \"%s\"", i, cases[i].text ? cases[i].text : "(none)",
+                           cases[i].value ? cases[i].value : "(none)");
                 char *value = mem_strdup("before");
                 char *kept = value;
                 assert_int_equal(manifest_attribute(cases[i].text, strlen(cases[i].text), "Main-Class", &value, NULL),
@@ -60,6 +63,8 @@ static void refused(void **state)
                 {"\nMain-Class: a\n", "invalid manifest format (line 2)"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: text \"%s\", message \"%s\"", i, cases[i].text ? cases[i].text : "(none)",
+                           cases[i].message ? cases[i].message : "(none)");
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 char *value = NULL;
                 assert_int_equal(manifest_attribute(cases[i].text, strlen(cases[i].text), "Main-Class", &value, &error),

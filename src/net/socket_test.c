@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -45,6 +46,8 @@ static void hosts_and_ports(void **state)
                                           "node7?x:1",
                                           "node\t7:1"};
         for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+                CASE_LABEL("%zu of good: text \"%s\", host \"%s\", port %d", i, good[i].text ? good[i].text : "(none)",
+                           good[i].host ? good[i].host : "(none)", good[i].port);
                 struct host_port hp;
                 char text[300];
                 assert_int_equal(host_port_parse(good[i].text, &hp, NULL), 0);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -116,6 +117,9 @@ static void test_request_s_validation(void **state)
         };
         struct rest_create c = {.app_resource = "a.jar"};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: key \"%s\", value \"%s\", type \"%s\"", i,
+                           cases[i].key ? cases[i].key : "(none)", cases[i].value ? cases[i].value : "(none)",
+                           cases[i].type ? cases[i].type : "(none)");
                 _cleanup_(strmap_deinit) struct strmap p = STRMAP_INIT;
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 strmap_set(&p, cases[i].key, cases[i].value);
@@ -197,6 +201,8 @@ static void test_answers(void **state)
                               "  \"success\" : true,\n  \"unknownFields\" : [ ]\n}"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: kind %d, json \"%s\"", i, cases[i].kind,
+                           cases[i].json ? cases[i].json : "(none)");
                 _cleanup_(rest_answer_deinit) struct rest_answer a = REST_ANSWER_INIT;
                 assert_int_equal(rest_answer_parse(&a, cases[i].json, strlen(cases[i].json), NULL), 0);
                 assert_int_equal(a.kind, cases[i].kind);
@@ -262,6 +268,9 @@ static void test_what_is_no_answer(void **state)
                  "Malformed response received from server: no list of texts is in the field unknownFields"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: json \"%s\", code %d, says \"%s\"", i,
+                           cases[i].json ? cases[i].json : "(none)", cases[i].code,
+                           cases[i].says ? cases[i].says : "(none)");
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 struct rest_answer a = REST_ANSWER_INIT;
                 assert_int_equal(rest_answer_parse(&a, cases[i].json, strlen(cases[i].json), &error), cases[i].code);

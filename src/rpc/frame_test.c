@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,6 +98,9 @@ static void strangers_are_named(void **state)
                 {"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "7a 7a 7a 7a"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(strangers); i++) {
+                CASE_LABEL("%zu of strangers: bytes \"%s\", says \"%s\", code %d", i,
+                           strangers[i].bytes ? strangers[i].bytes : "(none)",
+                           strangers[i].says ? strangers[i].says : "(none)", strangers[i].code);
                 struct frame_header h;
                 struct fst_error error = FST_ERROR_INIT;
                 assert_int_equal(frame_header_get((const uint8_t *)strangers[i].bytes, 1000, &h, &error),

@@ -2,6 +2,7 @@
 #include "store/storage_level.h"
 
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +40,8 @@ static void levels_are_sparks(void **state)
         };
         assert_int_equal(ARRAY_SIZE(table), FST_STORAGE_OFF_HEAP);
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                CASE_LABEL("%zu of table: level %d, description \"%s\"", i, table[i].level,
+                           table[i].description ? table[i].description : "(none)");
                 char text[64];
                 assert_true(storage_level_valid(table[i].level));
                 describe(storage_levels[table[i].level], text);
@@ -65,6 +68,8 @@ static void a_block_has_the_level_of_its_place(void **state)
                 {FST_STORAGE_OFF_HEAP, 10, 0, "Memory (off heap) Serialized 1x Replicated"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                CASE_LABEL("%zu of table: level %d, memory %d, disk %d, description \"%s\"", i, table[i].level,
+                           table[i].memory, table[i].disk, table[i].description ? table[i].description : "(none)");
                 char text[64];
                 describe(storage_level_of_block(table[i].level, table[i].memory, table[i].disk), text);
                 assert_string_equal(text, table[i].description);

@@ -1,6 +1,7 @@
 /* Numbers in text: all of it or nothing, and to the last bit what strtod says. */
 #include "base/mem.h"
 #include "text/number_format.h"
+#include "unit/cases.h"
 
 #include <firesteel/text.h>
 
@@ -37,6 +38,8 @@ static void integers(void **state)
                                           "99999999999999999999999999999"};
         int64_t n;
         for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+                CASE_LABEL("%zu of good: text \"%s\", n %lld", i, good[i].text ? good[i].text : "(none)",
+                           (long long)good[i].n);
                 assert_true(fst_parse_i64(fst_bytes_of(good[i].text), &n));
                 assert_int_equal(n, good[i].n);
         }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 /* cmocka's header needs these before it */
 #include <setjmp.h>
@@ -47,6 +48,7 @@ static void test_valid_strings(void **state)
         };
         (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: text \"%s\"", i, cases[i].text ? cases[i].text : "(none)");
                 _cleanup_(option_words_deinit) struct option_words words = {0};
                 assert_int_equal(option_string_split(cases[i].text, &words, NULL), 0);
                 size_t n = 0;

@@ -5,6 +5,7 @@
 #include "net/crypto.h"
 #include "web/filters.h"
 #include "web/web_site_fixture.h"
+#include "unit/cases.h"
 
 static struct {
         struct site_fixture f;
@@ -147,6 +148,8 @@ static void rights_are_asked_for(void **state)
         };
         int changed = 0;
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: user \"%s\", view %d, modify %d", i, cases[i].user ? cases[i].user : "(none)",
+                           cases[i].view, cases[i].modify);
                 _cleanup_free_ char *header = mem_printf("X-Remote-User: %s\r\n", cases[i].user);
                 get("/", header);
                 assert_int_equal(t.f.status, cases[i].view);

@@ -15,6 +15,7 @@
 #include "rpc/transfer/transfer.pb-c.h"
 #include "rpc/transfer/transfer_services.h"
 #include "store/page.h"
+#include "unit/cases.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -597,6 +598,7 @@ static void pieces_that_cannot_be(void **state)
                 int at, value;
         } changes[] = {{0, 'G'}, {4, 3}, {4, 255}, {8, 9}, {12, 9}, {12, 11}, {15, 255}};
         for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                CASE_LABEL("%zu of changes: at %d, value %d", i, changes[i].at, changes[i].value);
                 memcpy(bad, good, sizeof(bad));
                 bad[changes[i].at] = (unsigned char)changes[i].value;
                 assert_int_equal(broadcast_piece_parse(bad, 10, &piece, NULL), -EBADMSG);

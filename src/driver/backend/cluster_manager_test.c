@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/master_url.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ static void finds_the_manager_of_each_version(void **state)
                 {"", {NULL, NULL, NULL}},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: master \"%s\"", i, cases[i].master ? cases[i].master : "(none)");
                 for (enum submit_compat v = COMPAT_2_4; v <= COMPAT_4_3; v++) {
                         const struct cluster_manager_class *c = NULL;
                         struct fst_error error = FST_ERROR_INIT;
@@ -84,6 +86,9 @@ static void reads_what_applications_run_on(void **state)
                 {"k8s://", COMPAT_4_3, -EINVAL, "Could not parse Master URL: 'k8s://' (as in k8s://https://"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: master \"%s\", compat %d, status %d, text \"%s\"", i,
+                           cases[i].master ? cases[i].master : "(none)", cases[i].compat, cases[i].status,
+                           cases[i].text ? cases[i].text : "(none)");
                 const struct cluster_manager_class *c = NULL;
                 struct master_url url = {.threads = 77};
                 struct fst_error error = FST_ERROR_INIT;
@@ -110,6 +115,8 @@ static void finds_who_is_asked_to_kill(void **state)
                 {"foo", NULL},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: master \"%s\", name \"%s\"", i, cases[i].master ? cases[i].master : "(none)",
+                           cases[i].name ? cases[i].name : "(none)");
                 struct fst_error error = FST_ERROR_INIT;
                 const struct cluster_manager_class *c = cluster_manager_for_request(cases[i].master, &error);
                 const char *have = c ? c->name : NULL;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "exec/app/module.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -165,6 +166,8 @@ static void make_rules_are_read(void **state)
                 {"app: x\\", "x\\|"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: text \"%s\", paths \"%s\"", i, cases[i].text ? cases[i].text : "(none)",
+                           cases[i].paths ? cases[i].paths : "(none)");
                 char paths[100] = "";
                 assert_int_equal(app_compiler_dependencies(cases[i].text, collect, paths), 0);
                 assert_string_equal(paths, cases[i].paths);

@@ -7,6 +7,7 @@
 #include "io/codec/bzip2_library.h"
 #include "io/fs/file_systems.h"
 #include "io/text_reader.h"
+#include "unit/cases.h"
 
 #include <lz4frame.h>
 #include <setjmp.h>
@@ -322,6 +323,9 @@ static void test_lz4_blocks(void **state)
         struct fst_error error = FST_ERROR_INIT;
         struct decoder *d = decoder_new();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: bytes \"%s\", size %zu, text \"%s\"", i,
+                           cases[i].bytes ? cases[i].bytes : "(none)", cases[i].size,
+                           cases[i].text ? cases[i].text : "(none)");
                 _cleanup_(buf_deinit) struct buf got = BUF_INIT;
                 write_file(cases[i].bytes, cases[i].size);
                 int r = unpack(d, CODEC_LZ4, 3, &got, &error);

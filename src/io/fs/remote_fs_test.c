@@ -9,6 +9,7 @@
 #include "base/string_prefix.h"
 #include "io/fs/hadoop_conf.h"
 #include "net/http/http_fixture.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -356,6 +357,8 @@ static void what_namenodes_refuse_has_its_number(void **state)
                 {"{'exception':'FileNotFoundException','message':'gone'}", -ENOENT},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: says \"%s\", result %d", i, cases[i].says ? cases[i].says : "(none)",
+                           cases[i].result);
                 _cleanup_free_ char *text = mem_printf("{\"RemoteException\":%s}", cases[i].says);
                 for (char *p = text; (p = strchr(p, '\'')); p++)
                         *p = '"';

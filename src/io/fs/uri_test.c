@@ -2,6 +2,7 @@
 #include "io/fs/uri.h"
 
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +34,11 @@ static void parts_are_found(void **state)
                 {"x#", NULL, NULL, "x", NULL, ""},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL(
+                        "%zu of cases: text \"%s\", scheme \"%s\", authority \"%s\", path \"%s\", query \"%s\", fragment \"%s\"",
+                        i, cases[i].text ? cases[i].text : "(none)", cases[i].scheme ? cases[i].scheme : "(none)",
+                        cases[i].authority ? cases[i].authority : "(none)", cases[i].path ? cases[i].path : "(none)",
+                        cases[i].query ? cases[i].query : "(none)", cases[i].fragment ? cases[i].fragment : "(none)");
                 struct uri u;
                 assert_true(uri_parse(cases[i].text, &u));
                 assert_part(u.scheme, cases[i].scheme);

@@ -2,6 +2,7 @@
 #include "kubernetes/api/log_tail.h"
 
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +24,8 @@ static void keeps_last_bytes(void **state)
                 {"newlines at the end", {"ab\n", "\n"}, "ab"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                CASE_LABEL("%zu of rows: label \"%s\", text \"%s\"", i, rows[i].label ? rows[i].label : "(none)",
+                           rows[i].text ? rows[i].text : "(none)");
                 struct log_tail tail = {.max_bytes = 4};
                 for (size_t k = 0; k < ARRAY_SIZE(rows[i].pieces) && rows[i].pieces[k]; k++)
                         log_tail_append(&tail, rows[i].pieces[k], strlen(rows[i].pieces[k]));

@@ -1,6 +1,7 @@
 /* Reading pods: Spark's ExecutorPodsSnapshotSuite, and what else is kept. */
 #include "kubernetes/api/pod_fixture.h"
 #include "kubernetes/executors/pods_snapshot.h"
+#include "unit/cases.h"
 
 static const struct pod_rules spark_container_only = {.check_all = false}, all_containers = {.check_all = true};
 
@@ -61,6 +62,8 @@ static void the_end_of_the_spark_container_is_the_end(void **state)
                 {SPARK_AND_SIDECAR("{}", "{'waiting': {'reason': 'ContainerCreating'}}"), POD_RUNNING, POD_RUNNING},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: containers \"%s\", alone %d, with_all %d", i,
+                           cases[i].containers ? cases[i].containers : "(none)", cases[i].alone, cases[i].with_all);
                 assert_int_equal(kind_of(pod_with_containers(pod_in(1, 0, "Running"), cases[i].containers),
                                          &spark_container_only),
                                  cases[i].alone);

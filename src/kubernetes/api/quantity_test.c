@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +33,8 @@ static void they_compare(void **state)
                 {"1e-2147483649", "1", -1},
         };
         for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+                CASE_LABEL("%zu of pairs: a \"%s\", b \"%s\", order %d", i, pairs[i].a ? pairs[i].a : "(none)",
+                           pairs[i].b ? pairs[i].b : "(none)", pairs[i].order);
                 int order = 7;
                 assert_int_equal(quantity_compare(pairs[i].a, pairs[i].b, &order, NULL), 0);
                 assert_int_equal(order, pairs[i].order);

@@ -1,6 +1,7 @@
 /* What pods are made from: KubernetesConfSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/conf/kube_settings.h"
+#include "unit/cases.h"
 
 static void names(void **state)
 {
@@ -16,6 +17,8 @@ static void names(void **state)
                 {" spaced ", "spaced-1a", "spaced"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                CASE_LABEL("%zu of all: app \"%s\", prefix \"%s\", label \"%s\"", i, all[i].app ? all[i].app : "(none)",
+                           all[i].prefix ? all[i].prefix : "(none)", all[i].label ? all[i].label : "(none)");
                 _cleanup_free_ char *prefix = kube_name_prefix(all[i].app, "1a");
                 _cleanup_free_ char *label = kube_name_label(all[i].app);
                 if (*all[i].app)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,6 +135,9 @@ static void what_cannot_be_is_refused(void **state)
                 {"spark.kubernetes.executor.deleteOnTermination", "perhaps", "deleteOnTermination"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: key \"%s\", value \"%s\", words \"%s\"", i,
+                           cases[i].key ? cases[i].key : "(none)", cases[i].value ? cases[i].value : "(none)",
+                           cases[i].words ? cases[i].words : "(none)");
                 struct executor_pods_config config = {.event_interval = 7};
                 struct fst_error error = FST_ERROR_INIT;
                 struct fst_conf conf;

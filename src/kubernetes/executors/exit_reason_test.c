@@ -2,6 +2,7 @@
 #include "kubernetes/executors/exit_reason.h"
 
 #include "kubernetes/api/pod_fixture.h"
+#include "unit/cases.h"
 
 #include <string.h>
 
@@ -156,6 +157,9 @@ static void what_happened_and_what_to_do(void **state)
                 {"{'reason': 'DeadlineExceeded'}", true, false, {"activeDeadlineSeconds"}},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: status \"%s\", caused_by_app %d, out_of_memory %d", i,
+                           cases[i].status ? cases[i].status : "(none)", cases[i].caused_by_app,
+                           cases[i].out_of_memory);
                 struct exit_reason r = reason_of(failed_with(cases[i].status));
                 for (int k = 0; k < 3 && cases[i].says[k]; k++)
                         has(r.message, cases[i].says[k]);

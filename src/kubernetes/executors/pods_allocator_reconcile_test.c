@@ -3,6 +3,7 @@
  * several profiles, more wanted and less.
  */
 #include "kubernetes/executors/pods_allocator_fixture.h"
+#include "unit/cases.h"
 
 static void refused(struct pods_allocator_config c, const char *words)
 {
@@ -37,6 +38,7 @@ static void spark_36052_split_slots(void **state)
         } cases[] = {{1, 0, {0}},       {1, 1, {1}},       {1, 2, {2}},       {3, 0, {0, 0, 0}},
                      {3, 1, {1, 0, 0}}, {3, 2, {1, 1, 0}}, {3, 3, {1, 1, 1}}, {3, 4, {2, 1, 1}}};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: n %d, slots %d", i, cases[i].n, cases[i].slots);
                 int out[3] = {0};
                 pods_split_slots(cases[i].n, cases[i].slots, out);
                 assert_memory_equal(out, cases[i].out, sizeof(out));

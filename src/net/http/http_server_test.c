@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "net/http/http.h"
 #include "net/socket.h"
+#include "unit/cases.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -179,9 +180,11 @@ static void rejects_ambiguous_body_length(void **state)
                 {"signed length", "Content-Length: +4\r\n"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-                _cleanup_free_ char *request =
-                        mem_printf("POST /p HTTP/1.1\r\nHost: h\r\n%s\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n",
-                                   cases[i].headers);
+                CASE_LABEL("%zu of cases: label \"%s\", headers \"%s\"", i, cases[i].label ? cases[i].label : "(none)",
+                           cases[i].headers ? cases[i].headers : "(none)");
+                _cleanup_free_ char *request = mem_printf(
+                        "POST /p HTTP/1.1\r\nHost: h\r\n%s\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n",
+                        cases[i].headers);
                 const char *a = ask(request, NULL); /* until the server closes the connection */
                 if (strncmp(a, "HTTP/1.1 400 ", 13) != 0)
                         fail_msg("%s: the answer is '%s'", cases[i].label, a);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -113,6 +114,7 @@ static void refused(void **state)
         accumulator_add_i64(&accumulator_updates_of(&u, (fst_accumulator){2, FST_ACCUMULATOR_I64, 32})->i64, 9);
         accumulator_updates_encode(u, &bytes);
         for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+                CASE_LABEL("%zu of changes: at %zu", i, changes[i].at);
                 struct accumulator_updates *none = NULL;
                 char before = bytes.data[changes[i].at];
                 bytes.data[changes[i].at] = (char)changes[i].value;

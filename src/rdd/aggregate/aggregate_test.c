@@ -11,6 +11,7 @@
 #include "rdd/pipeline/key.h"
 #include "store/page.h"
 #include "store/spill_space.h"
+#include "unit/cases.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -344,6 +345,7 @@ static void combines_numbers(void **state)
         int64_t keys[] = {1, 1, 1}, values[] = {5, -9, 0};
         fst_batch out, batch = {.rows = 3, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: expected %lld", i, (long long)cases[i].expected);
                 struct fixture f;
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, cases[i].f);
                 f.task.captured = "kept";
@@ -361,6 +363,7 @@ static void combines_numbers(void **state)
         double halves[] = {0.0, -0.0, NAN};
         batch = (fst_batch){.rows = 3, .type = FST_PAIR(I64, F64), .key.i64 = keys, .value.f64 = halves};
         for (size_t i = 0; i < ARRAY_SIZE(doubles); i++) {
+                CASE_LABEL("%zu of doubles: expected %g", i, doubles[i].expected);
                 struct fixture f;
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, doubles[i].f);
                 fixture_start(&f);

@@ -9,6 +9,7 @@
 #include "net/security.h"
 #include "net/socket.h"
 #include "rpc/transfer/transfer_wire.h"
+#include "unit/cases.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -406,6 +407,7 @@ static void test_hostile(void **state)
         } bad[] = {{1001, TRANSFER_FETCH}, {UINT32_MAX, TRANSFER_FETCH}, {4, 99}, {4, 0x101}, {1, TRANSFER_DATA},
                    {0, TRANSFER_END},      {10, TRANSFER_FAILED},        {0, 0}};
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+                CASE_LABEL("%zu of bad: length %u, kind %u", i, bad[i].length, bad[i].kind);
                 memcpy(bytes, good, n);
                 transfer_put_u32(bytes + n, bad[i].length);
                 transfer_put_u32(bytes + n + 4, bad[i].kind);

@@ -1,5 +1,6 @@
 /* The master: placement, limits, drivers, loss, recovery. Covers Spark's MasterSuite and cases that it omits. */
 #include "standalone/core/master_fixture.h"
+#include "unit/cases.h"
 
 #include <stdlib.h>
 
@@ -138,6 +139,8 @@ static void the_policy_selects(void **state)
                 {WORKER_BY_ID, true, "w1 w2 "},     {WORKER_BY_ID, false, "w1 w1 "},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: selection %d, spread %d, launched \"%s\"", i, cases[i].selection,
+                           cases[i].spread, cases[i].launched ? cases[i].launched : "(none)");
                 struct master_config config = by_id;
                 struct app_spec spec = app_spec("a", 128, 2, 4);
                 _cleanup_(buf_deinit) struct buf launched = BUF_INIT;

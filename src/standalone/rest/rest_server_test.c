@@ -7,6 +7,7 @@
 #include "standalone/core/master_fixture.h"
 
 #include "web/web_site_fixture.h"
+#include "unit/cases.h"
 
 #include <jansson.h>
 
@@ -193,6 +194,9 @@ static void paths_that_are_none(void **state)
                 {"/v1/foo", "Unknown protocol version 'v1'.", 468},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: path \"%s\", message \"%s\", status %d", i,
+                           cases[i].path ? cases[i].path : "(none)", cases[i].message ? cases[i].message : "(none)",
+                           cases[i].status);
                 _cleanup_free_ char *message = mem_printf("%s%s", cases[i].message, please);
                 ask("GET", cases[i].path, "");
                 assert_error(cases[i].status, message);
@@ -367,6 +371,8 @@ static void malformed_requests(void **state)
                  "Malformed request: spark.driver.extraJavaOptions"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: body \"%s\", message \"%s\"", i, cases[i].body ? cases[i].body : "(none)",
+                           cases[i].message ? cases[i].message : "(none)");
                 create(cases[i].body);
                 assert_error(400, cases[i].message);
         }
@@ -411,6 +417,8 @@ static void names_decide_what_a_driver_is(void **state)
                 {"s3a://b/k.jar#app.so", -ENOTSUP},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: url \"%s\", result %d", i, cases[i].url ? cases[i].url : "(none)",
+                           cases[i].result);
                 enum driver_kind kind = DRIVER_JVM;
                 assert_int_equal(driver_check(cases[i].url, &t.conf, &kind, NULL), cases[i].result);
                 assert_int_equal(kind, cases[i].result ? DRIVER_JVM : DRIVER_NATIVE);
@@ -432,6 +440,8 @@ static void only_allowed_resources(void **state)
                 {"file:/etc/a.so", false},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: url \"%s\", taken %d", i, cases[i].url ? cases[i].url : "(none)",
+                           cases[i].taken);
                 _cleanup_free_ char *body = mem_printf(
                         REQUEST "\"appResource\":\"%s\",\"mainClass\":\"main\",\"sparkProperties\":{}}", cases[i].url);
                 create(body);
@@ -491,6 +501,10 @@ static void accepts_only_callers_with_the_token(void **state)
         conf_set(&t.conf, "spark.firesteel.rest.token", "Open-Sesame");
         start_server();
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: authorization \"%s\", method \"%s\", path \"%s\", status %d", i,
+                           cases[i].authorization ? cases[i].authorization : "(none)",
+                           cases[i].method ? cases[i].method : "(none)", cases[i].path ? cases[i].path : "(none)",
+                           cases[i].status);
                 ask_as(&(struct rest_call){.authorization = cases[i].authorization}, cases[i].method, cases[i].path,
                        "");
                 if (t.status != cases[i].status)
@@ -541,6 +555,11 @@ static void refuses_posts_that_browsers_can_send(void **state)
                 {"a sandboxed page", "application/json", "null", "{}", 403},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: label \"%s\", content_type \"%s\", origin \"%s\", body \"%s\", status %d", i,
+                           cases[i].label ? cases[i].label : "(none)",
+                           cases[i].content_type ? cases[i].content_type : "(none)",
+                           cases[i].origin ? cases[i].origin : "(none)", cases[i].body ? cases[i].body : "(none)",
+                           cases[i].status);
                 struct rest_call headers = {.content_type = cases[i].content_type, .origin = cases[i].origin};
                 ask_as(&headers, "POST", "/v1/submissions/killall", cases[i].body);
                 if (t.status != cases[i].status)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kubernetes/api/kube_fixture.h"
 #include "submit/prepare/submission.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -165,6 +166,8 @@ static void the_driver_s_end_is_the_client_s(void **state)
                     {"{\"phase\":\"Failed\",\"reason\":\"Evicted\"}", 1},
                     {"", 1}};
         for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+                CASE_LABEL("%zu of ends: status \"%s\", code %d", i, ends[i].status ? ends[i].status : "(none)",
+                           ends[i].code);
                 if (i)
                         begin(NULL);
                 ending = ends[i].status;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "launch/resolve_uri.h"
+#include "unit/cases.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -361,6 +362,8 @@ static void the_name_comes_from_the_first_that_has_one(void **state)
         const char *const set[] = {"SPARK_YARN_APP_NAME=from yarn", "YARN_CONF_DIR=", NULL};
         environment = set;
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: line \"%s\", name \"%s\"", i, cases[i].line ? cases[i].line : "(none)",
+                           cases[i].name ? cases[i].name : "(none)");
                 struct submit_arguments a;
                 assert_int_equal(understand(&a, cases[i].line, NULL, NULL), 0);
                 assert_string_equal(a.value[SUBMIT_NAME], cases[i].name);

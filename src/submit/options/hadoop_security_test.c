@@ -2,6 +2,7 @@
 #include "submit/options/hadoop_security.h"
 
 #include "base/mem.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,9 @@ static void short_names(void **state)
                 const char *principal, *name;
         } cases[] = {{"alice", "alice"}, {"alice@R", "alice"}, {"hdfs/host@R", "hdfs"}, {"", ""}};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: principal \"%s\", name \"%s\"", i,
+                           cases[i].principal ? cases[i].principal : "(none)",
+                           cases[i].name ? cases[i].name : "(none)");
                 _cleanup_free_ char *name = kerberos_short_name(cases[i].principal);
                 assert_string_equal(name, cases[i].name);
         }

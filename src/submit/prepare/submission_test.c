@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "submit/options/arguments.h"
+#include "unit/cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -514,6 +515,8 @@ static void what_is_only_unwise_is_warned_of(void **state)
                  "when spark.submit.proxyUser.allowCustomClasspathInClusterMode is disabled"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                CASE_LABEL("%zu of cases: line \"%s\", message \"%s\"", i, cases[i].line ? cases[i].line : "(none)",
+                           cases[i].message ? cases[i].message : "(none)");
                 struct submit_arguments a;
                 struct submission s = SUBMISSION_INIT;
                 assert_int_equal(understand(&a, cases[i].line, &s, NULL), 0);
