@@ -183,7 +183,7 @@ def test_without_spark_home_there_is_one_clear_line(home, program, words):
 
 
 @pytest.mark.parametrize("words, message", [
-    (["--master", "yarn"], "submitting to YARN in cluster mode is not built yet"),
+    (["--master", "yarn"], "Firesteel cannot submit to YARN in cluster mode"),
 ])
 def test_managers_to_come_say_so(home, words, message):
     (home / "x.jar").touch()

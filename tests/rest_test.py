@@ -163,7 +163,7 @@ def test_a_master_that_dies_after_it_accepted_gets_nobody_to_submit_again():
         done = submit(server.url)
         assert done.status == 0 and len(server.asked("create")) == 1
         assert "Falling back" not in done.error and "Submission successfully created as driver-7" in done.error
-        assert f"ERROR {INFO}The state of driver driver-7 is not known: Unable to connect to server" in done.error
+        assert f"ERROR {INFO}The state of driver driver-7 is unknown: Unable to connect to server" in done.error
 
 
 def test_a_prefix_a_slash_and_ipv6():

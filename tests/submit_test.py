@@ -133,13 +133,13 @@ def test_what_spark_env_leaves_running_is_not_waited_for(folder):
     (["nonexistent.so"], "nonexistent.so: No such file or directory"),
     (["local:///opt/app/nonexistent.so"], "application /opt/app/nonexistent.so: No such file or directory"),
     (["x.jar"], "is a Java archive"),
-    (["known.txt"], "application known.txt is not a jar, and its name ends in none of .so, .c, .jar, .py and .R"),
+    (["known.txt"], "application known.txt is not a jar, and its name does not end in .so, .c, .jar, .py or .R"),
     (["unknown.txt"], "unknown.txt does not exist"),
-    (["--master", "yarn", "x.so"], "submitting to YARN in client mode is not built yet"),
+    (["--master", "yarn", "x.so"], "Firesteel cannot submit to YARN in client mode"),
     (["--master", "mesos://h:5050", "x.so"], "Master must either be yarn or start with spark, k8s, or local"),
     (["--master", "spark:127.0.0.1", "echo.c"], "Could not parse Master URL: 'spark:127.0.0.1' (as in spark://host:port"),
     (["--conf", "spark.firesteel.compat=3.5", "--master", "mesos://h:5050", "echo.c"],
-     "submitting to Mesos in client mode is not built yet"),
+     "Firesteel cannot submit to Mesos in client mode"),
     (["s3x://b/x.so"], "No FileSystem for scheme \"s3x\""),
     (["--kill", "driver-1", "--master", "local"],
      "No external SparkSubmitOperations clients found for master url: 'local'"),
@@ -336,7 +336,7 @@ def test_a_manager_that_is_not_built_is_refused_before_anything_is_fetched(tmp_p
                                               DEFAULT_ARTIFACT_REPOSITORY=url), check=False)
     assert done.returncode == 1
     assert begun.empty()
-    assert done.stderr == (f"Error: submitting to {manager} is not built yet: --dry-run shows what would be submitted\n")
+    assert done.stderr == (f"Error: Firesteel cannot submit to {manager}: --dry-run shows what would be submitted\n")
 
 
 def test_a_signal_while_the_application_runs_leaves_nothing(tmp_path):

@@ -1,9 +1,9 @@
 /*
  * See launcher_server.h.
  *
- * A connection is a guest until its Hello names a secret that is expected; then it is the connection of that client,
- * and the secret is forgotten. Guests are few: beyond MAX_UNAUTHORIZED_PEERS one of them goes. Connections are freed
- * when libuv has closed their handles, the server after the last of them.
+ * A connection is unauthorized until its Hello contains an expected secret. It then belongs to that client, and the
+ * secret is no longer valid. The server closes unauthorized connections beyond MAX_UNAUTHORIZED_PEERS. A connection is
+ * freed when libuv has closed its handles, and the server after its last connection.
  */
 #include "submit/launcher_server.h"
 
@@ -15,22 +15,22 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define HELLO_WITHIN_MS 10000 /* Spark's spark.launcher.childConectionTimeout */
+#define HELLO_TIMEOUT_MS 10000 /* Spark's spark.launcher.childConectionTimeout */
 enum { MAX_UNAUTHORIZED_PEERS = 64 };
 
-struct connection {
+struct launcher_connection {
         struct launcher_server *server;
-        void *client; /* NULL: a guest */
+        void *client; /* NULL: unauthorized */
         int fd;
         uv_poll_t watch;
-        uv_timer_t timer; /* of a guest */
-        int handles;      /* that are still to be closed */
+        uv_timer_t timer; /* runs while unauthorized */
+        int handles;      /* not yet closed */
         bool closing;
         struct launcher_reader reader;
         struct launcher_writer writer;
 };
 
-struct expected {
+struct expected_client {
         void *client;
         char secret[LAUNCHER_SECRET_SIZE];
 };
@@ -38,16 +38,16 @@ struct expected {
 struct launcher_server {
         uv_loop_t *loop;
         const struct launcher_client_ops *ops;
-        int fd, port, guests;
+        int fd, port, unauthorized;
         bool closing, listener_closed;
         uv_poll_t watch;
-        VEC(struct expected) expected;
-        VEC(struct connection *) connections; /* until they are freed */
+        VEC(struct expected_client) expected;
+        VEC(struct launcher_connection *) connections; /* until freed */
 };
 
-/* ----------------------------------------------------------------------------------------------------- the end */
+/* ---------------------------------------------------------------------------------------------------------- closing */
 
-static void free_if_done(struct launcher_server *s)
+static void launcher_server_free_if_done(struct launcher_server *s)
 {
         if (!s->closing || !s->listener_closed || s->connections.len > 0)
                 return;
@@ -56,9 +56,9 @@ static void free_if_done(struct launcher_server *s)
         free(s);
 }
 
-static void connection_closed(uv_handle_t *handle)
+static void launcher_connection_on_closed(uv_handle_t *handle)
 {
-        struct connection *c = handle->data;
+        struct launcher_connection *c = handle->data;
         struct launcher_server *s = c->server;
         if (--c->handles > 0)
                 return;
@@ -71,111 +71,111 @@ static void connection_closed(uv_handle_t *handle)
         close(c->fd);
         launcher_reader_deinit(&c->reader);
         free(c);
-        free_if_done(s);
+        launcher_server_free_if_done(s);
 }
 
-static void launcher_server_end(struct connection *c)
+static void launcher_connection_close(struct launcher_connection *c)
 {
         if (c->closing)
                 return;
         c->closing = true;
         if (!c->client)
-                c->server->guests--;
+                c->server->unauthorized--;
         uv_poll_stop(&c->watch);
-        uv_close((uv_handle_t *)&c->watch, connection_closed);
-        uv_close((uv_handle_t *)&c->timer, connection_closed);
+        uv_close((uv_handle_t *)&c->watch, launcher_connection_on_closed);
+        uv_close((uv_handle_t *)&c->timer, launcher_connection_on_closed);
 }
 
-static void end_and_tell(struct connection *c)
+static void launcher_connection_close_and_notify(struct launcher_connection *c)
 {
         void *client = c->closing ? NULL : c->client;
-        launcher_server_end(c);
+        launcher_connection_close(c);
         if (client)
-                c->server->ops->left(client);
+                c->server->ops->on_disconnect(client);
 }
 
-/* ----------------------------------------------------------------------------------------------------- hearing */
+/* -------------------------------------------------------------------------------------------------------- receiving */
 
-/* Takes the same time for every wrong secret of the right length. */
-static bool same_secret(const char *expected, const char *said)
+/* Compares in constant time if the lengths are equal. */
+static bool launcher_secret_equals(const char *expected, const char *actual)
 {
         unsigned char differ = 0;
-        if (strlen(said) != LAUNCHER_SECRET_SIZE - 1)
+        if (strlen(actual) != LAUNCHER_SECRET_SIZE - 1)
                 return false;
         for (size_t i = 0; i < LAUNCHER_SECRET_SIZE - 1; i++)
-                differ |= (unsigned char)(expected[i] ^ said[i]);
+                differ |= (unsigned char)(expected[i] ^ actual[i]);
         return differ == 0;
 }
 
-/* The guest becomes its client's connection; false for a secret that is nobody's. */
-static bool launcher_server_admit(struct connection *c, const char *secret)
+/* Binds the connection to the client with this secret. Returns false for an unknown secret. */
+static bool launcher_connection_authorize(struct launcher_connection *c, const char *secret)
 {
         struct launcher_server *s = c->server;
         for (size_t i = 0; secret && i < s->expected.len; i++) {
-                if (!same_secret(s->expected.data[i].secret, secret))
+                if (!launcher_secret_equals(s->expected.data[i].secret, secret))
                         continue;
                 c->client = s->expected.data[i].client;
                 s->expected.data[i] = s->expected.data[--s->expected.len];
-                s->guests--;
+                s->unauthorized--;
                 uv_timer_stop(&c->timer);
                 return true;
         }
         return false;
 }
 
-static bool may_say(struct connection *c, const struct launcher_message *m)
+static bool launcher_connection_accepts(struct launcher_connection *c, const struct launcher_message *m)
 {
         if (!c->client)
-                return m->kind == LAUNCHER_HELLO && launcher_server_admit(c, m->text);
+                return m->kind == LAUNCHER_HELLO && launcher_connection_authorize(c, m->text);
         return m->kind == LAUNCHER_SET_APP_ID || m->kind == LAUNCHER_SET_STATE;
 }
 
-static void launcher_server_hear(uv_poll_t *watch, int status, int events)
+static void launcher_connection_on_readable(uv_poll_t *watch, int status, int events)
 {
-        struct connection *c = watch->data;
+        struct launcher_connection *c = watch->data;
         char data[MAX_LAUNCHER_MESSAGE];
         ssize_t n = recv(c->fd, data, sizeof(data), 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
         if (n <= 0) {
-                end_and_tell(c);
+                launcher_connection_close_and_notify(c);
                 return;
         }
         launcher_reader_feed(&c->reader, data, (size_t)n);
         struct launcher_message m;
         int r;
         while (!c->closing && (r = launcher_reader_next(&c->reader, &m, NULL)) != 0) {
-                if (r > 0 && may_say(c, &m))
-                        c->server->ops->said(c->client, &m);
+                if (r > 0 && launcher_connection_accepts(c, &m))
+                        c->server->ops->on_message(c->client, &m);
                 else
-                        end_and_tell(c);
+                        launcher_connection_close_and_notify(c);
                 if (r > 0)
                         launcher_message_deinit(&m);
         }
 }
 
-static void too_late(uv_timer_t *timer)
+static void launcher_connection_on_timeout(uv_timer_t *timer)
 {
-        end_and_tell(timer->data);
+        launcher_connection_close_and_notify(timer->data);
 }
 
-static void launcher_server_make_room(struct launcher_server *s)
+static void launcher_server_evict_unauthorized(struct launcher_server *s)
 {
-        for (size_t i = 0; s->guests >= MAX_UNAUTHORIZED_PEERS && i < s->connections.len; i++) {
-                struct connection *c = s->connections.data[i];
+        for (size_t i = 0; s->unauthorized >= MAX_UNAUTHORIZED_PEERS && i < s->connections.len; i++) {
+                struct launcher_connection *c = s->connections.data[i];
                 if (!c->client && !c->closing)
-                        launcher_server_end(c);
+                        launcher_connection_close(c);
         }
 }
 
-static void launcher_server_guest(uv_poll_t *watch, int status, int events)
+static void launcher_server_on_connection(uv_poll_t *watch, int status, int events)
 {
         struct launcher_server *s = watch->data;
         int fd = socket_accept(s->fd);
         if (fd < 0)
                 return;
-        launcher_server_make_room(s);
-        struct connection *c = new0(struct connection);
+        launcher_server_evict_unauthorized(s);
+        struct launcher_connection *c = new0(struct launcher_connection);
         c->server = s;
         c->fd = fd;
         if (uv_poll_init(s->loop, &c->watch, fd) != 0) {
@@ -186,13 +186,13 @@ static void launcher_server_guest(uv_poll_t *watch, int status, int events)
         uv_timer_init(s->loop, &c->timer);
         c->watch.data = c->timer.data = c;
         c->handles = 2;
-        s->guests++;
+        s->unauthorized++;
         vec_push(&s->connections, c);
-        uv_poll_start(&c->watch, UV_READABLE, launcher_server_hear);
-        uv_timer_start(&c->timer, too_late, HELLO_WITHIN_MS, 0);
+        uv_poll_start(&c->watch, UV_READABLE, launcher_connection_on_readable);
+        uv_timer_start(&c->timer, launcher_connection_on_timeout, HELLO_TIMEOUT_MS, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- from outside */
+/* ------------------------------------------------------------------------------------------------- public functions */
 
 int launcher_server_new(uv_loop_t *loop, const struct launcher_client_ops *ops, struct launcher_server **server,
                         struct fst_error *error)
@@ -207,20 +207,20 @@ int launcher_server_new(uv_loop_t *loop, const struct launcher_client_ops *ops, 
         if (r) {
                 close(fd);
                 free(s);
-                return error_set(error, r, "watching the launcher's socket: %s", strerror(-r));
+                return error_set(error, r, "cannot watch the launcher's socket: %s", strerror(-r));
         }
         s->watch.data = s;
-        uv_poll_start(&s->watch, UV_READABLE, launcher_server_guest);
+        uv_poll_start(&s->watch, UV_READABLE, launcher_server_on_connection);
         *server = s;
         return 0;
 }
 
-static void listener_closed(uv_handle_t *handle)
+static void launcher_server_on_listener_closed(uv_handle_t *handle)
 {
         struct launcher_server *s = handle->data;
         close(s->fd);
         s->listener_closed = true;
-        free_if_done(s);
+        launcher_server_free_if_done(s);
 }
 
 void launcher_server_close(struct launcher_server *s)
@@ -229,9 +229,9 @@ void launcher_server_close(struct launcher_server *s)
                 return;
         s->closing = true;
         for (size_t i = 0; i < s->connections.len; i++)
-                launcher_server_end(s->connections.data[i]);
+                launcher_connection_close(s->connections.data[i]);
         uv_poll_stop(&s->watch);
-        uv_close((uv_handle_t *)&s->watch, listener_closed);
+        uv_close((uv_handle_t *)&s->watch, launcher_server_on_listener_closed);
 }
 
 int launcher_server_port(const struct launcher_server *s)
@@ -246,13 +246,13 @@ int launcher_server_expect(struct launcher_server *s, void *client, char secret[
                 return -errno;
         for (size_t i = 0; i < sizeof(random); i++)
                 snprintf(secret + 2 * i, 3, "%02x", random[i]);
-        struct expected e = {.client = client};
+        struct expected_client e = {.client = client};
         memcpy(e.secret, secret, LAUNCHER_SECRET_SIZE);
         vec_push(&s->expected, e);
         return 0;
 }
 
-static struct connection *launcher_server_connection_of(struct launcher_server *s, const void *client)
+static struct launcher_connection *launcher_server_find_connection(struct launcher_server *s, const void *client)
 {
         for (size_t i = 0; i < s->connections.len; i++) {
                 if (s->connections.data[i]->client == client && !s->connections.data[i]->closing)
@@ -263,9 +263,9 @@ static struct connection *launcher_server_connection_of(struct launcher_server *
 
 void launcher_server_forget(struct launcher_server *s, void *client)
 {
-        struct connection *c = launcher_server_connection_of(s, client);
+        struct launcher_connection *c = launcher_server_find_connection(s, client);
         if (c)
-                launcher_server_end(c);
+                launcher_connection_close(c);
         for (size_t i = 0; i < s->expected.len; i++) {
                 if (s->expected.data[i].client == client) {
                         s->expected.data[i] = s->expected.data[--s->expected.len];
@@ -276,12 +276,12 @@ void launcher_server_forget(struct launcher_server *s, void *client)
 
 int launcher_server_stop_client(struct launcher_server *s, void *client)
 {
-        struct connection *c = launcher_server_connection_of(s, client);
+        struct launcher_connection *c = launcher_server_find_connection(s, client);
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         if (!c)
                 return -ENOTCONN;
         int r = launcher_writer_put(&c->writer, &(struct launcher_message){.kind = LAUNCHER_STOP}, &out, NULL);
-        /* Some hundred bytes: what does not go at once goes to nobody. */
+        /* A message of some hundred bytes fits into the socket buffer of a healthy peer. */
         if (r == 0 && send(c->fd, out.data, out.len, MSG_NOSIGNAL) != (ssize_t)out.len)
                 r = -ENOTCONN;
         return r;

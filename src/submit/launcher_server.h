@@ -1,12 +1,12 @@
 /*
- * The launcher's side of Spark's launcher socket: hears of the applications that this process started, and tells them
- * to stop. What Spark's LauncherServer does, on a loop.
+ * The server side of Spark's launcher socket, on a libuv loop (Spark: LauncherServer). It receives the states of the
+ * applications that this process started and sends them Stop.
  *
- * Each application is expected with a secret of its own, which is good for one connection. Whoever connects has ten
- * seconds to say it, in one message of known size, and is heard no further without it. Only the loopback is listened
- * at.
+ * Each application gets its own secret, which is valid for one connection. A peer must send the secret within ten
+ * seconds, in one message of bounded size. The server closes any other connection. It listens on the loopback interface
+ * only.
  *
- * Everything happens on the loop's thread.
+ * All functions and callbacks run on the loop's thread.
  */
 #pragma once
 
@@ -17,29 +17,35 @@
 struct fst_error;
 struct launcher_server;
 
-/* 64 digits and a NUL. */
+/* 64 hexadecimal digits and a NUL. */
 #define LAUNCHER_SECRET_SIZE 65
 
 struct launcher_client_ops {
-        /* It said Hello, or SetAppId or SetState afterwards. @m is borrowed. */
-        void (*said)(void *client, const struct launcher_message *m);
-        /* Its connection has ended, by itself or for saying what it may not. Not after launcher_server_forget. */
-        void (*left)(void *client);
+        /* The application sent Hello, or later SetAppId or SetState. @m is borrowed. */
+        void (*on_message)(void *client, const struct launcher_message *m);
+        /*
+         * The connection ended, or the server closed it after an invalid message. Not called after
+         * launcher_server_forget.
+         */
+        void (*on_disconnect)(void *client);
 };
 
 int launcher_server_new(uv_loop_t *loop, const struct launcher_client_ops *ops, struct launcher_server **server,
                         struct fst_error *error);
 
-/* Close everything. The loop must be run until it has nothing to do, which frees the server. NULL is allowed. */
+/* Closes everything. The caller must then run the loop until it is empty, which frees the server. NULL is allowed. */
 void launcher_server_close(struct launcher_server *server);
 
 int launcher_server_port(const struct launcher_server *server);
 
-/* Expect @client, which is to say @secret (filled in). 0, or -errno when the system has no random numbers. */
+/*
+ * Creates a secret with which @client will connect, and stores it in @secret. Returns 0, or -errno if the system has no
+ * random numbers.
+ */
 int launcher_server_expect(struct launcher_server *server, void *client, char secret[LAUNCHER_SECRET_SIZE]);
 
-/* @client does not connect any more; if it is connected, the connection ends. */
+/* Invalidates the secret of @client, or closes its connection. */
 void launcher_server_forget(struct launcher_server *server, void *client);
 
-/* Say Stop: 0, or -ENOTCONN. */
+/* Sends Stop. Returns 0, or -ENOTCONN. */
 int launcher_server_stop_client(struct launcher_server *server, void *client);

@@ -1,9 +1,9 @@
 /*
  * The native launcher; see native_launcher.h.
  *
- * Order: first everything that can be wrong without touching the application (its master, its kind), then the
- * configuration, then the application. Crash reports and signals are set up right before foreign code can run:
- * loading a module runs its constructors.
+ * Order: first the checks that need no application (master, kind), then the configuration, then the application. Crash
+ * reports and signal handlers are installed right before foreign code can run, because loading a module runs its
+ * constructors.
  */
 #include "submit/native_launcher.h"
 
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int check_master(const struct submit_arguments *a, struct fst_error *error)
+static int native_launcher_check_master(const struct submit_arguments *a, struct fst_error *error)
 {
         const struct cluster_manager_class *manager;
         struct master_url url;
@@ -34,8 +34,11 @@ static int check_master(const struct submit_arguments *a, struct fst_error *erro
                                     &url, error);
 }
 
-/* Where @uri is on this machine, "local:" naming what is on all machines; NULL: elsewhere. The caller owns it. */
-static char *path_here(const char *uri)
+/*
+ * The path of @uri on this machine ("local:" names a file on every machine), or NULL for a remote URI. Owned by the
+ * caller.
+ */
+static char *native_launcher_local_path(const char *uri)
 {
         struct uri parts;
         if (uri_parse(uri, &parts) && uri_has_scheme(&parts, "local") && !parts.opaque)
@@ -43,20 +46,22 @@ static char *path_here(const char *uri)
         return uri_local_path(uri);
 }
 
-/* Where the application lies: as it was given, or where preparing has put it, which is first in the class path but for
- * the working directory of a driver's pod. NULL: elsewhere. The caller owns it. */
-static char *application_path(const struct submit_arguments *a, const struct submission *s)
+/*
+ * The path of the application: as given, or where preparing put it, which is the first class path entry except for the
+ * working directory of a driver's pod. NULL for a remote application. Owned by the caller.
+ */
+static char *native_launcher_application_path(const struct submit_arguments *a, const struct submission *s)
 {
-        char *given = path_here(a->application);
+        char *given = native_launcher_local_path(a->application);
         size_t i = s->classpath.len > 0 && strcmp(s->classpath.data[0], ".") == 0;
-        return given || i >= s->classpath.len ? given : path_here(s->classpath.data[i]);
+        return given || i >= s->classpath.len ? given : native_launcher_local_path(s->classpath.data[i]);
 }
 
 bool native_application_is_at(const char *resource)
 {
         static const char elf[4] = {0x7f, 'E', 'L', 'F'};
         char start[sizeof(elf)];
-        _cleanup_free_ char *path = path_here(resource);
+        _cleanup_free_ char *path = native_launcher_local_path(resource);
         FILE *file = path ? fopen(path, "re") : NULL;
         bool is = file && fread(start, 1, sizeof(start), file) == sizeof(start) && memcmp(start, elf, sizeof(elf)) == 0;
         if (file)
@@ -66,13 +71,14 @@ bool native_application_is_at(const char *resource)
 
 int submit_launch(const struct submit_arguments *a, const struct submission *s, int *status, struct fst_error *error)
 {
-        static struct fst_conf conf; /* for the whole life of the process */
-        _cleanup_free_ char *path = application_path(a, s);
-        int r = check_master(a, error);
+        static struct fst_conf conf; /* lives as long as the process */
+        _cleanup_free_ char *path = native_launcher_application_path(a, s);
+        int r = native_launcher_check_master(a, error);
         if (r < 0)
                 return r;
         if (!path)
-                return error_set(error, -ENOTSUP, "application %s names no file on this machine", a->application);
+                return error_set(error, -ENOTSUP, "application %s is not a file on this machine: name a local path",
+                                 a->application);
         conf_init(&conf);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&s->conf, e));)
                 conf_set(&conf, e->key, e->value);

@@ -1,6 +1,6 @@
 /*
- * Dispatch; see runner.h. Whether a JVM is needed is decided before anything is prepared: SparkSubmit in that JVM
- * prepares again from the same words, and files would be downloaded twice.
+ * Dispatch; see submit_main.h. Decides whether a JVM is needed before it prepares anything, because SparkSubmit in that
+ * JVM prepares again from the same words and would download files twice.
  */
 #include "submit/submit_main.h"
 
@@ -36,8 +36,8 @@ int runner_exec(const char *what, int n, char *const *words, int *status, struct
         return java_launch(JAVA_CLASS_SUBMIT, n, words, false, status, error);
 }
 
-/* What kind of application another process has to run, NULL for a native one. */
-static const char *foreign_kind(const char *resource)
+/* The kind of application that another process must run, or NULL for a native application. */
+static const char *submit_main_foreign_kind(const char *resource)
 {
         const char *home = getenv("SPARK_HOME");
         if (submit_is_shell(resource))
@@ -65,8 +65,8 @@ static int submit_main_prepare(struct submit_arguments *a, struct submission *s,
         return r;
 }
 
-/* The driver runs in the cluster. A master that is not a REST server is asked through its legacy gateway. */
-static int run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
+/* Submits in cluster mode. If a master has no REST server, prepares again for its legacy gateway. */
+static int submit_main_run_in_cluster(struct submit_arguments *a, int *status, struct fst_error *error)
 {
         bool force_legacy = false;
         for (;;) {
@@ -89,8 +89,8 @@ static const char *submit_main_environment(const char *name)
         return getenv(name);
 }
 
-/* A native driver reads its files itself and knows no other file system than this machine's. */
-static int bring_files(struct submission *s, struct remote_files *files, struct fst_error *error)
+/* A native driver reads its files itself, and only from this machine's file system. */
+static int submit_main_fetch_files(struct submission *s, struct remote_files *files, struct fst_error *error)
 {
         static const char *const lists[] = {"spark.files", "spark.archives"};
         for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
@@ -123,8 +123,8 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
                 r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = submit_main_environment},
                                      &files, error);
         if (r == 0)
-                r = bring_files(&s, files, error);
-        /* Libraries of the application are to find the tickets; there is no other thread yet. */
+                r = submit_main_fetch_files(&s, files, error);
+        /* The application's libraries must find the tickets. No other thread runs yet. */
         if (r == 0 && s.ticket_cache)
                 setenv("KRB5CCNAME", s.ticket_cache, 1);
         if (r == 0)
@@ -135,7 +135,7 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
         return r;
 }
 
-/* --kill and --status. */
+/* Runs --kill or --status. */
 static int submit_main_operate(const struct submit_arguments *a, int *status, struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
@@ -149,7 +149,7 @@ static int submit_main_operate(const struct submit_arguments *a, int *status, st
 bool runner_is_foreign(const struct submit_arguments *a)
 {
         return a->action == SUBMIT_ACTION_SUBMIT && !a->dry_run && !submit_arguments_cluster_mode(a) &&
-               foreign_kind(a->primary_resource);
+               submit_main_foreign_kind(a->primary_resource);
 }
 
 int runner_run(struct submit_arguments *a, int n, char *const *words, int *status, struct fst_error *error)
@@ -158,8 +158,8 @@ int runner_run(struct submit_arguments *a, int n, char *const *words, int *statu
         if (a->action != SUBMIT_ACTION_SUBMIT)
                 return submit_main_operate(a, status, error);
         if (submit_arguments_cluster_mode(a))
-                return run_in_cluster(a, status, error);
-        const char *kind = foreign_kind(a->primary_resource);
+                return submit_main_run_in_cluster(a, status, error);
+        const char *kind = submit_main_foreign_kind(a->primary_resource);
         if (!kind)
                 return submit_main_run_native(a, status, error);
         _cleanup_free_ char *what = mem_printf("application %s is %s, which", a->application, kind);

@@ -1,9 +1,10 @@
 /*
- * Applications whose driver runs on this machine: a child process each, `firesteel submit` with the handle's words,
- * which becomes whatever the words ask for and connects back over the launcher socket.
+ * Applications whose driver runs on this machine: each is a child process `firesteel submit` with the handle's words.
+ * The child execs what the words ask for and connects back to the launcher socket.
  *
- * A final state is told when the process is gone and what it said was heard, as its exit status may make FAILED of
- * FINISHED, and LOST of nothing said: Spark's ChildProcAppHandle. Everything here is on the loop's thread.
+ * The handle gets its final state after the process ended and all its messages were read, because a nonzero exit status
+ * turns FINISHED into FAILED, and a process that sent no final state is LOST (Spark: ChildProcAppHandle). Everything
+ * runs on the loop's thread.
  */
 #include "submit/api/submitter.h"
 
@@ -14,30 +15,30 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* How long a connection may outlive its process: something that the application left behind may hold it. */
+/* How long a connection may outlive its process. A process that the application left behind may hold it open. */
 #define LINGER_MS 10000
 
 struct child_run {
         fst_submission *app; /* a reference */
-        struct child *child; /* NULL: it has ended */
+        struct child *child; /* NULL: it ended */
         uv_timer_t linger;
-        enum launcher_state said; /* a final one that it said; else UNKNOWN */
-        bool connected, has_left, killed;
+        enum launcher_state reported_state; /* the final state that it sent, else UNKNOWN */
+        bool connected, disconnected, killed;
         int wait_status;
 };
 
-static void submit_child_freed(uv_handle_t *handle)
+static void submit_child_on_closed(uv_handle_t *handle)
 {
         free(handle->data);
 }
 
-/* Let go of it: after this nothing happens to it any more. */
+/* Releases the run's loop handles. No callback of the run follows. */
 static void submit_child_drop(struct child_run *run)
 {
         fst_submission *app = run->app;
         launcher_server_forget(app->submitter->launcher, run);
         app->run = NULL;
-        uv_close((uv_handle_t *)&run->linger, submit_child_freed);
+        uv_close((uv_handle_t *)&run->linger, submit_child_on_closed);
 }
 
 void submit_child_forget(fst_submission *app)
@@ -50,34 +51,34 @@ void submit_child_forget(fst_submission *app)
         submit_child_drop(run);
 }
 
-static int exit_status(int wait_status)
+static int submit_child_exit_status(int wait_status)
 {
         return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static int final_state(const struct child_run *run, int status)
+static int submit_child_final_state(const struct child_run *run, int status)
 {
         if (run->killed)
                 return FST_SUBMIT_KILLED;
-        if (status != 0 && (run->said == LAUNCHER_UNKNOWN || run->said == LAUNCHER_FINISHED))
+        if (status != 0 && (run->reported_state == LAUNCHER_UNKNOWN || run->reported_state == LAUNCHER_FINISHED))
                 return FST_SUBMIT_FAILED;
-        return run->said == LAUNCHER_UNKNOWN ? FST_SUBMIT_LOST : (int)run->said;
+        return run->reported_state == LAUNCHER_UNKNOWN ? FST_SUBMIT_LOST : (int)run->reported_state;
 }
 
-/* The process has ended and what it said was heard. */
+/* Sets the final state, after the process ended and its messages were read. */
 static void submit_child_conclude(struct child_run *run)
 {
         fst_submission *app = run->app;
         fst_submitter *s = app->submitter;
-        int status = exit_status(run->wait_status), state = final_state(run, status);
+        int status = submit_child_exit_status(run->wait_status), state = submit_child_final_state(run, status);
         _cleanup_free_ char *error = NULL;
         if (WIFSIGNALED(run->wait_status))
-                error = mem_printf("the application's process was ended by signal %d (%s)", WTERMSIG(run->wait_status),
+                error = mem_printf("signal %d (%s) ended the application's process", WTERMSIG(run->wait_status),
                                    strsignal(WTERMSIG(run->wait_status)));
         else if (status)
                 error = mem_printf("the application's process ended with status %d", status);
         else if (state == FST_SUBMIT_LOST)
-                error = mem_strdup("the application's process ended without having told what became of it");
+                error = mem_strdup("the application's process ended without reporting a final state");
         submit_child_drop(run);
         pthread_mutex_lock(&s->lock);
         app->exit_status = status;
@@ -89,25 +90,25 @@ static void submit_child_conclude(struct child_run *run)
         pthread_mutex_unlock(&s->lock);
 }
 
-static void submit_child_lingered(uv_timer_t *timer)
+static void submit_child_on_linger_timeout(uv_timer_t *timer)
 {
         submit_child_conclude(timer->data);
 }
 
-static void submit_child_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+static void submit_child_on_exit(void *owner, struct child *child, int wait_status, const char *last_words)
 {
         struct child_run *run = owner;
         run->child = NULL;
         run->wait_status = wait_status;
-        if (!run->connected || run->has_left)
+        if (!run->connected || run->disconnected)
                 submit_child_conclude(run);
         else
-                uv_timer_start(&run->linger, submit_child_lingered, LINGER_MS, 0);
+                uv_timer_start(&run->linger, submit_child_on_linger_timeout, LINGER_MS, 0);
 }
 
-/* ---------------------------------------------------------------------------------------------- what it says */
+/* --------------------------------------------------------------------------------------------------------- messages */
 
-static void submit_child_said(void *client, const struct launcher_message *m)
+static void submit_child_on_message(void *client, const struct launcher_message *m)
 {
         struct child_run *run = client;
         fst_submission *app = run->app;
@@ -119,17 +120,17 @@ static void submit_child_said(void *client, const struct launcher_message *m)
                 submission_set_id(app, m->text);
         } else if (m->kind == LAUNCHER_SET_STATE && !launcher_state_is_final(m->state)) {
                 submission_set_state(app, (int)m->state);
-        } else if (m->kind == LAUNCHER_SET_STATE && run->said == LAUNCHER_UNKNOWN) {
-                run->said = m->state;
+        } else if (m->kind == LAUNCHER_SET_STATE && run->reported_state == LAUNCHER_UNKNOWN) {
+                run->reported_state = m->state;
         }
         pthread_mutex_unlock(&app->submitter->lock);
 }
 
-static void submit_child_left(void *client)
+static void submit_child_on_disconnect(void *client)
 {
         struct child_run *run = client;
         fst_submitter *s = run->app->submitter;
-        run->has_left = true;
+        run->disconnected = true;
         pthread_mutex_lock(&s->lock);
         run->app->connected = false;
         pthread_mutex_unlock(&s->lock);
@@ -137,9 +138,10 @@ static void submit_child_left(void *client)
                 submit_child_conclude(run);
 }
 
-const struct launcher_client_ops submit_child_ops = {.said = submit_child_said, .left = submit_child_left};
+const struct launcher_client_ops submit_child_ops = {.on_message = submit_child_on_message,
+                                                     .on_disconnect = submit_child_on_disconnect};
 
-/* ---------------------------------------------------------------------------------------------------- starting */
+/* --------------------------------------------------------------------------------------------------------- starting */
 
 typedef VEC(char *) texts;
 
@@ -150,7 +152,7 @@ static int submit_child_start(struct child_run *run, const char *program, struct
         char secret[LAUNCHER_SECRET_SIZE], port_text[64], secret_text[64 + LAUNCHER_SECRET_SIZE];
         int r = launcher_server_expect(launcher, run, secret);
         if (r < 0)
-                return error_set(error, r, "making a secret for the application: %s", strerror(-r));
+                return error_set(error, r, "cannot create a secret for the application: %s", strerror(-r));
         snprintf(port_text, sizeof(port_text), "_SPARK_LAUNCHER_PORT=%d", launcher_server_port(launcher));
         snprintf(secret_text, sizeof(secret_text), "_SPARK_LAUNCHER_SECRET=%s", secret);
         texts arguments = {0}, environment = {0};
@@ -169,7 +171,7 @@ static int submit_child_start(struct child_run *run, const char *program, struct
                                         .environment = environment.data,
                                         .output = app->out_fd,
                                         .errors = app->err_fd,
-                                        .ended = submit_child_ended,
+                                        .ended = submit_child_on_exit,
                                         .owner = run};
         r = child_start(&app->submitter->loop, &options, &run->child, error);
         vec_deinit(&arguments);

@@ -1,6 +1,4 @@
-/*
- * Handles of submissions: what firesteel/submit.h does with one. See submitter.h for who guards what.
- */
+/* Handles of submissions, the implementation of firesteel/submit.h. submitter.h says what guards each member. */
 #include "submit/api/submitter.h"
 
 #include "base/log.h"
@@ -27,14 +25,14 @@ FST_API int fst_submit_is_final(int state)
         return launcher_state_is_final((enum launcher_state)state);
 }
 
-/* ---------------------------------------------------------------------------------------------------- parsing */
+/* ---------------------------------------------------------------------------------------------------------- parsing */
 
-static const char *environment_variable(const char *name)
+static const char *submit_handle_getenv(const char *name)
 {
         return getenv(name);
 }
 
-static int parse(fst_submission *app, struct fst_error *error)
+static int submit_handle_parse(fst_submission *app, struct fst_error *error)
 {
         int r = submit_arguments_parse(&app->args, (int)app->words.len, app->words.data, error);
         if (r < 0)
@@ -59,7 +57,7 @@ FST_API int fst_submit_parse(fst_submitter *s, int n, const char *const *words, 
         for (int i = 0; i < n; i++)
                 vec_push(&app->words, mem_strdup(words[i]));
         bool quiet = log_set_quiet(true);
-        app->parsed = parse(app, &error);
+        app->parsed = submit_handle_parse(app, &error);
         log_set_quiet(quiet);
         if (app->parsed < 0)
                 app->error = mem_strdup(error_message(&error));
@@ -86,16 +84,16 @@ FST_API void fst_submit_free(fst_submission *app)
         pthread_mutex_unlock(&s->lock);
 }
 
-/* ---------------------------------------------------------------------------------------- before it is started */
+/* ------------------------------------------------------------------------------------------------- before the start */
 
-/* Under the lock: whether the handle may still be changed. */
-static int lock_unstarted(fst_submission *app)
+/* Takes the lock. Returns -EALREADY if the submission was started, so the handle must not change. */
+static int submit_handle_lock_unstarted(fst_submission *app)
 {
         pthread_mutex_lock(&app->submitter->lock);
         return app->started ? -EALREADY : 0;
 }
 
-static int unlock(fst_submission *app, int r)
+static int submit_handle_unlock(fst_submission *app, int r)
 {
         pthread_mutex_unlock(&app->submitter->lock);
         return r;
@@ -103,25 +101,25 @@ static int unlock(fst_submission *app, int r)
 
 FST_API int fst_submit_on_change(fst_submission *app, fst_submit_callback callback, void *context)
 {
-        int r = lock_unstarted(app);
+        int r = submit_handle_lock_unstarted(app);
         if (r == 0) {
                 app->callback = callback;
                 app->context = context;
         }
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
 FST_API int fst_submit_set_env(fst_submission *app, const char *name, const char *value)
 {
         if (!name || !*name || strchr(name, '='))
                 return -EINVAL;
-        int r = lock_unstarted(app);
+        int r = submit_handle_lock_unstarted(app);
         if (r == 0)
                 vec_push(&app->env, (struct env_change){mem_strdup(name), value ? mem_strdup(value) : NULL});
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
-static int duplicate(int fd, int *out)
+static int submit_handle_duplicate_fd(int fd, int *out)
 {
         if (fd < 0) {
                 *out = 0;
@@ -133,21 +131,21 @@ static int duplicate(int fd, int *out)
 
 FST_API int fst_submit_set_output(fst_submission *app, int out_fd, int err_fd)
 {
-        int out, errors, r = duplicate(out_fd, &out);
+        int out, errors, r = submit_handle_duplicate_fd(out_fd, &out);
         if (r < 0)
                 return r;
-        if ((r = duplicate(err_fd, &errors)) < 0) {
+        if ((r = submit_handle_duplicate_fd(err_fd, &errors)) < 0) {
                 if (out)
                         close(out);
                 return r;
         }
-        r = lock_unstarted(app);
+        r = submit_handle_lock_unstarted(app);
         int before[] = {r ? out : app->out_fd, r ? errors : app->err_fd};
         if (r == 0) {
                 app->out_fd = out;
                 app->err_fd = errors;
         }
-        unlock(app, r);
+        submit_handle_unlock(app, r);
         for (int i = 0; i < 2; i++) {
                 if (before[i])
                         close(before[i]);
@@ -159,15 +157,15 @@ FST_API int fst_submit_set_watch(fst_submission *app, int interval_ms)
 {
         if (interval_ms < 0)
                 return -EINVAL;
-        int r = lock_unstarted(app);
+        int r = submit_handle_lock_unstarted(app);
         if (r == 0)
                 app->watch_ms = interval_ms;
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
-/* --------------------------------------------------------------------------------------------------- preparing */
+/* -------------------------------------------------------------------------------------------------------- preparing */
 
-static void keep_warnings(fst_submission *app, char *const *lines, size_t n)
+static void submit_handle_add_warnings(fst_submission *app, char *const *lines, size_t n)
 {
         pthread_mutex_lock(&app->submitter->lock);
         for (size_t i = 0; i < n; i++)
@@ -175,17 +173,17 @@ static void keep_warnings(fst_submission *app, char *const *lines, size_t n)
         pthread_mutex_unlock(&app->submitter->lock);
 }
 
-/* The second time is answered as the first. */
-static int answered(fst_submission *app, int r, struct fst_error *error)
+/* Repeats the result of the first call. */
+static int submit_handle_repeat_result(fst_submission *app, int r, struct fst_error *error)
 {
         pthread_mutex_lock(&app->submitter->lock);
         if (r < 0)
-                error_set(error, r, "%s", app->error ? app->error : "it could not be prepared");
+                error_set(error, r, "%s", app->error ? app->error : "the submission could not be prepared");
         pthread_mutex_unlock(&app->submitter->lock);
         return r;
 }
 
-static void keep_error(fst_submission *app, int r, const struct fst_error *error)
+static void submit_handle_set_error(fst_submission *app, int r, const struct fst_error *error)
 {
         pthread_mutex_lock(&app->submitter->lock);
         if (r < 0)
@@ -196,22 +194,25 @@ static void keep_error(fst_submission *app, int r, const struct fst_error *error
 int submission_complete(fst_submission *app, struct fst_error *error)
 {
         if (app->is_complete)
-                return answered(app, app->complete_result, error);
+                return submit_handle_repeat_result(app, app->complete_result, error);
         app->is_complete = true;
         _cleanup_free_ char *conf_dir = submit_conf_dir();
         _cleanup_free_ char *defaults = conf_dir ? mem_printf("%s/spark-defaults.conf", conf_dir) : NULL;
         int r = submit_arguments_complete(&app->args, defaults && access(defaults, F_OK) == 0 ? defaults : NULL,
-                                          environment_variable, error);
+                                          submit_handle_getenv, error);
         if (r == 0)
-                r = submit_arguments_validate(&app->args, environment_variable, error);
-        keep_warnings(app, app->args.messages.data, app->args.messages.len);
-        keep_error(app, r, error);
+                r = submit_arguments_validate(&app->args, submit_handle_getenv, error);
+        submit_handle_add_warnings(app, app->args.messages.data, app->args.messages.len);
+        submit_handle_set_error(app, r, error);
         app->complete_result = r;
         return r;
 }
 
-/* What spark-submit would print while it prepares goes where the application's standard error goes, if that is said. */
-static FILE *open_progress(const fst_submission *app)
+/*
+ * Opens the stream for spark-submit's output while it prepares: the application's standard error, if the caller set
+ * one.
+ */
+static FILE *submit_handle_open_progress(const fst_submission *app)
 {
         pthread_mutex_lock(&app->submitter->lock);
         int fd = app->err_fd ? fcntl(app->err_fd, F_DUPFD_CLOEXEC, 4) : -1;
@@ -222,7 +223,7 @@ static FILE *open_progress(const fst_submission *app)
         return progress;
 }
 
-static void close_progress(FILE **progress)
+static void submit_handle_close_progress(FILE **progress)
 {
         if (*progress)
                 fclose(*progress);
@@ -235,15 +236,16 @@ int submission_prepare_all(fst_submission *app, struct fst_error *error)
         if (r < 0)
                 return r;
         if (app->is_prepared)
-                return answered(app, app->prepare_result, error);
+                return submit_handle_repeat_result(app, app->prepare_result, error);
         if (app->args.action != SUBMIT_ACTION_SUBMIT)
-                return error_set(error, -EINVAL, "--kill and --status have nothing to prepare");
+                return error_set(error, -EINVAL,
+                                 "--kill and --status cannot be prepared: start them with fst_submit_start");
         app->is_prepared = true;
-        app->prepared.progress = open_progress(app);
+        app->prepared.progress = submit_handle_open_progress(app);
         r = submission_prepare(&app->args, &app->prepared, error);
-        close_progress(&app->prepared.progress);
-        keep_warnings(app, app->prepared.messages.data, app->prepared.messages.len);
-        keep_error(app, r, error);
+        submit_handle_close_progress(&app->prepared.progress);
+        submit_handle_add_warnings(app, app->prepared.messages.data, app->prepared.messages.len);
+        submit_handle_set_error(app, r, error);
         app->prepare_result = r;
         if (r == 0) {
                 char *json = submission_json(&app->prepared);
@@ -264,18 +266,18 @@ FST_API int fst_submit_prepare(fst_submission *app)
         int r = submission_prepare_all(app, &error);
         pthread_mutex_unlock(&app->preparing);
         log_set_quiet(quiet);
-        keep_error(app, r, &error);
+        submit_handle_set_error(app, r, &error);
         error_deinit(&error);
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------- starting and ending */
+/* ---------------------------------------------------------------------------------------------------- start and end */
 
-static bool changes(const fst_submission *app, const char *variable)
+static bool submit_handle_changes_variable(const fst_submission *app, const char *variable)
 {
         size_t n = strcspn(variable, "=");
         if (strncmp(variable, "_SPARK_LAUNCHER_", 16) == 0)
-                return true; /* of this process's own launcher */
+                return true; /* belongs to this process's own launcher */
         for (size_t i = 0; i < app->env.len; i++) {
                 if (strncmp(app->env.data[i].name, variable, n) == 0 && app->env.data[i].name[n] == '\0')
                         return true;
@@ -283,12 +285,12 @@ static bool changes(const fst_submission *app, const char *variable)
         return false;
 }
 
-/* This process's environment with the handle's changes, the last of each name. */
-static char **make_environment(const fst_submission *app)
+/* This process's environment with the handle's submit_handle_changes_variable. The last change of a name wins. */
+static char **submit_handle_make_environment(const fst_submission *app)
 {
         VEC(char *) all = {0};
         for (size_t i = 0; environ[i]; i++) {
-                if (!changes(app, environ[i]))
+                if (!submit_handle_changes_variable(app, environ[i]))
                         vec_push(&all, mem_strdup(environ[i]));
         }
         for (size_t i = 0; i < app->env.len; i++) {
@@ -307,13 +309,13 @@ FST_API int fst_submit_start(fst_submission *app)
 {
         if (app->parsed < 0)
                 return app->parsed;
-        int r = lock_unstarted(app);
+        int r = submit_handle_lock_unstarted(app);
         if (r == 0) {
                 app->started = true;
-                app->environment = make_environment(app);
+                app->environment = submit_handle_make_environment(app);
                 submitter_queue_job(app, JOB_START, submitter_now_ms());
         }
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
 FST_API int fst_submit_wait(fst_submission *app, int timeout_ms)
@@ -326,17 +328,17 @@ FST_API int fst_submit_wait(fst_submission *app, int timeout_ms)
         while (!fst_submit_is_final(app->state) && r == 0 && !s->stopping)
                 r = timeout_ms < 0 ? pthread_cond_wait(&s->changed, &s->lock)
                                    : pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &until);
-        return unlock(app, fst_submit_is_final(app->state));
+        return submit_handle_unlock(app, fst_submit_is_final(app->state));
 }
 
 /* Under the lock. */
-static int check_alive(const fst_submission *app)
+static int submit_handle_check_active(const fst_submission *app)
 {
         return app->started && !fst_submit_is_final(app->state) ? 0 : -ESRCH;
 }
 
-/* Under the lock: a job of the cluster's; what is being submitted only now is ended as soon as it was. */
-static void end_in_cluster(fst_submission *app)
+/* Under the lock: kills the driver. A submission in progress is killed as soon as it is complete. */
+static void submit_handle_kill_driver(fst_submission *app)
 {
         app->cancelled = true;
         if (app->class)
@@ -346,49 +348,49 @@ static void end_in_cluster(fst_submission *app)
 FST_API int fst_submit_stop(fst_submission *app)
 {
         pthread_mutex_lock(&app->submitter->lock);
-        int r = check_alive(app);
+        int r = submit_handle_check_active(app);
         if (r == 0 && app->is_child && !app->connected)
                 r = -ENOTCONN;
         else if (r == 0 && app->is_child)
                 submitter_queue_command(app, COMMAND_STOP);
         else if (r == 0)
-                end_in_cluster(app);
-        return unlock(app, r);
+                submit_handle_kill_driver(app);
+        return submit_handle_unlock(app, r);
 }
 
 FST_API int fst_submit_kill(fst_submission *app)
 {
         pthread_mutex_lock(&app->submitter->lock);
-        int r = check_alive(app);
+        int r = submit_handle_check_active(app);
         if (r == 0 && app->is_child) {
                 app->cancelled = true;
                 submitter_queue_command(app, COMMAND_KILL);
         } else if (r == 0) {
-                end_in_cluster(app);
+                submit_handle_kill_driver(app);
         }
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
 FST_API int fst_submit_refresh(fst_submission *app)
 {
         pthread_mutex_lock(&app->submitter->lock);
-        int r = check_alive(app);
+        int r = submit_handle_check_active(app);
         if (r == 0 && app->is_child)
                 r = -ENOTSUP;
         else if (r == 0)
                 r = app->class ? app->class->refresh(app) : -ESRCH;
-        return unlock(app, r);
+        return submit_handle_unlock(app, r);
 }
 
-/* -------------------------------------------------------------------------------------------------- what is known */
+/* ---------------------------------------------------------------------------------------------------------- queries */
 
-static int read_int(fst_submission *app, const int *field)
+static int submit_handle_read_int(fst_submission *app, const int *field)
 {
         pthread_mutex_lock(&app->submitter->lock);
-        return unlock(app, *field);
+        return submit_handle_unlock(app, *field);
 }
 
-static size_t read_text(fst_submission *app, char *const *field, char *buffer, size_t size)
+static size_t submit_handle_read_text(fst_submission *app, char *const *field, char *buffer, size_t size)
 {
         pthread_mutex_lock(&app->submitter->lock);
         const char *text = *field ? *field : "";
@@ -404,40 +406,40 @@ static size_t read_text(fst_submission *app, char *const *field, char *buffer, s
 
 FST_API int fst_submit_state(fst_submission *app)
 {
-        return read_int(app, &app->state);
+        return submit_handle_read_int(app, &app->state);
 }
 
 FST_API int fst_submit_pid(fst_submission *app)
 {
-        return read_int(app, &app->pid);
+        return submit_handle_read_int(app, &app->pid);
 }
 
 FST_API int fst_submit_exit_status(fst_submission *app)
 {
-        return read_int(app, &app->exit_status);
+        return submit_handle_read_int(app, &app->exit_status);
 }
 
 FST_API size_t fst_submit_id(fst_submission *app, char *buffer, size_t size)
 {
-        return read_text(app, &app->id, buffer, size);
+        return submit_handle_read_text(app, &app->id, buffer, size);
 }
 
 FST_API size_t fst_submit_error(fst_submission *app, char *buffer, size_t size)
 {
-        return read_text(app, &app->error, buffer, size);
+        return submit_handle_read_text(app, &app->error, buffer, size);
 }
 
 FST_API size_t fst_submit_answer(fst_submission *app, char *buffer, size_t size)
 {
-        return read_text(app, &app->answer, buffer, size);
+        return submit_handle_read_text(app, &app->answer, buffer, size);
 }
 
 FST_API size_t fst_submit_prepared(fst_submission *app, char *buffer, size_t size)
 {
-        return read_text(app, &app->json, buffer, size);
+        return submit_handle_read_text(app, &app->json, buffer, size);
 }
 
 FST_API size_t fst_submit_warnings(fst_submission *app, char *buffer, size_t size)
 {
-        return read_text(app, &app->warnings.data, buffer, size);
+        return submit_handle_read_text(app, &app->warnings.data, buffer, size);
 }

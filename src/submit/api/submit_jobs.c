@@ -1,6 +1,6 @@
 /*
- * Jobs of a submitter, on a worker's thread, which blocks for as long as they take: a submission is completed and
- * prepared; then a child process runs it, or its cluster manager's submission_class takes it.
+ * The jobs of a submitter, which run on a worker's thread and may block. A job completes and prepares a submission,
+ * then starts a child process or hands it to the cluster manager's submission_class.
  */
 #include "submit/api/submitter.h"
 
@@ -28,28 +28,30 @@ int submission_intervals(fst_submission *app, int64_t *report_ms, int64_t *away_
         if (r == 0)
                 r = conf_get_ms(&conf, "spark.firesteel.submit.masterTimeout", away_ms, NULL);
         if (r < 0)
-                return error_set(error, -EINVAL,
-                                 "spark.firesteel.submit.reportInterval and masterTimeout must be times");
+                return error_set(
+                        error, -EINVAL,
+                        "spark.firesteel.submit.reportInterval and spark.firesteel.submit.masterTimeout must be "
+                        "times (write 10s or 500ms)");
         if (app->watch_ms >= 0)
                 *report_ms = app->watch_ms;
         return 0;
 }
 
-/* --kill, --status: one request, whose answer is the end of it. */
-static int operate(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
+/* Runs --kill or --status: one request, whose reply completes the handle. */
+static int submit_job_operate(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         const struct cluster_manager_class *manager =
                 cluster_manager_for_request(submit_arguments_master(&app->args), error);
         return manager ? manager->submission->operate(app, worker, error) : -ENOTSUP;
 }
 
-static int submit_to_cluster(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
+static int submit_job_submit_to_cluster(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         int r = submission_prepare_for_cluster(app, false, error);
         return r < 0 ? r : app->prepared.manager->submission->submit(app, worker, error);
 }
 
-static int start_submission(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
+static int submit_job_start(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         pthread_mutex_lock(&app->preparing);
         int r = submission_complete(app, error);
@@ -64,9 +66,9 @@ static int start_submission(fst_submission *app, struct submit_worker *worker, s
         if (cancelled)
                 return 0;
         if (app->args.action != SUBMIT_ACTION_SUBMIT)
-                return operate(app, worker, error);
+                return submit_job_operate(app, worker, error);
         if (submit_arguments_cluster_mode(&app->args))
-                return submit_to_cluster(app, worker, error);
+                return submit_job_submit_to_cluster(app, worker, error);
         pthread_mutex_lock(&app->submitter->lock);
         app->is_child = true;
         submitter_queue_command(app, COMMAND_SPAWN);
@@ -79,6 +81,6 @@ void submit_job_run(fst_submission *app, enum submit_job kind, struct submit_wor
         struct fst_error error = FST_ERROR_INIT;
         if (kind != JOB_START)
                 app->class->job(app, kind, worker);
-        else if (start_submission(app, worker, &error) < 0)
+        else if (submit_job_start(app, worker, &error) < 0)
                 submission_fail(app, &error);
 }

@@ -1,4 +1,4 @@
-/* Threads, queues and callbacks of a submitter; see submitter.h. */
+/* The threads, queues and callbacks of a submitter; see submitter.h. */
 #include "submit/api/submitter.h"
 
 #include "base/log.h"
@@ -19,7 +19,7 @@ int64_t submitter_now_ms(void)
         return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ----------------------------------------------------------------------------------------- handles, under the lock */
+/* ------------------------------------------------------------------------------------------ handles, under the lock */
 
 static void submitter_release(fst_submission *app)
 {
@@ -85,7 +85,7 @@ void submitter_queue_command(fst_submission *app, enum submit_command kind)
         uv_async_send(&app->submitter->wake);
 }
 
-static void queue_event(fst_submission *app, int event)
+static void submitter_queue_event(fst_submission *app, int event)
 {
         uint64_t one = 1;
         fst_submitter *s = app->submitter;
@@ -93,7 +93,7 @@ static void queue_event(fst_submission *app, int event)
                 return;
         submission_ref(app);
         vec_push(&s->events, (struct queued_event){app, event});
-        (void)!write(s->ready, &one, sizeof(one)); /* fails only when it is readable anyhow */
+        (void)!write(s->ready, &one, sizeof(one)); /* fails only if the descriptor is readable already */
 }
 
 void submission_set_state(fst_submission *app, int state)
@@ -101,7 +101,7 @@ void submission_set_state(fst_submission *app, int state)
         if (app->state == state || fst_submit_is_final(app->state))
                 return;
         app->state = state;
-        queue_event(app, FST_SUBMIT_STATE_CHANGED);
+        submitter_queue_event(app, FST_SUBMIT_STATE_CHANGED);
         pthread_cond_broadcast(&app->submitter->changed);
 }
 
@@ -109,7 +109,7 @@ void submission_set_id(fst_submission *app, const char *id)
 {
         free(app->id);
         app->id = mem_strdup(id);
-        queue_event(app, FST_SUBMIT_INFO_CHANGED);
+        submitter_queue_event(app, FST_SUBMIT_INFO_CHANGED);
 }
 
 void submission_set_error(fst_submission *app, const char *error)
@@ -127,10 +127,13 @@ void submission_fail(fst_submission *app, struct fst_error *error)
         error_deinit(error);
 }
 
-/* ---------------------------------------------------------------------------------------------------- workers */
+/* ---------------------------------------------------------------------------------------------------------- workers */
 
-/* Take the job that is due first: false if none is, with the time of the next in *@next (-1: there is none). */
-static bool take_job(fst_submitter *s, struct queued_job *job, int64_t *next)
+/*
+ * Takes the job that is due first. If none is due, returns false and stores the due time of the next one in *@next, or
+ * -1.
+ */
+static bool submitter_take_job(fst_submitter *s, struct queued_job *job, int64_t *next)
 {
         size_t first = 0;
         *next = -1;
@@ -165,7 +168,7 @@ static void *submitter_worker_main(void *context)
         while (!s->stopping) {
                 struct queued_job job;
                 int64_t next;
-                if (!take_job(s, &job, &next)) {
+                if (!submitter_take_job(s, &job, &next)) {
                         submitter_wait_for_work(s, next);
                         continue;
                 }
@@ -182,7 +185,7 @@ static void *submitter_worker_main(void *context)
         return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the loop */
+/* --------------------------------------------------------------------------------------------------------- the loop */
 
 static bool submitter_take_command(fst_submitter *s, struct queued_command *command)
 {
@@ -196,7 +199,7 @@ static bool submitter_take_command(fst_submitter *s, struct queued_command *comm
         return is;
 }
 
-static void submitter_woken(uv_async_t *wake)
+static void submitter_on_wake(uv_async_t *wake)
 {
         fst_submitter *s = wake->data;
         struct queued_command command;
@@ -214,7 +217,7 @@ static void submitter_woken(uv_async_t *wake)
         pthread_mutex_unlock(&s->lock);
         if (!stopping || uv_is_closing((uv_handle_t *)wake))
                 return;
-        for (size_t i = s->apps.len; i-- > 0;) /* workers are gone, and nobody may call any more */
+        for (size_t i = s->apps.len; i-- > 0;) /* the workers ended, and the API forbids further calls */
                 submit_child_forget(s->apps.data[i]);
         for (const struct cluster_manager_class *const *m = cluster_managers; *m; m++)
                 if ((*m)->submission && (*m)->submission->close)
@@ -223,7 +226,7 @@ static void submitter_woken(uv_async_t *wake)
         uv_close((uv_handle_t *)wake, NULL);
 }
 
-static void *loop_main(void *context)
+static void *submitter_loop_main(void *context)
 {
         fst_submitter *s = context;
         log_set_quiet(true);
@@ -231,9 +234,9 @@ static void *loop_main(void *context)
         return NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------- open and close */
+/* --------------------------------------------------------------------------------------------------- open and close */
 
-static void stop_workers(fst_submitter *s)
+static void submitter_stop_workers(fst_submitter *s)
 {
         pthread_mutex_lock(&s->lock);
         __atomic_store_n(&s->stopping, 1, __ATOMIC_RELAXED);
@@ -261,13 +264,13 @@ static void submitter_dispose(fst_submitter *s)
         free(s);
 }
 
-/* Its threads take no signals: those are the program's. */
-static int start_threads(fst_submitter *s)
+/* The threads block all signals, which belong to the program. */
+static int submitter_start_threads(fst_submitter *s)
 {
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        int r = -pthread_create(&s->loop_thread, NULL, loop_main, s);
+        int r = -pthread_create(&s->loop_thread, NULL, submitter_loop_main, s);
         bool has_loop = r == 0;
         while (r == 0 && s->n_workers < SUBMITTER_WORKERS) {
                 r = -pthread_create(&s->workers[s->n_workers], NULL, submitter_worker_main, s);
@@ -276,12 +279,12 @@ static int start_threads(fst_submitter *s)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r == 0)
                 return 0;
-        stop_workers(s);
+        submitter_stop_workers(s);
         if (has_loop) {
                 uv_async_send(&s->wake);
                 pthread_join(s->loop_thread, NULL);
         } else {
-                submitter_woken(&s->wake);
+                submitter_on_wake(&s->wake);
                 uv_run(&s->loop, UV_RUN_DEFAULT);
         }
         uv_loop_close(&s->loop);
@@ -300,7 +303,7 @@ FST_API int fst_submit_open(fst_submitter **out)
         int r = s->ready < 0 ? -errno : uv_loop_init(&s->loop);
         if (r == 0) {
                 bool quiet = log_set_quiet(true);
-                uv_async_init(&s->loop, &s->wake, submitter_woken);
+                uv_async_init(&s->loop, &s->wake, submitter_on_wake);
                 s->wake.data = s;
                 r = launcher_server_new(&s->loop, &submit_child_ops, &s->launcher, NULL);
                 if (r) {
@@ -308,7 +311,7 @@ FST_API int fst_submit_open(fst_submitter **out)
                         uv_run(&s->loop, UV_RUN_DEFAULT);
                         uv_loop_close(&s->loop);
                 } else {
-                        r = start_threads(s);
+                        r = submitter_start_threads(s);
                 }
                 log_set_quiet(quiet);
         }
@@ -324,7 +327,7 @@ FST_API void fst_submit_close(fst_submitter *s)
 {
         if (!s)
                 return;
-        stop_workers(s);
+        submitter_stop_workers(s);
         uv_async_send(&s->wake);
         pthread_join(s->loop_thread, NULL);
         uv_loop_close(&s->loop);
@@ -342,14 +345,14 @@ FST_API int fst_submit_set_program(fst_submitter *s, const char *path)
         return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------- callbacks */
+/* -------------------------------------------------------------------------------------------------------- callbacks */
 
 FST_API int fst_submit_fd(fst_submitter *s)
 {
         return s->ready;
 }
 
-/* The next event whose handle is still wanted, under the lock; a descriptor without events is made unreadable. */
+/* Under the lock: takes the next event whose handle was not freed. Without events, makes the descriptor unreadable. */
 static bool submitter_take_event(fst_submitter *s, struct queued_event *event)
 {
         uint64_t count;
@@ -364,7 +367,7 @@ static bool submitter_take_event(fst_submitter *s, struct queued_event *event)
         return false;
 }
 
-/* One callback, without the lock: fst_submit_free waits for it. */
+/* Calls one callback without the lock. fst_submit_free waits for it. */
 static void submitter_call(fst_submitter *s, struct queued_event event)
 {
         s->calling = event.app;

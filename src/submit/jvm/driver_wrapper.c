@@ -1,4 +1,4 @@
-/* See driver_wrapper.h. The worker is watched by a thread: the application has the main one. */
+/* See driver_wrapper.h. A thread watches the worker, because the application uses the main thread. */
 #include "submit/jvm/driver_wrapper.h"
 
 #include "base/error.h"
@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #define EXIT_WORKER_LOST 255 /* Spark's System.exit(-1) */
-#define TIMEOUT_S 10         /* for hooks and children, once the worker is gone */
+#define TIMEOUT_S 10         /* for exit hooks and children, after the worker ended */
 
-/* ----------------------------------------------------------------------------------------------------- watching */
+/* --------------------------------------------------------------------------------------------------------- watching */
 
 struct watch {
         pthread_t thread;
@@ -34,7 +34,7 @@ struct watch {
         uv_async_t stop;
         uv_timer_t timeout;
         struct worker_watcher *watcher;
-        pid_t child; /* that ends with us; 0: none */
+        pid_t child; /* the child that ends with this process, or 0 */
 };
 
 static void driver_wrapper_timed_out(uv_timer_t *timer)
@@ -45,7 +45,7 @@ static void driver_wrapper_timed_out(uv_timer_t *timer)
         _exit(EXIT_WORKER_LOST);
 }
 
-/* The worker took all with it that it started: so does this driver. */
+/* A worker that ends takes its children along, so this driver ends too. */
 static void driver_wrapper_worker_lost(void *owner)
 {
         struct watch *w = owner;
@@ -64,15 +64,15 @@ static void driver_wrapper_on_stop(uv_async_t *stop)
         worker_watcher_free(steal(w->watcher));
 }
 
-static void *run_loop(void *argument)
+static void *driver_wrapper_run_loop(void *argument)
 {
         struct watch *w = argument;
         uv_run(&w->loop, UV_RUN_DEFAULT);
         return NULL;
 }
 
-static int watch_start(struct watch *w, const struct fst_conf *conf, const char *url, pid_t child,
-                       struct fst_error *error)
+static int driver_wrapper_watch_start(struct watch *w, const struct fst_conf *conf, const char *url, pid_t child,
+                                      struct fst_error *error)
 {
         sigset_t all, before;
         w->child = child;
@@ -84,23 +84,23 @@ static int watch_start(struct watch *w, const struct fst_conf *conf, const char 
         if (r)
                 return r;
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's */
-        r = pthread_create(&w->thread, NULL, run_loop, w);
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals belong to the application */
+        r = pthread_create(&w->thread, NULL, driver_wrapper_run_loop, w);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return r ? error_set(error, -r, "starting the thread that watches the worker: %s", strerror(r)) : 0;
+        return r ? error_set(error, -r, "cannot start the thread that watches the worker: %s", strerror(r)) : 0;
 }
 
-static void watch_stop(struct watch *w)
+static void driver_wrapper_watch_stop(struct watch *w)
 {
         uv_async_send(&w->stop);
         pthread_join(w->thread, NULL);
         uv_loop_close(&w->loop);
 }
 
-/* -------------------------------------------------------------------------------------------------------- a jar */
+/* ------------------------------------------------------------------------------------------------------------ a jar */
 
-/* In the child: become spark-submit, and end with the parent, whatever happens to it. */
-static int become_java(const struct driver_wrapper_options *o, const struct fst_conf *conf, pid_t parent)
+/* In the child: execs spark-submit, which the kernel ends together with the parent. */
+static int driver_wrapper_exec_java(const struct driver_wrapper_options *o, const struct fst_conf *conf, pid_t parent)
 {
         _cleanup_(string_list_deinit) struct string_list words = {0};
         struct fst_error error = FST_ERROR_INIT;
@@ -128,40 +128,40 @@ static int become_java(const struct driver_wrapper_options *o, const struct fst_
         return status;
 }
 
-static pid_t java; /* for on_terminate, which runs as a signal's handler */
+static pid_t java; /* for driver_wrapper_on_terminate, a signal handler */
 
-static void on_terminate(int signal)
+static void driver_wrapper_on_terminate(int signal)
 {
         kill(java, signal);
 }
 
-static int run_jar(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
-                   struct fst_error *error)
+static int driver_wrapper_run_jar(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
+                                  struct fst_error *error)
 {
         struct watch watch = {0};
-        struct sigaction pass_on = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
+        struct sigaction pass_on = {.sa_handler = driver_wrapper_on_terminate, .sa_flags = SA_RESTART};
         pid_t parent = getpid();
         int wait_status = 0;
         java = fork();
         if (java < 0)
                 return error_errno(error, "cannot start java");
         if (java == 0)
-                _exit(become_java(o, conf, parent));
+                _exit(driver_wrapper_exec_java(o, conf, parent));
         sigaction(SIGTERM, &pass_on, NULL);
         sigaction(SIGINT, &pass_on, NULL);
-        int r = watch_start(&watch, conf, o->worker_url, java, error);
+        int r = driver_wrapper_watch_start(&watch, conf, o->worker_url, java, error);
         if (r)
                 kill(java, SIGKILL);
         while (waitpid(java, &wait_status, 0) < 0 && errno == EINTR)
                 ;
         if (r)
                 return r;
-        watch_stop(&watch);
+        driver_wrapper_watch_stop(&watch);
         *status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------ a native application */
+/* --------------------------------------------------------------------------------------------- a native application */
 
 static int driver_wrapper_run_native(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
                                      struct fst_error *error)
@@ -175,17 +175,17 @@ static int driver_wrapper_run_native(const struct driver_wrapper_options *o, con
                                          .conf = conf};
         int r = native_program_prepare(&program, error);
         if (r == 0)
-                r = watch_start(&watch, conf, o->worker_url, 0, error);
+                r = driver_wrapper_watch_start(&watch, conf, o->worker_url, 0, error);
         if (r)
                 return r;
         r = native_program_run(&program, status, error);
-        watch_stop(&watch);
+        driver_wrapper_watch_stop(&watch);
         return r;
 }
 
 int driver_wrapper_run(const struct driver_wrapper_options *o, int *status, struct fst_error *error)
 {
-        static struct fst_conf conf; /* for the whole life of the process */
+        static struct fst_conf conf; /* lives as long as the process */
         _cleanup_free_ char *folder = submit_conf_dir();
         conf_init(&conf);
         int r = o->properties_file ? properties_load(&conf.set, o->properties_file, error) : 0;
@@ -193,6 +193,6 @@ int driver_wrapper_run(const struct driver_wrapper_options *o, int *status, stru
                 r = log4j2_configure(&conf, folder, error);
         if (r)
                 return r;
-        return text_ends_with(o->jar, ".jar") ? run_jar(o, &conf, status, error)
+        return text_ends_with(o->jar, ".jar") ? driver_wrapper_run_jar(o, &conf, status, error)
                                               : driver_wrapper_run_native(o, &conf, status, error);
 }

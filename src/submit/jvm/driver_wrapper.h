@@ -1,11 +1,11 @@
 /*
- * A driver beside its worker: what `firesteel driver` is, Spark's DriverWrapper. It runs the application that its
- * worker has fetched, and ends when its worker is gone.
+ * `firesteel driver`: runs a driver under a standalone worker (Spark: DriverWrapper). It runs the application that the
+ * worker fetched, and ends when the worker ends.
  *
  *      a native application    in this process
- *      a .jar                  as genuine Spark's spark-submit with local[CORES], a process of its own that ends with
- *                              this one: a JVM's driver could not register with our master. For those that asked for
- *                              it with spark.firesteel.standalone.jvm=local; the master refuses others.
+ *      a .jar                  as genuine Spark's spark-submit with local[CORES], in a child process that ends with
+ * this one, because a JVM's driver cannot register with our master. Only for users who set
+ *                              spark.firesteel.standalone.jvm=local. The master refuses other jars.
  */
 #pragma once
 
@@ -14,13 +14,16 @@
 struct fst_error;
 
 struct driver_wrapper_options {
-        const char *properties_file; /* the configuration; NULL: none */
+        const char *properties_file; /* the configuration, or NULL */
         const char *worker_url;      /* "spark://Worker@host:port" */
-        const char *jar;             /* the application: a path */
+        const char *jar;             /* path of the application */
         const char *main_class;
         char *const *arguments;
         size_t n;
 };
 
-/* Run it to its end: 0 with *@status, what to exit with; or negative with @error. The only thread of the process. */
+/*
+ * Runs the driver to its end. Returns 0 with the exit status in *@status, or negative with @error. The process must
+ * have no other threads.
+ */
 int driver_wrapper_run(const struct driver_wrapper_options *options, int *status, struct fst_error *error);

@@ -1,7 +1,7 @@
 /*
- * The class path of Spark's own classes; see java_builder.h. Matches AbstractCommandBuilder.buildClassPath: entries
- * keep their first place, folders end in a slash, all jars are one entry with a star, in 4.x with slf4j's before them;
- * clients of Spark Connect get every jar by name except those of Spark's own SQL.
+ * The class path of Spark's own classes; see java_builder.h. Matches AbstractCommandBuilder.buildClassPath: a duplicate
+ * entry keeps its first position, directories end in a slash, and one starred entry stands for all jars. 4.x puts
+ * slf4j's jars before them. Clients of Spark Connect get every jar by name, except those of Spark's own SQL.
  */
 #include "submit/jvm/java_builder.h"
 
@@ -54,7 +54,7 @@ __attribute__((format(printf, 2, 3))) static void add_printf(struct option_words
         java_class_path_add(path, buf_text(&entry));
 }
 
-static bool has_jar(const struct option_words *jars, const char *start)
+static bool java_class_path_has_jar(const struct option_words *jars, const char *start)
 {
         for (size_t i = 0; i < jars->len; i++) {
                 if (text_starts_with(java_class_path_base_name(jars->data[i]), start))
@@ -63,7 +63,7 @@ static bool has_jar(const struct option_words *jars, const char *start)
         return false;
 }
 
-/* Where a checkout of Spark keeps the classes it has compiled; 4.x knows Connect and lost Mesos. */
+/* The directories of compiled classes in a checkout of Spark. 4.x has Connect and no Mesos. */
 static const struct {
         const char *name;
         bool only_4, only_3;
@@ -92,14 +92,15 @@ static const struct {
         {"streaming", false, false},
 };
 
-static bool in_version(const struct java_builder *b, size_t project)
+static bool java_class_path_in_version(const struct java_builder *b, size_t project)
 {
         bool is_4 = spark_home_since(&b->home, 4, 0);
         return is_4 ? !projects[project].only_3 : !projects[project].only_4;
 }
 
-/* Whether compiled classes of @name go before the jars. */
-static bool is_prepended(const struct java_builder *b, const char *name, const struct option_words *jars, bool testing)
+/* Whether compiled classes of @name precede the jars. */
+static bool java_class_path_is_prepended(const struct java_builder *b, const char *name,
+                                         const struct option_words *jars, bool testing)
 {
         if (!spark_home_since(&b->home, 4, 0))
                 return true;
@@ -108,15 +109,16 @@ static bool is_prepended(const struct java_builder *b, const char *name, const s
         if (strcmp(name, "sql/core") == 0)
                 return !(b->is_remote && java_class_path_is_one(b, "SPARK_SCALA_SHELL")) &&
                        !(b->is_beeline && java_class_path_is_one(b, "SPARK_CONNECT_BEELINE"));
-        bool hive = testing || has_jar(jars, "spark-hive_");
+        bool hive = testing || java_class_path_has_jar(jars, "spark-hive_");
         if (strcmp(name, "sql/hive") == 0)
                 return hive;
         if (strcmp(name, "sql/hive-thriftserver") == 0)
-                return testing || (hive && has_jar(jars, "spark-hive-thriftserver_"));
+                return testing || (hive && java_class_path_has_jar(jars, "spark-hive-thriftserver_"));
         return true;
 }
 
-static void add_compiled(struct java_builder *b, struct option_words *path, const struct option_words *jars)
+static void java_class_path_add_compiled(struct java_builder *b, struct option_words *path,
+                                         const struct option_words *jars)
 {
         bool prepend = java_builder_env(b, "SPARK_PREPEND_CLASSES"),
              testing = java_class_path_is_one(b, "SPARK_TESTING");
@@ -128,19 +130,20 @@ static void add_compiled(struct java_builder *b, struct option_words *path, cons
                                  "NOTE: SPARK_PREPEND_CLASSES is set, placing locally compiled Spark classes ahead of "
                                  "assembly.");
         for (size_t i = 0; prepend && i < ARRAY_SIZE(projects); i++) {
-                if (in_version(b, i) &&
-                    is_prepended(b, projects[i].name, jars, testing || java_class_path_is_one(b, "SPARK_SQL_TESTING")))
+                if (java_class_path_in_version(b, i) &&
+                    java_class_path_is_prepended(b, projects[i].name, jars,
+                                                 testing || java_class_path_is_one(b, "SPARK_SQL_TESTING")))
                         add_printf(path, "%s/%s/target/scala-%s/classes", home, projects[i].name, scala);
         }
         for (size_t i = 0; testing && i < ARRAY_SIZE(projects); i++) {
-                if (in_version(b, i))
+                if (java_class_path_in_version(b, i))
                         add_printf(path, "%s/%s/target/scala-%s/test-classes", home, projects[i].name, scala);
         }
         add_printf(path, "%s/core/target/jars/*", home);
         add_printf(path, "%s/mllib/target/jars/*", home);
 }
 
-static void add_connect_jar(struct option_words *path, const char *jar)
+static void java_class_path_add_connect_jar(struct option_words *path, const char *jar)
 {
         static const char *const left_out[] = {"spark-sql_", "spark-connect_", "spark-sql-api_",
                                                "spark-connect-common_"};
@@ -156,7 +159,7 @@ static void add_connect_jar(struct option_words *path, const char *jar)
         java_class_path_add(path, jar);
 }
 
-static void add_jars(struct java_builder *b, struct option_words *path, const struct option_words *jars)
+static void java_class_path_add_jars(struct java_builder *b, struct option_words *path, const struct option_words *jars)
 {
         bool is_4 = spark_home_since(&b->home, 4, 0);
         for (size_t i = 0; is_4 && i < jars->len; i++) {
@@ -168,7 +171,7 @@ static void add_jars(struct java_builder *b, struct option_words *path, const st
                 return;
         }
         for (size_t i = 0; i < jars->len; i++)
-                add_connect_jar(path, jars->data[i]);
+                java_class_path_add_connect_jar(path, jars->data[i]);
 }
 
 char *java_class_path(struct java_builder *b, const char *extra, struct fst_error *error)
@@ -190,9 +193,9 @@ char *java_class_path(struct java_builder *b, const char *extra, struct fst_erro
         }
         java_class_path_add(&path, extra);
         java_class_path_add(&path, java_builder_conf_dir(b));
-        add_compiled(b, &path, &jars);
+        java_class_path_add_compiled(b, &path, &jars);
         if (b->home.jars)
-                add_jars(b, &path, &jars);
+                java_class_path_add_jars(b, &path, &jars);
         java_class_path_add(&path, java_builder_env(b, "HADOOP_CONF_DIR"));
         java_class_path_add(&path, java_builder_env(b, "YARN_CONF_DIR"));
         java_class_path_add(&path, java_builder_env(b, "SPARK_DIST_CLASSPATH"));

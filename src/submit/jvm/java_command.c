@@ -1,6 +1,6 @@
 /*
  * The java command; see java_command.h. Matches AbstractCommandBuilder, SparkClassCommandBuilder and Main of Spark's
- * launcher. Where several things are wrong, the sentence is the one that Spark finds first.
+ * launcher. If several things are wrong, reports the error that Spark finds first.
  */
 #include "submit/jvm/java_command.h"
 
@@ -31,8 +31,8 @@ const char *java_builder_conf_dir(struct java_builder *b)
         return arena_copy(&b->memory, made, strlen(made));
 }
 
-/* The java that PATH has, behind all links: the one whose home the JVM would call java.home. */
-static char *java_in_path(const struct java_builder *b)
+/* The java of PATH, with links resolved: its home is the one that the JVM calls java.home. */
+static char *java_command_find_in_path(const struct java_builder *b)
 {
         const char *path = b->env("PATH");
         for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
@@ -46,17 +46,17 @@ static char *java_in_path(const struct java_builder *b)
         return NULL;
 }
 
-static int add_java(struct java_builder *b, struct fst_error *error)
+static int java_command_add_java(struct java_builder *b, struct fst_error *error)
 {
         const char *home = java_builder_env(b, "JAVA_HOME");
-        char *java = home ? mem_printf("%s/bin/java", home) : java_in_path(b);
+        char *java = home ? mem_printf("%s/bin/java", home) : java_command_find_in_path(b);
         if (!java)
                 return error_set(error, -ENOENT, "JAVA_HOME is not set, and there is no java in PATH");
         option_words_take(&b->command->words, java);
         return 0;
 }
 
-static int add_java_opts_file(struct java_builder *b, struct fst_error *error)
+static int java_command_add_opts_file(struct java_builder *b, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s/java-opts", java_builder_conf_dir(b));
         _cleanup_free_ char *line = NULL;
@@ -84,9 +84,9 @@ int java_builder_options(struct java_builder *b, const char *text, struct fst_er
 
 int java_builder_start(struct java_builder *b, const char *extra, struct fst_error *error)
 {
-        int r = add_java(b, error);
+        int r = java_command_add_java(b, error);
         if (r == 0)
-                r = add_java_opts_file(b, error);
+                r = java_command_add_opts_file(b, error);
         if (r < 0)
                 return r;
         char *path = java_class_path(b, extra, error);
@@ -99,7 +99,7 @@ int java_builder_start(struct java_builder *b, const char *extra, struct fst_err
 
 void java_builder_module_options(struct java_builder *b)
 {
-        /* Those of 3.3 and later, and what 3.x and 4.x have at the end; 4.x has one more behind the first. */
+        /* The options of 3.3 and later, and the last ones of 3.x and 4.x. 4.x inserts one after the first. */
         static const char *const opened[] = {
                 "java.base/java.lang",
                 "java.base/java.lang.invoke",
@@ -139,13 +139,13 @@ void java_builder_module_options(struct java_builder *b)
                 option_words_add(words, last[i]);
 }
 
-/* ---------------------------------------------------------------------------------------------- plain classes */
+/* ---------------------------------------------------------------------------------------------------- plain classes */
 
 static const struct {
         const char *name;
-        const char *options[2]; /* variables with options */
+        const char *options[2]; /* variables that hold options */
         const char *class_path, *memory;
-        bool only_3; /* of Mesos, which 4.x has no more */
+        bool only_3; /* Mesos classes, which 4.x dropped */
 } daemons[] = {
         {"org.apache.spark.deploy.master.Master",
          {"SPARK_DAEMON_JAVA_OPTS", "SPARK_MASTER_OPTS"},
@@ -188,10 +188,10 @@ static const struct {
          "SPARK_DAEMON_CLASSPATH",
          "SPARK_DAEMON_MEMORY",
          true},
-        {NULL, {NULL, NULL}, NULL, "SPARK_DRIVER_MEMORY", false}, /* any other */
+        {NULL, {NULL, NULL}, NULL, "SPARK_DRIVER_MEMORY", false}, /* any other class */
 };
 
-static size_t find_daemon(const struct java_builder *b, const char *class)
+static size_t java_command_find_daemon(const struct java_builder *b, const char *class)
 {
         size_t i = 0;
         for (; daemons[i].name; i++) {
@@ -201,11 +201,11 @@ static size_t find_daemon(const struct java_builder *b, const char *class)
         return i;
 }
 
-static int build_class(struct java_builder *b, const char *class, int n, char *const *arguments,
-                       struct fst_error *error)
+static int java_command_build_class(struct java_builder *b, const char *class, int n, char *const *arguments,
+                                    struct fst_error *error)
 {
         struct option_words *words = &b->command->words;
-        size_t row = find_daemon(b, class);
+        size_t row = java_command_find_daemon(b, class);
         b->is_beeline = strcmp(class, "org.apache.hive.beeline.BeeLine") == 0;
         int r = java_builder_start(b, daemons[row].class_path ? java_builder_env(b, daemons[row].class_path) : NULL,
                                    error);
@@ -230,7 +230,7 @@ static int build_class(struct java_builder *b, const char *class, int n, char *c
         return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the whole */
+/* ----------------------------------------------------------------------------------------------------- entry points */
 
 int java_command_build(struct java_command *c, const char *class, int n, char *const *arguments,
                        const char *(*env)(const char *name), struct fst_error *error)
@@ -242,7 +242,7 @@ int java_command_build(struct java_command *c, const char *class, int n, char *c
         if (strcmp(class, JAVA_CLASS_SUBMIT) == 0)
                 r = java_submit_build(&b, n, arguments, error);
         else
-                r = build_class(&b, class, n, arguments, error);
+                r = java_command_build_class(&b, class, n, arguments, error);
         spark_home_deinit(&b.home);
         arena_deinit(&b.memory);
         return r;
@@ -271,7 +271,7 @@ void java_command_write(const struct java_command *c, FILE *out)
         }
 }
 
-static bool is_secret(const char *key, size_t length)
+static bool java_command_is_secret(const char *key, size_t length)
 {
         static const char *const parts[] = {"secret", "password", "token", "accesskey", "access.key", "credential"};
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -284,13 +284,13 @@ static bool is_secret(const char *key, size_t length)
         return false;
 }
 
-static void tell_word(const char *word, FILE *out)
+static void java_command_print_word(const char *word, FILE *out)
 {
         for (const char *p = word; (p = strstr(p, "-D")); p++) {
                 const char *key = p + 2, *equals = key[0] ? strchr(key + 1, '=') : NULL;
                 if (!equals || !equals[1])
                         continue;
-                if (!is_secret(key, (size_t)(equals - key)))
+                if (!java_command_is_secret(key, (size_t)(equals - key)))
                         break;
                 fprintf(out, "-D%.*s=*********(redacted)", (int)(equals - key), key);
                 return;
@@ -304,7 +304,7 @@ void java_command_tell(const struct java_command *c, FILE *out)
         for (size_t i = 0; i < c->words.len; i++) {
                 if (i > 0)
                         putc(' ', out);
-                tell_word(c->words.data[i], out);
+                java_command_print_word(c->words.data[i], out);
         }
         fputs("\n========================================\n", out);
 }

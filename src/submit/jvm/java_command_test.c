@@ -1,6 +1,7 @@
 /*
- * The java command: Spark's SparkSubmitCommandBuilderSuite restated, and what tests/spark/check_java_command cannot see
- * without a genuine Spark. Each test has a SPARK_HOME of its own, whose jars are empty files with the right names.
+ * The java command: the cases of Spark's SparkSubmitCommandBuilderSuite, and those that tests/spark/check_java_command
+ * cannot test without a genuine Spark. Each test has its own SPARK_HOME, whose jars are empty files with the right
+ * names.
  */
 #include "submit/jvm/java_command.h"
 
@@ -75,7 +76,7 @@ static int teardown(void **state)
         return nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Build for @class and the words, which NULL ends. */
+/* Builds the command for @class with the words. NULL ends them. */
 static int build_class(struct java_command *c, struct fst_error *error, const char *class, va_list args)
 {
         char *words[32];
@@ -104,7 +105,7 @@ static int build_plain(struct java_command *c, struct fst_error *error, const ch
         return r;
 }
 
-/* Where @word is among the words; -1: nowhere. */
+/* The index of @word among the words, or -1. */
 static int at(const struct java_command *c, const char *word)
 {
         for (size_t i = 0; i < c->words.len; i++) {
@@ -121,7 +122,7 @@ static const char *after(const struct java_command *c, const char *word)
         return c->words.data[i + 1];
 }
 
-/* The words from @first on, with blanks between. */
+/* The words from @first on, separated by blanks. */
 static void check_rest(const struct java_command *c, const char *first, const char *expected)
 {
         struct buf text = BUF_INIT;

@@ -1,13 +1,13 @@
 /*
- * HashMap's order; see java_map.h. Keys lie in a table by the low bits of their hash, each place keeping the order in
- * which its keys came; growing the table keeps that order. (Places of more than eight keys become trees, which this
- * leaves out: a few settings do not come to it.)
+ * HashMap's order; see java_hash_order.h. Keys are placed in a table by the low bits of their hash. Each bucket keeps
+ * insertion order, and so does growing the table. (HashMap turns buckets of more than eight keys into trees. This file
+ * does not, because a few settings never fill a bucket so far.)
  */
 #include "submit/jvm/java_hash_order.h"
 
 #include "base/mem.h"
 
-/* The code point at *@p, which moves on. */
+/* Reads the code point at *@p and advances *@p. */
 static uint32_t java_hash_order_decode(const unsigned char **p)
 {
         const unsigned char *s = *p;
@@ -39,7 +39,7 @@ int32_t java_string_hash(const char *text)
         return (int32_t)h;
 }
 
-static size_t table_size(size_t expected, size_t count)
+static size_t java_hash_table_size(size_t expected, size_t count)
 {
         size_t size = 16;
         if (expected > 0) {
@@ -57,7 +57,7 @@ struct placed {
         struct strmap_entry *entry;
 };
 
-static int by_place(const void *a, const void *b)
+static int java_hash_compare(const void *a, const void *b)
 {
         const struct placed *x = a, *y = b;
         if (x->place != y->place)
@@ -67,13 +67,13 @@ static int by_place(const void *a, const void *b)
 
 struct strmap_entry **java_map_order(const struct strmap *m, size_t expected)
 {
-        size_t n = 0, mask = table_size(expected, m->count) - 1;
+        size_t n = 0, mask = java_hash_table_size(expected, m->count) - 1;
         _cleanup_free_ struct placed *all = new_array(struct placed, m->count + 1);
         for (struct strmap_entry *e = NULL; (e = strmap_next(m, e)); n++) {
                 uint32_t h = (uint32_t)java_string_hash(e->key);
                 all[n] = (struct placed){(uint32_t)((h ^ h >> 16) & mask), (uint32_t)n, e};
         }
-        qsort(all, n, sizeof(*all), by_place);
+        qsort(all, n, sizeof(*all), java_hash_compare);
         struct strmap_entry **out = new_array(struct strmap_entry *, n + 1);
         for (size_t i = 0; i < n; i++)
                 out[i] = all[i].entry;

@@ -1,4 +1,4 @@
-/* HashMap's order; what is expected was printed by a JVM. */
+/* HashMap's order. A JVM printed the expected values. */
 #include "submit/jvm/java_hash_order.h"
 
 #include "base/mem.h"

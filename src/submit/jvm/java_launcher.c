@@ -31,8 +31,8 @@ int java_launcher_check(const char *what, struct fst_error *error)
                          what);
 }
 
-/* Spark's jars have to be there, and what is started by them is told which Scala they are for. */
-static int check_home(bool needs_jars, struct fst_error *error)
+/* Checks that Spark's jars exist, and sets SPARK_SCALA_VERSION for the programs that use them. */
+static int java_launcher_check_home(bool needs_jars, struct fst_error *error)
 {
         struct spark_home home = {0};
         int r = spark_home_find(&home, java_launcher_environment, error);
@@ -50,7 +50,7 @@ static int check_home(bool needs_jars, struct fst_error *error)
         return r;
 }
 
-static int load_environment(struct fst_error *error)
+static int java_launcher_load_environment(struct fst_error *error)
 {
         _cleanup_free_ char *conf_dir = submit_conf_dir();
         int r = submit_load_spark_env(conf_dir, error);
@@ -80,9 +80,9 @@ int java_launch(const char *class, int n, char *const *words, bool print, int *s
         *status = 1;
         int r = java_launcher_check(class, error);
         if (r == 0)
-                r = load_environment(error);
+                r = java_launcher_load_environment(error);
         if (r == 0)
-                r = check_home(!print, error);
+                r = java_launcher_check_home(!print, error);
         if (r < 0)
                 return r;
         r = java_command_build(&c, class, n, words, java_launcher_environment, error);

@@ -1,9 +1,9 @@
 /*
- * The java command of spark-submit; see java_command.h. Matches SparkSubmitCommandBuilder of Spark's launcher: it reads
- * the command line only as far as the JVM's own options depend on it (driver memory, class path, java options, and
- * whether the driver runs here at all), and hands the words on in an order of its own, settings in that of a HashMap.
+ * The java command of spark-submit; see java_command.h. Matches SparkSubmitCommandBuilder of Spark's launcher: it
+ * parses the command line only as far as the JVM's own options depend on it (driver memory, class path, java options,
+ * and whether the driver runs here), and passes the words on in its own order, with settings in that of a HashMap.
  *
- * Unlike spark-submit itself, its shells, examples and servers allow words of the application among the options.
+ * Unlike spark-submit itself, its shells, examples and servers allow application arguments among the options.
  */
 #include "submit/jvm/java_builder.h"
 
@@ -27,7 +27,7 @@
 #define CONNECT_SERVER "org.apache.spark.sql.connect.service.SparkConnectServer"
 #define CONNECT_REPL "org.apache.spark.sql.application.ConnectRepl"
 
-/* Classes that allow mixed words, and the resource that Spark gives them. */
+/* Classes that allow mixed words, and the resource that Spark sets for them. */
 static const struct {
         const char *class, *resource;
         bool only_4;
@@ -47,22 +47,22 @@ struct borrowed_words {
 struct submit {
         struct java_builder *b;
         bool is_4;
-        bool mixes;     /* words of the application may stand among the options */
-        bool no_checks; /* --help and the like: neither class nor resource is needed */
+        bool mixes;     /* application arguments may stand among the options */
+        bool no_checks; /* --help and similar options need neither class nor resource */
         bool is_example;
         bool load_defaults;
         const char *master, *remote, *deploy_mode, *properties_file, *main_class, *resource;
         struct borrowed_words extra_files, parsed, application;
-        struct strmap conf, effective; /* of the command line; with the files below it */
-        size_t conf_before;            /* how many settings conf had when effective was made from it */
+        struct strmap conf, effective; /* from the command line; with the files below it */
+        size_t conf_before;            /* size of conf when effective was computed */
 
-        /* Where reading stopped for a word that is no option. */
+        /* The word at which parsing stopped because it is not an option. */
         const char *word;
         int n_rest;
         char *const *rest;
 };
 
-static void submit_deinit(struct submit *s)
+static void java_submit_deinit(struct submit *s)
 {
         vec_deinit(&s->extra_files);
         vec_deinit(&s->parsed);
@@ -77,33 +77,33 @@ static bool java_submit_is_one(const struct submit *s, const char *name)
         return value && strcmp(value, "1") == 0;
 }
 
-static const char *non_empty(const char *value)
+static const char *java_submit_non_empty(const char *value)
 {
         return value && value[0] ? value : NULL;
 }
 
 static const char *java_submit_effective(const struct submit *s, const char *key)
 {
-        return non_empty(strmap_get(&s->effective, key));
+        return java_submit_non_empty(strmap_get(&s->effective, key));
 }
 
-static bool is_connect(const char *mode)
+static bool java_submit_is_connect(const char *mode)
 {
         return mode && strcasecmp(mode, "connect") == 0;
 }
 
-/* spark.api.mode where it says one of the two, else what SPARK_CONNECT_MODE says. */
-static const char *api_mode(const struct submit *s)
+/* spark.api.mode if it has one of the two values, else the value of SPARK_CONNECT_MODE. */
+static const char *java_submit_api_mode(const struct submit *s)
 {
         const char *mode = strmap_get(&s->conf, "spark.api.mode");
-        if (mode && (strcasecmp(mode, "classic") == 0 || is_connect(mode)))
+        if (mode && (strcasecmp(mode, "classic") == 0 || java_submit_is_connect(mode)))
                 return mode;
         return java_submit_is_one(s, "SPARK_CONNECT_MODE") ? "connect" : "classic";
 }
 
 /* ------------------------------------------------------------------------------------------------- Spark's examples */
 
-/* -ENOENT: Spark's "illegal state", which is no mistake of the command line. */
+/* Returns -ENOENT for Spark's "illegal state", which is not an error in the command line. */
 static int java_submit_examples(struct submit *s, struct option_words *jars, struct fst_error *error)
 {
         struct spark_home *home = &s->b->home;
@@ -117,8 +117,8 @@ static int java_submit_examples(struct submit *s, struct option_words *jars, str
         return error_set(error, -ENOENT, "Examples jars directory '%s' does not exist.", dir);
 }
 
-/* The jar of the examples becomes the resource. */
-static int find_examples_jar(struct submit *s, struct fst_error *error)
+/* Sets the examples' jar as the resource. */
+static int java_submit_find_examples_jar(struct submit *s, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words jars = {0};
         if (java_submit_is_one(s, "SPARK_TESTING")) {
@@ -137,7 +137,7 @@ static int find_examples_jar(struct submit *s, struct fst_error *error)
         return error_set(error, -ENOENT, "Failed to find examples' main app jar.");
 }
 
-/* ------------------------------------------------------------------------------------------------ the command line */
+/* ------------------------------------------------------------------------------------------------- the command line */
 
 static int java_submit_take_setting(struct submit *s, const char *pair, struct fst_error *error)
 {
@@ -149,7 +149,7 @@ static int java_submit_take_setting(struct submit *s, const char *pair, struct f
         return 0;
 }
 
-static void take_class(struct submit *s, const char *class)
+static void java_submit_take_class(struct submit *s, const char *class)
 {
         s->main_class = class;
         for (size_t i = 0; i < ARRAY_SIZE(special_classes); i++) {
@@ -160,8 +160,8 @@ static void take_class(struct submit *s, const char *class)
         }
 }
 
-/* Options that are ours alone, and those that came with 4.0. */
-static bool is_unknown(const struct submit *s, enum submit_field field)
+/* Options that only Firesteel has, and those that 4.0 added. */
+static bool java_submit_is_unknown(const struct submit *s, enum submit_field field)
 {
         switch (field) {
         case SUBMIT_DRY_RUN:
@@ -176,7 +176,7 @@ static bool is_unknown(const struct submit *s, enum submit_field field)
         }
 }
 
-static int take_unknown(struct submit *s, const char *name, const char *value, struct fst_error *error)
+static int java_submit_take_unknown(struct submit *s, const char *name, const char *value, struct fst_error *error)
 {
         if (!s->mixes)
                 return error_set(error, -EINVAL, "Unrecognized option: %s", name);
@@ -190,8 +190,8 @@ static int java_submit_take_option(void *context, enum submit_field field, const
 {
         struct submit *s = context;
         const char *name = submit_option_of(field)->name;
-        if (is_unknown(s, field))
-                return take_unknown(s, name, value, error);
+        if (java_submit_is_unknown(s, field))
+                return java_submit_take_unknown(s, name, value, error);
         switch (field) {
         case SUBMIT_MASTER:
                 s->master = value;
@@ -230,7 +230,7 @@ static int java_submit_take_option(void *context, enum submit_field field, const
         case SUBMIT_CONF:
                 return java_submit_take_setting(s, value, error);
         case SUBMIT_CLASS:
-                take_class(s, value);
+                java_submit_take_class(s, value);
                 return 0;
         case SUBMIT_KILL:
         case SUBMIT_STATUS:
@@ -248,7 +248,7 @@ static int java_submit_take_option(void *context, enum submit_field field, const
         return 0;
 }
 
-/* Remember where reading stopped: read_words decides. Spark's parser has taken off "=value" by then. */
+/* Stores where parsing stopped. read_words decides what it means. Spark's parser has removed "=value" by then. */
 static int java_submit_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct submit *s = context;
@@ -259,14 +259,14 @@ static int java_submit_stop_at(void *context, const char *word, int n_rest, char
         return 0;
 }
 
-/* The first word of what is no option: an example's class, the resource, or a mistake. */
+/* Handles the first word that is not an option: an example's class, the resource, or an error. */
 static int java_submit_take_resource(struct submit *s, const char *word, struct fst_error *error)
 {
         if (s->is_example) {
                 bool whole = strncmp(word, EXAMPLE_PREFIX, strlen(EXAMPLE_PREFIX)) == 0;
                 _cleanup_free_ char *class = mem_printf("%s%s", whole ? "" : EXAMPLE_PREFIX, word);
                 s->main_class = arena_copy(&s->b->memory, class, strlen(class));
-                return find_examples_jar(s, error);
+                return java_submit_find_examples_jar(s, error);
         }
         if (word[0] == '-')
                 return error_set(error, -EINVAL, "Unrecognized option: %s", word);
@@ -306,23 +306,23 @@ static int java_submit_parse(struct submit *s, int n, char *const *words, struct
                 s->no_checks = true;
                 return 0;
         }
-        bool is_shell = strcmp(words[0], PYTHON_SHELL) == 0 || strcmp(words[0], R_SHELL) == 0;
+        bool java_submit_is_shell = strcmp(words[0], PYTHON_SHELL) == 0 || strcmp(words[0], R_SHELL) == 0;
         s->is_example = strcmp(words[0], RUN_EXAMPLE) == 0;
-        s->mixes = is_shell;
-        if (is_shell)
+        s->mixes = java_submit_is_shell;
+        if (java_submit_is_shell)
                 s->resource = words[0];
-        int r = s->is_example ? find_examples_jar(s, error) : 0;
+        int r = s->is_example ? java_submit_find_examples_jar(s, error) : 0;
         if (r < 0)
                 return r;
-        int skip = is_shell || s->is_example;
+        int skip = java_submit_is_shell || s->is_example;
         return java_submit_read_words(s, n - skip, words + skip, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------- settings */
+/* --------------------------------------------------------------------------------------------------------- settings */
 
-/* Take over from the file at @path what nothing stronger says; @must: it has to be there. */
-static int merge_file(struct submit *s, struct strmap *into, const char *path, bool must, bool replace,
-                      struct fst_error *error)
+/* Adds the settings of the file at @path that are not set yet. With @must, the file must exist. */
+static int java_submit_merge_file(struct submit *s, struct strmap *into, const char *path, bool must, bool replace,
+                                  struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap file = STRMAP_INIT;
         if (!must && !spark_home_is_file(path))
@@ -340,16 +340,16 @@ static int merge_file(struct submit *s, struct strmap *into, const char *path, b
         return 0;
 }
 
-/* What is in force: the command line, the file that is named, further files (the last wins), spark-defaults.conf. */
-static int make_effective(struct submit *s, struct fst_error *error)
+/* The effective settings: the command line, the named file, further files (the last one wins), spark-defaults.conf. */
+static int java_submit_make_effective(struct submit *s, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap files = STRMAP_INIT;
-        int r = s->properties_file ? merge_file(s, &files, s->properties_file, true, true, error) : 0;
+        int r = s->properties_file ? java_submit_merge_file(s, &files, s->properties_file, true, true, error) : 0;
         for (size_t i = 0; r == 0 && i < s->extra_files.len; i++)
-                r = merge_file(s, &files, s->extra_files.data[i], true, true, error);
+                r = java_submit_merge_file(s, &files, s->extra_files.data[i], true, true, error);
         if (r == 0 && (!s->properties_file || s->load_defaults)) {
                 _cleanup_free_ char *defaults = mem_printf("%s/spark-defaults.conf", java_builder_conf_dir(s->b));
-                r = merge_file(s, &files, defaults, false, false, error);
+                r = java_submit_merge_file(s, &files, defaults, false, false, error);
         }
         if (r < 0)
                 return r;
@@ -362,21 +362,21 @@ static int make_effective(struct submit *s, struct fst_error *error)
         return 0;
 }
 
-/* Which of spark.remote and spark.api.mode comes last decides; the order is the HashMap's. */
-static void find_remote(struct submit *s)
+/* The last of spark.remote and spark.api.mode decides, in the HashMap's order. */
+static void java_submit_find_remote(struct submit *s)
 {
         _cleanup_free_ struct strmap_entry **order = java_map_order(&s->effective, s->conf_before);
         for (size_t i = 0; i < s->effective.count; i++) {
                 if (strcmp(order[i]->key, "spark.remote") == 0)
                         s->b->is_remote = true;
                 else if (strcmp(order[i]->key, "spark.api.mode") == 0)
-                        s->b->is_remote = is_connect(order[i]->value);
+                        s->b->is_remote = java_submit_is_connect(order[i]->value);
         }
 }
 
-static bool is_client_mode(const struct submit *s)
+static bool java_submit_is_client_mode(const struct submit *s)
 {
-        const char *master = non_empty(s->master), *mode = non_empty(s->deploy_mode);
+        const char *master = java_submit_non_empty(s->master), *mode = java_submit_non_empty(s->deploy_mode);
         if (!master)
                 master = java_submit_effective(s, "spark.master");
         if (!mode)
@@ -394,7 +394,7 @@ static void java_submit_put(struct option_words *out, const char *name, const ch
         option_words_add(out, value);
 }
 
-static void put_settings(const struct submit *s, struct option_words *out, bool with_remote)
+static void java_submit_put_settings(const struct submit *s, struct option_words *out, bool with_remote)
 {
         _cleanup_free_ struct strmap_entry **order = java_map_order(&s->conf, 0);
         for (size_t i = 0; i < s->conf.count; i++) {
@@ -406,7 +406,7 @@ static void put_settings(const struct submit *s, struct option_words *out, bool 
         }
 }
 
-static int put_examples(struct submit *s, struct option_words *out, struct fst_error *error)
+static int java_submit_put_examples(struct submit *s, struct option_words *out, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words jars = {0};
         int r = java_submit_examples(s, &jars, error);
@@ -425,13 +425,13 @@ static int put_examples(struct submit *s, struct option_words *out, struct fst_e
         return 0;
 }
 
-/* A Connect client's spark-shell is another program. */
-static const char *shell_or(const struct submit *s, const char *connect, const char *otherwise)
+/* A Connect client runs another program for spark-shell. */
+static const char *java_submit_shell_or(const struct submit *s, const char *connect, const char *otherwise)
 {
         return s->is_4 && s->b->is_remote && java_submit_is_one(s, "SPARK_SCALA_SHELL") ? connect : otherwise;
 }
 
-/* Without @with_remote: for Python's shell, which is told of Connect by variables. */
+/* Without @with_remote: for Python's shell, which learns of Connect from variables. */
 static int java_submit_put_words(struct submit *s, struct option_words *out, bool with_remote, struct fst_error *error)
 {
         if (!s->mixes && !s->no_checks && !s->resource)
@@ -440,21 +440,21 @@ static int java_submit_put_words(struct submit *s, struct option_words *out, boo
         if (with_remote)
                 java_submit_put(out, "--remote", s->remote);
         java_submit_put(out, "--deploy-mode", s->deploy_mode);
-        put_settings(s, out, with_remote);
+        java_submit_put_settings(s, out, with_remote);
         java_submit_put(out, "--properties-file", s->properties_file);
         for (size_t i = 0; i < s->extra_files.len; i++)
                 java_submit_put(out, "--extra-properties-file", s->extra_files.data[i]);
         if (s->load_defaults)
                 option_words_add(out, "--load-spark-defaults");
-        int r = s->is_example ? put_examples(s, out, error) : 0;
+        int r = s->is_example ? java_submit_put_examples(s, out, error) : 0;
         if (r < 0)
                 return r;
         if (s->main_class)
-                java_submit_put(out, "--class", shell_or(s, CONNECT_REPL, s->main_class));
+                java_submit_put(out, "--class", java_submit_shell_or(s, CONNECT_REPL, s->main_class));
         for (size_t i = 0; i < s->parsed.len; i++)
                 option_words_add(out, s->parsed.data[i]);
         if (s->resource)
-                option_words_add(out, shell_or(s, "connect-shell", s->resource));
+                option_words_add(out, java_submit_shell_or(s, "connect-shell", s->resource));
         for (size_t i = 0; i < s->application.len; i++)
                 option_words_add(out, s->application.data[i]);
         return 0;
@@ -479,8 +479,8 @@ static int java_submit_check_java_options(const struct submit *s, const char *te
         return s->is_4 ? r : 0;
 }
 
-/* Put what the driver is to find libraries by behind what LD_LIBRARY_PATH has. */
-static void add_library_path(struct submit *s)
+/* Appends the driver's library path to LD_LIBRARY_PATH. */
+static void java_submit_add_library_path(struct submit *s)
 {
         const char *more = java_submit_effective(s, "spark.driver.extraLibraryPath");
         const char *now = strmap_get(&s->b->command->environment, "LD_LIBRARY_PATH");
@@ -492,9 +492,9 @@ static void add_library_path(struct submit *s)
         strmap_set(&s->b->command->environment, "LD_LIBRARY_PATH", value);
 }
 
-/* What a JVM gets whose driver is in it. */
-static int add_driver(struct submit *s, bool is_server, const char *defaults, const char *extra,
-                      struct fst_error *error)
+/* Adds the options of a JVM that runs the driver. */
+static int java_submit_add_driver_options(struct submit *s, bool is_server, const char *defaults, const char *extra,
+                                          struct fst_error *error)
 {
         const char *memory = is_server ? java_builder_env(s->b, "SPARK_DAEMON_MEMORY") : NULL;
         if (!memory)
@@ -508,7 +508,7 @@ static int add_driver(struct submit *s, bool is_server, const char *defaults, co
         if (r == 0)
                 r = java_builder_options(s->b, extra, error);
         if (r == 0)
-                add_library_path(s);
+                java_submit_add_library_path(s);
         return r;
 }
 
@@ -519,8 +519,8 @@ static bool java_submit_is_blank(const char *text)
         return !*text;
 }
 
-/* The class path to put first: the user's, and in 4.x the default one behind it. NULL for none. */
-static char *first_class_path(const struct submit *s, bool is_client)
+/* The class path entries that come first: the user's, and in 4.x the default ones after them. NULL for none. */
+static char *java_submit_first_class_path(const struct submit *s, bool is_client)
 {
         const char *extra = is_client ? strmap_get(&s->effective, "spark.driver.extraClassPath") : NULL;
         const char *defaults = strmap_get(&s->effective, "spark.driver.defaultExtraClassPath");
@@ -529,13 +529,13 @@ static char *first_class_path(const struct submit *s, bool is_client)
         return !extra || java_submit_is_blank(extra) ? mem_strdup(defaults) : mem_printf("%s:%s", extra, defaults);
 }
 
-static int build_jvm(struct submit *s, struct fst_error *error)
+static int java_submit_build_jvm(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
-        bool is_client = is_client_mode(s);
+        bool is_client = java_submit_is_client_mode(s);
         bool is_server = s->main_class &&
                          (strcmp(s->main_class, THRIFT_SERVER) == 0 || strcmp(s->main_class, CONNECT_SERVER) == 0);
-        _cleanup_free_ char *first = first_class_path(s, is_client);
+        _cleanup_free_ char *first = java_submit_first_class_path(s, is_client);
         int r = java_builder_start(b, first, error);
         if (r == 0 && is_server)
                 r = java_builder_options(b, b->env("SPARK_DAEMON_JAVA_OPTS"), error);
@@ -548,7 +548,7 @@ static int build_jvm(struct submit *s, struct fst_error *error)
         if (r == 0)
                 r = java_submit_check_java_options(s, extra, error);
         if (r == 0 && is_client)
-                r = add_driver(s, is_server, defaults, extra, error);
+                r = java_submit_add_driver_options(s, is_server, defaults, extra, error);
         if (r < 0)
                 return r;
         java_builder_module_options(b);
@@ -558,12 +558,12 @@ static int build_jvm(struct submit *s, struct fst_error *error)
         return java_submit_put_words(s, &b->command->words, true, error);
 }
 
-/* Shells are programs of their own, which start a JVM with the words that @variable has. */
-static int pass_words(struct submit *s, const char *variable, bool with_remote, struct fst_error *error)
+/* Shells are separate programs, which start a JVM with the words in @variable. */
+static int java_submit_pass_words(struct submit *s, const char *variable, bool with_remote, struct fst_error *error)
 {
         _cleanup_(option_words_deinit) struct option_words words = {0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
-        add_library_path(s);
+        java_submit_add_library_path(s);
         int r = java_submit_put_words(s, &words, with_remote, error);
         for (size_t i = 0; r == 0 && i < words.len; i++) {
                 _cleanup_free_ char *quoted = option_string_quote(words.data[i]);
@@ -574,9 +574,9 @@ static int pass_words(struct submit *s, const char *variable, bool with_remote, 
         return r;
 }
 
-/* "pyspark x.py" was possible once. */
-static int refuse_script(struct submit *s, const char *language, const char *shell, const char *file,
-                         struct fst_error *error)
+/* "pyspark x.py" worked in older versions. */
+static int java_submit_refuse_script(struct submit *s, const char *language, const char *shell, const char *file,
+                                     struct fst_error *error)
 {
         s->b->command->status = 255;
         return error_set(error, -EPERM,
@@ -585,112 +585,116 @@ static int refuse_script(struct submit *s, const char *language, const char *she
                          language, shell, file);
 }
 
-static const char *first_of(const char *a, const char *b)
+static const char *java_submit_first_of(const char *a, const char *b)
 {
-        return non_empty(a) ? a : b;
+        return java_submit_non_empty(a) ? a : b;
 }
 
-static int tell_connect(struct submit *s, struct fst_error *error)
+static int java_submit_set_connect_variables(struct submit *s, struct fst_error *error)
 {
         struct strmap *environment = &s->b->command->environment;
-        const char *remote = non_empty(first_of(s->remote, strmap_get(&s->conf, "spark.remote")));
-        const char *master = non_empty(first_of(s->master, strmap_get(&s->conf, "spark.master")));
-        const char *mode = non_empty(first_of(s->deploy_mode, strmap_get(&s->conf, "spark.submit.deployMode")));
+        const char *remote =
+                java_submit_non_empty(java_submit_first_of(s->remote, strmap_get(&s->conf, "spark.remote")));
+        const char *master =
+                java_submit_non_empty(java_submit_first_of(s->master, strmap_get(&s->conf, "spark.master")));
+        const char *mode = java_submit_non_empty(
+                java_submit_first_of(s->deploy_mode, strmap_get(&s->conf, "spark.submit.deployMode")));
         bool is_local = !s->is_4 && strmap_get(&s->conf, "spark.local.connect");
         if (remote && (master || mode) && !is_local)
                 return error_set(error, -ENOENT, "Remote cannot be specified with master and/or deploy mode.");
         if (s->is_4)
-                strmap_set(environment, "SPARK_API_MODE", api_mode(s));
+                strmap_set(environment, "SPARK_API_MODE", java_submit_api_mode(s));
         if (remote) {
                 strmap_set(environment, "SPARK_REMOTE", remote);
                 strmap_set(environment, "SPARK_CONNECT_MODE_ENABLED", "1");
-        } else if (s->is_4 && is_connect(api_mode(s))) {
+        } else if (s->is_4 && java_submit_is_connect(java_submit_api_mode(s))) {
                 strmap_set(environment, "MASTER", master ? master : "local");
                 strmap_set(environment, "SPARK_CONNECT_MODE_ENABLED", "1");
         }
         return 0;
 }
 
-static bool is_shell(const struct submit *s, const char *name)
+static bool java_submit_is_shell(const struct submit *s, const char *name)
 {
         return s->resource && !s->no_checks && strcmp(s->resource, name) == 0;
 }
 
-/* Words that a shell does not take. */
-static int check_shell(struct submit *s, struct fst_error *error)
+/* Rejects words that a shell does not accept. */
+static int java_submit_check_shell(struct submit *s, struct fst_error *error)
 {
         const char *word = s->application.len > 0 ? s->application.data[0] : NULL;
-        if (is_shell(s, PYTHON_SHELL) && word)
+        if (java_submit_is_shell(s, PYTHON_SHELL) && word)
                 return text_ends_with(word, ".py")
-                               ? refuse_script(s, "python", "pyspark", "python", error)
+                               ? java_submit_refuse_script(s, "python", "pyspark", "python", error)
                                : error_set(error, -EINVAL, "pyspark does not support any application options.");
-        if (is_shell(s, R_SHELL) && word && (text_ends_with(word, ".R") || text_ends_with(word, ".r")))
-                return refuse_script(s, "R", "sparkR", "R", error);
+        if (java_submit_is_shell(s, R_SHELL) && word && (text_ends_with(word, ".R") || text_ends_with(word, ".r")))
+                return java_submit_refuse_script(s, "R", "sparkR", "R", error);
         return 0;
 }
 
-static int build_python_shell(struct submit *s, struct fst_error *error)
+static int java_submit_build_python_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
         s->resource = "pyspark-shell";
-        int r = pass_words(s, "PYSPARK_SUBMIT_ARGS", !s->is_4, error);
+        int r = java_submit_pass_words(s, "PYSPARK_SUBMIT_ARGS", !s->is_4, error);
         if (r < 0)
                 return r;
         const char *python = strmap_get(&s->conf, "spark.pyspark.python");
-        const char *program = first_of(strmap_get(&s->conf, "spark.pyspark.driver.python"), python);
-        program = first_of(program, java_builder_env(b, "PYSPARK_DRIVER_PYTHON"));
-        program = first_of(program, java_builder_env(b, "PYSPARK_PYTHON"));
-        option_words_add(&b->command->words, first_of(program, "python3"));
+        const char *program = java_submit_first_of(strmap_get(&s->conf, "spark.pyspark.driver.python"), python);
+        program = java_submit_first_of(program, java_builder_env(b, "PYSPARK_DRIVER_PYTHON"));
+        program = java_submit_first_of(program, java_builder_env(b, "PYSPARK_PYTHON"));
+        option_words_add(&b->command->words, java_submit_first_of(program, "python3"));
         if (python)
                 strmap_set(&b->command->environment, "PYSPARK_PYTHON", python);
-        r = tell_connect(s, error);
+        r = java_submit_set_connect_variables(s, error);
         return r < 0 ? r : java_builder_options(b, b->env("PYSPARK_DRIVER_PYTHON_OPTS"), error);
 }
 
-static int build_r_shell(struct submit *s, struct fst_error *error)
+static int java_submit_build_r_shell(struct submit *s, struct fst_error *error)
 {
         struct java_builder *b = s->b;
         s->resource = "sparkr-shell";
-        int r = pass_words(s, "SPARKR_SUBMIT_ARGS", true, error);
+        int r = java_submit_pass_words(s, "SPARKR_SUBMIT_ARGS", true, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *profile = mem_printf("%s/R/lib/SparkR/profile/shell.R", b->home.path);
         strmap_set(&b->command->environment, "R_PROFILE_USER", profile);
-        const char *program =
-                first_of(strmap_get(&s->conf, "spark.r.shell.command"), java_builder_env(b, "SPARKR_DRIVER_R"));
-        option_words_add(&b->command->words, first_of(program, "R"));
+        const char *program = java_submit_first_of(strmap_get(&s->conf, "spark.r.shell.command"),
+                                                   java_builder_env(b, "SPARKR_DRIVER_R"));
+        option_words_add(&b->command->words, java_submit_first_of(program, "R"));
         return 0;
 }
 
 static int java_submit_build_words(struct java_builder *b, int n, char *const *words, struct fst_error *error)
 {
-        _cleanup_(submit_deinit) struct submit s = {.b = b, .is_4 = spark_home_since(&b->home, 4, 0)};
+        _cleanup_(java_submit_deinit) struct submit s = {.b = b, .is_4 = spark_home_since(&b->home, 4, 0)};
         if (s.is_4)
                 b->is_remote |= java_submit_is_one(&s, "SPARK_CONNECT_MODE");
         int r = java_submit_parse(&s, n, words, error);
-        if (r == 0 && !s.is_4) /* since 4.0 files are read first, for spark.remote */
-                r = check_shell(&s, error);
+        if (r == 0 && !s.is_4) /* since 4.0 the files are read first, for spark.remote */
+                r = java_submit_check_shell(&s, error);
         if (r == 0)
-                r = make_effective(&s, error);
+                r = java_submit_make_effective(&s, error);
         if (r == 0 && s.is_4)
-                r = check_shell(&s, error);
+                r = java_submit_check_shell(&s, error);
         if (r < 0)
                 return r;
         if (s.is_4)
-                find_remote(&s);
-        if (is_shell(&s, PYTHON_SHELL))
-                return build_python_shell(&s, error);
-        if (is_shell(&s, R_SHELL))
-                return build_r_shell(&s, error);
-        return build_jvm(&s, error);
+                java_submit_find_remote(&s);
+        if (java_submit_is_shell(&s, PYTHON_SHELL))
+                return java_submit_build_python_shell(&s, error);
+        if (java_submit_is_shell(&s, R_SHELL))
+                return java_submit_build_r_shell(&s, error);
+        return java_submit_build_jvm(&s, error);
 }
 
-/* What --class says, if that is the first option. */
+/* The value of --class, if it is the first option. */
 struct class_found {
         const char *class;
 };
 
-static int find_class_option(void *context, enum submit_field field, const char *value, struct fst_error *error)
+static int java_submit_find_class_option(void *context, enum submit_field field, const char *value,
+                                         struct fst_error *error)
 {
         struct class_found *found = context;
         (void)error;
@@ -699,7 +703,8 @@ static int find_class_option(void *context, enum submit_field field, const char 
         return 1;
 }
 
-static int stop_reading(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
+static int java_submit_stop_reading(void *context, const char *word, int n_rest, char *const *rest,
+                                    struct fst_error *error)
 {
         (void)context;
         (void)word;
@@ -710,12 +715,13 @@ static int stop_reading(void *context, const char *word, int n_rest, char *const
 }
 
 /*
- * Spark tells what was wrong, then has SparkSubmit print the usage, of the class if the first option names one. What
- * the first attempt has put into the environment stays there.
+ * Spark prints the error, then has SparkSubmit print the usage: that of the class if the first option names one.
+ * Changes of the first attempt to the environment remain.
  */
-static int build_usage(struct java_builder *b, int n, char *const *words, struct fst_error *error)
+static int java_submit_build_usage(struct java_builder *b, int n, char *const *words, struct fst_error *error)
 {
-        static const struct submit_visitor visitor = {.option = find_class_option, .application = stop_reading};
+        static const struct submit_visitor visitor = {.option = java_submit_find_class_option,
+                                                      .application = java_submit_stop_reading};
         struct class_found found = {NULL};
         struct java_command *c = b->command;
         char class_word[] = "--class", usage_word[] = "--usage-error";
@@ -734,7 +740,7 @@ int java_submit_build(struct java_builder *b, int n, char *const *words, struct 
         struct fst_error first = FST_ERROR_INIT;
         int r = java_submit_build_words(b, n, words, &first);
         if (r == -EINVAL)
-                r = build_usage(b, n, words, &first);
+                r = java_submit_build_usage(b, n, words, &first);
         if (r < 0)
                 error_set(error, r, "%s", error_message(&first));
         error_deinit(&first);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-static int take_pair(struct client_arguments *a, const char *name, const char *value)
+static int client_arguments_take_pair(struct client_arguments *a, const char *name, const char *value)
 {
         if (strcmp(name, "--primary-java-resource") == 0) {
                 a->language = KUBE_JAVA;
@@ -32,7 +32,7 @@ int client_arguments_parse(const char *const *words, size_t n, struct client_arg
         _cleanup_(client_arguments_deinit) struct client_arguments a = {.arguments = new_array(const char *, n + 1)};
         for (size_t i = 0; i < n; i += 2) {
                 bool pair = i + 1 < n && words[i + 1];
-                if (!pair || take_pair(&a, words[i], words[i + 1]) < 0)
+                if (!pair || client_arguments_take_pair(&a, words[i], words[i + 1]) < 0)
                         return error_set(error, -EINVAL, "Unknown arguments: %s%s%s", words[i], pair ? " " : "",
                                          pair ? words[i + 1] : "");
         }

@@ -1,6 +1,6 @@
 /*
- * The words that spark-submit gives the Kubernetes client (SUBMIT_CLASS_KUBERNETES): which application is to run.
- * Spark's ClientArguments.
+ * The arguments of the Kubernetes client (SUBMIT_CLASS_KUBERNETES), which describe the application (Spark:
+ * ClientArguments).
  */
 #pragma once
 
@@ -13,9 +13,9 @@ struct client_arguments {
         size_t n_arguments;
 };
 
-/* -EINVAL with Spark's sentence for what is no such word, or no class. */
+/* Returns -EINVAL with Spark's message for an unknown argument, or if the class is missing. */
 int client_arguments_parse(const char *const *words, size_t n, struct client_arguments *out, struct fst_error *error);
 void client_arguments_deinit(struct client_arguments *a);
 
-/* Say in @c what the arguments say; borrowed. */
+/* Copies the arguments into @c, which borrows them. */
 void client_arguments_put(const struct client_arguments *a, struct kube_conf *c);

@@ -1,4 +1,4 @@
-/* The words of the Kubernetes client: ClientArguments. */
+/* The arguments of the Kubernetes client: ClientArguments. */
 #include "submit/kubernetes/client_arguments.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
         client_arguments_parse((const char *const[]){__VA_ARGS__}, ARRAY_SIZE(((const char *const[]){__VA_ARGS__})),   \
                                (a), (error))
 
-static void all_of_them(void **state)
+static void reads_all_arguments(void **state)
 {
         struct client_arguments a;
         assert_int_equal(parse(&a, NULL, "--primary-py-file", "a.py", "--main-class", "c", "--arg", "1", "--arg",
@@ -31,7 +31,7 @@ static void all_of_them(void **state)
         client_arguments_deinit(&a);
 }
 
-static void what_is_wrong(void **state)
+static void rejects_unknown_argument_and_missing_class(void **state)
 {
         struct client_arguments a;
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -45,6 +45,7 @@ static void what_is_wrong(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(all_of_them), cmocka_unit_test(what_is_wrong)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(reads_all_arguments),
+                                           cmocka_unit_test(rejects_unknown_argument_and_missing_class)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static const char *cluster_submission_variable(const char *name)
         return getenv(name);
 }
 
-static char *find_user(void)
+static char *cluster_submission_find_user(void)
 {
         const char *given = getenv("SPARK_USER");
         if (given)
@@ -39,7 +39,7 @@ int cluster_submission_init(struct cluster_submission *k, const struct submissio
         strmap_merge(&k->settings.set, &s->conf);
         older_spellings_replace(&k->settings.set);
         fresh_names_make(&k->names);
-        k->user = find_user();
+        k->user = cluster_submission_find_user();
         k->conf = (struct kube_conf){
                 .role = KUBE_DRIVER,
                 .conf = &k->settings,
@@ -70,7 +70,7 @@ int cluster_submission_show(const struct submission *s, FILE *out, struct fst_er
         files.ticket_cache = s->ticket_cache;
         int r = cluster_submission_init(&k, s, error);
         k.conf.files = submission_files_of(&files);
-        k.conf.files.upload = NULL; /* showing changes nothing */
+        k.conf.files.upload = NULL; /* showing must change nothing */
         if (r == 0)
                 r = driver_objects_make(&k.conf, &objects, NULL, error);
         if (r < 0)

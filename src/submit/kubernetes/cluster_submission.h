@@ -1,5 +1,5 @@
 /*
- * A prepared submission (submit/prepare/submission.h) as the configuration of its driver's pod.
+ * The driver pod's configuration, made from a prepared submission (submit/prepare/submission.h).
  *
  *      struct cluster_submission k;
  *      r = cluster_submission_init(&k, &s, error);
@@ -27,14 +27,14 @@ struct cluster_submission {
 };
 
 /*
- * @s stays as it is, and has to stay. -EINVAL with @error if it is none for Kubernetes in cluster mode, or says what
- * cannot be. Deinit in either case.
+ * @s is unchanged and must outlive the result. Returns -EINVAL with @error if @s is not for Kubernetes in cluster mode,
+ * or holds an invalid setting. The caller must deinit in either case.
  */
 int cluster_submission_init(struct cluster_submission *k, const struct submission *s, struct fst_error *error);
 void cluster_submission_deinit(struct cluster_submission *k);
 
 /*
- * --dry-run --output objects: what would be created, as a List of JSON that `kubectl create -f -` takes. Nothing is
- * sent or uploaded.
+ * --dry-run --output objects: the objects that would be created, as a JSON List for `kubectl create -f -`. Sends and
+ * uploads nothing.
  */
 int cluster_submission_show(const struct submission *s, FILE *out, struct fst_error *error);

@@ -1,13 +1,14 @@
 /*
- * See driver_launch.h. A launch goes through its steps in order, each when nothing of the one before is pending:
+ * See driver_launch.h. A launch passes through its steps in order. A step starts when no request of the previous one is
+ * pending:
  *
  *      BEFORE → POD → REST → OVER
  *         ↘      ↓     ↙
  *           TAKE_BACK → OVER
  *
- * What is named anew for this submission is created; sending it twice is sending it once, as the client looks whose an
- * object is that exists already. What somebody gave a name is applied, as Spark does: it may be there, and stay. Only
- * the pod is created in either case: of that name there must be none.
+ * An object with a generated name is created. Sending it twice has the effect of sending it once, because the client
+ * checks who owns an existing object. An object that the user named is applied, as Spark does: it may exist already,
+ * and it then stays after a failure. The pod is always created: no pod of its name may exist.
  */
 #include "submit/kubernetes/driver_launch.h"
 
@@ -34,7 +35,7 @@
 
 enum step { STEP_BEFORE, STEP_POD, STEP_REST, STEP_TAKE_BACK, STEP_OVER };
 
-/* A call that is under way. */
+/* A pending request. */
 struct sending {
         struct driver_launch *launch;
         struct sending *prev, *next;
@@ -49,12 +50,12 @@ struct driver_launch {
         void *owner;
         enum step step;
         bool stopped, expired;
-        uv_timer_t limit; /* of a launch that was stopped */
-        uint64_t answers; /* of the client, when it began */
+        uv_timer_t limit; /* set when the launch was stopped */
+        uint64_t answers; /* the client's count when it began */
         struct sending *first;
         json_t *pod;
-        json_t *created; /* to be taken back, with uids where they are known */
-        int result;      /* the first failure, with its sentence */
+        json_t *created; /* objects to delete, with their uids if known */
+        int result;      /* the first failure, with its message */
         struct fst_error error;
 };
 
@@ -70,11 +71,11 @@ static const char *driver_launch_kind_of(const json_t *object)
         return kind ? kind : "";
 }
 
-static void next_step(struct driver_launch *l);
+static void driver_launch_next_step(struct driver_launch *l);
 
-/* --------------------------------------------------------------------------------------------------------- sending */
+/* ---------------------------------------------------------------------------------------------------------- sending */
 
-static struct sending *driver_launch_sending_new(struct driver_launch *l, json_t *object)
+static struct sending *driver_launch_new_sending(struct driver_launch *l, json_t *object)
 {
         struct sending *s = new0(struct sending);
         s->launch = l;
@@ -86,7 +87,7 @@ static struct sending *driver_launch_sending_new(struct driver_launch *l, json_t
         return s;
 }
 
-static void sending_free(struct sending *s)
+static void driver_launch_free_sending(struct sending *s)
 {
         *(s->prev ? &s->prev->next : &s->launch->first) = s->next;
         if (s->next)
@@ -95,25 +96,25 @@ static void sending_free(struct sending *s)
         free(s);
 }
 
-/* The call is over; whoever waited for the last one goes on. */
-static void end_sending(struct sending *s)
+/* Ends the call. After the last one the launch continues. */
+static void driver_launch_end_sending(struct sending *s)
 {
         struct driver_launch *l = s->launch;
-        sending_free(s);
+        driver_launch_free_sending(s);
         if (!l->first)
-                next_step(l);
+                driver_launch_next_step(l);
 }
 
-/* Whether nobody else can have made an object of this name. */
-static bool is_named_anew(const struct driver_launch *l, const json_t *object)
+/* Whether the name is generated, so only this submission can have created the object. */
+static bool driver_launch_has_generated_name(const struct driver_launch *l, const json_t *object)
 {
         const struct fresh_names *names = &l->plan->k.names;
         return strstr(driver_launch_name_of(object), names->unique) ||
                strstr(driver_launch_name_of(object), names->app_id);
 }
 
-/* @answer: as the server has it; NULL: it may be there, nobody knows. */
-static void note_created(struct driver_launch *l, const json_t *object, const json_t *answer)
+/* @answer is the object as the server has it, or NULL if the creation is unconfirmed. */
+static void driver_launch_add_created(struct driver_launch *l, const json_t *object, const json_t *answer)
 {
         json_t *copy = json_pack("{s:O, s:O, s:{s:O}}", "apiVersion", json_object_get(object, "apiVersion"), "kind",
                                  json_object_get(object, "kind"), "metadata", "name",
@@ -136,29 +137,29 @@ static void driver_launch_fail(struct driver_launch *l, const json_t *object, in
                   error_message(error));
 }
 
-static void on_sent(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_sent(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct sending *s = owner;
         struct driver_launch *l = s->launch;
         _cleanup_(error_deinit) struct fst_error none = FST_ERROR_INIT;
         const struct fst_error *error = answer->error;
-        bool pod = l->step == STEP_POD, anew = is_named_anew(l, s->object);
+        bool pod = l->step == STEP_POD, anew = driver_launch_has_generated_name(l, s->object);
         if (r == FST_KUBE_E_ALREADY_EXISTS && !pod && anew && answer->maybe_done)
-                r = 0; /* by an attempt whose answer was lost, and changed since by somebody */
+                r = 0; /* created by an attempt whose reply was lost, and changed since */
         if (r == 0 && pod && !answer->object)
-                r = error_set(&none, -EPROTO, "the API server says no more than that it was created"), error = &none;
+                r = error_set(&none, -EPROTO, "the API server returned no uid for the created object"), error = &none;
         if (r == 0 && pod)
                 l->pod = json_incref(answer->object);
         if (r == 0 ? pod || answer->status == 201 || (answer->attempts > 1 && anew)
                    : answer->maybe_done || error == &none)
-                note_created(l, s->object, r == 0 ? answer->object : NULL);
+                driver_launch_add_created(l, s->object, r == 0 ? answer->object : NULL);
         driver_launch_fail(l, s->object, r, error);
-        end_sending(s);
+        driver_launch_end_sending(s);
 }
 
 static void driver_launch_apply(struct driver_launch *l, json_t *object)
 {
-        struct sending *s = driver_launch_sending_new(l, object);
+        struct sending *s = driver_launch_new_sending(l, object);
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_send(l->client,
                             &(struct kube_request){.method = "PATCH",
@@ -166,50 +167,50 @@ static void driver_launch_apply(struct driver_launch *l, json_t *object)
                                                    .query = FIELD_MANAGER,
                                                    .body = object,
                                                    .content_type = "application/apply-patch+yaml"},
-                            on_sent, s);
+                            driver_launch_on_sent, s);
         kube_bear_conflicts(s->call);
 }
 
 static void driver_launch_create(struct driver_launch *l, json_t *object)
 {
-        struct sending *s = driver_launch_sending_new(l, object);
-        s->call = kube_create(l->client, l->plan->namespace, object, on_sent, s);
+        struct sending *s = driver_launch_new_sending(l, object);
+        s->call = kube_create(l->client, l->plan->namespace, object, driver_launch_on_sent, s);
         kube_bear_conflicts(s->call);
 }
 
-static void limit_attempts(struct driver_launch *l)
+static void driver_launch_limit_attempts(struct driver_launch *l)
 {
         for (struct sending *s = l->first; s && l->stopped; s = s->next)
                 kube_limit_attempts(s->call, 1);
 }
 
-/* ------------------------------------------------------------------------------------------------------ taking back */
+/* --------------------------------------------------------------------------------------------------------- deleting */
 
-static void tell_left(const struct driver_launch *l, const json_t *object, const char *why)
+static void driver_launch_warn_left_behind(const struct driver_launch *l, const json_t *object, const char *why)
 {
         log_warn(COMPONENT, "%s %s may be left behind in namespace %s: %s", driver_launch_kind_of(object),
                  driver_launch_name_of(object), l->plan->namespace, why);
 }
 
-static void on_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct sending *s = owner;
         if (r != 0 && r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT)
-                tell_left(s->launch, s->object, error_message(answer->error));
-        end_sending(s);
+                driver_launch_warn_left_behind(s->launch, s->object, error_message(answer->error));
+        driver_launch_end_sending(s);
 }
 
-static void delete_object(struct driver_launch *l, json_t *object)
+static void driver_launch_delete(struct driver_launch *l, json_t *object)
 {
         const char *uid = json_string_value(json_object_get(json_object_get(object, "metadata"), "uid"));
-        struct sending *s = driver_launch_sending_new(l, object);
+        struct sending *s = driver_launch_new_sending(l, object);
         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
         s->call = kube_delete(l->client, path, &(struct kube_deletion){.uid = uid, .propagation = "Background"},
-                              on_deleted, s);
+                              driver_launch_on_deleted, s);
         kube_bear_conflicts(s->call);
 }
 
-/* Somebody gave it this name, and it may be another's. */
+/* The name is the user's, and so may be the object. */
 static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct sending *s = owner;
@@ -218,14 +219,14 @@ static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, 
         const char *app = json_string_value(json_object_get(json_object_get(metadata, "labels"), KUBE_LABEL_APP_ID));
         if (r == 0 && app && strcmp(app, l->plan->k.names.app_id) == 0) {
                 json_object_set(json_object_get(s->object, "metadata"), "uid", json_object_get(metadata, "uid"));
-                delete_object(l, s->object);
-                limit_attempts(l);
+                driver_launch_delete(l, s->object);
+                driver_launch_limit_attempts(l);
         } else if (r == 0 && !app) {
-                tell_left(l, s->object, "nobody can say whose it is");
+                driver_launch_warn_left_behind(l, s->object, "nobody can say whose it is");
         } else if (r != 0 && r != FST_KUBE_E_NOT_FOUND) {
-                tell_left(l, s->object, error_message(answer->error));
+                driver_launch_warn_left_behind(l, s->object, error_message(answer->error));
         }
-        end_sending(s);
+        driver_launch_end_sending(s);
 }
 
 static void driver_launch_take_back(struct driver_launch *l)
@@ -235,24 +236,25 @@ static void driver_launch_take_back(struct driver_launch *l)
         l->step = STEP_TAKE_BACK;
         json_array_foreach(l->created, i, object) {
                 if (l->expired) {
-                        tell_left(l, object, "the API server did not answer in time");
-                } else if (json_object_get(json_object_get(object, "metadata"), "uid") || is_named_anew(l, object)) {
-                        delete_object(l, object);
+                        driver_launch_warn_left_behind(l, object, "the API server did not answer in time");
+                } else if (json_object_get(json_object_get(object, "metadata"), "uid") ||
+                           driver_launch_has_generated_name(l, object)) {
+                        driver_launch_delete(l, object);
                 } else {
-                        struct sending *s = driver_launch_sending_new(l, object);
+                        struct sending *s = driver_launch_new_sending(l, object);
                         _cleanup_free_ char *path = kube_object_path(object, l->plan->namespace, true);
                         s->call = kube_get(l->client, path, driver_launch_on_looked, s);
                 }
         }
-        limit_attempts(l);
+        driver_launch_limit_attempts(l);
         json_decref(steal(l->pod));
         if (!l->first)
-                next_step(l);
+                driver_launch_next_step(l);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* The first failure, as a negative errno with what was being done. */
+/* Stores the first failure as a negative errno, with the failed action. */
 static void driver_launch_explain(struct driver_launch *l)
 {
         int r = l->result;
@@ -265,7 +267,7 @@ static void driver_launch_explain(struct driver_launch *l)
         if (l->step == STEP_POD && r == FST_KUBE_E_ALREADY_EXISTS) {
                 error_deinit(&l->error);
                 error_set(&l->error, code,
-                          "there is a pod %s in the namespace %s already: kubectl delete pod %s --namespace=%s, or "
+                          "pod %s already exists in namespace %s: run kubectl delete pod %s --namespace=%s, or set "
                           "another spark.kubernetes.driver.pod.name",
                           driver_launch_name_of(pod), l->plan->namespace, driver_launch_name_of(pod),
                           l->plan->namespace);
@@ -273,13 +275,13 @@ static void driver_launch_explain(struct driver_launch *l)
                 if (!l->stopped && l->step != STEP_REST)
                         log_error(COMPONENT, l->step == STEP_POD ? CHECK_POD : CHECK_RESOURCE);
                 error_wrap(&l->error, code, "%s cannot be created",
-                           l->step == STEP_POD ? "the driver's pod" : "what the driver's pod needs");
+                           l->step == STEP_POD ? "the driver's pod" : "an object that the driver's pod needs");
         }
         l->result = code;
 }
 
-/* The pod owns all the others: those before it too, which are sent again. */
-static void send_rest(struct driver_launch *l)
+/* Makes the pod the owner of all other objects. Those created before the pod are sent again. */
+static void driver_launch_send_rest(struct driver_launch *l)
 {
         json_t *object;
         size_t i;
@@ -288,14 +290,14 @@ static void send_rest(struct driver_launch *l)
                 if (i == l->plan->pod_at)
                         continue;
                 kube_set_owner(object, l->pod);
-                if (i > l->plan->pod_at && is_named_anew(l, object))
+                if (i > l->plan->pod_at && driver_launch_has_generated_name(l, object))
                         driver_launch_create(l, object);
                 else
                         driver_launch_apply(l, object);
         }
-        limit_attempts(l);
+        driver_launch_limit_attempts(l);
         if (!l->first)
-                next_step(l);
+                driver_launch_next_step(l);
 }
 
 static void driver_launch_over(struct driver_launch *l)
@@ -306,8 +308,8 @@ static void driver_launch_over(struct driver_launch *l)
         l->done(l->owner, r, r < 0 ? &l->error : NULL);
 }
 
-/* Nothing is pending any more. */
-static void next_step(struct driver_launch *l)
+/* No request is pending: starts the next step. */
+static void driver_launch_next_step(struct driver_launch *l)
 {
         if (l->step == STEP_TAKE_BACK) {
                 driver_launch_over(l);
@@ -320,7 +322,7 @@ static void next_step(struct driver_launch *l)
         else if (l->step == STEP_REST)
                 driver_launch_over(l);
         else if (l->step == STEP_POD)
-                send_rest(l);
+                driver_launch_send_rest(l);
         else {
                 l->step = STEP_POD;
                 driver_launch_create(l, json_array_get(l->plan->objects, l->plan->pod_at));
@@ -342,24 +344,24 @@ struct driver_launch *driver_launch_begin(struct kube_client *client, struct dri
         for (size_t i = 0; i < plan->pod_at; i++)
                 driver_launch_apply(l, json_array_get(plan->objects, i));
         if (!l->first)
-                next_step(l);
+                driver_launch_next_step(l);
         return l;
 }
 
-static void on_limit(uv_timer_t *timer);
+static void driver_launch_on_limit(uv_timer_t *timer);
 
-static void wait_a_while(struct driver_launch *l)
+static void driver_launch_wait_limited(struct driver_launch *l)
 {
         l->answers = kube_client_answers(l->client);
-        uv_timer_start(&l->limit, on_limit, STOP_MS, 0);
+        uv_timer_start(&l->limit, driver_launch_on_limit, STOP_MS, 0);
 }
 
-/* What is pending is not waited for any longer, unless the server answers others: then it is busy, and not away. */
-static void on_limit(uv_timer_t *timer)
+/* Stops waiting for pending requests, unless the server replies to others: then it is busy, not down. */
+static void driver_launch_on_limit(uv_timer_t *timer)
 {
         struct driver_launch *l = timer->data;
         if (kube_client_answers(l->client) != l->answers) {
-                wait_a_while(l);
+                driver_launch_wait_limited(l);
                 return;
         }
         l->expired = true;
@@ -367,14 +369,14 @@ static void on_limit(uv_timer_t *timer)
                 struct sending *s = l->first;
                 kube_cancel(s->call);
                 if (l->step == STEP_TAKE_BACK)
-                        tell_left(l, s->object, "the API server did not answer in time");
+                        driver_launch_warn_left_behind(l, s->object, "the API server did not answer in time");
                 else
-                        note_created(l, s->object, NULL);
-                sending_free(s);
+                        driver_launch_add_created(l, s->object, NULL);
+                driver_launch_free_sending(s);
         }
         if (l->result == 0)
                 l->result = error_set(&l->error, -ETIMEDOUT, "the API server did not answer in time");
-        next_step(l);
+        driver_launch_next_step(l);
 }
 
 void driver_launch_stop(struct driver_launch *l)
@@ -382,7 +384,7 @@ void driver_launch_stop(struct driver_launch *l)
         if (l->stopped || l->step == STEP_OVER)
                 return;
         l->stopped = true;
-        wait_a_while(l);
+        driver_launch_wait_limited(l);
         for (struct sending *s = l->first; s; s = s->next)
                 if (l->step < STEP_REST)
                         kube_give_up(s->call);
@@ -406,7 +408,7 @@ void driver_launch_free(struct driver_launch *l)
                 return;
         while (l->first) {
                 kube_cancel(l->first->call);
-                sending_free(l->first);
+                driver_launch_free_sending(l->first);
         }
         json_decref(l->pod);
         json_decref(l->created);

@@ -1,18 +1,18 @@
 /*
- * A driver's pod and what it needs, created on a loop, whole or not at all: many of them may be under way on one
- * client. Spark's Client.run.
+ * Creates a driver's pod and its other objects on a loop, all or none (Spark: Client.run). One client may run many
+ * launches at the same time.
  *
  *      launch = driver_launch_begin(client, &plan, launched, owner);
  *      …                                   → launched(owner, 0, NULL), driver_launch_pod(launch)
  *      driver_launch_free(launch);
  *
- * What has to be there before the pod comes first, then the pod, then everything else at once, the pod its owner: it
- * goes when the pod goes. If something cannot be created, what was created is deleted again; what had been there before
- * stays. What may have been created without that its answer came is deleted as well, if it is certainly this
- * submission's; if that cannot be done, the log says what may be left.
+ * The launch creates the objects that the pod needs, then the pod, then the others at once. The pod owns them all, so
+ * Kubernetes deletes them with the pod. If a creation fails, the launch deletes the objects that it created and leaves
+ * older ones alone. It also deletes an object whose creation was not confirmed, if that is certainly this submission's.
+ * If it cannot delete an object, the log names it.
  *
- * Everything happens on the loop's thread; `done` is called exactly once, unless the launch is freed before, and never
- * from within a function of this header. The launch may be freed within it.
+ * Everything runs on the loop's thread. `done` is called exactly once, unless the launch is freed before, and never
+ * from within a function of this header. It may free the launch.
  */
 #pragma once
 
@@ -23,27 +23,29 @@ struct driver_plan;
 struct fst_error;
 struct kube_client;
 
-/* It was stopped before there was a pod, and nothing of it is left that is known of. */
+/* The launch was stopped before the pod existed, and all known objects were deleted. */
 #define FST_LAUNCH_E_STOPPED 1
 
 /*
- * @r 0: it is there, whole. FST_LAUNCH_E_STOPPED. Negative with @error, and taken back: -EACCES the API server does not
- * allow it, -EEXIST there is a pod of that name, -EINVAL it refuses what was sent, others as kube_client.h has them.
+ * @r is 0 if all objects exist, or FST_LAUNCH_E_STOPPED. If negative, @error is set and the objects were deleted:
+ * -EACCES the API server denies it, -EEXIST a pod of that name exists, -EINVAL the server rejects an object, others as
+ * in kube_client.h.
  */
 typedef void driver_launch_done(void *owner, int r, const struct fst_error *error);
 
-/* @plan's objects are given their owner; it is borrowed until the launch is freed. */
+/* Sets the owner of @plan's objects. @plan is borrowed until the launch is freed. */
 struct driver_launch *driver_launch_begin(struct kube_client *client, struct driver_plan *plan,
                                           driver_launch_done *done, void *owner);
 
 /*
- * End soon: without a pod, or if it cannot be completed at the first attempt, it is taken back; with one it is
- * completed. An API server that was not reached is not waited for, and one that answers nobody for two seconds at most.
+ * Ends the launch soon: deletes the objects if there is no pod, or if the first attempt to complete the launch fails,
+ * and completes it otherwise. Does not wait for an API server that was never reached, and waits at most two seconds for
+ * one that stopped replying.
  */
 void driver_launch_stop(struct driver_launch *l);
 
-/* The pod as the server returned it; NULL: there is none. Borrowed. */
+/* The pod as the server returned it, or NULL. Borrowed. */
 json_t *driver_launch_pod(const struct driver_launch *l);
 
-/* Before the client; what is under way is cancelled. NULL is allowed. */
+/* Call before the client is freed. Cancels pending requests. NULL is allowed. */
 void driver_launch_free(struct driver_launch *l);

@@ -1,4 +1,4 @@
-/* Launches that are stopped, or whose answers are lost: what is left, and what is said. */
+/* Launches that are stopped or lose replies: tests the remaining objects and the messages. */
 #include "submit/kubernetes/driver_launch.h"
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ static struct buf asked; /* "POST pods\n" of each request */
 static bool over;
 static int result;
 
-/* Of the request whose method and path begin so, the first or all: what goes wrong. */
+/* The failure of the first request, or of all requests, whose method and path begin with this. */
 static const char *faulty;
 static enum kube_fault fault;
 static int faults_left;
@@ -89,7 +89,7 @@ static void on_done(void *owner, int r, const struct fst_error *why)
                 error_set(&error, r, "%s", error_message(why));
 }
 
-/* With this pause before anything is tried again. */
+/* Sets the pause before a retry. */
 static void start(int64_t pause_ms)
 {
         assert_int_equal(driver_plan_read(&plan, &s, &error), 0);
@@ -135,7 +135,7 @@ static void what_is_stopped_at_once_sends_nothing(void **state)
         assert_int_equal(api.http.requests, 0);
 }
 
-/* The pod is created, its answer is lost, and nobody waits for another attempt. */
+/* The pod is created, its reply is lost, and the launch does not wait for a retry. */
 static void a_pod_of_which_nobody_heard_is_taken_back(void **state)
 {
         static const char *const names[] = {NULL, "mine"};
@@ -174,7 +174,7 @@ static void another_s_pod_of_that_name_stays(void **state)
         assert_null(strstr(buf_text(&asked), "DELETE"));
 }
 
-/* An attempt that is lost after the last one that may be made. */
+/* A reply that is lost in the last allowed attempt. */
 static void what_never_was_answered_is_taken_back(void **state)
 {
         faulty = "POST services";
@@ -182,7 +182,8 @@ static void what_never_was_answered_is_taken_back(void **state)
         start(1);
         finish();
         assert_true(result < 0);
-        assert_non_null(strstr(error_message(&error), "what the driver's pod needs cannot be created: Service pi-"));
+        assert_non_null(
+                strstr(error_message(&error), "an object that the driver's pod needs cannot be created: Service pi-"));
         assert_int_equal(json_object_size(api.pods), 0);
         assert_non_null(strstr(buf_text(&asked), "DELETE pods\n"));
         assert_non_null(strstr(buf_text(&asked), "DELETE services\n"));

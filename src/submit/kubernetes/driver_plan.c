@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* The last one, as Spark puts it there. */
-static const char *container_of_pod(const json_t *pod)
+/* The driver's container is the last one, as in Spark. */
+static const char *driver_plan_container(const json_t *pod)
 {
         const json_t *containers = json_object_get(json_object_get(pod, "spec"), "containers");
         const json_t *last = json_array_get(containers, json_array_size(containers) - 1);
@@ -41,7 +41,7 @@ int driver_plan_make(struct driver_plan *p, struct fst_error *error)
                 r = driver_objects_make(&p->k.conf, &p->objects, &p->pod_at, error);
         if (r < 0)
                 return r;
-        p->container = container_of_pod(driver_plan_pod(p));
+        p->container = driver_plan_container(driver_plan_pod(p));
         return 0;
 }
 

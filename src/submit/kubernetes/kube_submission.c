@@ -1,13 +1,12 @@
 /*
- * The submission_class of Kubernetes: drivers are launched, followed and killed on the loop's thread, all that go to
- * one API server as the same user on one connection. What blocks (files, uploads) was done by a worker before.
+ * The submission_class of Kubernetes. It launches, follows and kills drivers on the loop's thread. All drivers of one
+ * API server and user share a connection. A worker runs the blocking steps (files, uploads) before.
  *
- * The states of a driver's pod become those of SparkAppHandle: it is SUBMITTED when all its objects are there, RUNNING
- * as its pod is, FINISHED or FAILED as that ends, KILLED if it was deleted before it ended. It is LOST if nobody can
- * say how it ended, if it may not be watched, or if no API server has answered for
- * spark.firesteel.submit.masterTimeout.
+ * The state of a driver's pod maps to that of SparkAppHandle: SUBMITTED when all its objects exist, RUNNING while the
+ * pod runs, FINISHED or FAILED when it ends, KILLED if it was deleted before its end. It is LOST if its end is unknown,
+ * if the user may not watch it, or if no API server has replied for spark.firesteel.submit.masterTimeout.
  *
- * What is being created when the submitter is closed is completed, or taken back if it has no pod yet.
+ * If the submitter closes during a launch, the launch is completed, or undone if there is no pod yet.
  */
 #include "submit/kubernetes/kube_submission.h"
 
@@ -20,9 +19,9 @@
 #include "kubernetes/api/pod_state.h"
 #include "kubernetes/api/pod_description.h"
 
-#define IDLE_SERVERS 4 /* that are kept although nobody needs them now */
+#define IDLE_SERVERS 4 /* idle servers to keep open */
 
-/* An API server, as one user. */
+/* A connection to an API server, as one user. */
 struct kube_place {
         struct kube_place *next;
         struct kube_config config;
@@ -34,22 +33,22 @@ struct kube_place {
 struct kube_run {
         fst_submission *app; /* a reference */
         struct kube_place *place;
-        struct driver_plan *plan; /* until it is launched */
+        struct driver_plan *plan; /* until launched */
         struct driver_launch *launch;
-        struct kube_operation *operation; /* of --kill and --status */
+        struct kube_operation *operation; /* for --kill and --status */
         struct followed_pod *followed;
-        struct kube_call *call; /* that looks or kills */
+        struct kube_call *call; /* a pending get or delete */
         char *namespace, *name, *id, *path, *container, *uid;
-        bool look_again;
+        bool poll_again;
 };
 
-static void take_pod(void *owner, const json_t *pod);
-static void take_gone(void *owner, const json_t *pod);
-static void take_absence(void *owner, int r, const struct fst_error *error, int64_t for_ms);
+static void kube_submission_take_pod(void *owner, const json_t *pod);
+static void kube_submission_take_deletion(void *owner, const json_t *pod);
+static void kube_submission_take_failure(void *owner, int r, const struct fst_error *error, int64_t for_ms);
 
 /* ---------------------------------------------------------------------------------------------------------- servers */
 
-static void place_free(struct kube_place *place)
+static void kube_place_free(struct kube_place *place)
 {
         pod_follower_free(place->follower);
         kube_client_free(place->client);
@@ -57,11 +56,12 @@ static void place_free(struct kube_place *place)
         free(place);
 }
 
-/* The newest are first; @config is taken. NULL with @error. */
-static struct kube_place *submit_kubernetes_place_of(fst_submitter *s, struct kube_config *config,
-                                                     struct fst_error *error)
+/* Finds or opens the server. The newest come first. Takes @config. Returns NULL with @error on failure. */
+static struct kube_place *kube_place_find(fst_submitter *s, struct kube_config *config, struct fst_error *error)
 {
-        static const struct pod_follower_ops ops = {.changed = take_pod, .gone = take_gone, .away = take_absence};
+        static const struct pod_follower_ops ops = {.changed = kube_submission_take_pod,
+                                                    .gone = kube_submission_take_deletion,
+                                                    .away = kube_submission_take_failure};
         int idle = 0;
         for (struct kube_place **at = &s->places, *place; (place = *at);) {
                 if (kube_config_same(&place->config, config)) {
@@ -73,7 +73,7 @@ static struct kube_place *submit_kubernetes_place_of(fst_submitter *s, struct ku
                         continue;
                 }
                 *at = place->next;
-                place_free(place);
+                kube_place_free(place);
         }
         struct kube_place *place = new0(struct kube_place);
         place->config = *config;
@@ -89,18 +89,18 @@ static struct kube_place *submit_kubernetes_place_of(fst_submitter *s, struct ku
         return s->places = place;
 }
 
-static void free_places(fst_submitter *s)
+static void kube_submission_free_places(fst_submitter *s)
 {
         while (s->places) {
                 struct kube_place *place = s->places;
                 s->places = place->next;
-                place_free(place);
+                kube_place_free(place);
         }
 }
 
 /* ------------------------------------------------------------------------------------------------------------- runs */
 
-static void plan_free(struct driver_plan *plan)
+static void kube_submission_free_plan(struct driver_plan *plan)
 {
         if (plan)
                 driver_plan_deinit(plan);
@@ -109,14 +109,14 @@ static void plan_free(struct driver_plan *plan)
 
 static void kube_submission_release(fst_submission *app)
 {
-        plan_free(app->plan);
+        kube_submission_free_plan(app->plan);
         if (app->server)
                 kube_config_deinit(app->server);
         free(app->server);
 }
 
-/* Nothing happens to it any more. */
-static void submit_kubernetes_drop(struct kube_run *run)
+/* Cancels everything pending of the run. No callback of the run follows. */
+static void kube_submission_drop(struct kube_run *run)
 {
         run->app->kube = NULL;
         driver_launch_free(run->launch);
@@ -126,7 +126,7 @@ static void submit_kubernetes_drop(struct kube_run *run)
                 kube_cancel(run->call);
         if (run->place)
                 run->place->used--;
-        plan_free(run->plan);
+        kube_submission_free_plan(run->plan);
         free(run->namespace);
         free(run->name);
         free(run->path);
@@ -136,35 +136,35 @@ static void submit_kubernetes_drop(struct kube_run *run)
         free(run);
 }
 
-/* … and its handle is let go of. */
-static void end_run(struct kube_run *run)
+/* Drops the run and releases its handle. */
+static void kube_submission_end_run(struct kube_run *run)
 {
         fst_submission *app = run->app;
         fst_submitter *s = app->submitter;
         bool launching = run->launch;
-        submit_kubernetes_drop(run);
+        kube_submission_drop(run);
         pthread_mutex_lock(&s->lock);
         submission_unref(app);
         pthread_mutex_unlock(&s->lock);
         if (launching && --s->launching == 0 && s->closing)
-                free_places(s);
+                kube_submission_free_places(s);
 }
 
-static struct kube_run *begin_run(fst_submission *app, struct kube_config *config, struct fst_error *error)
+static struct kube_run *kube_submission_begin_run(fst_submission *app, struct kube_config *config,
+                                                  struct fst_error *error)
 {
         struct kube_run *run = new0(struct kube_run);
         run->app = app;
-        run->place = submit_kubernetes_place_of(app->submitter, config, error);
+        run->place = kube_place_find(app->submitter, config, error);
         pthread_mutex_lock(&app->submitter->lock);
         submission_ref(app);
         pthread_mutex_unlock(&app->submitter->lock);
         return app->kube = run;
 }
 
-/* ------------------------------------------------------------------------------------------------- on a worker's
- * thread */
+/* ------------------------------------------------------------------------------------------------ a worker's thread */
 
-static void submit_kubernetes_hand_over(fst_submission *app, enum submit_command kind)
+static void kube_submission_hand_over(fst_submission *app, enum submit_command kind)
 {
         pthread_mutex_lock(&app->submitter->lock);
         app->class = &kube_submission_class;
@@ -185,13 +185,13 @@ static int kube_submission_submit(fst_submission *app, struct submit_worker *wor
         if (r == 0)
                 r = driver_plan_make(plan, error);
         if (r < 0) {
-                plan_free(plan);
+                kube_submission_free_plan(plan);
                 return r;
         }
         app->plan = plan;
         app->report_ms = report_ms;
         app->away_ms = away_ms;
-        submit_kubernetes_hand_over(app, COMMAND_LAUNCH);
+        kube_submission_hand_over(app, COMMAND_LAUNCH);
         return 0;
 }
 
@@ -208,14 +208,14 @@ static int kube_submission_operate(fst_submission *app, struct submit_worker *wo
                 return r;
         app->server = new0(struct kube_config);
         *app->server = server;
-        submit_kubernetes_hand_over(app, COMMAND_OPERATE);
+        kube_submission_hand_over(app, COMMAND_OPERATE);
         return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- states */
 
-/* What a program may want to know of a pod. The caller owns it. */
-static json_t *submit_kubernetes_essence(const json_t *pod)
+/* The parts of a pod that a program may need. Owned by the caller. */
+static json_t *kube_submission_summarize_pod(const json_t *pod)
 {
         static const char *const kept[] = {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"};
         json_t *metadata = json_object(), *out = json_pack("{s:o}", "metadata", metadata), *value;
@@ -227,16 +227,16 @@ static json_t *submit_kubernetes_essence(const json_t *pod)
         return out;
 }
 
-/* Under the lock. @answer is taken. */
-static void keep_answer(fst_submission *app, json_t *answer)
+/* Under the lock. Takes @answer. */
+static void kube_submission_set_answer(fst_submission *app, json_t *answer)
 {
         free(app->answer);
         app->answer = json_dumps(answer, JSON_COMPACT);
         json_decref(answer);
 }
 
-/* The driver's container, if it has ended. */
-static bool find_end(const json_t *pod, const char *container, struct pod_container *out)
+/* Finds the driver's container and returns true if it terminated. */
+static bool kube_submission_find_end(const json_t *pod, const char *container, struct pod_container *out)
 {
         const json_t *statuses = json_object_get(json_object_get(pod, "status"), "containerStatuses"), *status;
         size_t i;
@@ -248,8 +248,8 @@ static bool find_end(const json_t *pod, const char *container, struct pod_contai
         return false;
 }
 
-/* Under the lock: why it failed. */
-static void explain_failure(struct kube_run *run, const json_t *pod, const struct pod_container *end)
+/* Under the lock: sets the error message of a failed driver. */
+static void kube_submission_explain_failure(struct kube_run *run, const json_t *pod, const struct pod_container *end)
 {
         const json_t *status = json_object_get(pod, "status");
         const char *reason = json_string_value(json_object_get(status, "reason"));
@@ -265,20 +265,20 @@ static void explain_failure(struct kube_run *run, const json_t *pod, const struc
         submission_set_error(run->app, buf_text(&text));
 }
 
-/* Under the lock: what a pod is to a launcher. */
-static void take_phase(struct kube_run *run, const json_t *pod)
+/* Under the lock: maps the pod's phase to the handle's state. */
+static void kube_submission_take_phase(struct kube_run *run, const json_t *pod)
 {
         fst_submission *app = run->app;
         const char *phase = pod_text_phase(pod);
         bool leaving = json_object_get(json_object_get(pod, "metadata"), "deletionTimestamp");
         bool failed = strcmp(phase, "Failed") == 0, finished = strcmp(phase, "Succeeded") == 0;
         struct pod_container end;
-        bool ended = (failed || finished) && find_end(pod, run->container, &end);
-        keep_answer(app, submit_kubernetes_essence(pod));
+        bool ended = (failed || finished) && kube_submission_find_end(pod, run->container, &end);
+        kube_submission_set_answer(app, kube_submission_summarize_pod(pod));
         if (ended)
                 app->exit_status = end.exit_code & 0xff;
         if (failed && !leaving)
-                explain_failure(run, pod, ended ? &end : NULL);
+                kube_submission_explain_failure(run, pod, ended ? &end : NULL);
         if (strcmp(phase, "Running") == 0)
                 submission_set_state(app, FST_SUBMIT_RUNNING);
         else if (failed || finished)
@@ -287,39 +287,40 @@ static void take_phase(struct kube_run *run, const json_t *pod)
                                                     : FST_SUBMIT_FAILED);
 }
 
-/* With the lock, which is given back: a run whose state is final is over. */
-static void unlock_run(struct kube_run *run)
+/* Releases the lock, and ends the run if its state is final. */
+static void kube_submission_unlock_run(struct kube_run *run)
 {
         bool over = fst_submit_is_final(run->app->state);
         pthread_mutex_unlock(&run->app->submitter->lock);
         if (over)
-                end_run(run);
+                kube_submission_end_run(run);
 }
 
-static void take_pod(void *owner, const json_t *pod)
+static void kube_submission_take_pod(void *owner, const json_t *pod)
 {
         struct kube_run *run = owner;
         pthread_mutex_lock(&run->app->submitter->lock);
-        take_phase(run, pod);
-        unlock_run(run);
+        kube_submission_take_phase(run, pod);
+        kube_submission_unlock_run(run);
 }
 
-static void take_gone(void *owner, const json_t *pod)
+static void kube_submission_take_deletion(void *owner, const json_t *pod)
 {
         struct kube_run *run = owner;
         fst_submission *app = run->app;
         pthread_mutex_lock(&app->submitter->lock);
         if (pod)
-                take_phase(run, pod);
+                kube_submission_take_phase(run, pod);
         if (!pod && !app->cancelled) {
-                _cleanup_free_ char *text = mem_printf("the driver %s is gone, and nobody has seen its end", run->id);
+                _cleanup_free_ char *text =
+                        mem_printf("the driver %s disappeared, and its end was not observed", run->id);
                 submission_set_error(app, text);
         }
         submission_set_state(app, pod || app->cancelled ? FST_SUBMIT_KILLED : FST_SUBMIT_LOST);
-        unlock_run(run);
+        kube_submission_unlock_run(run);
 }
 
-static void take_absence(void *owner, int r, const struct fst_error *error, int64_t for_ms)
+static void kube_submission_take_failure(void *owner, int r, const struct fst_error *error, int64_t for_ms)
 {
         struct kube_run *run = owner;
         fst_submission *app = run->app;
@@ -327,26 +328,26 @@ static void take_absence(void *owner, int r, const struct fst_error *error, int6
         submission_set_error(app, error_message(error));
         if (r == -EACCES || for_ms > app->away_ms)
                 submission_set_state(app, FST_SUBMIT_LOST);
-        unlock_run(run);
+        kube_submission_unlock_run(run);
 }
 
-/* ------------------------------------------------------------------------------------------------- looking, killing */
+/* ---------------------------------------------------------------------------------------------- polling and killing */
 
-static void submit_kubernetes_look(struct kube_run *run);
+static void kube_submission_poll(struct kube_run *run);
 
-static void submit_kubernetes_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_submission_on_polled(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct kube_run *run = owner;
         const char *uid = json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "uid"));
         run->call = NULL;
-        if (run->look_again) {
-                run->look_again = false;
-                submit_kubernetes_look(run);
+        if (run->poll_again) {
+                run->poll_again = false;
+                kube_submission_poll(run);
         }
         if (r == FST_KUBE_E_NOT_FOUND || (r == 0 && (!uid || strcmp(uid, run->uid) != 0))) {
-                take_gone(run, NULL);
+                kube_submission_take_deletion(run, NULL);
         } else if (r == 0) {
-                take_pod(run, answer->object);
+                kube_submission_take_pod(run, answer->object);
         } else {
                 pthread_mutex_lock(&run->app->submitter->lock);
                 submission_set_error(run->app, error_message(answer->error));
@@ -354,15 +355,15 @@ static void submit_kubernetes_on_looked(void *owner, struct kube_call *call, int
         }
 }
 
-static void submit_kubernetes_look(struct kube_run *run)
+static void kube_submission_poll(struct kube_run *run)
 {
         if (run->call)
-                run->look_again = true;
+                run->poll_again = true;
         else
-                run->call = kube_get(run->place->client, run->path, submit_kubernetes_on_looked, run);
+                run->call = kube_get(run->place->client, run->path, kube_submission_on_polled, run);
 }
 
-static void submit_kubernetes_on_killed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_submission_on_killed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct kube_run *run = owner;
         run->call = NULL;
@@ -372,19 +373,19 @@ static void submit_kubernetes_on_killed(void *owner, struct kube_call *call, int
                 pthread_mutex_unlock(&run->app->submitter->lock);
                 return;
         }
-        run->look_again = false;
-        submit_kubernetes_look(run);
+        run->poll_again = false;
+        kube_submission_poll(run);
 }
 
-/* Who kills wants to know what comes of it. */
-static void submit_kubernetes_kill_driver(struct kube_run *run)
+/* Deletes the pod, and follows it so that the handle gets its final state. */
+static void kube_submission_kill_driver(struct kube_run *run)
 {
         const int64_t *grace = run->app->grace_s >= 0 ? &run->app->grace_s : NULL;
         if (run->call)
                 kube_cancel(run->call);
         run->call = kube_delete(run->place->client, run->path,
                                 &(struct kube_deletion){.grace_s = grace, .uid = run->uid, .propagation = "Background"},
-                                submit_kubernetes_on_killed, run);
+                                kube_submission_on_killed, run);
         if (run->followed)
                 return;
         run->followed = pod_follow(run->place->follower, run->namespace, run->name, run);
@@ -394,17 +395,17 @@ static void submit_kubernetes_kill_driver(struct kube_run *run)
 /* -------------------------------------------------------------------------------------------------------- launching */
 
 /* Under the lock. */
-static void take_launched(struct kube_run *run, json_t *pod)
+static void kube_submission_take_launched(struct kube_run *run, json_t *pod)
 {
         fst_submission *app = run->app;
         const char *uid = json_string_value(json_object_get(json_object_get(pod, "metadata"), "uid"));
         run->uid = mem_strdup(uid ? uid : "");
-        keep_answer(app, submit_kubernetes_essence(pod));
+        kube_submission_set_answer(app, kube_submission_summarize_pod(pod));
         submission_set_id(app, run->id);
         submission_set_state(app, FST_SUBMIT_SUBMITTED);
 }
 
-static void submit_kubernetes_on_launched(void *owner, int r, const struct fst_error *error)
+static void kube_submission_on_launched(void *owner, int r, const struct fst_error *error)
 {
         struct kube_run *run = owner;
         fst_submission *app = run->app;
@@ -414,30 +415,30 @@ static void submit_kubernetes_on_launched(void *owner, int r, const struct fst_e
         if (r < 0)
                 submission_set_error(app, error_message(error));
         if (r == 0)
-                take_launched(run, driver_launch_pod(run->launch));
+                kube_submission_take_launched(run, driver_launch_pod(run->launch));
         else
                 submission_set_state(app, cancelled || r > 0 ? FST_SUBMIT_KILLED : FST_SUBMIT_FAILED);
         pthread_mutex_unlock(&s->lock);
         if (!wanted) {
-                end_run(run);
+                kube_submission_end_run(run);
                 return;
         }
         s->launching--;
         driver_launch_free(steal(run->launch));
-        plan_free(steal(run->plan));
+        kube_submission_free_plan(steal(run->plan));
         struct followed_pod *followed = run->followed;
         if (cancelled)
-                submit_kubernetes_kill_driver(run);
+                kube_submission_kill_driver(run);
         if (followed)
                 pod_follow_created(followed, run->uid);
 }
 
-static void submit_kubernetes_start_launch(fst_submission *app)
+static void kube_submission_start_launch(fst_submission *app)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         fst_submitter *s = app->submitter;
         struct driver_plan *plan = steal(app->plan);
-        struct kube_run *run = begin_run(app, &plan->server, &error);
+        struct kube_run *run = kube_submission_begin_run(app, &plan->server, &error);
         run->plan = plan;
         pthread_mutex_lock(&s->lock);
         if (app->cancelled) {
@@ -449,7 +450,7 @@ static void submit_kubernetes_start_launch(fst_submission *app)
         bool over = fst_submit_is_final(app->state);
         pthread_mutex_unlock(&s->lock);
         if (over) {
-                end_run(run);
+                kube_submission_end_run(run);
                 return;
         }
         run->namespace = mem_strdup(plan->namespace);
@@ -460,23 +461,23 @@ static void submit_kubernetes_start_launch(fst_submission *app)
         if (app->report_ms > 0)
                 run->followed = pod_follow(run->place->follower, run->namespace, run->name, run);
         s->launching++;
-        run->launch = driver_launch_begin(run->place->client, plan, submit_kubernetes_on_launched, run);
+        run->launch = driver_launch_begin(run->place->client, plan, kube_submission_on_launched, run);
 }
 
 /* ------------------------------------------------------------------------------------------------- --kill, --status */
 
-static void on_operated(void *owner, int r, const json_t *pods, const struct fst_error *error)
+static void kube_submission_on_operated(void *owner, int r, const json_t *pods, const struct fst_error *error)
 {
         struct kube_run *run = owner;
         fst_submission *app = run->app;
         json_t *all = json_array(), *pod;
         size_t i;
         json_array_foreach((json_t *)pods, i, pod)
-                json_array_append_new(all, submit_kubernetes_essence(pod));
+                json_array_append_new(all, kube_submission_summarize_pod(pod));
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0) {
                 submission_set_id(app, app->args.submission);
-                keep_answer(app, json_pack("{s:O}", "pods", all));
+                kube_submission_set_answer(app, json_pack("{s:O}", "pods", all));
         }
         if (r < 0)
                 submission_set_error(app, error_message(error));
@@ -484,16 +485,16 @@ static void on_operated(void *owner, int r, const json_t *pods, const struct fst
                 submission_set_error(app, "Application not found.");
         submission_set_state(app, r == 0 && json_array_size(all) > 0 ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
         json_decref(all);
-        unlock_run(run);
+        kube_submission_unlock_run(run);
 }
 
-static void submit_kubernetes_start_operation(fst_submission *app)
+static void kube_submission_start_operation(fst_submission *app)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct kube_run *run = begin_run(app, app->server, &error);
+        struct kube_run *run = kube_submission_begin_run(app, app->server, &error);
         if (!run->place) {
                 submission_fail(app, &error);
-                end_run(run);
+                kube_submission_end_run(run);
                 return;
         }
         run->operation =
@@ -501,24 +502,24 @@ static void submit_kubernetes_start_operation(fst_submission *app)
                                      &(struct kube_operation_options){.id = app->args.submission,
                                                                       .kill = app->args.action == SUBMIT_ACTION_KILL,
                                                                       .grace_s = app->grace_s},
-                                     on_operated, run);
+                                     kube_submission_on_operated, run);
 }
 
-/* -------------------------------------------------------------------------------------------------------- commands */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 static void kube_submission_command(fst_submission *app, enum submit_command kind)
 {
         struct kube_run *run = app->kube;
         if (kind == COMMAND_LAUNCH)
-                submit_kubernetes_start_launch(app);
+                kube_submission_start_launch(app);
         else if (kind == COMMAND_OPERATE)
-                submit_kubernetes_start_operation(app);
+                kube_submission_start_operation(app);
         else if (run && kind == COMMAND_FORGET && !run->launch)
-                end_run(run);
+                kube_submission_end_run(run);
         else if (run && run->uid && !run->launch && kind == COMMAND_END)
-                submit_kubernetes_kill_driver(run);
+                kube_submission_kill_driver(run);
         else if (run && run->uid && !run->launch && kind == COMMAND_LOOK)
-                submit_kubernetes_look(run);
+                kube_submission_poll(run);
 }
 
 static void kube_submission_close(fst_submitter *s)
@@ -531,13 +532,13 @@ static void kube_submission_close(fst_submitter *s)
                 if (run && run->launch)
                         driver_launch_stop(run->launch);
                 else if (run)
-                        submit_kubernetes_drop(run);
+                        kube_submission_drop(run);
         }
         if (s->launching == 0)
-                free_places(s);
+                kube_submission_free_places(s);
 }
 
-/* --------------------------------------------------------------------------------------------------- for handles */
+/* ------------------------------------------------------------------------------------------ slots that handles call */
 
 static void kube_submission_end(fst_submission *app)
 {

@@ -1,4 +1,4 @@
-/* What the library does for drivers in Kubernetes: launched, followed and killed on the loop's thread. */
+/* The submission_class of Kubernetes: launches, follows and kills drivers on the loop's thread. */
 #pragma once
 
 #include "submit/api/submitter.h"

@@ -1,8 +1,8 @@
 /*
  * See kube_submit.h.
  *
- * A signal while objects are being created: without a pod yet, the submission is taken back; with one, it is completed
- * first, as half of one would be worse (driver_launch.h). A second signal ends the process at once.
+ * On a signal during the launch, the submission is undone if there is no pod yet, and completed otherwise, because a
+ * partial submission would be worse (driver_launch.h). A second signal ends the process at once.
  */
 #include "submit/kubernetes/kube_submit.h"
 
@@ -89,8 +89,10 @@ static int kube_submit_follow(struct deployment *d, const char *id, int *status,
         while (!driver_watch_is_over(&w) && !d->signalled)
                 uv_run(&d->loop, UV_RUN_ONCE);
         if (!driver_watch_has_ended(&w)) {
-                log_info(COMPONENT,
-                         "The driver goes on without being waited for: --status %s tells of it, --kill ends it", id);
+                log_info(
+                        COMPONENT,
+                        "The driver continues, and spark-submit no longer waits for it: --status %s shows it, --kill ends it",
+                        id);
                 *status = 128 + d->signalled;
         }
         return driver_watch_end(&w, status, error);
@@ -112,7 +114,7 @@ static int kube_submit_run(struct deployment *d, int *status, struct fst_error *
         return 0;
 }
 
-static void deployment_deinit(struct deployment *d)
+static void kube_submit_deinit(struct deployment *d)
 {
         driver_plan_deinit(&d->plan);
         error_deinit(&d->error);
@@ -120,7 +122,7 @@ static void deployment_deinit(struct deployment *d)
 
 int kube_submit(const struct submission *s, int *status, struct fst_error *error)
 {
-        _cleanup_(deployment_deinit) struct deployment d = {.plan = DRIVER_PLAN_INIT};
+        _cleanup_(kube_submit_deinit) struct deployment d = {.plan = DRIVER_PLAN_INIT};
         int r = driver_plan_read(&d.plan, s, error);
         if (r == 0)
                 r = log4j2_configure(&d.plan.k.settings, getenv("SPARK_CONF_DIR"), error);

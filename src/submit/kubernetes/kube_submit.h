@@ -1,10 +1,6 @@
 /*
- * Submitting to Kubernetes in cluster mode: the driver's pod and what it needs are created, and the driver is waited
- * for. Spark's KubernetesClientApplication and Client.run.
- *
- * What has to be there before the pod is applied first, then the pod is created, then everything else at once, the pod
- * its owner: it goes when the pod goes. If something cannot be created, what was created is deleted again; what had
- * been there before stays.
+ * Submits to Kubernetes in cluster mode: creates the driver's pod and its other objects (driver_launch.h), then waits
+ * for the driver (Spark: KubernetesClientApplication, Client.run).
  */
 #pragma once
 
@@ -12,9 +8,9 @@ struct fst_error;
 struct submission;
 
 /*
- * @s was prepared for SUBMIT_CLASS_KUBERNETES. 0 with *@status: the exit code of the driver's container if it was
- * waited for (spark.kubernetes.submission.waitAppCompletion), else 0; 128 and the number of a signal that ended the
- * wait, which the driver survives. Negative with @error: -EACCES the API server does not allow it, -EEXIST there is a
- * pod of that name, -EINVAL what Spark refuses, others as kube_client.h has them.
+ * @s was prepared for SUBMIT_CLASS_KUBERNETES. Returns 0 with *@status: the exit code of the driver's container if the
+ * client waited for it (spark.kubernetes.submission.waitAppCompletion), else 0. If a signal ended the wait, *@status is
+ * 128 plus its number, and the driver continues. Returns negative with @error: -EACCES the API server denies it,
+ * -EEXIST a pod of that name exists, -EINVAL Spark refuses a setting, others as in kube_client.h.
  */
 int kube_submit(const struct submission *s, int *status, struct fst_error *error);

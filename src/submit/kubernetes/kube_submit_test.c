@@ -1,4 +1,4 @@
-/* Submissions against a scripted API server: what is sent, in which order, and what becomes of it. */
+/* Submissions against a scripted API server: tests the requests, their order, and the outcome. */
 #include "submit/kubernetes/kube_submit.h"
 
 #include "base/error.h"
@@ -16,14 +16,14 @@
 static struct kube_fixture api;
 static struct submission s;
 static struct fst_error error;
-static struct buf asked; /* "POST pods\n" of each request but those that watch */
+static struct buf asked; /* "POST pods\n" of each request except watches */
 static int status;
 
-/* What a test wants to go wrong: the answer to requests that contain `refused`. */
+/* The failure that a test injects: the reply to requests that contain `refused`. */
 static const char *refused;
 static int refused_with;
-static const char *ending; /* the pod's status at its second watch; NULL: none, "": it is deleted */
-static json_t *maps;       /* bodies of what is applied or created, by path */
+static const char *ending; /* the pod's status in its second watch; NULL: none, "": deleted */
+static json_t *maps;       /* bodies of applied and created objects, by path */
 
 static const char *last_part(const char *path)
 {
@@ -126,7 +126,7 @@ static void assert_says(const char *part)
                 fail_msg("%s", error_message(&error));
 }
 
-/* Those after the pod are on the way at the same time: their order is not told. */
+/* Requests after the pod run at the same time, so the test ignores their order. */
 static void assert_created(void)
 {
         assert_true(text_starts_with(buf_text(&asked), "POST pods\n"));
@@ -182,7 +182,7 @@ static void the_driver_s_end_is_the_client_s(void **state)
         }
 }
 
-/* What kube_submit logs while it waits for a driver that ends as @ending_status says. */
+/* What kube_submit logs while it waits for a driver that ends with @ending_status. */
 static char *wait_and_read_log(const char *ending_status)
 {
         struct buf log = BUF_INIT;
@@ -251,7 +251,7 @@ static void a_pod_of_the_name_stays(void **state)
         kube_fixture_put(&api, other);
         json_decref(other);
         assert_int_equal(kube_submit(&s, &status, &error), -EEXIST);
-        assert_says("there is a pod taken in the namespace ns already: kubectl delete pod taken --namespace=ns");
+        assert_says("pod taken already exists in namespace ns: run kubectl delete pod taken --namespace=ns");
         assert_string_equal(buf_text(&asked), "PATCH podgroups\nPOST pods\nDELETE podgroups\n");
         assert_int_equal(json_object_size(api.pods), 1);
 }

@@ -29,11 +29,11 @@ static int kubernetes_executor_cores(const struct master_url *url)
 }
 
 /*
- * A Kubernetes master as it is passed on: k8s://https://… stays, k8s://host gets https://, k8s://http://… stays with a
- * warning in *@warning (static text; untouched otherwise). The result is the caller's. -EINVAL with @error.
+ * Resolves a Kubernetes master URL: k8s://https://… stays, k8s://host gets https://, k8s://http://… stays and sets
+ * *@warning (static text, untouched otherwise). Owned by the caller. Returns -EINVAL with @error.
  */
-static int resolve_master(const char *master, enum submit_compat compat, char **out, const char **warning,
-                          struct fst_error *error)
+static int kubernetes_resolve_master(const char *master, enum submit_compat compat, char **out, const char **warning,
+                                     struct fst_error *error)
 {
         if (!text_starts_with(master, "k8s://"))
                 return error_set(error, -EINVAL, "requirement failed: Kubernetes master URL must start with k8s://.");
@@ -66,7 +66,7 @@ static int kubernetes_resolve(struct preparation *p, struct fst_error *error)
 {
         const char *warning = NULL;
         char *url = NULL;
-        int r = resolve_master(submit_arguments_master(p->a), p->compat, &url, &warning, error);
+        int r = kubernetes_resolve_master(submit_arguments_master(p->a), p->compat, &url, &warning, error);
         if (r < 0)
                 return r;
         if (warning)
@@ -75,7 +75,7 @@ static int kubernetes_resolve(struct preparation *p, struct fst_error *error)
         return 0;
 }
 
-/* Spark 2.4 does not log in for Kubernetes, and treats packages there as everywhere. */
+/* Spark 2.4 does not log in for Kubernetes, and resolves packages on the client. */
 static int kubernetes_check(struct preparation *p, struct fst_error *error)
 {
         int r = 0;
@@ -87,7 +87,7 @@ static int kubernetes_check(struct preparation *p, struct fst_error *error)
         return r;
 }
 
-/* The driver's pod has all files in its working directory, as YARN's containers have. */
+/* The driver's pod has all files in its working directory, like YARN's containers. */
 static int kubernetes_localize(struct preparation *p, struct fst_error *error)
 {
         static const enum submit_field lists[] = {SUBMIT_FILES, SUBMIT_JARS, SUBMIT_ARCHIVES, SUBMIT_PY_FILES};

@@ -1,4 +1,4 @@
-/* The classes of the masters local[N] and local-cluster[N,C,M], which are one manager for spark-submit. */
+/* The classes of the masters local[N] and local-cluster[N,C,M], which are one manager to spark-submit. */
 #include "conf/master_url.h"
 #include "driver/backend/local_cluster.h"
 #include "submit/options/option_table.h"

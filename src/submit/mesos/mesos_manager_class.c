@@ -1,6 +1,6 @@
 /*
- * The class of Mesos, which Spark 4 dropped: with spark.firesteel.compat=3.5 or 2.4, drivers are submitted to a
- * dispatcher by REST. An executor manager is not built.
+ * The class of Mesos, which Spark 4 dropped. With spark.firesteel.compat=3.5 or 2.4, it submits drivers to a dispatcher
+ * over REST. It has no executor manager.
  */
 #include "rest/rest_client.h"
 #include "submit/options/option_table.h"
@@ -30,7 +30,7 @@ static int mesos_add_language(struct preparation *p, struct fst_error *error)
         return 0;
 }
 
-/* Python and R have no class there: the second argument is empty. */
+/* Python and R applications have no class, so the second argument is empty. */
 static int mesos_prepare(struct preparation *p, struct fst_error *error)
 {
         if (!p->use_rest)

@@ -1,4 +1,4 @@
-/* Kinds of applications; see application_kind.h. */
+/* Application kinds; see application_kind.h. */
 #include "submit/options/application_kind.h"
 
 #include "base/mem.h"

@@ -1,33 +1,33 @@
-/* What kind of application a primary resource and a main class name, as Spark sees it. */
+/* The kind of an application, as Spark derives it from the primary resource and the main class. */
 #pragma once
 
 #include "conf/compat.h"
 
 #include <stdbool.h>
 
-/* What an application is written in, by its name: *.py and pyspark-shell, *.R, *.r and sparkr-shell, all others. */
+/* The language that the name implies: Python for *.py and pyspark-shell, R for *.R, *.r and sparkr-shell, else JVM. */
 enum submit_language {
-        LANGUAGE_JVM, /* or native: what has a class and goes on the class path */
+        LANGUAGE_JVM, /* or native: has a main class and goes on the class path */
         LANGUAGE_PYTHON,
         LANGUAGE_R
 };
 
-/* Spark 2.4 knows an R file by ".R" alone. */
+/* Spark 2.4 recognises only ".R" as an R file. */
 enum submit_language submit_language_of(const char *primary_resource, enum submit_compat compat);
 
-/* "spark-shell", "pyspark-shell", "sparkr-shell", "connect-shell" (which is a file for versions before 4). */
+/* "spark-shell", "pyspark-shell", "sparkr-shell", or "connect-shell" (a file name before version 4). */
 bool submit_is_shell(const char *primary_resource);
 
-/* "spark-internal": a class of Spark's own. */
+/* "spark-internal": the main class is one of Spark's own. */
 bool submit_is_internal(const char *primary_resource);
 
-/* What is to go on class paths: neither of these, nor Python nor R. */
+/* Whether @primary_resource belongs on class paths: not a shell, not internal, not Python, not R. */
 bool submit_is_user_jar(const char *primary_resource, enum submit_compat compat);
 
-/* *.so or *.c, which may have a fragment. */
+/* *.so or *.c, with or without a fragment. */
 bool submit_is_native(const char *primary_resource);
 
-/* Classes that Spark treats in a way of their own. @class may be NULL. */
+/* Main classes that Spark treats specially. @class may be NULL. */
 bool submit_is_connect_server(const char *class);
 bool submit_is_sql_shell(const char *class);
 bool submit_is_thrift_server(const char *class);

@@ -1,9 +1,9 @@
 /*
- * What a command line says; see arguments.h. What files and the environment add is in arguments_completion.c, what is
- * checked then in arguments_validation.c, what is shown of it in arguments_report.c.
+ * Parses the command line; see arguments.h. arguments_completion.c adds files and the environment,
+ * arguments_validation.c validates the result, arguments_report.c prints it.
  *
- * What Spark's launcher refuses is refused while reading. What only SparkSubmit refuses is remembered: the launcher
- * opens the files in between, and finds that there is no application.
+ * An error that Spark's launcher finds is returned while parsing. An error that only SparkSubmit finds is stored,
+ * because the launcher first opens the files and checks that there is an application.
  */
 #include "submit/options/arguments.h"
 
@@ -46,31 +46,31 @@ static void arguments_replace(char **field, char *value)
         *field = value;
 }
 
-/* A command line while it is read. */
+/* A command line being parsed. */
 struct reading {
         struct submit_arguments *a;
-        bool mixes; /* words of the application may stand among the options */
-        bool ended; /* by --version and others, or by what is wrong: what is not early counts no more */
+        bool mixes; /* application arguments may stand among the options */
+        bool ended; /* after --version and similar options, or an error: only early options still count */
 
-        /* Where reading stopped for a word that is no option; NULL: nowhere. */
+        /* The word at which parsing stopped because it is not an option, or NULL. */
         const char *word;
         int n_rest;
         char *const *rest;
 };
 
-/* A word as it comes through Spark's scripts, which take off the end of a line as Windows writes it. */
-static char *copy_word(const char *word, size_t n)
+/* Copies a word as Spark's scripts pass it, without a Windows line end. */
+static char *arguments_copy_word(const char *word, size_t n)
 {
         return mem_strndup(word, n - (n > 0 && word[n - 1] == '\r'));
 }
 
 static char *arguments_copy_value(const char *value)
 {
-        return copy_word(value, strlen(value));
+        return arguments_copy_word(value, strlen(value));
 }
 
-/* What is remembered: of all deploy modes only the last counts, so that is not here. */
-static void set_action(struct reading *r, enum submit_action action, const char *submission)
+/* Stores the error for later. Only the last deploy mode counts, so its errors are not stored here. */
+static void arguments_set_action(struct reading *r, enum submit_action action, const char *submission)
 {
         static const char *const names[] = {[SUBMIT_ACTION_KILL] = "KILL", [SUBMIT_ACTION_STATUS] = "REQUEST_STATUS"};
         struct submit_arguments *a = r->a;
@@ -86,7 +86,7 @@ static void set_action(struct reading *r, enum submit_action action, const char 
         arguments_replace(&a->submission, arguments_copy_value(submission));
 }
 
-static void end_with(struct reading *r, enum submit_action action)
+static void arguments_end_parsing(struct reading *r, enum submit_action action)
 {
         r->a->is_special = true;
         if (!r->ended)
@@ -94,7 +94,7 @@ static void end_with(struct reading *r, enum submit_action action)
         r->ended = true;
 }
 
-static int add_property(struct submit_arguments *a, const char *pair, struct fst_error *error)
+static int arguments_add_property(struct submit_arguments *a, const char *pair, struct fst_error *error)
 {
         const char *equals = strchr(pair, '=');
         if (!equals)
@@ -106,10 +106,10 @@ static int add_property(struct submit_arguments *a, const char *pair, struct fst
 }
 
 /*
- * The classes that allow words of theirs among the options, and the resource that each brings along. Spark 2.4, which
- * has to be asked for before such a class is named, does not know Connect's.
+ * The classes that allow application arguments among the options, and the resource that each one sets. Spark 2.4 does
+ * not know Connect's class. Its rules must be selected before --class.
  */
-static const char *resource_of_class(const struct submit_arguments *a, const char *class)
+static const char *arguments_class_resource(const struct submit_arguments *a, const char *class)
 {
         static const struct {
                 const char *class, *resource;
@@ -130,27 +130,27 @@ static const char *resource_of_class(const struct submit_arguments *a, const cha
         return NULL;
 }
 
-static void set_application(struct submit_arguments *a, char *word)
+static void arguments_set_application(struct submit_arguments *a, char *word)
 {
         arguments_replace(&a->application, word);
         arguments_replace(&a->primary_resource, mem_strdup(word));
 }
 
-static void take_value(struct reading *r, enum submit_field field, const char *value)
+static void arguments_take_value(struct reading *r, enum submit_field field, const char *value)
 {
         struct submit_arguments *a = r->a;
         const struct submit_option *o = submit_option_of(field);
-        /* The launcher opens the file by the name as it stands. */
+        /* The launcher opens the file by its literal name. */
         _cleanup_free_ char *copy = field == SUBMIT_PROPERTIES_FILE ? mem_strdup(value) : arguments_copy_value(value);
         if (o->is_conf) {
                 strmap_set(&a->properties, o->keys[0], copy);
                 return;
         }
         arguments_replace(&a->value[field], mem_strdup(copy));
-        const char *resource = field == SUBMIT_CLASS ? resource_of_class(a, value) : NULL;
+        const char *resource = field == SUBMIT_CLASS ? arguments_class_resource(a, value) : NULL;
         if (resource) {
                 r->mixes = true;
-                set_application(a, mem_strdup(resource));
+                arguments_set_application(a, mem_strdup(resource));
         }
 }
 
@@ -181,13 +181,13 @@ static int arguments_take_option(void *context, enum submit_field field, const c
         }
         switch (field) {
         case SUBMIT_CONF:
-                return add_property(a, value, error);
+                return arguments_add_property(a, value, error);
         case SUBMIT_EXTRA_PROPERTIES_FILE:
                 vec_push(&a->extra_properties_files, mem_strdup(value));
                 return 0;
         case SUBMIT_KILL:
         case SUBMIT_STATUS:
-                set_action(r, field == SUBMIT_KILL ? SUBMIT_ACTION_KILL : SUBMIT_ACTION_STATUS, value);
+                arguments_set_action(r, field == SUBMIT_KILL ? SUBMIT_ACTION_KILL : SUBMIT_ACTION_STATUS, value);
                 return 0;
         case SUBMIT_SUPERVISE:
                 a->supervise |= !r->ended;
@@ -199,12 +199,12 @@ static int arguments_take_option(void *context, enum submit_field field, const c
                 a->load_spark_defaults = true;
                 return 0;
         case SUBMIT_VERSION:
-                end_with(r, SUBMIT_ACTION_VERSION);
+                arguments_end_parsing(r, SUBMIT_ACTION_VERSION);
                 return 0;
         case SUBMIT_USAGE_ERROR:
         case SUBMIT_HELP:
                 a->usage_error |= field == SUBMIT_USAGE_ERROR && !r->ended;
-                end_with(r, SUBMIT_ACTION_HELP);
+                arguments_end_parsing(r, SUBMIT_ACTION_HELP);
                 return 0;
         case SUBMIT_DRY_RUN:
                 a->dry_run = true;
@@ -216,12 +216,12 @@ static int arguments_take_option(void *context, enum submit_field field, const c
                 return 0;
         default:
                 if (!r->ended || o->is_early)
-                        take_value(r, field, value);
+                        arguments_take_value(r, field, value);
                 return 0;
         }
 }
 
-/* Remember where reading stopped: read_words decides. */
+/* Stores where parsing stopped. read_words decides what it means. */
 static int arguments_stop_at(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error)
 {
         struct reading *r = context;
@@ -243,7 +243,7 @@ static int arguments_read_words(struct reading *r, int n, char *const *words, st
                 size_t length = submit_option_name_length(r->word);
                 if (!r->mixes)
                         break;
-                vec_push(&r->a->application_arguments, copy_word(r->word, length));
+                vec_push(&r->a->application_arguments, arguments_copy_word(r->word, length));
                 n = r->n_rest;
                 words = r->rest;
         }
@@ -251,9 +251,9 @@ static int arguments_read_words(struct reading *r, int n, char *const *words, st
         if (r->word[0] == '-')
                 return error_set(error, -EINVAL, "Unrecognized option: %.*s", (int)length, r->word);
         if (r->a->action == SUBMIT_ACTION_VERSION)
-                vec_push(&r->a->application_arguments, copy_word(r->word, length));
+                vec_push(&r->a->application_arguments, arguments_copy_word(r->word, length));
         else
-                set_application(r->a, copy_word(r->word, length));
+                arguments_set_application(r->a, arguments_copy_word(r->word, length));
         for (int i = 0; i < r->n_rest; i++)
                 vec_push(&r->a->application_arguments, arguments_copy_value(r->rest[i]));
         return 0;

@@ -1,9 +1,9 @@
 /*
- * What files and the environment add to a command line; see arguments.h.
+ * Completes a command line from files and the environment; see arguments.h.
  *
- * Spark reads the files twice: its launcher for the options of the JVM, then SparkSubmit. What only the launcher finds
- * wrong (no such file, a heap size among the java options, no application) comes first and with the usage; what the
- * command line alone made wrong comes between the two.
+ * Spark reads the files twice: first its launcher, for the JVM's options, then SparkSubmit. The launcher's errors (a
+ * missing file, a heap size among the java options, no application) come first and print the usage. Stored errors of
+ * the command line come between the two.
  */
 #include "submit/options/arguments.h"
 
@@ -21,8 +21,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* --verbose tells what is taken from where. */
-static void tell_file(struct submit_arguments *a, const char *path, const struct strmap *file)
+/* For --verbose: reports which file a setting comes from. */
+static void arguments_report_file(struct submit_arguments *a, const char *path, const struct strmap *file)
 {
         _cleanup_(redactor_deinit) struct redactor redactor;
         redactor_init_lenient(&redactor, strmap_get(file, "spark.redaction.regex"));
@@ -57,18 +57,18 @@ static int arguments_completion_read_file(struct submit_arguments *a, const char
                 return r;
         a->usage_error = false;
         if (a->verbose)
-                tell_file(a, path, &file);
+                arguments_report_file(a, path, &file);
         strmap_merge(out, &file);
         return 0;
 }
 
-static void add_missing(struct strmap *to, const struct strmap *from)
+static void arguments_add_missing(struct strmap *to, const struct strmap *from)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(from, e));)
                 strmap_set_if_missing(to, e->key, e->value);
 }
 
-static int merge_files(struct submit_arguments *a, const char *defaults, struct fst_error *error)
+static int arguments_merge_files(struct submit_arguments *a, const char *defaults, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap named = STRMAP_INIT, below = STRMAP_INIT;
         const char *path = a->value[SUBMIT_PROPERTIES_FILE];
@@ -79,12 +79,12 @@ static int merge_files(struct submit_arguments *a, const char *defaults, struct 
                 r = arguments_completion_read_file(a, defaults, &below, error);
         if (r < 0)
                 return r;
-        add_missing(&a->properties, &named);
-        add_missing(&a->properties, &below);
+        arguments_add_missing(&a->properties, &named);
+        arguments_add_missing(&a->properties, &below);
         return 0;
 }
 
-/* The JVM's heap is not ours, but whoever sets it here means --driver-memory. */
+/* Firesteel has no JVM heap, but a user who sets it here means --driver-memory. */
 static int arguments_completion_check_java_options(const struct submit_arguments *a, const char *key,
                                                    struct fst_error *error)
 {
@@ -104,8 +104,8 @@ static int arguments_completion_check_java_options(const struct submit_arguments
                          value);
 }
 
-/* What else Spark's launcher looks for. */
-static int check_early(struct submit_arguments *a, struct fst_error *error)
+/* The launcher's remaining checks. */
+static int arguments_check_as_launcher(struct submit_arguments *a, struct fst_error *error)
 {
         int r = a->compat > COMPAT_2_4
                         ? arguments_completion_check_java_options(a, "spark.driver.defaultJavaOptions", error)
@@ -118,8 +118,8 @@ static int check_early(struct submit_arguments *a, struct fst_error *error)
         return r;
 }
 
-/* What was wrong in the command line, but not for the launcher. */
-static int check_late(const struct submit_arguments *a, struct fst_error *error)
+/* Reports an error of the command line that the launcher does not check. */
+static int arguments_check_conflicts(const struct submit_arguments *a, struct fst_error *error)
 {
         const char *mode = a->value[SUBMIT_DEPLOY_MODE];
         if (mode && strcmp(mode, "client") != 0 && strcmp(mode, "cluster") != 0)
@@ -127,14 +127,14 @@ static int check_late(const struct submit_arguments *a, struct fst_error *error)
         return a->conflict ? error_set(error, -EINVAL, "%s", a->conflict) : 0;
 }
 
-static void drop_messages(struct submit_arguments *a)
+static void arguments_drop_messages(struct submit_arguments *a)
 {
         for (size_t i = 0; i < a->messages.len; i++)
                 free(a->messages.data[i]);
         a->messages.len = 0;
 }
 
-static void drop_foreign_keys(struct submit_arguments *a)
+static void arguments_drop_foreign_keys(struct submit_arguments *a)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&a->properties, e));) {
                 if (strncmp(e->key, "spark.", 6) == 0)
@@ -148,8 +148,8 @@ static void drop_foreign_keys(struct submit_arguments *a)
         }
 }
 
-/* Spark 2.4 has options that only later got a key of their own, or got it under YARN's name. */
-static bool knows_key(enum submit_compat compat, const char *key)
+/* In Spark 2.4 some options have no key yet, or only YARN's key. */
+static bool arguments_version_has_key(enum submit_compat compat, const char *key)
 {
         static const char *const later[] = {"spark.archives", "spark.kerberos.principal", "spark.kerberos.keytab",
                                             "spark.remote"};
@@ -160,8 +160,8 @@ static bool knows_key(enum submit_compat compat, const char *key)
         return true;
 }
 
-/* The files that the command line names; what properties say stays as it is. */
-static void resolve_files(struct submit_arguments *a)
+/* Reads the files that the command line names. Properties that are already set win. */
+static void arguments_resolve_files(struct submit_arguments *a)
 {
         char *resource = a->primary_resource;
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
@@ -178,13 +178,13 @@ static void resolve_files(struct submit_arguments *a)
         free(resource);
 }
 
-static void fill_fields(struct submit_arguments *a, const char *(*env)(const char *name))
+static void arguments_fill_fields(struct submit_arguments *a, const char *(*env)(const char *name))
 {
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
                 const struct submit_option *o = submit_option_of(f);
                 for (size_t k = 0; k < ARRAY_SIZE(o->keys) && o->keys[k] && !a->value[f]; k++) {
                         const char *value = strmap_get(&a->properties, o->keys[k]);
-                        if (value && knows_key(a->compat, o->keys[k]))
+                        if (value && arguments_version_has_key(a->compat, o->keys[k]))
                                 a->value[f] = mem_strdup(value);
                 }
                 const char *value = o->env && !a->value[f] ? env(o->env) : NULL;
@@ -193,8 +193,8 @@ static void fill_fields(struct submit_arguments *a, const char *(*env)(const cha
         }
 }
 
-/* As Java's File.getName has it: what follows the last "/", less those at the end. */
-static char *last_name(const char *uri)
+/* As Java's File.getName: the part after the last "/", without trailing slashes. */
+static char *arguments_last_name(const char *uri)
 {
         size_t end = strlen(uri);
         while (end > 0 && uri[end - 1] == '/')
@@ -205,8 +205,8 @@ static char *last_name(const char *uri)
         return mem_strndup(uri + start, end - start);
 }
 
-/* Spark 2.4 looks into the jar already here, so that its class names the application. */
-static int find_main_class(struct submit_arguments *a, struct fst_error *error)
+/* Spark 2.4 already reads the jar's manifest here, so the main class names the application. */
+static int arguments_find_main_class(struct submit_arguments *a, struct fst_error *error)
 {
         const char *resource = a->primary_resource;
         if (a->compat > COMPAT_2_4 || a->value[SUBMIT_CLASS] || !resource || submit_is_native(resource) ||
@@ -215,7 +215,7 @@ static int find_main_class(struct submit_arguments *a, struct fst_error *error)
         return jar_main_class_2_4(resource, &a->value[SUBMIT_CLASS], error);
 }
 
-static void derive_name(struct submit_arguments *a, const char *(*env)(const char *name))
+static void arguments_derive_name(struct submit_arguments *a, const char *(*env)(const char *name))
 {
         char **name = &a->value[SUBMIT_NAME];
         const char *found = NULL;
@@ -229,11 +229,11 @@ static void derive_name(struct submit_arguments *a, const char *(*env)(const cha
         if (found)
                 *name = mem_strdup(found);
         else if (a->primary_resource)
-                *name = last_name(a->primary_resource);
+                *name = arguments_last_name(a->primary_resource);
 }
 
-/* Scala's toBoolean. */
-static int check_boolean(const char *value, struct fst_error *error)
+/* As Scala's toBoolean. */
+static int arguments_check_boolean(const char *value, struct fst_error *error)
 {
         if (!value || strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0)
                 return 0;
@@ -241,7 +241,7 @@ static int check_boolean(const char *value, struct fst_error *error)
 }
 
 /* An option of Spark 2.1 and 2.2 on Kubernetes. */
-static void take_namespace(struct submit_arguments *a)
+static void arguments_take_namespace(struct submit_arguments *a)
 {
         if (!a->kubernetes_namespace)
                 return;
@@ -256,28 +256,28 @@ static void take_namespace(struct submit_arguments *a)
 int submit_arguments_complete(struct submit_arguments *a, const char *defaults, const char *(*env)(const char *name),
                               struct fst_error *error)
 {
-        int r = merge_files(a, defaults, error);
+        int r = arguments_merge_files(a, defaults, error);
         if (r == 0)
                 r = submit_compat_parse(strmap_get(&a->properties, "spark.firesteel.compat"), &a->compat, error);
         if (r == 0)
-                r = check_early(a, error);
+                r = arguments_check_as_launcher(a, error);
         if (r == 0)
-                r = check_late(a, error);
+                r = arguments_check_conflicts(a, error);
         if (r < 0) {
-                drop_messages(a);
+                arguments_drop_messages(a);
                 return r;
         }
         if (a->compat < COMPAT_4_3 && defaults && !a->value[SUBMIT_PROPERTIES_FILE])
                 a->value[SUBMIT_PROPERTIES_FILE] = mem_strdup(defaults);
         if (a->compat < COMPAT_4_3 && a->verbose && !a->value[SUBMIT_PROPERTIES_FILE])
                 vec_push(&a->messages, mem_strdup("Using properties file: null"));
-        drop_foreign_keys(a);
-        take_namespace(a);
-        resolve_files(a);
-        fill_fields(a, env);
-        r = find_main_class(a, error);
+        arguments_drop_foreign_keys(a);
+        arguments_take_namespace(a);
+        arguments_resolve_files(a);
+        arguments_fill_fields(a, env);
+        r = arguments_find_main_class(a, error);
         if (r < 0)
                 return r;
-        derive_name(a, env);
-        return check_boolean(strmap_get(&a->properties, "spark.master.rest.enabled"), error);
+        arguments_derive_name(a, env);
+        return arguments_check_boolean(strmap_get(&a->properties, "spark.master.rest.enabled"), error);
 }

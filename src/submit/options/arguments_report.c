@@ -1,16 +1,16 @@
-/* What --verbose shows of the arguments, line for line as Spark does; see arguments.h. */
+/* The --verbose report of the arguments, equal to Spark's line by line; see arguments.h. */
 #include "submit/options/arguments.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "conf/redact.h"
 
-static void put_line(struct buf *out, const char *label, const char *value)
+static void arguments_report_put_line(struct buf *out, const char *label, const char *value)
 {
         buf_printf(out, "  %-23s %s\n", label, value ? value : "null");
 }
 
-/* A list as Scala prints one: [a b]. */
+/* Prints a list as Scala does: [a b]. */
 static void arguments_report_put_list(struct buf *out, const char *label, char *const *words, size_t n,
                                       const char *separator)
 {
@@ -20,25 +20,25 @@ static void arguments_report_put_list(struct buf *out, const char *label, char *
         buf_printf(out, "  %-23s [%s]\n", label, buf_text(&text));
 }
 
-static void put_fields(struct buf *out, const struct submit_arguments *a)
+static void arguments_report_put_fields(struct buf *out, const struct submit_arguments *a)
 {
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
                 const struct submit_option *o = submit_option_of(f);
                 if (f == SUBMIT_QUEUE)
-                        put_line(out, "supervise", a->supervise ? "true" : "false");
+                        arguments_report_put_line(out, "supervise", a->supervise ? "true" : "false");
                 if (f == SUBMIT_NAME)
-                        put_line(out, "primaryResource", a->primary_resource);
+                        arguments_report_put_line(out, "primaryResource", a->primary_resource);
                 if (f == SUBMIT_JARS)
                         arguments_report_put_list(out, "childArgs", a->application_arguments.data,
                                                   a->application_arguments.len, " ");
                 if (!o->label || (f == SUBMIT_REMOTE && a->compat == COMPAT_2_4))
                         continue;
-                put_line(out, o->label, f == SUBMIT_MASTER ? submit_arguments_master(a) : a->value[f]);
+                arguments_report_put_line(out, o->label, f == SUBMIT_MASTER ? submit_arguments_master(a) : a->value[f]);
                 if (f == SUBMIT_PROPERTIES_FILE && a->compat == COMPAT_4_3)
                         arguments_report_put_list(out, "extraPropertiesFiles", a->extra_properties_files.data,
                                                   a->extra_properties_files.len, ", ");
         }
-        put_line(out, "verbose", a->verbose ? "true" : "false");
+        arguments_report_put_line(out, "verbose", a->verbose ? "true" : "false");
 }
 
 char *submit_arguments_report(const struct submit_arguments *a)
@@ -47,7 +47,7 @@ char *submit_arguments_report(const struct submit_arguments *a)
         _cleanup_(redactor_deinit) struct redactor redactor;
         redactor_init_lenient(&redactor, strmap_get(&a->properties, "spark.redaction.regex"));
         buf_puts(&out, "Parsed arguments:\n");
-        put_fields(&out, a);
+        arguments_report_put_fields(&out, a);
         buf_puts(&out, "\nSpark properties used, including those specified through\n"
                        " --conf and those from the properties file");
         const char *file = a->value[SUBMIT_PROPERTIES_FILE];
@@ -59,7 +59,7 @@ char *submit_arguments_report(const struct submit_arguments *a)
         for (size_t i = 0; i < a->properties.count; i++)
                 buf_printf(&out, "  (%s,%s)\n", sorted[i]->key,
                            redactor_value(&redactor, sorted[i]->key, sorted[i]->value));
-        /* Spark's own line ends so; without properties it has a line with their blanks. */
+        /* Spark's report ends with this line. Without properties, the line holds only their indentation. */
         buf_puts(&out, a->properties.count ? "\n    \n" : "  \n\n    \n");
         return buf_steal(&out);
 }

@@ -1,4 +1,4 @@
-/* Restates the part of Spark's SparkSubmitSuite that is about arguments. */
+/* The cases of Spark's SparkSubmitSuite about arguments. */
 #include "submit/options/arguments.h"
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ static const char *get_environment(const char *name)
         return NULL;
 }
 
-/* Parse, complete and validate a command line of words between blanks. */
+/* Parses, completes and validates a command line of words between blanks. */
 static int understand(struct submit_arguments *a, const char *line, const char *defaults, struct fst_error *error)
 {
         _cleanup_free_ char *copy = mem_strdup(line);
@@ -62,8 +62,10 @@ static char *write_file(char *path, const char *content)
         return path;
 }
 
-/* What Spark's launcher finds, which has the usage under it, then what SparkSubmit finds, in the order of both. */
-static void errors_are_spark_s(void **state)
+/*
+ * Errors that Spark's launcher finds, which print the usage, then errors that SparkSubmit finds, both in Spark's order.
+ */
+static void reports_errors_as_spark(void **state)
 {
         assert_error("--nope x.so", "Unrecognized option: --nope", true);
         assert_error("--nope=1 x.so", "Unrecognized option: --nope", true);
@@ -104,11 +106,9 @@ static void errors_are_spark_s(void **state)
         assert_error("--num-executors 0 x.so", "Number of executors must be a positive number", false);
         assert_error("--num-executors 2147483648 x.so", "Number of executors must be a positive number", false);
         assert_error("--master yarn x.so",
-                     "submitting to YARN in client mode is not built yet: --dry-run shows what would be submitted",
-                     false);
+                     "Firesteel cannot submit to YARN in client mode: --dry-run shows what would be submitted", false);
         assert_error("--master yarn --deploy-mode cluster x.c",
-                     "submitting to YARN in cluster mode is not built yet: --dry-run shows what would be submitted",
-                     false);
+                     "Firesteel cannot submit to YARN in cluster mode: --dry-run shows what would be submitted", false);
         assert_error("--master yarn --dry-run x.so",
                      "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the "
                      "environment.",
@@ -121,7 +121,7 @@ static void errors_are_spark_s(void **state)
                      false);
 }
 
-static void a_dry_run_has_an_output(void **state)
+static void accepts_output_only_with_dry_run(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a, "--dry-run x.so", NULL, NULL), 0);
@@ -136,7 +136,7 @@ static void a_dry_run_has_an_output(void **state)
                      "--output must be \"text\", \"json\" or \"objects\", but is 'yaml'", true);
 }
 
-static void dynamic_allocation_starts_without_executors(void **state)
+static void accepts_zero_executors_with_dynamic_allocation(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(
@@ -144,7 +144,7 @@ static void dynamic_allocation_starts_without_executors(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void what_follows_the_application_is_its_own(void **state)
+static void passes_words_after_application(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(
@@ -159,8 +159,8 @@ static void what_follows_the_application_is_its_own(void **state)
         submit_arguments_deinit(&a);
 }
 
-/* What stands behind --version does not count, except for what the launcher reads, which hands that on first. */
-static void version_ends_the_reading(void **state)
+/* Words after --version do not count, except those that the launcher reads and passes on first. */
+static void stops_parsing_at_version(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a,
@@ -204,7 +204,7 @@ static void kill_and_status_need_no_application(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void the_classes_of_shells_mix_words(void **state)
+static void shell_classes_mix_options_and_arguments(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a,
@@ -227,8 +227,8 @@ static void the_classes_of_shells_mix_words(void **state)
         submit_arguments_deinit(&a);
 }
 
-/* A script with the line ends of Windows. */
-static void line_ends_are_taken_off(void **state)
+/* A script with Windows line ends. */
+static void strips_windows_line_ends(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a, "--master local\r --conf spark.a=b\r /n/x.so\r 1\r", NULL, NULL), 0);
@@ -239,8 +239,8 @@ static void line_ends_are_taken_off(void **state)
         submit_arguments_deinit(&a);
 }
 
-/* Spark's launcher turns these into settings, so that the last one wins. */
-static void options_of_the_driver_are_settings(void **state)
+/* Spark's launcher turns these into settings, so the last one wins. */
+static void driver_options_rank_as_settings(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a,
@@ -262,7 +262,7 @@ static void options_of_the_driver_are_settings(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void the_last_of_equals_wins(void **state)
+static void last_of_equal_options_wins(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a, "--name a --name b --conf spark.k=1 -c spark.k=2=3 x.so", NULL, NULL), 0);
@@ -271,7 +271,7 @@ static void the_last_of_equals_wins(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void the_stronger_place_wins(void **state)
+static void stronger_source_wins(void **state)
 {
         char named[] = "/tmp/properties-XXXXXX", defaults[] = "/tmp/defaults-XXXXXX";
         write_file(named,
@@ -291,10 +291,10 @@ static void the_stronger_place_wins(void **state)
         assert_string_equal(a.value[SUBMIT_EXECUTOR_CORES], "3");
         assert_string_equal(submit_arguments_master(&a), "local[7]");
         assert_string_equal(a.value[SUBMIT_DEPLOY_MODE], "client");
-        /* A named file stands in the place of the defaults … */
+        /* A named file replaces the defaults … */
         assert_null(strmap_get(&a.properties, "spark.only.defaults"));
         submit_arguments_deinit(&a);
-        /* … unless both are asked for. */
+        /* … unless the user asks for both. */
         _cleanup_free_ char *both = mem_printf("--load-spark-defaults --properties-file %s x.so", named);
         assert_int_equal(understand(&a, both, defaults, NULL), 0);
         assert_string_equal(a.value[SUBMIT_DRIVER_MEMORY], "3g");
@@ -312,8 +312,8 @@ static void the_stronger_place_wins(void **state)
         unlink(defaults);
 }
 
-/* Of files that are named the later one is stronger; spark-defaults.conf counts unless one is --properties-file. */
-static void extra_files_override(void **state)
+/* Of two named files the later one wins. spark-defaults.conf counts unless --properties-file names a file. */
+static void extra_properties_files_override(void **state)
 {
         char first[] = "/tmp/properties-XXXXXX", second[] = "/tmp/properties-XXXXXX",
              defaults[] = "/tmp/defaults-XXXXXX";
@@ -344,7 +344,7 @@ static void extra_files_override(void **state)
         unlink(defaults);
 }
 
-static void the_name_comes_from_the_first_that_has_one(void **state)
+static void takes_name_from_first_source(void **state)
 {
         static const struct {
                 const char *line, *name;
@@ -372,7 +372,7 @@ static void the_name_comes_from_the_first_that_has_one(void **state)
         environment = no_environment;
 }
 
-/* Every field that a setting or the environment says, and which of two keys is the stronger. */
+/* Every field that a setting or the environment sets, and the stronger one of two keys. */
 static void settings_and_environment_fill_fields(void **state)
 {
         for (enum submit_field f = 0; f < SUBMIT_FIELDS; f++) {
@@ -401,7 +401,7 @@ static void settings_and_environment_fill_fields(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void older_rules_can_be_asked_for(void **state)
+static void compat_selects_older_rules(void **state)
 {
         char defaults[] = "/tmp/defaults-XXXXXX";
         write_file(defaults, "spark.submit.pyFiles a.py\nspark.kerberos.keytab k\nspark.yarn.principal p\n");
@@ -434,7 +434,7 @@ static void older_rules_can_be_asked_for(void **state)
         unlink(defaults);
 }
 
-static void files_become_uris(void **state)
+static void resolves_files_to_uris(void **state)
 {
         char here[PATH_MAX];
         assert_non_null(getcwd(here, sizeof(here)));
@@ -475,7 +475,7 @@ static void files_become_uris(void **state)
         assert_string_equal(list, "file:/nonexistent/a%20,s3a://b/c");
 }
 
-static void the_report_is_spark_s(void **state)
+static void prints_report_as_spark(void **state)
 {
         struct submit_arguments a;
         assert_int_equal(understand(&a,
@@ -527,23 +527,23 @@ static void the_report_is_spark_s(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(errors_are_spark_s),
-                cmocka_unit_test(a_dry_run_has_an_output),
-                cmocka_unit_test(dynamic_allocation_starts_without_executors),
-                cmocka_unit_test(what_follows_the_application_is_its_own),
-                cmocka_unit_test(version_ends_the_reading),
+                cmocka_unit_test(reports_errors_as_spark),
+                cmocka_unit_test(accepts_output_only_with_dry_run),
+                cmocka_unit_test(accepts_zero_executors_with_dynamic_allocation),
+                cmocka_unit_test(passes_words_after_application),
+                cmocka_unit_test(stops_parsing_at_version),
                 cmocka_unit_test(kill_and_status_need_no_application),
-                cmocka_unit_test(the_classes_of_shells_mix_words),
-                cmocka_unit_test(line_ends_are_taken_off),
-                cmocka_unit_test(options_of_the_driver_are_settings),
-                cmocka_unit_test(the_last_of_equals_wins),
-                cmocka_unit_test(the_stronger_place_wins),
-                cmocka_unit_test(extra_files_override),
+                cmocka_unit_test(shell_classes_mix_options_and_arguments),
+                cmocka_unit_test(strips_windows_line_ends),
+                cmocka_unit_test(driver_options_rank_as_settings),
+                cmocka_unit_test(last_of_equal_options_wins),
+                cmocka_unit_test(stronger_source_wins),
+                cmocka_unit_test(extra_properties_files_override),
                 cmocka_unit_test(settings_and_environment_fill_fields),
-                cmocka_unit_test(older_rules_can_be_asked_for),
-                cmocka_unit_test(the_name_comes_from_the_first_that_has_one),
-                cmocka_unit_test(files_become_uris),
-                cmocka_unit_test(the_report_is_spark_s),
+                cmocka_unit_test(compat_selects_older_rules),
+                cmocka_unit_test(takes_name_from_first_source),
+                cmocka_unit_test(resolves_files_to_uris),
+                cmocka_unit_test(prints_report_as_spark),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

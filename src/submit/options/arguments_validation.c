@@ -1,4 +1,7 @@
-/* What SparkSubmit checks of a complete submission; see arguments.h. The order is Spark's, because it shows. */
+/*
+ * SparkSubmit's checks of a complete submission; see arguments.h. They run in Spark's order, which decides which error
+ * the user sees.
+ */
 #include "submit/options/arguments.h"
 
 #include "base/error.h"
@@ -10,8 +13,8 @@
 #include <limits.h>
 #include <strings.h>
 
-/* Java's Integer.parseInt, for numbers above 0. */
-static bool is_positive(const char *text)
+/* As Java's Integer.parseInt, for positive numbers. */
+static bool arguments_validation_is_positive(const char *text)
 {
         text += text[0] == '+';
         size_t n = strspn(text, "0123456789");
@@ -27,13 +30,13 @@ static bool arguments_validation_is_memory(const char *text)
         return units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, NULL) == 0 && bytes > 0;
 }
 
-static bool dynamic_allocation(const struct submit_arguments *a)
+static bool arguments_validation_has_allocation(const struct submit_arguments *a)
 {
         const char *value = strmap_get(&a->properties, "spark.dynamicAllocation.enabled");
         return value && strcasecmp(value, "true") == 0;
 }
 
-static int validate_numbers(const struct submit_arguments *a, struct fst_error *error)
+static int arguments_validate_numbers(const struct submit_arguments *a, struct fst_error *error)
 {
         static const struct {
                 enum submit_field field;
@@ -42,16 +45,16 @@ static int validate_numbers(const struct submit_arguments *a, struct fst_error *
         } checks[] = {
                 {SUBMIT_DRIVER_MEMORY, arguments_validation_is_memory, "Driver memory"},
                 {SUBMIT_EXECUTOR_MEMORY, arguments_validation_is_memory, "Executor memory"},
-                {SUBMIT_DRIVER_CORES, is_positive, "Driver cores"},
-                {SUBMIT_EXECUTOR_CORES, is_positive, "Executor cores"},
-                {SUBMIT_TOTAL_EXECUTOR_CORES, is_positive, "Total executor cores"},
-                {SUBMIT_NUM_EXECUTORS, is_positive, "Number of executors"},
+                {SUBMIT_DRIVER_CORES, arguments_validation_is_positive, "Driver cores"},
+                {SUBMIT_EXECUTOR_CORES, arguments_validation_is_positive, "Executor cores"},
+                {SUBMIT_TOTAL_EXECUTOR_CORES, arguments_validation_is_positive, "Total executor cores"},
+                {SUBMIT_NUM_EXECUTORS, arguments_validation_is_positive, "Number of executors"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
                 const char *value = a->value[checks[i].field];
                 if (!value || checks[i].good(value))
                         continue;
-                if (checks[i].field == SUBMIT_NUM_EXECUTORS && dynamic_allocation(a))
+                if (checks[i].field == SUBMIT_NUM_EXECUTORS && arguments_validation_has_allocation(a))
                         continue;
                 if (checks[i].field == SUBMIT_DRIVER_CORES && a->compat == COMPAT_2_4)
                         continue;
@@ -75,13 +78,13 @@ int submit_check_built(const struct cluster_manager_class *manager, bool cluster
         if (built)
                 return 0;
         return error_set(error, -ENOTSUP,
-                         "submitting to %s in %s mode is not built yet: --dry-run shows what would be submitted",
+                         "Firesteel cannot submit to %s in %s mode: --dry-run shows what would be submitted",
                          manager->title, cluster_mode ? "cluster" : "client");
 }
 
-/* A native application for a manager that is not built gets no advice that would not help it. */
-static int check_hadoop_conf(const struct submit_arguments *a, const char *(*env)(const char *name),
-                             struct fst_error *error)
+/* Gives no advice to a native application whose manager is not supported anyway. */
+static int arguments_validate_hadoop_conf(const struct submit_arguments *a, const char *(*env)(const char *name),
+                                          struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
         const struct cluster_manager_class *manager = cluster_manager_by_prefix(master), *valid;
@@ -100,8 +103,8 @@ static int check_hadoop_conf(const struct submit_arguments *a, const char *(*env
                          master);
 }
 
-static int validate_submit(const struct submit_arguments *a, const char *(*env)(const char *name),
-                           struct fst_error *error)
+static int arguments_validate_submit(const struct submit_arguments *a, const char *(*env)(const char *name),
+                                     struct fst_error *error)
 {
         bool local_connect = a->compat < COMPAT_4_3 && strmap_get(&a->properties, "spark.local.connect");
         if (a->value[SUBMIT_REMOTE] && !local_connect && (a->value[SUBMIT_MASTER] || a->value[SUBMIT_DEPLOY_MODE]))
@@ -111,10 +114,10 @@ static int validate_submit(const struct submit_arguments *a, const char *(*env)(
         if (a->compat == COMPAT_2_4 && !a->value[SUBMIT_CLASS] && !submit_is_native(a->primary_resource) &&
             submit_is_user_jar(a->primary_resource, a->compat))
                 return error_set(error, -EINVAL, "No main class set in JAR; please specify one with --class");
-        int r = validate_numbers(a, error);
+        int r = arguments_validate_numbers(a, error);
         if (r < 0)
                 return r;
-        r = check_hadoop_conf(a, env, error);
+        r = arguments_validate_hadoop_conf(a, env, error);
         if (r < 0)
                 return r;
         if (a->value[SUBMIT_PROXY_USER] && a->value[SUBMIT_PRINCIPAL])
@@ -122,9 +125,9 @@ static int validate_submit(const struct submit_arguments *a, const char *(*env)(
         return 0;
 }
 
-/* Before Spark 3.0 only two managers could be asked. */
-static int validate_request(const struct submit_arguments *a, const char *asks, const char *what,
-                            struct fst_error *error)
+/* Before Spark 3.0 only two managers supported this. */
+static int arguments_validate_request(const struct submit_arguments *a, const char *asks, const char *what,
+                                      struct fst_error *error)
 {
         const char *master = submit_arguments_master(a);
         const struct cluster_manager_class *manager = cluster_manager_by_prefix(master);
@@ -138,11 +141,11 @@ int submit_arguments_validate(struct submit_arguments *a, const char *(*env)(con
 {
         switch (a->action) {
         case SUBMIT_ACTION_SUBMIT:
-                return validate_submit(a, env, error);
+                return arguments_validate_submit(a, env, error);
         case SUBMIT_ACTION_KILL:
-                return validate_request(a, "Killing submissions", "kill", error);
+                return arguments_validate_request(a, "Killing submissions", "kill", error);
         case SUBMIT_ACTION_STATUS:
-                return validate_request(a, "Requesting submission statuses", "request status for", error);
+                return arguments_validate_request(a, "Requesting submission statuses", "request status for", error);
         case SUBMIT_ACTION_VERSION:
         case SUBMIT_ACTION_HELP:
                 return 0;

@@ -1,6 +1,6 @@
 /*
- * See hadoop_security.h. Hadoop finds short names by rules (hadoop.security.auth_to_local); only its default rule is
- * known here, and for every realm.
+ * See hadoop_security.h. Hadoop maps principals to short names by rules (hadoop.security.auth_to_local). This file
+ * implements only the default rule, for every realm.
  */
 #include "submit/options/hadoop_security.h"
 
@@ -15,15 +15,14 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MAX_CACHE 65536 /* the principal stands at its beginning */
+#define MAX_CACHE 65536 /* starts with the principal */
 
 char *kerberos_short_name(const char *principal)
 {
         return mem_strndup(principal, strcspn(principal, "/@"));
 }
 
-/* ----------------------------------------------------------------------------------------------- whose tickets are
- * here */
+/* ------------------------------------------------------------------------------------------------- existing tickets */
 
 struct reader {
         const unsigned char *data;
@@ -59,8 +58,8 @@ char *kerberos_cache_principal(const unsigned char *data, unsigned long len)
         if (format != 0x0503 && format != 0x0504)
                 return NULL;
         if (format == 0x0504)
-                hadoop_security_take(&r, hadoop_security_take_number(&r, 2)); /* the header's fields */
-        hadoop_security_take_number(&r, 4);                                   /* the kind of name */
+                hadoop_security_take(&r, hadoop_security_take_number(&r, 2)); /* header fields */
+        hadoop_security_take_number(&r, 4);                                   /* name type */
         unsigned long components = hadoop_security_take_number(&r, 4), realm_len = hadoop_security_take_number(&r, 4);
         const unsigned char *realm = hadoop_security_take(&r, realm_len);
         _cleanup_(buf_deinit) struct buf name = BUF_INIT;
@@ -80,7 +79,7 @@ char *kerberos_cache_principal(const unsigned char *data, unsigned long len)
         return strlen(name.data) == name.len ? buf_steal(&name) : NULL;
 }
 
-static char *ticket_user(const char *(*env)(const char *name))
+static char *hadoop_security_ticket_user(const char *(*env)(const char *name))
 {
         const char *named = env("KRB5CCNAME");
         _cleanup_free_ char *usual = mem_printf("/tmp/krb5cc_%u", (unsigned)getuid());
@@ -96,7 +95,7 @@ static char *ticket_user(const char *(*env)(const char *name))
         return principal ? kerberos_short_name(principal) : NULL;
 }
 
-static char *account_name(void)
+static char *hadoop_security_account_name(void)
 {
         const struct passwd *account = getpwuid(getuid());
         return account ? mem_strdup(account->pw_name) : mem_printf("%u", (unsigned)getuid());
@@ -114,9 +113,9 @@ int hadoop_security_init(struct hadoop_security *s, const char *(*env)(const cha
         s->enabled = how && strcasecmp(how, "kerberos") == 0;
         if (!s->enabled)
                 return 0;
-        s->user = ticket_user(env);
+        s->user = hadoop_security_ticket_user(env);
         if (!s->user)
-                s->user = account_name();
+                s->user = hadoop_security_account_name();
         return 0;
 }
 

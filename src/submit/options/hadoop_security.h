@@ -1,7 +1,7 @@
 /*
- * Who a submission is for Hadoop where that asks for Kerberos: hadoop.security.authentication is "kerberos" in
- * core-site.xml. (What --conf spark.hadoop.… says comes too late for this in Spark, and here.) Without that everything
- * here costs a look for the file.
+ * The Hadoop user of a submission, where core-site.xml sets hadoop.security.authentication to "kerberos". (As in Spark,
+ * --conf spark.hadoop.… is applied too late for this.) Without Kerberos, these functions only check whether the file
+ * exists.
  */
 #pragma once
 
@@ -11,28 +11,31 @@ struct fst_error;
 
 struct hadoop_security {
         bool enabled;
-        char *user; /* the short name, without realm and host, of the tickets that are there, else of the account */
-        char *ticket_cache; /* of hadoop_security_login; NULL: nobody has logged in */
+        char *user;         /* the short name, without host and realm, of the ticket holder, else of the account */
+        char *ticket_cache; /* of hadoop_security_login; NULL without a login */
 };
 
-/* Read the configuration and who the user is. -errno or -EINVAL with @error for a configuration file. */
+/*
+ * Reads the configuration and the user. Returns -errno or -EINVAL with @error for a configuration file that cannot be
+ * read.
+ */
 int hadoop_security_init(struct hadoop_security *s, const char *(*env)(const char *name), struct fst_error *error);
 
-/* The thread's tickets are again what they were before hadoop_security_login. */
+/* Restores the thread's tickets from before hadoop_security_login. */
 void hadoop_security_deinit(struct hadoop_security *s);
 
 /*
- * Log in with a keytab, if Kerberos is asked for: this thread has its tickets from now on (net/kerberos.h); whoever
- * takes `ticket_cache` (steal) has to forget it. -EACCES and others with @error in Spark's words.
+ * Logs in with a keytab, if Kerberos is enabled. This thread then uses the new tickets (net/kerberos.h). A caller that
+ * steals `ticket_cache` must forget the tickets itself. Returns -EACCES and others with @error in Spark's words.
  */
 int hadoop_security_login(struct hadoop_security *s, const char *principal, const char *keytab,
                           struct fst_error *error);
 
-/* A principal's short name, owned by the caller: "hdfs/host@REALM" is "hdfs". */
+/* The short name of a principal, owned by the caller: "hdfs/host@REALM" gives "hdfs". */
 char *kerberos_short_name(const char *principal);
 
 /*
- * The principal whose tickets the @len bytes of a credential cache hold, owned by the caller: format 3 or 4 of MIT's
- * FILE caches. NULL for anything else. Pure.
+ * The principal of the tickets in a credential cache of @len bytes, owned by the caller. Reads formats 3 and 4 of MIT's
+ * FILE caches, and returns NULL for anything else. Pure.
  */
 char *kerberos_cache_principal(const unsigned char *data, unsigned long len);

@@ -1,4 +1,4 @@
-/* Whose tickets a cache holds, and what a short name is. */
+/* The principal of a credential cache, and short names. */
 #include "submit/options/hadoop_security.h"
 
 #include "base/mem.h"
@@ -8,13 +8,13 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* As kinit of MIT Kerberos wrote it for alice/admin@EXAMPLE.ORG, up to the first credential. */
+/* Written by kinit of MIT Kerberos for alice/admin@EXAMPLE.ORG, up to the first credential. */
 static const unsigned char cache[] = {5,   4,   0,   12,  0,   1,   0,   8,   0,   0,   0,   0,  0,  0,   0,
                                       0,   0,   0,   0,   1,   0,   0,   0,   2,   0,   0,   0,  11, 'E', 'X',
                                       'A', 'M', 'P', 'L', 'E', '.', 'O', 'R', 'G', 0,   0,   0,  5,  'a', 'l',
                                       'i', 'c', 'e', 0,   0,   0,   5,   'a', 'd', 'm', 'i', 'n'};
 
-static void the_principal_of_a_cache(void **state)
+static void reads_principal_of_credential_cache(void **state)
 {
         _cleanup_free_ char *principal = kerberos_cache_principal(cache, sizeof(cache));
         assert_string_equal(principal, "alice/admin@EXAMPLE.ORG");
@@ -25,7 +25,7 @@ static void the_principal_of_a_cache(void **state)
         other[1] = 2; /* an older format */
         assert_null(kerberos_cache_principal(other, sizeof(other)));
         memcpy(other, cache, sizeof(cache));
-        other[20] = 0xff; /* so many components are not there */
+        other[20] = 0xff; /* fewer components than announced */
         assert_null(kerberos_cache_principal(other, sizeof(other)));
         memcpy(other, cache, sizeof(cache));
         other[45] = 0; /* a NUL in a name */
@@ -49,7 +49,7 @@ static void short_names(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_principal_of_a_cache),
+                cmocka_unit_test(reads_principal_of_credential_cache),
                 cmocka_unit_test(short_names),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
- * The tables; see option_table.h. 2.4's is the one that its SparkSubmit.scala has; 3.5 and 4.3 were read from their
- * class files. What changed: 3.0 gave Kerberos and --num-executors to more managers, hands spark.submit.pyFiles to the
- * cluster and merges the lists of YARN; 3.1 gave --archives to all; 3.4 brought spark.remote; 4.0 dropped Mesos.
+ * The tables; see option_table.h. The table of 2.4 follows its SparkSubmit.scala, those of 3.5 and 4.3 follow their
+ * class files. Changes: 3.0 gave Kerberos and --num-executors to more managers, passes spark.submit.pyFiles to the
+ * cluster and merges the lists of YARN. 3.1 gave --archives to all managers. 3.4 added spark.remote. 4.0 dropped Mesos.
  */
 #include "submit/options/option_table.h"
 

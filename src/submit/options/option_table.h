@@ -1,6 +1,6 @@
 /*
- * Spark's table of OptionAssigners, as data: which option of spark-submit becomes which configuration key, for which
- * cluster managers and in which deploy modes. Rows are applied in order, a later one overriding an earlier one.
+ * Spark's table of OptionAssigners as data: which option of spark-submit sets which configuration key, for which
+ * cluster managers and deploy modes. Rows are applied in order, and later rows override earlier ones.
  */
 #pragma once
 
@@ -10,14 +10,14 @@
 
 #include <stddef.h>
 
-/* Values beyond the options: they are no options of the command line, or are made while preparing. */
+/* Sources that are not command-line options, or that preparing computes. */
 enum option_source {
         OPTION_IVY_PATH = SUBMIT_USAGE_ERROR + 1, /* spark.jars.ivy */
-        OPTION_LOCAL_JARS,                        /* --jars where they were downloaded to */
+        OPTION_LOCAL_JARS,                        /* --jars after their download */
         OPTION_SUPERVISE_TEXT                     /* "true" or "false" */
 };
 
-/* Managers in the table: cluster_manager_class.option_bit. The numbers are those of Spark's SparkSubmit. */
+/* Bits of the cluster managers: cluster_manager_class.option_bit. The numbers equal those of Spark's SparkSubmit. */
 #define OPTIONS_YARN 1u
 #define OPTIONS_STANDALONE 2u
 #define OPTIONS_MESOS 4u
@@ -28,25 +28,24 @@ enum option_source {
 #define MODE_CLUSTER 2u
 
 struct option_row {
-        int source;        /* an enum submit_field or enum option_source */
-        unsigned managers; /* OPTIONS_… together */
-        unsigned modes;    /* MODE_CLIENT, MODE_CLUSTER */
+        int source;        /* enum submit_field or enum option_source */
+        unsigned managers; /* OPTIONS_… bits */
+        unsigned modes;    /* MODE_CLIENT and MODE_CLUSTER bits */
         const char *key;
-        bool merge; /* a list that is appended to what the key holds */
+        bool merge; /* append to the list that the key holds */
 };
 
-/* The rows of a version, *@n of them. */
+/* The rows of a version. Stores their number in *@n. */
 const struct option_row *option_table(enum submit_compat compat, size_t *n);
 
 /*
- * Apply the rows of @manager, an option bit, to @conf. @value answers what a source holds, NULL for nothing: that row
- * is skipped.
+ * Applies the rows of @manager, an option bit, to @conf. @value returns the value of a source, or NULL to skip the row.
  */
 void option_table_apply(enum submit_compat compat, unsigned manager, bool cluster_mode,
                         const char *(*value)(void *context, int source), void *context, struct strmap *conf);
 
 /*
- * Spark's mergeFileLists: the names of both comma lists in one, blanks around them and empty names dropped; NULL when
- * there is none. Either may be NULL. The caller owns it.
+ * Joins the names of two comma lists, trims them and drops empty ones (Spark: mergeFileLists). Returns NULL if no name
+ * remains. Either may be NULL. Owned by the caller.
  */
 char *file_list_merge(const char *first, const char *second);

@@ -69,7 +69,7 @@ size_t submit_option_name_length(const char *word)
         const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word + 2, '=') : NULL;
         if (!equals || equals == word + 2 || !equals[1])
                 return strlen(word);
-        /* A value of several lines is none: Java's "." matches no line end, of which there are five. */
+        /* A value with a line end does not match, because Java's "." matches none of its five line ends. */
         for (const char *p = equals + 1; *p; p++) {
                 if (*p == '\n' || *p == '\r' || strncmp(p, "\xc2\x85", 2) == 0 || strncmp(p, "\xe2\x80\xa8", 3) == 0 ||
                     strncmp(p, "\xe2\x80\xa9", 3) == 0)

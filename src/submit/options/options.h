@@ -1,9 +1,9 @@
 /*
- * The options of spark-submit, as data, and the reading of a command line by them.
+ * The options of spark-submit as data, and the parser of its command line.
  *
- * Options stand before the application: `--name value` or `--name=value`, some with a second spelling; what a switch
- * is given with "=" is ignored. The first word that is no option is the application; all that follows is the
- * application's own, whatever it looks like.
+ * Options precede the application: `--name value` or `--name=value`. Some have an alias. A switch ignores a value given
+ * with "=". The first word that is not an option is the application, and all later words are its arguments, whatever
+ * they look like.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 struct fst_error;
 
-/* What options set, in the order in which --verbose prints it. */
+/* The targets of options, in the order in which --verbose prints them. */
 enum submit_field {
         SUBMIT_MASTER,
         SUBMIT_REMOTE,
@@ -40,7 +40,7 @@ enum submit_field {
         SUBMIT_PRINCIPAL,
         SUBMIT_KEYTAB,
         SUBMIT_PROXY_USER,
-        SUBMIT_FIELDS, /* so many are plain values; what follows is more than that */
+        SUBMIT_FIELDS, /* the number of plain values; the targets below are not plain values */
         SUBMIT_DRIVER_DEFAULT_CLASS_PATH = SUBMIT_FIELDS,
         SUBMIT_CONF,
         SUBMIT_EXTRA_PROPERTIES_FILE,
@@ -52,9 +52,9 @@ enum submit_field {
         SUBMIT_HELP,
         SUBMIT_VERSION,
         SUBMIT_USAGE_ERROR,
-        SUBMIT_DRY_RUN, /* Firesteel's own, with the next */
+        SUBMIT_DRY_RUN, /* Firesteel's own, like the next one */
         SUBMIT_OUTPUT,
-        SUBMIT_KUBERNETES_NAMESPACE, /* of Spark 2.1 and 2.2 on Kubernetes */
+        SUBMIT_KUBERNETES_NAMESPACE, /* Spark 2.1 and 2.2 on Kubernetes */
 };
 
 struct submit_option {
@@ -62,36 +62,39 @@ struct submit_option {
         const char *alias;   /* "-v", or NULL */
         bool is_switch;      /* takes no value */
         bool is_uris;        /* a comma list of files or URIs */
-        bool is_early;       /* what Spark's launcher itself reads: it counts wherever it stands */
-        bool is_conf;        /* and turns into the setting keys[0]: as if --conf had said it */
-        const char *label;   /* what --verbose calls it; NULL: it does not print it */
-        const char *keys[2]; /* the configuration keys that say the same, the first stronger; or NULL */
-        const char *env;     /* the environment variable that says the same, or NULL */
+        bool is_early;       /* read by Spark's launcher itself, so it counts at any position */
+        bool is_conf;        /* also sets the key keys[0], as --conf would */
+        const char *label;   /* its name in --verbose; NULL: not printed */
+        const char *keys[2]; /* the equivalent configuration keys, the first one stronger, or NULL */
+        const char *env;     /* the equivalent environment variable, or NULL */
 };
 
-/* The row whose name or alias is @word; NULL for none. */
+/* The row whose name or alias is @word, or NULL. */
 const struct submit_option *submit_option_find(const char *word);
 
 /* The row of @field. */
 const struct submit_option *submit_option_of(enum submit_field field);
 
 /*
- * How much of @word, which is no option, Spark takes for its name: without "=" and what follows, if it has the form of
- * an option with a value.
+ * The length of the name that Spark reads from @word, which is not a known option: it stops before "=" if the word has
+ * the form of an option with a value.
  */
 size_t submit_option_name_length(const char *word);
 
-/* What a command line holds, told in its order. Each answers 0 to go on, 1 to stop there, negative to fail. */
+/*
+ * Receives the parts of a command line in their order. Each function returns 0 to continue, 1 to stop, negative to
+ * fail.
+ */
 struct submit_visitor {
         /* @value is NULL for switches. */
         int (*option)(void *context, enum submit_field field, const char *value, struct fst_error *error);
-        /* The first word that is none of the options: where the application begins, unless it is a mistyped option. */
+        /* The first word that is not an option: the application, or a mistyped option. */
         int (*application)(void *context, const char *word, int n_rest, char *const *rest, struct fst_error *error);
 };
 
 /*
- * Read @n words (without the program's name). 0, or -EINVAL with Spark's sentence in @error, or what a visitor
- * answered below 0. Pure.
+ * Parses @n words, without the program's name. Returns 0, -EINVAL with Spark's message in @error, or the negative
+ * result of a visitor. Pure.
  */
 int submit_options_read(int n, char *const *words, const struct submit_visitor *visitor, void *context,
                         struct fst_error *error);

@@ -1,4 +1,4 @@
-/* Restates Spark's SparkSubmitOptionParserSuite. */
+/* The cases of Spark's SparkSubmitOptionParserSuite. */
 #include "submit/options/options.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* What a visitor was told. */
+/* The calls that a visitor received. */
 struct told {
         int n_options, n_rest;
         enum submit_field field;
@@ -45,7 +45,7 @@ static int visit(struct told *told, struct fst_error *error, const char *a, cons
         return submit_options_read(n, (char *const *)words, &visitor, told, error);
 }
 
-static void every_option_is_read_in_every_spelling(void **state)
+static void parses_every_option_in_every_spelling(void **state)
 {
         struct told told;
         for (enum submit_field f = 0; f <= SUBMIT_OUTPUT; f++) {
@@ -70,7 +70,7 @@ static void every_option_is_read_in_every_spelling(void **state)
         }
 }
 
-static void a_value_may_look_like_an_option(void **state)
+static void accepts_value_that_looks_like_option(void **state)
 {
         struct told told;
         assert_int_equal(visit(&told, NULL, "--master", "--master", "app"), 0);
@@ -78,7 +78,7 @@ static void a_value_may_look_like_an_option(void **state)
         assert_string_equal(told.word, "app");
 }
 
-static void a_missing_value_is_named(void **state)
+static void rejects_missing_value(void **state)
 {
         for (enum submit_field f = 0; f <= SUBMIT_OUTPUT; f++) {
                 const struct submit_option *o = submit_option_of(f);
@@ -93,14 +93,14 @@ static void a_missing_value_is_named(void **state)
         }
 }
 
-static void the_first_other_word_ends_the_options(void **state)
+static void stops_at_first_other_word(void **state)
 {
         struct told told;
         assert_int_equal(visit(&told, NULL, "foo", "--master", "bar"), 0);
         assert_int_equal(told.n_options, 0);
         assert_int_equal(told.n_rest, 2);
         assert_string_equal(told.word, "foo");
-        /* None is an option: no value behind "=", one of two lines, "=" behind one dash. */
+        /* Not an option: no value after "=", one of two lines, "=" after one dash. */
         assert_int_equal(visit(&told, NULL, "--master=", NULL, NULL), 0);
         assert_string_equal(told.word, "--master=");
         assert_int_equal(visit(&told, NULL, "--master=a\nb", NULL, NULL), 0);
@@ -109,7 +109,7 @@ static void the_first_other_word_ends_the_options(void **state)
         assert_string_equal(told.word, "-v=1");
 }
 
-static void a_switch_has_no_value(void **state)
+static void ignores_value_of_switch(void **state)
 {
         struct told told;
         assert_int_equal(visit(&told, NULL, "--verbose=true", "app", NULL), 0);
@@ -118,7 +118,7 @@ static void a_switch_has_no_value(void **state)
         assert_string_equal(told.word, "app");
 }
 
-static void an_unknown_option_has_a_name(void **state)
+static void names_unknown_option(void **state)
 {
         assert_int_equal(submit_option_name_length("--nope=1=2"), 6);
         assert_int_equal(submit_option_name_length("---=x"), 3);
@@ -128,7 +128,7 @@ static void an_unknown_option_has_a_name(void **state)
         assert_int_equal(submit_option_name_length("a.so"), 4);
 }
 
-static void a_visitor_ends_the_reading(void **state)
+static void visitor_stops_parsing(void **state)
 {
         struct told told;
         assert_int_equal(visit(&told, NULL, "--version", "--nonsense", NULL), 0);
@@ -138,13 +138,13 @@ static void a_visitor_ends_the_reading(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(every_option_is_read_in_every_spelling),
-                cmocka_unit_test(a_value_may_look_like_an_option),
-                cmocka_unit_test(a_missing_value_is_named),
-                cmocka_unit_test(the_first_other_word_ends_the_options),
-                cmocka_unit_test(a_switch_has_no_value),
-                cmocka_unit_test(an_unknown_option_has_a_name),
-                cmocka_unit_test(a_visitor_ends_the_reading),
+                cmocka_unit_test(parses_every_option_in_every_spelling),
+                cmocka_unit_test(accepts_value_that_looks_like_option),
+                cmocka_unit_test(rejects_missing_value),
+                cmocka_unit_test(stops_at_first_other_word),
+                cmocka_unit_test(ignores_value_of_switch),
+                cmocka_unit_test(names_unknown_option),
+                cmocka_unit_test(visitor_stops_parsing),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * See packages.h. The work is done in deploy/ivy; this file is what Spark's MavenUtils does around Ivy: the root module
- * with Spark's own exclusions, the folder of jars, and the second try without the local Maven repository when a jar of
- * it cannot be used.
+ * See maven_packages.h. src/ivy resolves and downloads. This file does what Spark's MavenUtils adds to Ivy: the root
+ * module with Spark's own exclusions, the directory of jars, and the second attempt without the local Maven repository
+ * if a jar from it is unusable.
  */
 #include "submit/packages/maven_packages.h"
 
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What Spark has in itself: each is "org.apache.spark:spark-NAME*". */
+/* The modules that Spark contains: "org.apache.spark:spark-NAME*". */
 static const char *const spark_modules[] = {
         "catalyst_",        "core_", "graphx_", "kvstore_", "launcher_",  "mllib_", "mllib-local_", "network-common_",
         "network-shuffle_", "repl_", "sketch_", "sql_",     "streaming_", "tags_",  "unsafe_",
@@ -44,22 +44,22 @@ static void maven_packages_say(void *context, const char *line)
                 fprintf(out, "%s\n", printable);
 }
 
-/* Everything of one call. */
+/* The state of one call. */
 struct resolution {
         const struct packages_request *request;
         struct names names;
         struct settings settings;
         struct coordinates packages, exclusions;
-        const char *folder; /* of the jars */
+        const char *folder; /* the directory of jars */
         struct module *root;
         struct finder finder;
         struct graph graph;
         struct downloads downloads;
-        struct silent_hosts silent; /* of both tries */
+        struct silent_hosts silent; /* of both attempts */
         long resolve_ms, download_ms;
 };
 
-static void resolution_deinit(struct resolution *r)
+static void maven_packages_deinit(struct resolution *r)
 {
         downloads_deinit(&r->downloads);
         graph_deinit(&r->graph);
@@ -77,18 +77,19 @@ static void maven_packages_exclude(struct resolution *r, const char *organisatio
         list_append(&r->root->exclusions, e);
 }
 
-static const char *parent_name(struct names *n)
+static const char *maven_packages_parent_name(struct names *n)
 {
         char uuid[UUID_TEXT];
         uuid_draw(uuid);
         return names_printf(n, "spark-submit-parent-%s", uuid);
 }
 
-/* The module that needs all packages, as Spark gives it to Ivy. */
-static void make_root(struct resolution *r)
+/* Makes the root module, which depends on all packages, as Spark passes it to Ivy. */
+static void maven_packages_make_root(struct resolution *r)
 {
         struct names *n = &r->names;
-        struct revision_name *id = names_revision(n, names_module(n, "org.apache.spark", parent_name(n)), "1.0");
+        struct revision_name *id =
+                names_revision(n, names_module(n, "org.apache.spark", maven_packages_parent_name(n)), "1.0");
         r->root = module_default(n, id);
         r->root->is_default = false;
         r->root->artifacts = NULL;
@@ -108,8 +109,8 @@ static void make_root(struct resolution *r)
         }
 }
 
-/* "g:a" as a coordinate of any version. */
-static int read_exclusions(struct resolution *r, struct fst_error *error)
+/* Parses "g:a" as a coordinate of any version. */
+static int maven_packages_read_exclusions(struct resolution *r, struct fst_error *error)
 {
         if (maven_packages_blank(r->request->exclusions))
                 return 0;
@@ -122,13 +123,13 @@ static int read_exclusions(struct resolution *r, struct fst_error *error)
         return e;
 }
 
-static bool is_2_4(const struct packages_request *q)
+static bool maven_packages_is_2_4(const struct packages_request *q)
 {
         return q->compat && strcmp(q->compat, "2.4") == 0;
 }
 
-/* Spark 2.4 takes a URI for a path, in which Java makes one slash of several. */
-static int check_settings_path(const char *file, struct fst_error *error)
+/* Spark 2.4 reads a URI as a path, and Java reduces its slashes to one. */
+static int maven_packages_check_settings_path(const char *file, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_strdup(file);
         char *end = path;
@@ -150,7 +151,7 @@ static int maven_packages_read_settings(struct resolution *r, bool without_local
         if (maven_packages_blank(q->ivy_settings)) {
                 settings_defaults(&r->names, &r->settings, user_dir);
         } else {
-                int e = is_2_4(q) ? check_settings_path(q->ivy_settings, error) : 0;
+                int e = maven_packages_is_2_4(q) ? maven_packages_check_settings_path(q->ivy_settings, error) : 0;
                 if (e == 0)
                         e = settings_load(&r->names, &r->settings, q->ivy_settings, user_dir, error);
                 if (e < 0)
@@ -161,7 +162,7 @@ static int maven_packages_read_settings(struct resolution *r, bool without_local
         return 0;
 }
 
-static void list_downloads(struct resolution *r)
+static void maven_packages_list_downloads(struct resolution *r)
 {
         const struct module_source source = finder_source(&r->finder);
         _cleanup_(nodes_deinit) struct nodes nodes = resolve_nodes(&r->graph);
@@ -174,7 +175,7 @@ static void list_downloads(struct resolution *r)
                 }
 }
 
-/* Walk and download; NULL, or what failed as Ivy says it. */
+/* Resolves and downloads. Returns NULL, or the error in Ivy's words. */
 static int maven_packages_try(struct resolution *r, const char **failure, struct fst_error *error)
 {
         finder_init(&r->finder, &r->names, &r->settings, &r->silent, maven_packages_say, r->request->out);
@@ -185,7 +186,7 @@ static int maven_packages_try(struct resolution *r, const char **failure, struct
         if (e < 0)
                 return e;
         walked = now_ms();
-        list_downloads(r);
+        maven_packages_list_downloads(r);
         finder_download(&r->finder, &r->downloads);
         r->resolve_ms = walked - start;
         r->download_ms = now_ms() - walked;
@@ -198,8 +199,8 @@ static int maven_packages_try(struct resolution *r, const char **failure, struct
         return 0;
 }
 
-/* Some jar could not be had although its module was found. */
-static bool downloads_failed(const struct resolution *r)
+/* Whether the module of a failed jar was found. */
+static bool maven_packages_downloads_failed(const struct resolution *r)
 {
         for (size_t i = 0; i < r->downloads.len; i++)
                 if (r->downloads.data[i].status < 0)
@@ -207,7 +208,7 @@ static bool downloads_failed(const struct resolution *r)
         return false;
 }
 
-static void forget_failed(struct resolution *r)
+static void maven_packages_forget_failed(struct resolution *r)
 {
         for (size_t i = 0; i < r->downloads.len; i++)
                 if (r->downloads.data[i].status < 0)
@@ -224,14 +225,14 @@ static bool maven_packages_same_file(const char *a, const char *b)
                ((x.st_dev == y.st_dev && x.st_ino == y.st_ino) || x.st_mtime <= y.st_mtime);
 }
 
-/* A jar of the cache in the folder: linked, or copied where that cannot be. */
+/* Links a cached jar into the directory, or copies it if linking fails. */
 static int maven_packages_put(const char *from, const char *to, struct fst_error *error)
 {
         _cleanup_free_ char *other = fetch_part_name(to);
         int r = fetch_make_folder(to, error);
         if (r < 0)
                 return r;
-        unlink(other); /* of a process that had this one's id */
+        unlink(other); /* left by a process with the same id */
         if (link(from, other) == 0) {
                 if (rename(other, to) == 0) {
                         unlink(other); /* rename does nothing if both are the same file */
@@ -255,7 +256,7 @@ static int maven_packages_retrieve(struct resolution *r, struct package_jars *ja
                 const struct download *d = &r->downloads.data[i];
                 struct stat st;
                 if (d->status < 0)
-                        continue; /* one that a revision that lost asked for */
+                        continue; /* requested by an evicted revision */
                 const char *to = pattern_fill(n,
                                               names_printf(n, "%s/%s", r->folder,
                                                            "[organization]_[artifact]-[revision](-[classifier]).[ext]"),
@@ -291,17 +292,17 @@ static int maven_packages_run(struct resolution *r, struct package_jars *jars, s
                            names_printf(&r->names, "Ivy Default Cache set to: %s", r->settings.cache_dir));
         maven_packages_say(r->request->out,
                            names_printf(&r->names, "The jars for the packages stored in: %s", r->folder));
-        e = read_exclusions(r, error);
+        e = maven_packages_read_exclusions(r, error);
         if (e < 0)
                 return e;
-        make_root(r);
+        maven_packages_make_root(r);
         maven_packages_say(r->request->out,
                            names_printf(&r->names, ":: resolving dependencies :: %s%s", r->root->id->text,
                                         r->request->only_named ? " [not transitive]" : ""));
         maven_packages_say(r->request->out, "\tconfs: [" ROOT_CONF "]");
         e = maven_packages_try(r, &failure, error);
-        if (e == 0 && failure && downloads_failed(r) && maven_packages_blank(r->request->ivy_settings)) {
-                forget_failed(r);
+        if (e == 0 && failure && maven_packages_downloads_failed(r) && maven_packages_blank(r->request->ivy_settings)) {
+                maven_packages_forget_failed(r);
                 e = maven_packages_read_settings(r, true, error);
                 if (e == 0)
                         e = maven_packages_try(r, &failure, error);
@@ -325,7 +326,7 @@ int packages_resolve(const struct packages_request *request, struct package_jars
                 for (size_t i = 0; i < found.len; i++)
                         vec_push(jars, steal(found.data[i]));
         package_jars_deinit(&found);
-        resolution_deinit(r);
+        maven_packages_deinit(r);
         free(r);
         if (request->out)
                 fflush(request->out);
@@ -339,19 +340,19 @@ struct uri_query {
         bool only_named, has_transitive;
 };
 
-static void query_deinit(struct uri_query *q)
+static void ivy_query_deinit(struct uri_query *q)
 {
         buf_deinit(&q->exclusions);
         buf_deinit(&q->repositories);
 }
 
-static void add_to_list(struct buf *list, const char *text)
+static void ivy_query_add_to_list(struct buf *list, const char *text)
 {
         buf_printf(list, "%s%s", list->len ? "," : "", text);
 }
 
-/* "org:module,org:module": each of exactly two parts. */
-static bool exclusions_ok(const char *text)
+/* Parses "org:module,org:module". Each entry must have exactly two parts. */
+static bool ivy_query_exclusions_are_valid(const char *text)
 {
         _cleanup_free_ char *copy = mem_strdup(text);
         for (char *state, *one = strtok_r(copy, ",", &state); one; one = strtok_r(NULL, ",", &state)) {
@@ -365,8 +366,8 @@ static bool exclusions_ok(const char *text)
         return true;
 }
 
-static int read_parameter(char *one, const char *uri, const char *query, struct uri_query *q, FILE *out,
-                          struct fst_error *error)
+static int ivy_query_read_parameter(char *one, const char *uri, const char *query, struct uri_query *q, FILE *out,
+                                    struct fst_error *error)
 {
         char *equals = strchr(one, '=');
         if (!equals || strchr(equals + 1, '='))
@@ -384,14 +385,14 @@ static int read_parameter(char *one, const char *uri, const char *query, struct 
                 q->has_transitive = true;
                 q->only_named = strcasecmp(value, "true") != 0;
         } else if (strcmp(one, "exclude") == 0) {
-                if (!exclusions_ok(value))
+                if (!ivy_query_exclusions_are_valid(value))
                         return error_set(error, -EINVAL,
                                          "Invalid exclude string in Ivy URI %s: expected "
                                          "'org:module,org:module,..', found %s",
                                          uri, value);
-                add_to_list(&q->exclusions, value);
+                ivy_query_add_to_list(&q->exclusions, value);
         } else if (strcmp(one, "repos") == 0) {
-                add_to_list(&q->repositories, value);
+                ivy_query_add_to_list(&q->repositories, value);
         } else {
                 _cleanup_free_ char *line =
                         mem_printf("Invalid parameters `%s` found in Ivy URI query `%s`.", one, query);
@@ -406,7 +407,7 @@ int packages_resolve_uri(const char *uri, const struct packages_request *request
         const char *authority = strncmp(uri, "ivy://", 6) == 0 ? uri + 6 : "";
         size_t len = strcspn(authority, "/?#");
         const char *query = strchr(authority, '?');
-        _cleanup_(query_deinit) struct uri_query q = {.only_named = false};
+        _cleanup_(ivy_query_deinit) struct uri_query q = {.only_named = false};
         _cleanup_free_ char *packages = mem_strndup(authority, len);
         size_t colons = 0;
         if (len == 0)
@@ -423,13 +424,13 @@ int packages_resolve_uri(const char *uri, const struct packages_request *request
                 _cleanup_free_ char *text = mem_strndup(query + 1, strcspn(query + 1, "#"));
                 _cleanup_free_ char *copy = mem_strdup(text);
                 for (char *state, *one = strtok_r(copy, "&", &state); one; one = strtok_r(NULL, "&", &state)) {
-                        int e = read_parameter(one, uri, text, &q, request->out, error);
+                        int e = ivy_query_read_parameter(one, uri, text, &q, request->out, error);
                         if (e < 0)
                                 return e;
                 }
         }
         if (!maven_packages_blank(request->repositories))
-                add_to_list(&q.repositories, request->repositories);
+                ivy_query_add_to_list(&q.repositories, request->repositories);
         struct packages_request own = *request;
         own.packages = packages;
         own.exclusions = buf_text(&q.exclusions);

@@ -1,6 +1,6 @@
 /*
- * r_packages_zip; see r_packages.h. Entries come in the order of their names, so that the same packages make the same
- * list of entries. Links are followed; one that leads to where it is found is an error.
+ * r_packages_zip; see r_packages.h. Entries are sorted by name, so the same packages give the same list of entries.
+ * Links are followed, and a link cycle is an error.
  */
 #include "submit/packages/r_packages.h"
 
@@ -16,7 +16,7 @@
 struct zipping {
         const struct archive_library *lib;
         struct archive *zip;
-        size_t base; /* how much of each path is the directory */
+        size_t base; /* length of the directory part of each path */
 };
 
 struct level {
@@ -54,7 +54,7 @@ static int r_library_zip_add_file(struct zipping *z, const char *path, struct fs
                             : r_library_zip_copy_file(z, fd, path, error);
                 z->lib->archive_entry_free(entry);
         } else if (r == 0) {
-                r = error_set(error, -ENOMEM, "no memory to zip %s", path);
+                r = error_set(error, -ENOMEM, "not enough memory to zip %s", path);
         }
         if (fd >= 0)
                 close(fd);
@@ -71,14 +71,14 @@ static int r_library_zip_add(struct zipping *z, const char *path, const struct l
         struct dirent **list;
         struct stat st;
         if (stat(path, &st) < 0)
-                return errno == ENOENT ? 0 : error_errno(error, "%s", path); /* a link to nothing */
+                return errno == ENOENT ? 0 : error_errno(error, "%s", path); /* a dangling link */
         if (S_ISREG(st.st_mode))
                 return r_library_zip_add_file(z, path, error);
         if (!S_ISDIR(st.st_mode))
                 return 0;
         for (const struct level *l = above; l; l = l->above)
                 if (l->st->st_ino == st.st_ino && l->st->st_dev == st.st_dev)
-                        return error_set(error, -ELOOP, "%s leads back to a directory that it is in", path);
+                        return error_set(error, -ELOOP, "%s is a link to a directory that contains it", path);
         const struct level here = {.st = &st, .above = above};
         int r = 0, n = scandir(path, &list, r_library_zip_taken, alphasort);
         if (n < 0)
@@ -102,7 +102,7 @@ int r_packages_zip(const char *directory, const char *name, char **path, struct 
         _cleanup_free_ char *file = mem_printf("%s/%s", directory, name);
         z.zip = z.lib->archive_write_new();
         if (!z.zip)
-                return error_set(error, -ENOMEM, "no memory to write %s", file);
+                return error_set(error, -ENOMEM, "not enough memory to write %s", file);
         z.lib->archive_write_set_format_zip(z.zip);
         if (z.lib->archive_write_open_filename(z.zip, file) != ARCHIVE_OK)
                 r = r_library_zip_failed(&z, file, error);

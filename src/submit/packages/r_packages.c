@@ -1,7 +1,7 @@
 /*
- * See r_packages.h. R writes to the same descriptor as we do, so what we said is flushed before it starts. Its
- * environment is ours with the two variables that let it find SparkR and the packages built before. A signal that ends
- * us ends R and what R has started.
+ * See r_packages.h. R writes to the same descriptor as Firesteel, so our output is flushed before R starts. R's
+ * environment is ours plus two variables, with which it finds SparkR and the packages built before. A signal that ends
+ * Firesteel ends R and its children.
  */
 #include "submit/packages/r_packages.h"
 
@@ -52,7 +52,7 @@ static int r_packages_make_directory(char **out, struct fst_error *error)
         return scratch_make(prefix, out, error);
 }
 
-/* The path that java.io.File takes from the URI that @name is; the caller owns it. */
+/* The path that java.io.File takes from the URI @name. Owned by the caller. */
 static int r_packages_local_path(const char *name, char **out, struct fst_error *error)
 {
         struct uri uri;
@@ -85,7 +85,7 @@ static bool r_packages_is_variable(const char *entry, const char *name)
         return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* Run @command, its output to @fd, with the two @variables in the place of ours: its status, or -errno. */
+/* Runs @command with its output on @fd and the two @variables replaced. Returns its status, or -errno. */
 static int r_packages_run(char *const *command, int fd, char *const *variables)
 {
         VEC(char *) environment = {0};
@@ -104,7 +104,7 @@ static int r_packages_run(char *const *command, int fd, char *const *variables)
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Whether R built what is below @sources. */
+/* Whether R built the package below @sources. */
 static bool r_packages_build_one(const char *sources, const char *sparkr, const char *library, bool verbose, FILE *out)
 {
         _cleanup_free_ char *package = mem_printf("%s/R/pkg", sources);
@@ -166,8 +166,8 @@ static int r_packages_take(const char *name, const char *sparkr, bool verbose, F
         return 0;
 }
 
-static int build_all(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
-                     struct fst_error *error)
+static int r_packages_build_all(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
+                                struct fst_error *error)
 {
         _cleanup_free_ char *list = mem_strdup(jars);
         char *made = *library;
@@ -191,7 +191,7 @@ int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *o
         FILE *nowhere = out ? NULL : fopen("/dev/null", "we");
         if (!out && !nowhere)
                 return error_errno(error, "/dev/null");
-        int r = build_all(jars, sparkr, verbose, out ? out : nowhere, library, error);
+        int r = r_packages_build_all(jars, sparkr, verbose, out ? out : nowhere, library, error);
         if (nowhere)
                 fclose(nowhere);
         return r;

@@ -1,10 +1,9 @@
 /*
- * R packages: those that jars bring are built with R, those that are installed are zipped, so that they travel with the
- * application to YARN. As Spark's RPackageUtils and RUtils.
+ * Builds R packages from jars, and zips installed ones for transport to YARN (Spark: RPackageUtils, RUtils).
  *
- * A jar brings one when its manifest says "Spark-HasRPackage: true"; the sources are what has "R/pkg" in its name,
- * from there on. A jar is untrusted until R builds it: nothing of it comes to lie outside of a directory made for it,
- * links are written as files, and there are limits of how much it may hold.
+ * A jar contains a package if its manifest says "Spark-HasRPackage: true". The sources are the entries with "R/pkg" in
+ * their names, from that point on. A jar is untrusted until R builds it: entries are written only below a new
+ * directory, links are written as files, and the total size is limited.
  */
 #pragma once
 
@@ -13,24 +12,24 @@
 
 struct fst_error;
 
-/* The archives that travel with an R application on YARN: SparkR itself, and the packages that were built. */
+/* The archives that an R application takes to YARN: SparkR itself, and the built packages. */
 #define R_SPARKR_ARCHIVE "sparkr.zip"
 #define R_PACKAGES_ARCHIVE "rpkg.zip"
 
 /*
- * Build the packages of those of @jars (a comma list of paths or file: URIs) that have R code, with `R CMD INSTALL`
- * into a new directory: *@library names it and is the caller's to remove (scratch_remove); it stays as it is when no
- * jar had R code, and is used when it names one already. What is done, and what goes wrong while R builds, is told on
- * @out, which has a descriptor (R writes there too), in Spark's words; only that ends nothing. NULL: nobody is told.
- * @sparkr is the folder that SparkR is in (SPARK_HOME/R/lib); with NULL no package can be built. Blocks as long as R
- * does. Negative with @error for a name that is no local file's, for what is no jar or a damaged one, for an entry that
- * would lie elsewhere ("Malicious zip entry escaping target dir: …"), and when the system fails.
+ * Runs `R CMD INSTALL` for each of @jars (a comma list of paths or file: URIs) that contains R code. The packages go
+ * into *@library: a directory that it already names, or a new one, which the caller must remove (scratch_remove).
+ * *@library is unchanged if no jar contains R code. Progress and R's own errors go to @out in Spark's words, and R's
+ * errors do not fail the call. @out must have a descriptor, because R writes to it too. NULL discards the output.
+ * @sparkr is the directory that holds SparkR (SPARK_HOME/R/lib). With NULL no package can be built. Blocks while R
+ * runs. Returns negative with @error for a name that is not a local file's, for a file that is not a valid jar, for an
+ * entry outside of the directory ("Malicious zip entry escaping target dir: …"), and for system errors.
  */
 int r_packages_build(const char *jars, const char *sparkr, bool verbose, FILE *out, char **library,
                      struct fst_error *error);
 
 /*
- * Zip all files below @directory into @directory/@name, which is replaced, except for what has ".zip" in its name;
- * names of entries begin with a slash, as Spark's. *@path, the caller's, is the file.
+ * Zips all files below @directory into @directory/@name, which is replaced, except files with ".zip" in their names.
+ * Entry names begin with a slash, as Spark's do. Stores the path in *@path, owned by the caller.
  */
 int r_packages_zip(const char *directory, const char *name, char **path, struct fst_error *error);

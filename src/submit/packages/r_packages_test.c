@@ -1,6 +1,6 @@
 /*
- * Restates Spark's RPackageUtilsSuite, with a script in the place of R, and adds what a jar must not be able to do.
- * Expected texts were printed by Spark 4.3.
+ * The cases of Spark's RPackageUtilsSuite, with a script in place of R, and hostile jars. Spark 4.3 printed the
+ * expected texts.
  */
 #include "submit/packages/r_packages.h"
 
@@ -24,7 +24,7 @@
 #define WITH_R "Manifest-Version: 1.0\r\nSpark-HasRPackage: true\r\n\r\n"
 #define WITHOUT_R "Manifest-Version: 1.0\r\n\r\n"
 
-/* "Installs" the sources and says what it was told; what has a line "Broken" in its DESCRIPTION fails. */
+/* "Installs" the sources and prints its arguments. A line "Broken" in DESCRIPTION makes it fail. */
 static const char fake_r[] =
         "#!/bin/sh\n"
         "[ \"$1 $2 $3\" = 'CMD INSTALL -l' ] || exit 64\n"
@@ -34,7 +34,7 @@ static const char fake_r[] =
 
 struct room {
         char dir[PATH_MAX];
-        char *path; /* PATH as it was */
+        char *path; /* PATH before the test */
         FILE *said;
 };
 
@@ -82,7 +82,7 @@ static int tear_down(void **state)
         return 0;
 }
 
-/* What was said since the last call, each temporary directory's name as {temporary}; the caller owns it. */
+/* The output since the last call, with each temporary directory's name as {temporary}. Owned by the caller. */
 static char *said(struct room *room)
 {
         _cleanup_(buf_deinit) struct buf all = BUF_INIT;
@@ -203,7 +203,7 @@ static void end_to_end(void **state)
         _cleanup_free_ char *built = mem_printf("%s/pkg/R/f.R", library);
         expect_text(built, "f <- 1\n");
 
-        /* Without --verbose there is less to read; the library is the same one. */
+        /* Without --verbose there is less output, and the library is the same. */
         char *before = library;
         assert_int_equal(r_packages_build(jars, "/spark/R/lib", false, room->said, &library, NULL), 0);
         assert_ptr_equal(library, before);
@@ -216,7 +216,7 @@ static void end_to_end(void **state)
         remove_tree(library);
         free(library);
         _cleanup_free_ char *tmp = in_room(room, "tmp");
-        assert_int_equal(rmdir(tmp), 0); /* nothing stays behind */
+        assert_int_equal(rmdir(tmp), 0); /* nothing remains */
 }
 
 static void missing_jars(void **state)
@@ -249,7 +249,7 @@ static void faulty_package(void **state)
         assert_memory_equal(text, start, strlen(start));
         assert_non_null(strstr(text, "must contain the key-value: Spark-HasRPackage: true\n"));
         assert_non_null(strstr(text, "\nR/pkg/R/myRcode.R\norg/\norg/apache/\n...\n"));
-        assert_non_null(library); /* an application with R packages all the same, as in Spark */
+        assert_non_null(library); /* an application may have R packages, as in Spark */
         remove_tree(library);
         free(library);
 }
@@ -298,7 +298,7 @@ static void refused_jars(void **state)
         refused(room, "file://h/a.jar", "URI has an authority component");
 }
 
-/* No name leads out of the directory, and one that only looks so comes to lie inside. */
+/* No name leads out of the directory, and a name that only looks so lands inside. */
 static void hostile_names(void **state)
 {
         static const char *const outside[] = {"R/pkg/../../../evil", "R/pkg/../../x/../../tmp/evil", "R/pkg/../..",
@@ -323,10 +323,10 @@ static void hostile_names(void **state)
         expect_text(d, "3");
         expect_text(e, "4");
         assert_int_equal(access(f, F_OK), -1);
-        assert_int_equal(rmdir(tmp), 0); /* refused ones leave nothing */
+        assert_int_equal(rmdir(tmp), 0); /* rejected jars leave nothing */
 }
 
-/* The names of a zip's entries in their order, a blank after each. */
+/* The names of a zip's entries in order, each followed by a blank. */
 static char *names_of(const char *path)
 {
         const struct archive_library *lib;
@@ -371,7 +371,7 @@ static void zipping(void **state)
                 assert_string_equal(names, "/SparkR/DESCRIPTION /SparkR/abc.R /packageTest/DESCRIPTION "
                                            "/packageTest/def.R /test.R ");
         }
-        /* A tree without end is refused, and leaves no half of a zip. */
+        /* An endless tree is refused and leaves no partial zip. */
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         char *zip = NULL;
         assert_int_equal(symlink("..", loop), 0);

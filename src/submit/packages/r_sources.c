@@ -1,6 +1,6 @@
 /*
- * See r_sources.h. An entry's name is resolved before anything is made, and everything is made new below a directory
- * that nobody else writes to: there is no link that could lead out of it, since links of the jar become files.
+ * See r_sources.h. An entry's name is resolved before anything is created, and everything is created below a new
+ * directory that no other process writes to. Links of the jar become files, so no link can lead outside.
  */
 #include "submit/packages/r_sources.h"
 
@@ -28,8 +28,9 @@ struct extraction {
         uint64_t bytes;
 };
 
-/* Open @path by its directory at the end, as JarFile does, which does not look at what lies between. */
-static int open_jar(const char *path, const struct archive_library **lib, struct archive **jar, struct fst_error *error)
+/* Opens @path from the directory at its end, as JarFile does, which ignores the bytes before the entries. */
+static int r_sources_open_jar(const char *path, const struct archive_library **lib, struct archive **jar,
+                              struct fst_error *error)
 {
         struct stat st;
         if (stat(path, &st) < 0 || access(path, R_OK) < 0)
@@ -43,20 +44,20 @@ static int open_jar(const char *path, const struct archive_library **lib, struct
                 return error_wrap(error, r, "%s", path);
         *jar = (*lib)->archive_read_new();
         if (!*jar)
-                return error_set(error, -ENOMEM, "no memory to read %s", path);
+                return error_set(error, -ENOMEM, "not enough memory to read %s", path);
         (*lib)->archive_read_support_format_zip_seekable(*jar);
         if ((*lib)->archive_read_open_filename(*jar, path, 1 << 14) == ARCHIVE_OK)
                 return 0;
-        (*lib)->archive_read_free(*jar); /* no other kind of archive is looked for */
+        (*lib)->archive_read_free(*jar); /* accept no other archive format */
         return error_set(error, -EINVAL, "zip END header not found");
 }
 
-static int check_jar(const char *path, struct fst_error *error)
+static int r_sources_check_jar(const char *path, struct fst_error *error)
 {
         const struct archive_library *lib;
         struct archive *jar;
         struct archive_entry *entry;
-        int r = open_jar(path, &lib, &jar, error);
+        int r = r_sources_open_jar(path, &lib, &jar, error);
         if (r < 0)
                 return r;
         if (lib->archive_read_next_header(jar, &entry) < ARCHIVE_WARN)
@@ -65,7 +66,7 @@ static int check_jar(const char *path, struct fst_error *error)
         return r;
 }
 
-static bool says_true(const char *value)
+static bool r_sources_is_true(const char *value)
 {
         while (*value && (unsigned char)*value <= ' ')
                 value++;
@@ -78,7 +79,7 @@ static bool says_true(const char *value)
 int r_sources_are_in(const char *jar, bool *out, struct fst_error *error)
 {
         _cleanup_free_ char *value = NULL;
-        int r = check_jar(jar, error);
+        int r = r_sources_check_jar(jar, error);
         if (r == 0)
                 r = jar_manifest_attribute(jar, MANIFEST_KEY, false, &value, error);
         if (r == -ENODATA) {
@@ -86,11 +87,14 @@ int r_sources_are_in(const char *jar, bool *out, struct fst_error *error)
                 r = 0;
         }
         if (r == 0)
-                *out = value && says_true(value);
+                *out = value && r_sources_is_true(value);
         return r;
 }
 
-/* @name without empty components, "." and "..", into @out; false if that is nothing, or leads above its beginning. */
+/*
+ * Stores @name in @out without empty components, "." and "..". Returns false if the result is empty or leads above the
+ * start.
+ */
 static bool r_sources_resolve(const char *name, struct buf *out)
 {
         for (size_t n; *name; name += n + (name[n] == '/')) {
@@ -110,8 +114,8 @@ static bool r_sources_resolve(const char *name, struct buf *out)
         return out->len > 0;
 }
 
-/* The directories above @path, and with @all itself, below the first @base bytes of it, which exist. */
-static int make_directories(char *path, size_t base, bool all, struct fst_error *error)
+/* Creates the directories above @path, and @path itself with @all. The first @base bytes of @path exist. */
+static int r_sources_make_directories(char *path, size_t base, bool all, struct fst_error *error)
 {
         for (char *at = path + base + 1; *at; at++) {
                 at += strcspn(at, "/");
@@ -128,14 +132,15 @@ static int make_directories(char *path, size_t base, bool all, struct fst_error 
         return 0;
 }
 
-static int copy_data(struct extraction *x, int fd, const char *path, struct fst_error *error)
+static int r_sources_copy_data(struct extraction *x, int fd, const char *path, struct fst_error *error)
 {
         char piece[1 << 14];
         ssize_t n;
         while ((n = x->lib->archive_read_data(x->jar, piece, sizeof(piece))) > 0) {
                 x->bytes += (uint64_t)n;
                 if (x->bytes > BYTES_MAX)
-                        return error_set(error, -E2BIG, "its R sources are larger than %llu bytes", BYTES_MAX);
+                        return error_set(error, -E2BIG, "the R sources of the jar are larger than %llu bytes",
+                                         BYTES_MAX);
                 for (ssize_t done = 0, more; done < n; done += more) {
                         more = write(fd, piece + done, (size_t)(n - done));
                         if (more < 0 && errno != EINTR)
@@ -146,9 +151,9 @@ static int copy_data(struct extraction *x, int fd, const char *path, struct fst_
         return n < 0 ? error_set(error, -EIO, "%s", archive_library_why(x->lib, x->jar)) : 0;
 }
 
-static int extract_file(struct extraction *x, const char *name, char *path, struct fst_error *error)
+static int r_sources_extract_file(struct extraction *x, const char *name, char *path, struct fst_error *error)
 {
-        int r = make_directories(path, strlen(x->into), false, error);
+        int r = r_sources_make_directories(path, strlen(x->into), false, error);
         if (r < 0)
                 return r;
         int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -156,14 +161,14 @@ static int extract_file(struct extraction *x, const char *name, char *path, stru
                 return error_errno(error, "%s", path);
         if (x->out)
                 fprintf(x->out, "Extracting %s to %s\n", name, path);
-        r = copy_data(x, fd, path, error);
+        r = r_sources_copy_data(x, fd, path, error);
         if (close(fd) < 0 && r == 0)
                 r = error_errno(error, "%s", path);
         return r;
 }
 
-/* What ends in a slash is a directory, anything else a file, whatever else the jar says of it. */
-static int extract_entry(struct extraction *x, const char *name, struct fst_error *error)
+/* A name with a trailing slash is a directory. Any other entry is a file, whatever its type in the jar. */
+static int r_sources_extract_entry(struct extraction *x, const char *name, struct fst_error *error)
 {
         const char *from = strstr(name, SOURCES);
         _cleanup_(buf_deinit) struct buf below = BUF_INIT;
@@ -173,17 +178,17 @@ static int extract_entry(struct extraction *x, const char *name, struct fst_erro
                 return error_set(error, -EINVAL, "Malicious zip entry escaping target dir: %s", name);
         _cleanup_free_ char *path = mem_printf("%s%s", x->into, buf_text(&below));
         if (name[strlen(name) - 1] != '/')
-                return extract_file(x, name, path, error);
+                return r_sources_extract_file(x, name, path, error);
         if (x->out)
                 fprintf(x->out, "Creating directory: %s\n", path);
-        return make_directories(path, strlen(x->into), true, error);
+        return r_sources_make_directories(path, strlen(x->into), true, error);
 }
 
 int r_sources_extract(const char *jar, const char *into, FILE *out, struct fst_error *error)
 {
         struct extraction x = {.into = into, .out = out};
         struct archive_entry *entry;
-        int status, n = 0, r = open_jar(jar, &x.lib, &x.jar, error);
+        int status, n = 0, r = r_sources_open_jar(jar, &x.lib, &x.jar, error);
         if (r < 0)
                 return r;
         while (r == 0 && (status = x.lib->archive_read_next_header(x.jar, &entry)) != ARCHIVE_EOF) {
@@ -193,7 +198,7 @@ int r_sources_extract(const char *jar, const char *into, FILE *out, struct fst_e
                 else if (++n > ENTRIES_MAX)
                         r = error_set(error, -E2BIG, "%s has more than %d entries", jar, ENTRIES_MAX);
                 else if (name)
-                        r = extract_entry(&x, name, error);
+                        r = r_sources_extract_entry(&x, name, error);
         }
         x.lib->archive_read_free(x.jar);
         return r;

@@ -1,7 +1,7 @@
 /*
- * The main class and the arguments of a submission, as Spark's SparkSubmit passes them. In client mode the main class
- * is the application (or the program that runs its language), with the application's jars on the class path; in cluster
- * mode it is the program that talks to the manager, and the manager's `prepare` slot knows its arguments.
+ * The main class and arguments of a submission, as Spark's SparkSubmit passes them. In client mode the main class is
+ * the application's (or the program that runs its language), with the application's jars on the class path. In cluster
+ * mode it is the client of the manager, and the manager's `prepare` slot adds its arguments.
  */
 #include "submit/prepare/preparation.h"
 
@@ -28,7 +28,7 @@ void child_command_set_class(struct preparation *p, const char *class)
         p->s->main_class = class ? mem_strdup(class) : NULL;
 }
 
-/* The names of a comma list, as Java's split gives them: empty ones at the end are dropped, an empty list has one. */
+/* Splits a comma list as Java's split does: drops empty names at the end, and an empty list has one name. */
 void child_command_add_classpath(struct preparation *p, const char *list)
 {
         size_t length = list ? strlen(list) : 0;
@@ -43,7 +43,7 @@ void child_command_add_classpath(struct preparation *p, const char *list)
         }
 }
 
-static void put_client(struct preparation *p)
+static void child_command_put_client(struct preparation *p)
 {
         child_command_set_class(p, p->a->value[SUBMIT_CLASS]);
         if (p->local_primary && submit_is_user_jar(p->local_primary, p->compat))
@@ -56,7 +56,7 @@ int child_command_put(struct preparation *p, struct fst_error *error)
 {
         child_command_set_class(p, "");
         if (!p->s->cluster_mode)
-                put_client(p);
+                child_command_put_client(p);
         else if (p->s->manager->prepare)
                 return p->s->manager->prepare(p, error);
         return 0;

@@ -1,5 +1,5 @@
 /*
- * The state of submission_prepare, for the files of this directory and for the slots of cluster managers
+ * The state of submission_prepare, shared by the files of this directory and the slots of cluster managers
  * (driver/backend/cluster_manager.h).
  */
 #pragma once
@@ -22,50 +22,61 @@ struct preparation {
         bool local_connect;   /* 3.5: spark.local.connect is set */
         bool proxy_classpath; /* spark.submit.proxyUser.allowCustomClasspathInClusterMode */
 
-        /* What cluster_manager_class.check says of this manager and mode. */
-        bool driver_resolves_packages; /* --packages is the driver's task */
-        bool packages_on_classpath;    /* jars of --packages go on this process's class path only */
-        bool ships_application;        /* the manager ships the application's jar: spark.jars does not name it */
-        bool inner_submit;             /* this process is the driver of a submission in cluster mode */
-        bool own_python_list;          /* --py-files has a key of the manager's own */
+        /* Set by cluster_manager_class.check for this manager and mode. */
+        bool driver_resolves_packages; /* the driver resolves --packages */
+        bool packages_on_classpath;    /* jars of --packages go only on this process's class path */
+        bool ships_application;        /* the manager ships the application's jar, so spark.jars omits it */
+        bool inner_submit;             /* this process is the driver of a cluster-mode submission */
+        bool own_python_list;          /* the manager has its own key for --py-files */
         bool keeps_python_uris;        /* 2.4: spark.submit.pyFiles keeps URIs */
-        bool no_login;                 /* --principal and --keytab are not for this manager */
-        bool hadoop_tokens;            /* Hadoop's delegation tokens are fetched without a resource manager */
+        bool no_login;                 /* --principal and --keytab do not apply to this manager */
+        bool hadoop_tokens;            /* fetch Hadoop's delegation tokens without a resource manager */
         bool runs_connect_server;      /* Spark Connect's server may run in cluster mode */
 
         struct remote_files *files;
         struct hadoop_security security;
-        char *local_primary; /* client mode: where the application is on this machine; NULL otherwise */
+        char *local_primary; /* client mode: the application's path on this machine, else NULL */
         char *local_jars, *local_py_files;
 };
 
-/* A warning, in order. */
+/* Appends a warning. */
 void preparation_warn(struct preparation *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Replace a field of the arguments; steals @value, which may be NULL. */
+/* Replaces a field of the arguments. Steals @value, which may be NULL. */
 void preparation_set(struct preparation *p, enum submit_field field, char *value);
 
-/* Put before the application's own arguments; steals both, the second only if @two, which may be NULL then. */
+/* Prepends to the application's own arguments. Steals both, and ignores the second unless @two. It may then be NULL. */
 void preparation_prepend(struct preparation *p, char *first, bool two, char *second);
 
-/* Packages, keytab, patterns of files, downloads: what the lists of files become. Negative with @error. */
+/*
+ * Resolves packages, keytab, file patterns and downloads, and updates the lists of files. Returns negative with @error
+ * on failure.
+ */
 int preparation_resolve_files(struct preparation *p, struct fst_error *error);
 
-/* The main class of an application that named none: from the jar's manifest; `main` of a native one. */
+/* Sets a missing main class: from the jar's manifest, or `main` for a native application. */
 int preparation_choose_class(struct preparation *p, struct fst_error *error);
 
-/* Python and R: who runs them, and what travels with them. Negative with @error. */
+/*
+ * Python and R: sets the program that runs them, and the files that travel with them. Returns negative with @error on
+ * failure.
+ */
 int preparation_put_language(struct preparation *p, struct fst_error *error);
 
-/* Main class, arguments and class path, as far as they follow from manager and mode. -EINVAL with @error. */
+/* Sets main class, arguments and class path as far as manager and mode determine them. Returns -EINVAL with @error. */
 int child_command_put(struct preparation *p, struct fst_error *error);
 
-/* Pieces of that: the main class (NULL: none), one argument (NULL: Spark passes null), the application's own arguments,
- * each after @before_each unless that is NULL, and the names of a comma list (NULL: none) on the class path. */
+/*
+ * Parts of that. Set the main class (NULL: none), add one argument (NULL: Spark passes null), add the application's own
+ * arguments, each after @before_each unless that is NULL, and add a comma list of names (NULL: none) to the class path.
+ */
 void child_command_set_class(struct preparation *p, const char *class);
 void child_command_add(struct preparation *p, const char *word);
 void child_command_add_own(struct preparation *p, const char *before_each);
 void child_command_add_classpath(struct preparation *p, const char *list);
 
-/* The value of a boolean key; @otherwise if it is not set. *@r is 0, or -EINVAL with @error for an invalid value. */
+/*
+ * The value of a boolean key, or @otherwise if it is unset. Sets *@r to 0, or to -EINVAL with @error for an invalid
+ * value.
+ */
 bool preparation_flag(const struct preparation *p, const char *key, bool otherwise, int *r, struct fst_error *error);

@@ -1,9 +1,9 @@
 /*
- * Preparing a submission: Spark's prepareSubmitEnvironment, step by step.
+ * Prepares a submission: Spark's prepareSubmitEnvironment, step by step.
  *
- * The steps stand in Spark's order because it shows: in which of several errors is told, in which list an entry comes
- * first, in which of two values stays. The configuration begins as what the properties say; the table of options
- * (option_table.h) overrides them, later steps add to it.
+ * The steps run in Spark's order, which decides which of several errors is reported, the order of list entries, and
+ * which of two values remains. The configuration starts with the properties, the table of options (option_table.h)
+ * overrides them, and later steps add to it.
  */
 #include "submit/options/option_table.h"
 #include "submit/prepare/preparation.h"
@@ -68,9 +68,9 @@ static const char *prepare_property(const struct preparation *p, const char *key
         return strmap_get(&p->a->properties, key);
 }
 
-/* ------------------------------------------------------------------------------------------------ manager and mode */
+/* ------------------------------------------------------------------------------------------------- manager and mode */
 
-static int choose_manager(struct preparation *p, struct fst_error *error)
+static int prepare_choose_manager(struct preparation *p, struct fst_error *error)
 {
         const char *master = p->a->value[SUBMIT_MASTER];
         if (!master)
@@ -79,16 +79,16 @@ static int choose_manager(struct preparation *p, struct fst_error *error)
         return r < 0 || !p->s->manager->resolve ? r : p->s->manager->resolve(p, error);
 }
 
-/* Spark 3.5 started a Connect server of its own with this key, and the application then needs a master. */
-static void choose_local_connect(struct preparation *p)
+/* Spark 3.5 starts a Connect server of its own if this key is set, and the application then needs a master. */
+static void prepare_choose_local_connect(struct preparation *p)
 {
         p->local_connect = p->compat == COMPAT_3_5 && prepare_property(p, "spark.local.connect");
         if (p->local_connect)
                 strmap_remove(&p->s->conf, "spark.remote");
 }
 
-/* Cluster mode, with any manager. */
-static int check_cluster_mode(const struct preparation *p, struct fst_error *error)
+/* Checks of cluster mode for all managers. */
+static int prepare_check_cluster_mode(const struct preparation *p, struct fst_error *error)
 {
         const char *class = p->a->value[SUBMIT_CLASS];
         if (submit_is_shell(p->a->primary_resource))
@@ -107,7 +107,7 @@ static int check_cluster_mode(const struct preparation *p, struct fst_error *err
                          "Launching Spark Connect server in cluster deploy mode is supported only for YARN");
 }
 
-static int choose_mode(struct preparation *p, struct fst_error *error)
+static int prepare_choose_mode(struct preparation *p, struct fst_error *error)
 {
         const char *mode = p->a->value[SUBMIT_DEPLOY_MODE];
         struct submission *s = p->s;
@@ -116,7 +116,7 @@ static int choose_mode(struct preparation *p, struct fst_error *error)
         s->cluster_mode = mode && strcmp(mode, "cluster") == 0;
         int r = s->manager->check ? s->manager->check(p, error) : 0;
         if (r == 0 && s->cluster_mode)
-                r = check_cluster_mode(p, error);
+                r = prepare_check_cluster_mode(p, error);
         if (r == 0 && !mode)
                 preparation_set(p, SUBMIT_DEPLOY_MODE, mem_strdup("client"));
         return r;
@@ -124,8 +124,8 @@ static int choose_mode(struct preparation *p, struct fst_error *error)
 
 static const char proxy_classpath_key[] = "spark.submit.proxyUser.allowCustomClasspathInClusterMode";
 
-/* A key that Spark's table knows as a boolean has a sentence of its own. */
-static int choose_proxy_classpath(struct preparation *p, struct fst_error *error)
+/* A key that is boolean in Spark's table has its own message. */
+static int prepare_choose_proxy_classpath(struct preparation *p, struct fst_error *error)
 {
         const char *text = prepare_property(p, proxy_classpath_key);
         _cleanup_free_ char *trimmed = text ? file_list_merge(text, NULL) : NULL;
@@ -139,7 +139,7 @@ static int choose_proxy_classpath(struct preparation *p, struct fst_error *error
                          text, proxy_classpath_key);
 }
 
-static int choose_gateway(struct preparation *p, struct fst_error *error)
+static int prepare_choose_gateway(struct preparation *p, struct fst_error *error)
 {
         const char *rest = prepare_property(p, "spark.master.rest.enabled");
         if (rest && !prepare_read_bool(rest, &p->use_rest))
@@ -150,7 +150,7 @@ static int choose_gateway(struct preparation *p, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------ the configuration */
 
-static const char *option_value(void *context, int source)
+static const char *prepare_option_value(void *context, int source)
 {
         struct preparation *p = context;
         switch (source) {
@@ -171,10 +171,10 @@ static const char *option_value(void *context, int source)
         }
 }
 
-/* The application's jar is one of its jars, unless the manager ships it by itself. */
-static void add_application_jar(struct preparation *p)
+/* Adds the application's jar to spark.jars, unless the manager ships it. */
+static void prepare_add_application_jar(struct preparation *p)
 {
-        bool has_it = p->compat == COMPAT_4_3 && p->inner_submit; /* from the outer submit */
+        bool has_it = p->compat == COMPAT_4_3 && p->inner_submit; /* set by the outer submit */
         if (p->ships_application || has_it || p->language != LANGUAGE_JVM)
                 return;
         const char *resource = submit_is_user_jar(p->a->primary_resource, p->compat) ? p->a->primary_resource : NULL;
@@ -183,7 +183,7 @@ static void add_application_jar(struct preparation *p)
         strmap_set(&p->s->conf, "spark.jars", all ? all : jars ? jars : resource ? resource : "");
 }
 
-static void resolve_paths(struct strmap *conf, enum submit_compat compat)
+static void prepare_resolve_paths(struct strmap *conf, enum submit_compat compat)
 {
         static const char *const keys[] = {
                 "spark.jars",           "spark.files",   "spark.yarn.dist.files", "spark.yarn.dist.archives",
@@ -196,7 +196,7 @@ static void resolve_paths(struct strmap *conf, enum submit_compat compat)
         }
 }
 
-static int finish_python_path(struct preparation *p, struct fst_error *error)
+static int prepare_finish_python_path(struct preparation *p, struct fst_error *error)
 {
         static const char key[] = "spark.submit.pyFiles";
         const char *set = strmap_get(&p->s->conf, key);
@@ -213,7 +213,7 @@ static int finish_python_path(struct preparation *p, struct fst_error *error)
         return r;
 }
 
-static int finish_submit_time(struct preparation *p, struct fst_error *error)
+static int prepare_set_submit_time(struct preparation *p, struct fst_error *error)
 {
         int r;
         bool again = preparation_flag(p, "spark.kubernetes.setSubmitTimeInDriver", true, &r, error);
@@ -228,14 +228,14 @@ static int finish_submit_time(struct preparation *p, struct fst_error *error)
         return 0;
 }
 
-static void put_conf(struct preparation *p)
+static void prepare_put_conf(struct preparation *p)
 {
         struct strmap *conf = &p->s->conf;
-        option_table_apply(p->compat, p->s->manager->option_bit, p->s->cluster_mode, option_value, p, conf);
+        option_table_apply(p->compat, p->s->manager->option_bit, p->s->cluster_mode, prepare_option_value, p, conf);
         if (submit_is_shell(p->a->primary_resource))
                 strmap_set_if_missing(conf, "spark.ui.showConsoleProgress", "true");
-        add_application_jar(p);
-        /* Hadoop asks for tokens in the name of a resource manager, even where there is none. */
+        prepare_add_application_jar(p);
+        /* Hadoop requests tokens in the name of a resource manager, even without one. */
         if (p->hadoop_tokens && p->security.enabled)
                 strmap_set(conf, "spark.hadoop.yarn.resourcemanager.principal", p->security.user);
 }
@@ -247,17 +247,17 @@ static int prepare_finish(struct preparation *p, struct fst_error *error)
                 strmap_set_if_missing(conf, e->key, e->value);
         if (p->s->cluster_mode)
                 strmap_remove(conf, "spark.driver.host");
-        resolve_paths(conf, p->compat);
-        int r = finish_python_path(p, error);
+        prepare_resolve_paths(conf, p->compat);
+        int r = prepare_finish_python_path(p, error);
         if (r < 0)
                 return r;
         if (p->compat > COMPAT_2_4 && p->a->verbose && submit_is_sql_shell(p->s->main_class))
                 vec_push(&p->s->arguments, mem_strdup("--verbose"));
-        return finish_submit_time(p, error);
+        return prepare_set_submit_time(p, error);
 }
 
-/* Whoever acts for another user in a cluster may not bring classes into this process, unless it is allowed. */
-static void check_proxy_classpath(struct preparation *p)
+/* A proxy user in cluster mode may not bring classes into this process, unless the configuration allows it. */
+static void prepare_check_proxy_classpath(struct preparation *p)
 {
         bool refused =
                 p->compat > COMPAT_2_4 && !p->proxy_classpath && p->a->value[SUBMIT_PROXY_USER] && p->s->cluster_mode;
@@ -266,32 +266,32 @@ static void check_proxy_classpath(struct preparation *p)
         for (size_t i = 0; i < p->s->classpath.len; i++)
                 free(p->s->classpath.data[i]);
         p->s->classpath.len = 0;
-        /* Spark means to name the class path here, but has emptied it before. */
+        /* Spark's message should contain the class path, but Spark empties it before. */
         preparation_warn(p, "Ignore classpath  with proxy user specified in Cluster mode when %s is disabled",
                          proxy_classpath_key);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------------------------ entry point */
 
-/* Drivers here are native ones: those of a JVM are prepared by Spark itself. */
-static int check_built(const struct preparation *p, struct fst_error *error)
+/* Only native drivers reach this point. Spark itself prepares those of a JVM. */
+static int prepare_check_supported(const struct preparation *p, struct fst_error *error)
 {
         return p->s->native_only ? submit_check_built(p->s->manager, p->s->cluster_mode, error) : 0;
 }
 
-static int prepare_prepare(struct preparation *p, struct fst_error *error)
+static int prepare_run_steps(struct preparation *p, struct fst_error *error)
 {
-        int r = choose_gateway(p, error);
+        int r = prepare_choose_gateway(p, error);
         if (r == 0)
-                choose_local_connect(p);
+                prepare_choose_local_connect(p);
         if (r == 0)
-                r = choose_manager(p, error);
+                r = prepare_choose_manager(p, error);
         if (r == 0)
-                r = choose_mode(p, error);
+                r = prepare_choose_mode(p, error);
         if (r == 0)
-                r = choose_proxy_classpath(p, error);
+                r = prepare_choose_proxy_classpath(p, error);
         if (r == 0)
-                r = check_built(p, error);
+                r = prepare_check_supported(p, error);
         if (r == 0)
                 r = preparation_resolve_files(p, error);
         if (r == 0)
@@ -300,12 +300,12 @@ static int prepare_prepare(struct preparation *p, struct fst_error *error)
                 r = preparation_put_language(p, error);
         if (r < 0)
                 return r;
-        put_conf(p);
+        prepare_put_conf(p);
         r = child_command_put(p, error);
         if (r == 0)
                 r = prepare_finish(p, error);
         if (r == 0)
-                check_proxy_classpath(p);
+                prepare_check_proxy_classpath(p);
         return r;
 }
 
@@ -314,7 +314,7 @@ int submission_prepare(struct submit_arguments *a, struct submission *s, struct 
         struct preparation p = {
                 .a = a, .s = s, .compat = a->compat, .language = submit_language_of(a->primary_resource, a->compat)};
         strmap_merge(&s->conf, &a->properties);
-        int r = prepare_prepare(&p, error);
+        int r = prepare_run_steps(&p, error);
         free(p.local_primary);
         free(p.local_jars);
         free(p.local_py_files);

@@ -11,13 +11,13 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* Whether the scheme of a resolved URI is one of this machine. */
+/* Whether the scheme of a resolved URI names this machine. */
 static bool python_path_is_here(const char *resolved)
 {
         return strncmp(resolved, "file:", 5) == 0 || strncmp(resolved, "local:", 6) == 0;
 }
 
-/* Java's File(path).toURI().getPath(): what is no URI is a name of the working directory. */
+/* As Java's File(path).toURI().getPath(): a name that is not a URI is relative to the working directory. */
 static char *python_path_absolute(const char *path)
 {
         char here[PATH_MAX];

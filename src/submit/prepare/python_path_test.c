@@ -1,4 +1,4 @@
-/* Spark's PythonRunnerSuite, restated; its cases of Windows are not ours. */
+/* The cases of Spark's PythonRunnerSuite, except those of Windows. */
 #include "submit/prepare/python_path.h"
 
 #include "base/error.h"

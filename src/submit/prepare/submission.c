@@ -1,4 +1,4 @@
-/* Its life and its two printed forms; see submission.h. What fills it is in prepare.c. */
+/* The lifetime and the two printed forms of a submission; see submission.h. prepare.c fills it. */
 #include "submit/prepare/submission.h"
 
 #include "base/buf.h"
@@ -32,7 +32,7 @@ void submission_deinit(struct submission *s)
         *s = SUBMISSION_INIT;
 }
 
-static void print_words(FILE *out, const char *title, char *const *words, size_t n)
+static void submission_print_words(FILE *out, const char *title, char *const *words, size_t n)
 {
         fprintf(out, "%s:\n", title);
         for (size_t i = 0; i < n; i++)
@@ -45,14 +45,14 @@ void submission_print(const struct submission *s, FILE *out)
         _cleanup_(redactor_deinit) struct redactor redactor;
         redactor_init_lenient(&redactor, strmap_get(&s->conf, "spark.redaction.regex"));
         fprintf(out, "Main class:\n%s\n", s->main_class ? s->main_class : "null");
-        print_words(out, "Arguments", s->arguments.data, s->arguments.len);
+        submission_print_words(out, "Arguments", s->arguments.data, s->arguments.len);
         fputs("Spark config:\n", out);
         _cleanup_free_ struct strmap_entry **sorted = strmap_sorted(&s->conf);
         for (size_t i = 0; i < s->conf.count; i++)
                 fprintf(out, "%s(%s,%s)", i ? "\n" : "", sorted[i]->key,
                         redactor_value(&redactor, sorted[i]->key, sorted[i]->value));
         fputc('\n', out);
-        print_words(out, "Classpath elements", s->classpath.data, s->classpath.len);
+        submission_print_words(out, "Classpath elements", s->classpath.data, s->classpath.len);
         fputs("\n\n", out);
 }
 

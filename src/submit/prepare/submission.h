@@ -1,5 +1,5 @@
 /*
- * What a submission comes to: which main class is started, with which arguments, configuration and class path.
+ * A prepared submission: the main class to start, its arguments, configuration and class path.
  *
  *      struct submission s = SUBMISSION_INIT;
  *      int r = submission_prepare(&a, &s, &error);
@@ -7,9 +7,9 @@
  *              … start s.main_class, or print it …
  *      submission_deinit(&s);
  *
- * It follows Spark's SparkSubmit.prepareSubmitEnvironment, version 4.3; spark.firesteel.compat=3.5 or 2.4 selects the
- * rules of those versions. A native application (.so, .c) is treated as a user jar whose class is `main`, so that
- * every manager ships it as it ships a jar.
+ * It follows SparkSubmit.prepareSubmitEnvironment of Spark 4.3. spark.firesteel.compat=3.5 or 2.4 selects the rules of
+ * those versions. A native application (.so, .c) is treated as a user jar with the class `main`, so every manager ships
+ * it like a jar.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct cluster_manager_class;
 struct fst_error;
 struct submit_arguments;
 
-/* Main classes that are wrappers: what they do for the application is ours to do. */
+/* Main classes that are wrappers. Firesteel does their work itself. */
 #define SUBMIT_CLASS_REST "org.apache.spark.deploy.rest.RestSubmissionClientApp"
 #define SUBMIT_CLASS_GATEWAY "org.apache.spark.deploy.ClientApp"
 #define SUBMIT_CLASS_YARN "org.apache.spark.deploy.yarn.YarnClusterApplication"
@@ -34,48 +34,50 @@ struct submit_arguments;
 #define SUBMIT_CLASS_R_SHELL "org.apache.spark.api.r.RBackend"
 
 struct submission {
-        /* Said by the caller before submission_prepare: the master was no REST server, so take the gateway. */
+        /* Set by the caller before submission_prepare: the master has no REST server, so use the gateway. */
         bool force_legacy;
-        /* … it is going to be run: a manager that is not built yet is refused (-ENOTSUP) before anything is downloaded,
-         * resolved or compiled. */
+        /*
+         * Set by the caller: the submission will run, so refuse an unsupported manager (-ENOTSUP) before any download,
+         * resolution or compilation.
+         */
         bool native_only;
-        /* Where what takes its time is told: what Ivy prints, what R prints. NULL: nobody is told. */
+        /* Receives the output of slow steps (Ivy, R). NULL discards it. */
         FILE *progress;
 
         const struct cluster_manager_class *manager;
         bool cluster_mode;     /* the driver runs in the cluster */
         char *main_class;      /* NULL where Spark has none */
-        VEC(char *) arguments; /* of the main class; an element is NULL where Spark passes null */
+        VEC(char *) arguments; /* of the main class; NULL elements where Spark passes null */
         struct strmap conf;
         VEC(char *) classpath; /* in order */
-        VEC(char *) messages;  /* warnings, one line each, in order; also when preparing failed */
-        char *temp_dir;        /* what was downloaded; NULL: nothing was */
-        char *ticket_cache;    /* of --principal and --keytab (net/kerberos.h); NULL: nobody has logged in */
-        char *r_library;       /* the R packages that were built from jars; NULL: none was */
+        VEC(char *) messages;  /* warnings, in order, also if preparing failed */
+        char *temp_dir;        /* the downloads, or NULL */
+        char *ticket_cache;    /* of --principal and --keytab (net/kerberos.h), or NULL without a login */
+        char *r_library;       /* the R packages built from jars, or NULL */
 };
 
 #define SUBMISSION_INIT ((struct submission){0})
 
-/* Free it, remove its two directories, forget its tickets; whoever still needs one takes it first (steal). */
+/* Frees @s, removes its two directories and forgets its tickets. A caller that still needs one steals it first. */
 void submission_deinit(struct submission *s);
 
 /*
- * Prepare @a, which is complete and validated, into @s, which is SUBMISSION_INIT with what the caller says. Downloads
- * what a driver in this process needs, resolves packages, compiles a C file that goes into a cluster. As in Spark, @a
- * becomes what was resolved: its lists of files, main class, deploy mode. 0, or negative with Spark's sentence in
- * @error; @s is to be deinitialised either way. Reads the environment
- * and leaves it as it is; blocks.
+ * Prepares @a, which is complete and validated, into @s, which is SUBMISSION_INIT with the caller's settings. Downloads
+ * the files that a driver in this process needs, resolves packages, and compiles a C file that goes into a cluster. As
+ * in Spark, @a receives the resolved values: lists of files, main class, deploy mode. Returns 0, or negative with
+ * Spark's message in @error. The caller must deinit @s in either case. Reads the environment but does not change it.
+ * Blocks.
  */
 int submission_prepare(struct submit_arguments *a, struct submission *s, struct fst_error *error);
 
-/* As --verbose prints it, secrets redacted: "Main class:", "Arguments:", "Spark config:", "Classpath elements:". */
+/* Prints the --verbose form, secrets redacted: "Main class:", "Arguments:", "Spark config:", "Classpath elements:". */
 void submission_print(const struct submission *s, FILE *out);
 
 /*
- * One JSON object on one line: mainClass, arguments, conf, classpath. Nothing is redacted: it is for programs.
- * The caller owns it.
+ * One JSON object on one line: mainClass, arguments, conf, classpath. Redacts nothing, because it is for programs.
+ * Owned by the caller.
  */
 char *submission_json(const struct submission *s);
 
-/* {"error":"…"}, what is printed in its place. The caller owns it. */
+/* {"error":"…"}, printed in place of the JSON object. Owned by the caller. */
 char *submission_json_error(const char *message);

@@ -1,6 +1,6 @@
 /*
- * Restates the part of Spark's SparkSubmitSuite that is about preparing a submission: each case is a command line and
- * what it comes to. Expected values were asked of Spark 4.3 (3.5 and 2.4 where the case says so).
+ * The cases of Spark's SparkSubmitSuite about preparing a submission: each is a command line and its result. Spark 4.3
+ * (or 3.5 or 2.4 where the case says so) printed the expected values.
  */
 #include "submit/prepare/submission.h"
 
@@ -17,7 +17,7 @@
 
 struct expected {
         const char *line;  /* words between blanks; '' is an empty word */
-        const char *error; /* then nothing else is asked */
+        const char *error; /* then the other members are unused */
         const char *main_class;
         const char *arguments; /* one blank between them; NULL: none */
         const char *classpath; /* likewise */
@@ -336,7 +336,8 @@ static void native_applications_are_jars_with_a_main(void **state)
                  .main_class = "org.apache.spark.deploy.yarn.YarnClusterApplication",
                  .arguments = "--jar local:/n/app.so --class main", .classpath = "local:/n/app.so"},
                 {.line = "--master spark://h:1 --deploy-mode cluster local:/n/app.c",
-                 .error = "local:/n/app.c cannot be compiled here: it names a file on the cluster's machines"},
+                 .error = "local:/n/app.c cannot be compiled here, because it names a file on the cluster's machines: compile it with "
+                          "firesteel compile"},
         };
         check_all(cases, ARRAY_SIZE(cases));
 }
@@ -421,7 +422,7 @@ static void spark_3_5(void **state)
         check_all(cases, ARRAY_SIZE(cases));
 }
 
-/* As SparkSubmit.scala of 2.4 says. */
+/* As in SparkSubmit.scala of 2.4. */
 static void spark_2_4(void **state)
 {
         static const struct expected cases[] = {
@@ -484,7 +485,7 @@ static void spark_2_4(void **state)
 }
 /* clang-format on */
 
-static void the_gateway_is_taken_force_legacy(void **state)
+static void force_legacy_selects_gateway(void **state)
 {
         struct submit_arguments a;
         struct submission s = {.force_legacy = true};
@@ -499,7 +500,7 @@ static void the_gateway_is_taken_force_legacy(void **state)
         submit_arguments_deinit(&a);
 }
 
-static void what_is_only_unwise_is_warned_of(void **state)
+static void warns_about_unwise_settings(void **state)
 {
         static const struct {
                 const char *line, *message;
@@ -527,7 +528,7 @@ static void what_is_only_unwise_is_warned_of(void **state)
         }
 }
 
-static void both_forms_are_printed(void **state)
+static void prints_text_and_json(void **state)
 {
         struct submit_arguments a;
         struct submission s = SUBMISSION_INIT;
@@ -572,9 +573,9 @@ int main(void)
                 cmocka_unit_test(submit_time),
                 cmocka_unit_test(spark_3_5),
                 cmocka_unit_test(spark_2_4),
-                cmocka_unit_test(the_gateway_is_taken_force_legacy),
-                cmocka_unit_test(what_is_only_unwise_is_warned_of),
-                cmocka_unit_test(both_forms_are_printed),
+                cmocka_unit_test(force_legacy_selects_gateway),
+                cmocka_unit_test(warns_about_unwise_settings),
+                cmocka_unit_test(prints_text_and_json),
         };
         static const char *const foreign[] = {"SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR"};
         for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)

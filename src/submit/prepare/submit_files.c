@@ -1,9 +1,9 @@
 /*
- * The files of a submission: where they are, and what must be here before the driver starts.
+ * Resolves the files of a submission and downloads those that the driver needs at its start.
  *
- * A driver in this process needs the application, its jars and its Python files on this machine; a cluster manager may
- * need more (its `localize` slot). Packages become jars first of all, so that later steps see no difference. A C file
- * that goes into a cluster goes there compiled.
+ * A driver in this process needs the application, its jars and its Python files on this machine. A cluster manager may
+ * need more (its `localize` slot). Packages become jars first, so later steps treat all jars alike. A C file that goes
+ * into a cluster is compiled first.
  */
 #include "submit/prepare/preparation.h"
 
@@ -24,18 +24,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char *property(const struct preparation *p, const char *key)
+static const char *submit_files_property(const struct preparation *p, const char *key)
 {
         return strmap_get(&p->a->properties, key);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- packages
- */
+/* --------------------------------------------------------------------------------------------------------- packages */
 
-static void add_package_jars(struct preparation *p, const struct package_jars *jars)
+static void submit_files_add_package_jars(struct preparation *p, const struct package_jars *jars)
 {
         if (p->packages_on_classpath) {
-                /* This process uploads local files, and may need them for that itself. */
+                /* This process uploads local files, and may need the package jars for that itself. */
                 for (size_t i = 0; i < jars->len; i++)
                         vec_push(&p->s->classpath, mem_strdup(jars->data[i]));
                 return;
@@ -49,33 +48,33 @@ static void add_package_jars(struct preparation *p, const struct package_jars *j
         }
 }
 
-static bool is_blank(const char *text)
+static bool submit_files_is_blank(const char *text)
 {
         return !text || text[strspn(text, " \t\r\n\f\v")] == 0;
 }
 
-/* An R application's jars, those of packages among them, may bring R packages. */
-static int build_r_packages(struct preparation *p, struct fst_error *error)
+/* An R application's jars, including package jars, may contain R packages. */
+static int submit_files_build_r_packages(struct preparation *p, struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME");
         _cleanup_free_ char *sparkr = home ? mem_printf("%s/R/lib", home) : NULL;
-        if (p->language != LANGUAGE_R || is_blank(p->a->value[SUBMIT_JARS]))
+        if (p->language != LANGUAGE_R || submit_files_is_blank(p->a->value[SUBMIT_JARS]))
                 return 0;
         return r_packages_build(p->a->value[SUBMIT_JARS], sparkr, p->a->verbose, p->s->progress, &p->s->r_library,
                                 error);
 }
 
-/* Where the driver resolves packages, it builds the R packages in them, too. */
-static int resolve_packages(struct preparation *p, struct fst_error *error)
+/* A driver that resolves packages also builds the R packages in them. */
+static int submit_files_resolve_packages(struct preparation *p, struct fst_error *error)
 {
         _cleanup_(package_jars_deinit) struct package_jars jars = {0};
         struct packages_request request = {
                 .packages = p->a->value[SUBMIT_PACKAGES],
                 .exclusions = p->a->value[SUBMIT_EXCLUDE_PACKAGES],
                 .repositories = p->a->value[SUBMIT_REPOSITORIES],
-                .ivy_path = property(p, "spark.jars.ivy"),
-                .ivy_settings = property(p, "spark.jars.ivySettings"),
-                .compat = property(p, "spark.firesteel.compat"),
+                .ivy_path = submit_files_property(p, "spark.jars.ivy"),
+                .ivy_settings = submit_files_property(p, "spark.jars.ivySettings"),
+                .compat = submit_files_property(p, "spark.firesteel.compat"),
                 .out = p->s->progress,
         };
         if (p->driver_resolves_packages)
@@ -83,20 +82,19 @@ static int resolve_packages(struct preparation *p, struct fst_error *error)
         int r = packages_resolve(&request, &jars, error);
         if (r < 0)
                 return r;
-        add_package_jars(p, &jars);
-        return build_r_packages(p, error);
+        submit_files_add_package_jars(p, &jars);
+        return submit_files_build_r_packages(p, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ keytab
- */
+/* ----------------------------------------------------------------------------------------------------------- keytab */
 
-static bool is_about_kerberos(const struct preparation *p)
+static bool submit_files_is_kerberos_key(const struct preparation *p)
 {
         return p->hadoop_tokens || (p->a->value[SUBMIT_PRINCIPAL] && p->a->value[SUBMIT_KEYTAB]);
 }
 
-/* Spark 2.4 takes "local:" as it stands, and tells every manager what it has logged in with. */
-static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_error *error)
+/* Spark 2.4 accepts "local:" literally, and sets the login keys for every manager. */
+static int submit_files_log_in_2_4(struct preparation *p, const char *keytab, struct fst_error *error)
 {
         if (access(keytab, F_OK) < 0)
                 return error_set(error, -ENOENT, "requirement failed: Keytab file: %s does not exist", keytab);
@@ -106,14 +104,14 @@ static int log_in_2_4(struct preparation *p, const char *keytab, struct fst_erro
 }
 
 /* "local:" is a path on the cluster's machines. */
-static int log_in(struct preparation *p, struct fst_error *error)
+static int submit_files_log_in(struct preparation *p, struct fst_error *error)
 {
         const char *keytab = p->a->value[SUBMIT_KEYTAB];
         struct uri uri;
         if (p->no_login || !p->a->value[SUBMIT_PRINCIPAL] || !keytab)
                 return 0;
         if (p->compat == COMPAT_2_4)
-                return log_in_2_4(p, keytab, error);
+                return submit_files_log_in_2_4(p, keytab, error);
         bool local = strncmp(keytab, "local:", 6) == 0;
         if (local && !p->s->cluster_mode && uri_parse(keytab, &uri) && !uri.opaque) {
                 preparation_set(p, SUBMIT_KEYTAB, uri_decode(uri.path));
@@ -127,12 +125,13 @@ static int log_in(struct preparation *p, struct fst_error *error)
         return hadoop_security_login(&p->security, p->a->value[SUBMIT_PRINCIPAL], keytab, error);
 }
 
-/* ------------------------------------------------------------------------------------------------- where files are */
+/* ----------------------------------------------------------------------------------------------- locations of files */
 
 typedef int (*list_function)(struct remote_files *files, const char *list, char **out, struct fst_error *error);
 
-/* Replace a list of the arguments by what @function makes of it. */
-static int replace(struct preparation *p, enum submit_field field, list_function function, struct fst_error *error)
+/* Replaces a list of the arguments by the result of @function. */
+static int submit_files_replace(struct preparation *p, enum submit_field field, list_function function,
+                                struct fst_error *error)
 {
         char *out = NULL;
         int r = p->a->value[field] ? function(p->files, p->a->value[field], &out, error) : 0;
@@ -141,16 +140,16 @@ static int replace(struct preparation *p, enum submit_field field, list_function
         return r;
 }
 
-static int resolve_globs(struct preparation *p, struct fst_error *error)
+static int submit_files_resolve_globs(struct preparation *p, struct fst_error *error)
 {
         static const enum submit_field lists[] = {SUBMIT_JARS, SUBMIT_FILES, SUBMIT_PY_FILES, SUBMIT_ARCHIVES};
         int r = 0;
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++)
-                r = replace(p, lists[i], remote_files_resolve_globs, error);
+                r = submit_files_replace(p, lists[i], remote_files_resolve_globs, error);
         return r;
 }
 
-static int download(struct preparation *p, struct fst_error *error)
+static int submit_files_download(struct preparation *p, struct fst_error *error)
 {
         char *const *value = p->a->value;
         int r = remote_files_download(p->files, p->a->primary_resource, &p->local_primary, error);
@@ -163,24 +162,27 @@ static int download(struct preparation *p, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------ C for the cluster */
 
-static bool is_c_file(const char *resource)
+static bool submit_files_is_c_file(const char *resource)
 {
         size_t n = strcspn(resource, "#");
         return n > 2 && memcmp(resource + n - 2, ".c", 2) == 0;
 }
 
-static int compile_for_cluster(struct preparation *p, struct fst_error *error)
+static int submit_files_compile_for_cluster(struct preparation *p, struct fst_error *error)
 {
         _cleanup_free_ char *here = NULL, *object = NULL;
-        if (!p->s->cluster_mode || !is_c_file(p->a->primary_resource))
+        if (!p->s->cluster_mode || !submit_files_is_c_file(p->a->primary_resource))
                 return 0;
         int r = remote_files_download(p->files, p->a->primary_resource, &here, error);
         _cleanup_free_ char *source = r == 0 ? uri_local_path(here) : NULL;
         if (r < 0)
                 return r;
         if (!source)
-                return error_set(error, -ENOTSUP,
-                                 "%s cannot be compiled here: it names a file on the cluster's machines", here);
+                return error_set(
+                        error, -ENOTSUP,
+                        "%s cannot be compiled here, because it names a file on the cluster's machines: compile it with "
+                        "firesteel compile",
+                        here);
         _cleanup_(buf_deinit) struct buf said = BUF_INIT;
         struct app_compiler compiler = {.source = source,
                                         .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags"),
@@ -195,14 +197,14 @@ static int compile_for_cluster(struct preparation *p, struct fst_error *error)
         return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------------------------ entry point */
 
-static const char *getenv_const(const char *name)
+static const char *submit_files_getenv(const char *name)
 {
         return getenv(name);
 }
 
-static void tell_moved(void *context, const char *url, const char *from, const char *to)
+static void submit_files_report_download(void *context, const char *url, const char *from, const char *to)
 {
         struct preparation *p = context;
         vec_push(&p->s->messages, mem_printf("Files %s from %s to %s", url, from, to));
@@ -210,31 +212,32 @@ static void tell_moved(void *context, const char *url, const char *from, const c
 
 int preparation_resolve_files(struct preparation *p, struct fst_error *error)
 {
-        struct remote_files_options options = {
-                .conf = &p->a->properties, .env = getenv_const, .moved = tell_moved, .context = p};
+        struct remote_files_options options = {.conf = &p->a->properties,
+                                               .env = submit_files_getenv,
+                                               .moved = submit_files_report_download,
+                                               .context = p};
         int r = remote_files_new(&options, &p->files, error);
-        if (r == 0 && is_about_kerberos(p))
-                r = hadoop_security_init(&p->security, getenv_const, error);
+        if (r == 0 && submit_files_is_kerberos_key(p))
+                r = hadoop_security_init(&p->security, submit_files_getenv, error);
         if (r == 0)
-                r = resolve_packages(p, error);
+                r = submit_files_resolve_packages(p, error);
         if (r == 0)
-                r = log_in(p, error);
+                r = submit_files_log_in(p, error);
         if (r == 0)
-                r = resolve_globs(p, error);
+                r = submit_files_resolve_globs(p, error);
         if (r == 0 && !p->s->cluster_mode)
-                r = download(p, error);
+                r = submit_files_download(p, error);
         if (r == 0)
-                r = compile_for_cluster(p, error);
+                r = submit_files_compile_for_cluster(p, error);
         if (r == 0 && p->s->manager->localize)
                 r = p->s->manager->localize(p, error);
         return r;
 }
 
-/* -------------------------------------------------------------------------------------------------------- main class
- */
+/* ------------------------------------------------------------------------------------------------------- main class */
 
-/* Main-Class of the jar at @name, which may be remote: it is downloaded for it. */
-static int read_main_class(struct preparation *p, const char *name, char **class, struct fst_error *error)
+/* Reads Main-Class of the jar at @name, and downloads a remote jar first. */
+static int submit_files_read_main_class(struct preparation *p, const char *name, char **class, struct fst_error *error)
 {
         _cleanup_free_ char *here = NULL;
         struct uri uri;
@@ -260,14 +263,14 @@ int preparation_choose_class(struct preparation *p, struct fst_error *error)
                 preparation_set(p, SUBMIT_CLASS, mem_strdup("main"));
                 return 0;
         }
-        if (p->compat == COMPAT_2_4) /* which has looked for it among the arguments */
+        if (p->compat == COMPAT_2_4) /* which already searched the arguments */
                 return 0;
-        int r = read_main_class(p, where, &class, &why);
-        /* Spark takes any name for that of a jar. It is going to run here, where it may be a native application. */
+        int r = submit_files_read_main_class(p, where, &class, &why);
+        /* Spark treats any name as a jar's. The file runs here, where it may be a native application. */
         if (r < 0 && r != -ENOENT && p->s->native_only && !text_ends_with(where, ".jar"))
                 return error_set(error, -EINVAL,
-                                 "application %s is not a jar, and its name ends in none of .so, .c, .jar, .py and .R: "
-                                 "rename it, or name the main class of a jar by --class",
+                                 "application %s is not a jar, and its name does not end in .so, .c, .jar, .py or .R: "
+                                 "rename it, or name a jar's main class with --class",
                                  p->a->application);
         if (r < 0)
                 return error_set(error, -EINVAL,

@@ -1,4 +1,4 @@
-/* See cluster_client.h. A gateway's client is made anew when the settings of its connections are others. */
+/* See cluster_client.h. The gateway's client is recreated when its connection settings change. */
 #include "submit/standalone/cluster_client.h"
 
 #include "base/buf.h"
@@ -17,13 +17,13 @@
 
 extern char **environ;
 
-static void forget_rest(struct cluster_client *c)
+static void cluster_client_forget_rest(struct cluster_client *c)
 {
         rest_client_free(steal(c->rest));
         free(steal(c->rest_master));
 }
 
-static void forget_gateway(struct cluster_client *c)
+static void cluster_client_forget_gateway(struct cluster_client *c)
 {
         gateway_client_free(steal(c->gateway));
         free(steal(c->gateway_master));
@@ -31,16 +31,17 @@ static void forget_gateway(struct cluster_client *c)
 
 void cluster_client_deinit(struct cluster_client *c)
 {
-        forget_rest(c);
-        forget_gateway(c);
+        cluster_client_forget_rest(c);
+        cluster_client_forget_gateway(c);
 }
 
-static int rest_of(struct cluster_client *c, const char *master, const struct strmap *conf, struct fst_error *error)
+static int cluster_client_rest(struct cluster_client *c, const char *master, const struct strmap *conf,
+                               struct fst_error *error)
 {
         const char *token = strmap_get(conf, REST_TOKEN_KEY);
         if (c->rest && strcmp(c->rest_master, master) == 0)
                 return rest_client_set_token(c->rest, token, error);
-        forget_rest(c);
+        cluster_client_forget_rest(c);
         int r = rest_client_new(master, &c->rest, error);
         if (r < 0)
                 return r;
@@ -49,8 +50,8 @@ static int rest_of(struct cluster_client *c, const char *master, const struct st
         return rest_client_set_token(c->rest, token, error);
 }
 
-/* The master and all that its connections depend on. */
-static char *gateway_key(const char *master, const struct strmap *conf)
+/* A key of the master and all settings of its connections. */
+static char *cluster_client_gateway_key(const char *master, const struct strmap *conf)
 {
         static const char *const prefixes[] = {"spark.authenticate", "spark.network.", "spark.rpc.", "spark.ssl."};
         struct buf key = BUF_INIT;
@@ -62,12 +63,13 @@ static char *gateway_key(const char *master, const struct strmap *conf)
         return buf_steal(&key);
 }
 
-static int gateway_of(struct cluster_client *c, const char *master, const struct strmap *conf, struct fst_error *error)
+static int cluster_client_gateway(struct cluster_client *c, const char *master, const struct strmap *conf,
+                                  struct fst_error *error)
 {
-        _cleanup_free_ char *key = gateway_key(master, conf);
+        _cleanup_free_ char *key = cluster_client_gateway_key(master, conf);
         if (c->gateway && strcmp(c->gateway_master, key) == 0)
                 return 0;
-        forget_gateway(c);
+        cluster_client_forget_gateway(c);
         int r = gateway_client_new(master, conf, &c->gateway, error);
         if (r < 0)
                 return r;
@@ -77,10 +79,11 @@ static int gateway_of(struct cluster_client *c, const char *master, const struct
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
-/* @id is the driver that was asked about; of a launch the answer has it. */
-static void take(struct rest_answer *out, enum rest_kind kind, const char *id, struct gateway_answer *a)
+/* @id is the driver of the request. The reply to a launch contains its own id. */
+static void cluster_client_take_answer(struct rest_answer *out, enum rest_kind kind, const char *id,
+                                       struct gateway_answer *a)
 {
         rest_answer_deinit(out);
         *out = (struct rest_answer){
@@ -94,14 +97,14 @@ static void take(struct rest_answer *out, enum rest_kind kind, const char *id, s
         };
 }
 
-static int reached(int r)
+static int cluster_client_is_reachable(int r)
 {
         return r == FST_GATEWAY_E_NO_MASTER ? -ENOTCONN : r;
 }
 
-/* --------------------------------------------------------------------------------------------------- questions */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
-static bool is_class(const struct submission *s, const char *name)
+static bool cluster_client_is_class(const struct submission *s, const char *name)
 {
         return s->main_class && strcmp(s->main_class, name) == 0;
 }
@@ -109,12 +112,13 @@ static bool is_class(const struct submission *s, const char *name)
 struct cluster_place cluster_place_of(const struct submission *s)
 {
         const char *master = strmap_get(&s->conf, "spark.master");
-        return (struct cluster_place){
-                .master = master ? master : "", .gateway = is_class(s, SUBMIT_CLASS_GATEWAY), .conf = &s->conf};
+        return (struct cluster_place){.master = master ? master : "",
+                                      .gateway = cluster_client_is_class(s, SUBMIT_CLASS_GATEWAY),
+                                      .conf = &s->conf};
 }
 
-static int submit_by_rest(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
-                          struct fst_error *error)
+static int cluster_client_submit_by_rest(struct cluster_client *c, const struct submission *s,
+                                         struct rest_answer *answer, struct fst_error *error)
 {
         const char *master = strmap_get(&s->conf, "spark.master");
         if (!master || s->arguments.len < 2)
@@ -129,24 +133,24 @@ static int submit_by_rest(struct cluster_client *c, const struct submission *s, 
                 .properties = &s->conf,
                 .environment = &environment,
         };
-        int r = rest_of(c, master, &s->conf, error);
+        int r = cluster_client_rest(c, master, &s->conf, error);
         if (r == 0)
                 r = rest_client_create(c->rest, &request, answer, error);
         return r == FST_REST_E_NO_SERVER && !s->manager->has_legacy_gateway ? -ENOTCONN : r;
 }
 
-static int submit_by_gateway(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
-                             struct fst_error *error)
+static int cluster_client_submit_by_gateway(struct cluster_client *c, const struct submission *s,
+                                            struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
         struct gateway_words words;
         if (gateway_words_parse((int)s->arguments.len, s->arguments.data, &words, error))
                 return -EINVAL;
-        int r = gateway_of(c, words.masters, &s->conf, error);
+        int r = cluster_client_gateway(c, words.masters, &s->conf, error);
         if (r == 0)
-                r = reached(gateway_client_launch(c->gateway, &words, &s->conf, &a, error));
+                r = cluster_client_is_reachable(gateway_client_launch(c->gateway, &words, &s->conf, &a, error));
         if (r == 0)
-                take(answer, REST_CREATE, NULL, &a);
+                cluster_client_take_answer(answer, REST_CREATE, NULL, &a);
         return r;
 }
 
@@ -154,23 +158,25 @@ int cluster_client_submit(struct cluster_client *c, const struct submission *s, 
                           struct fst_error *error)
 {
         const char *master = strmap_get(&s->conf, "spark.master");
-        if (is_class(s, SUBMIT_CLASS_REST))
-                return submit_by_rest(c, s, answer, error);
-        if (is_class(s, SUBMIT_CLASS_GATEWAY))
-                return submit_by_gateway(c, s, answer, error);
-        return error_set(error, -ENOTSUP, "cluster deploy mode is not built yet for master '%s'", master ? master : "");
+        if (cluster_client_is_class(s, SUBMIT_CLASS_REST))
+                return cluster_client_submit_by_rest(c, s, answer, error);
+        if (cluster_client_is_class(s, SUBMIT_CLASS_GATEWAY))
+                return cluster_client_submit_by_gateway(c, s, answer, error);
+        return error_set(error, -ENOTSUP,
+                         "master '%s' does not support cluster deploy mode in Firesteel: use client mode",
+                         master ? master : "");
 }
 
 int cluster_client_kill(struct cluster_client *c, const struct cluster_place *place, const char *id,
                         struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
-        int r = place->gateway ? gateway_of(c, place->master, place->conf, error)
-                               : rest_of(c, place->master, place->conf, error);
+        int r = place->gateway ? cluster_client_gateway(c, place->master, place->conf, error)
+                               : cluster_client_rest(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_kill(c->rest, id, answer, error);
-        else if (r == 0 && (r = reached(gateway_client_kill(c->gateway, id, &a, error))) == 0)
-                take(answer, REST_KILL, id, &a);
+        else if (r == 0 && (r = cluster_client_is_reachable(gateway_client_kill(c->gateway, id, &a, error))) == 0)
+                cluster_client_take_answer(answer, REST_KILL, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }
 
@@ -178,11 +184,11 @@ int cluster_client_status(struct cluster_client *c, const struct cluster_place *
                           struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
-        int r = place->gateway ? gateway_of(c, place->master, place->conf, error)
-                               : rest_of(c, place->master, place->conf, error);
+        int r = place->gateway ? cluster_client_gateway(c, place->master, place->conf, error)
+                               : cluster_client_rest(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_status(c->rest, id, true, answer, error);
-        else if (r == 0 && (r = reached(gateway_client_status(c->gateway, id, &a, error))) == 0)
-                take(answer, REST_STATUS, id, &a);
+        else if (r == 0 && (r = cluster_client_is_reachable(gateway_client_status(c->gateway, id, &a, error))) == 0)
+                cluster_client_take_answer(answer, REST_STATUS, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }

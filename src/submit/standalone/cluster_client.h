@@ -1,7 +1,7 @@
 /*
- * The drivers of clusters, by whichever way a submission has prepared for: a master's REST server or a Mesos
- * dispatcher (rest_client.h), or the legacy gateway of a standalone master (gateway_client.h). Answers have one form,
- * that of REST.
+ * A client for cluster-mode drivers. It uses the way that the submission was prepared for: a master's REST server or a
+ * Mesos dispatcher (rest_client.h), or a standalone master's legacy gateway (legacy_client.h). Replies have the form of
+ * REST's.
  *
  *      struct cluster_client c = {.stopped = &stopped};
  *      r = cluster_client_submit(&c, &submission, &answer, &error);
@@ -10,7 +10,7 @@
  *      r = cluster_client_status(&c, &place, answer.submission_id, &answer, &error);
  *      cluster_client_deinit(&c);
  *
- * The connections to one master are kept until another one is asked. One thread at a time; all functions block.
+ * Connections to a master stay open until a call names another master. One thread at a time. All functions block.
  */
 #pragma once
 
@@ -24,35 +24,36 @@ struct strmap;
 struct submission;
 
 struct cluster_client {
-        const int *stopped; /* atomic: calls end early with -ECANCELED once it is not 0. NULL: they do not */
+        const int *stopped; /* atomic; nonzero makes calls end early with -ECANCELED; may be NULL */
 
         struct rest_client *rest;
         struct gateway_client *gateway;
-        char *rest_master, *gateway_master; /* whose they are; the latter with the settings of its connections */
+        char *rest_master,
+                *gateway_master; /* the masters of the two clients; the latter includes its connection settings */
 };
 
 void cluster_client_deinit(struct cluster_client *c);
 
-/* Where drivers are. All is borrowed. */
+/* Where a driver was submitted to. All members are borrowed. */
 struct cluster_place {
         const char *master;
         bool gateway;
         const struct strmap *conf; /* secrets and timeouts of connections */
 };
 
-/* Of what was prepared for a cluster. */
+/* The cluster that @s was prepared for. */
 struct cluster_place cluster_place_of(const struct submission *s);
 
 /*
- * Submit what was prepared for RestSubmissionClientApp or ClientApp. 0 with *@answer (REST_ANSWER_INIT before), which
- * may be a refusal; FST_REST_E_NO_SERVER when a standalone master was no REST server, so that the caller prepares again
- * with submission.force_legacy; or negative with @error: -ENOTCONN nobody is there, -ENOTSUP there is no such way,
- * -EAGAIN no master leads now, others as the clients have them.
+ * Submits what was prepared for RestSubmissionClientApp or ClientApp. Returns 0 with *@answer (REST_ANSWER_INIT
+ * before), which may be a refusal. Returns FST_REST_E_NO_SERVER if a standalone master has no REST server: the caller
+ * then prepares again with submission.force_legacy. Returns negative with @error: -ENOTCONN no master is reachable,
+ * -ENOTSUP the way is not supported, -EAGAIN no master leads now, others as in the two clients.
  */
 int cluster_client_submit(struct cluster_client *c, const struct submission *s, struct rest_answer *answer,
                           struct fst_error *error);
 
-/* 0 with *@answer, which says whether the driver is known, or negative with @error, as above. */
+/* Returns 0 with *@answer, which says whether the driver is known, or negative with @error, as above. */
 int cluster_client_kill(struct cluster_client *c, const struct cluster_place *place, const char *id,
                         struct rest_answer *answer, struct fst_error *error);
 int cluster_client_status(struct cluster_client *c, const struct cluster_place *place, const char *id,

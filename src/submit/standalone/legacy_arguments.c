@@ -1,4 +1,4 @@
-/* See gateway_words.h. Spark wants a URL that ends with .jar; a shared object will do as well. */
+/* See legacy_arguments.h. Spark requires a URL that ends with .jar. Firesteel also accepts a shared object's. */
 #include "submit/standalone/legacy_arguments.h"
 
 #include "base/error.h"
@@ -25,8 +25,8 @@ static bool legacy_arguments_is(const char *word, const char *name, const char *
         return strcmp(word, name) == 0 || strcmp(word, short_name) == 0;
 }
 
-/* Whether @url has a scheme and the path of a .jar or .so; file: URLs have no host, all others need one. */
-static bool is_file_url(const char *url)
+/* Whether @url has a scheme and the path of a .jar or .so. file: URLs have no host, all others need one. */
+static bool legacy_arguments_is_file_url(const char *url)
 {
         const char *colon = strchr(url, ':');
         if (!colon || colon == url)
@@ -51,7 +51,7 @@ static int legacy_arguments_take_number(const char *word, const char *value, str
         if (legacy_arguments_is(word, "--cores", "-c")) {
                 long cores = strtol(value, &end, 10);
                 if (end == value || *end || cores < 1 || cores > INT32_MAX)
-                        return error_set(error, -EINVAL, "--cores needs a number of at least 1, not \"%s\"", value);
+                        return error_set(error, -EINVAL, "--cores: \"%s\" is not a number of at least 1", value);
                 out->cores = (int)cores;
                 return 0;
         }
@@ -61,7 +61,7 @@ static int legacy_arguments_take_number(const char *word, const char *value, str
         return r;
 }
 
-static int take_launch(int n, char *const *words, struct gateway_words *out, struct fst_error *error)
+static int legacy_arguments_take_launch(int n, char *const *words, struct gateway_words *out, struct fst_error *error)
 {
         if (n < 3)
                 return legacy_arguments_usage(error);
@@ -70,7 +70,7 @@ static int take_launch(int n, char *const *words, struct gateway_words *out, str
         out->main_class = words[2] ? words[2] : "";
         out->arguments = words + 3;
         out->n_arguments = (size_t)n - 3;
-        if (!out->url || !is_file_url(out->url))
+        if (!out->url || !legacy_arguments_is_file_url(out->url))
                 return error_set(error, -EINVAL,
                                  "Jar url '%s' is not in valid format.\nMust be a jar file path in URL format (e.g. "
                                  "hdfs://host:port/XX.jar, file:///XX.jar), or a shared object's",
@@ -96,7 +96,7 @@ int gateway_words_parse(int n, char *const *words, struct gateway_words *out, st
                         if (r)
                                 return r;
                 } else if (strcmp(word, "launch") == 0) {
-                        return take_launch(n - i - 1, words + i + 1, out, error);
+                        return legacy_arguments_take_launch(n - i - 1, words + i + 1, out, error);
                 } else if (strcmp(word, "kill") == 0 && n - i > 2) {
                         out->command = GATEWAY_KILL;
                         out->masters = words[i + 1];

@@ -1,5 +1,5 @@
 /*
- * What is said to the client of the legacy gateway, as Spark's ClientArguments reads it:
+ * The command line of the legacy gateway's client (Spark: ClientArguments):
  *
  *      [--cores N] [--memory M] [--supervise] [--verbose] launch MASTER URL CLASS [arguments]
  *      [--verbose] kill MASTER DRIVER
@@ -16,7 +16,7 @@ struct gateway_words {
         enum { GATEWAY_LAUNCH, GATEWAY_KILL } command;
         const char *masters; /* spark://host:port[,host:port…] */
         const char *id;      /* kill */
-        const char *url;     /* launch: of the application's file */
+        const char *url;     /* launch: URL of the application's file */
         const char *main_class;
         char *const *arguments;
         size_t n_arguments;
@@ -25,8 +25,11 @@ struct gateway_words {
         bool supervise, verbose;
 };
 
-/* Shown for --help and for words that are wrong. */
+/* Printed for --help and for invalid arguments. */
 extern const char gateway_usage[];
 
-/* The words are borrowed. 0; 1: help was asked for; -EINVAL with @error, whose message may be empty: show the usage. */
+/*
+ * Borrows the words. Returns 0, 1 if the user asked for help, or -EINVAL with @error. If its message is empty, print
+ * the usage.
+ */
 int gateway_words_parse(int n, char *const *words, struct gateway_words *out, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* The words of the legacy gateway's client. */
+/* The arguments of the legacy gateway's client. */
 #include "submit/standalone/legacy_arguments.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@
         gateway_words_parse((int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)), (char *[]){__VA_ARGS__}, out,     \
                             error)
 
-static void launches_are_read(void **state)
+static void parses_launch(void **state)
 {
         struct gateway_words w;
         assert_int_equal(PARSE(&w, NULL, "--supervise", "--memory", "2g", "-c", "3", "launch", "spark://a:1,b:2",
@@ -32,7 +32,7 @@ static void launches_are_read(void **state)
         assert_string_equal(w.main_class, "main");
         assert_int_equal(w.n_arguments, 2);
         assert_string_equal(w.arguments[0], "--cores");
-        /* what is not said; and a class that Spark passes as null */
+        /* defaults, and a class that Spark passes as null */
         assert_int_equal(PARSE(&w, NULL, "launch", "spark://a:1", "hdfs://h/x.jar", NULL), 0);
         assert_int_equal(w.memory_mib, 1024);
         assert_int_equal(w.cores, 1);
@@ -40,7 +40,7 @@ static void launches_are_read(void **state)
         assert_int_equal(w.n_arguments, 0);
 }
 
-static void kills_are_read(void **state)
+static void parses_kill(void **state)
 {
         struct gateway_words w;
         assert_int_equal(PARSE(&w, NULL, "-v", "kill", "spark://a:1", "driver-1"), 0);
@@ -59,7 +59,7 @@ static void refused(int r, struct fst_error *error, const char *message)
         error_deinit(error);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_invalid_arguments(void **state)
 {
         struct gateway_words w;
         struct fst_error e = FST_ERROR_INIT;
@@ -68,7 +68,7 @@ static void what_cannot_be_is_refused(void **state)
         refused(PARSE(&w, &e, "launch", "spark://a:1", "hdfs:///x.jar", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "launch", "spark://a:1", "hdfs://x.jar", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "launch", "spark://a:1", "file://jarFile.jar", "main"), &e, "is not in valid format");
-        refused(PARSE(&w, &e, "--cores", "no", "launch"), &e, "--cores needs a number");
+        refused(PARSE(&w, &e, "--cores", "no", "launch"), &e, "--cores: \"no\" is not a number of at least 1");
         refused(PARSE(&w, &e, "--memory", "much", "launch"), &e, "much");
         refused(PARSE(&w, &e, "launch", "spark://a:1"), &e, "");
         refused(PARSE(&w, &e, "kill", "spark://a:1"), &e, "");
@@ -79,9 +79,9 @@ static void what_cannot_be_is_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(launches_are_read),
-                cmocka_unit_test(kills_are_read),
-                cmocka_unit_test(what_cannot_be_is_refused),
+                cmocka_unit_test(parses_launch),
+                cmocka_unit_test(parses_kill),
+                cmocka_unit_test(rejects_invalid_arguments),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * See gateway_client.h. A question goes to every master over a connection that stays; it is over when the leader has
- * answered, or all have said that they cannot. A launch is never repeated after a master may have heard it: only who
- * stands by, or was not reached at all, is asked again.
+ * See legacy_client.h. A request goes to every master over a persistent connection. It ends when the leader has
+ * replied, or when every master has replied that it cannot serve it. A launch is never repeated after a master may have
+ * received it: only a standby or unreachable master is asked again.
  */
 #include "submit/standalone/legacy_client.h"
 
@@ -26,9 +26,9 @@
 #include <uv.h>
 
 #define LOG "ClientEndpoint"
-#define ASK_TIMEOUT_MS 10000 /* Spark's, unless spark.rpc.askTimeout is set */
-#define STANDBY_PAUSE_MS 200
-#define GLANCE_MS 50 /* at *@stopped */
+#define ASK_TIMEOUT_MS 10000 /* Spark's default for spark.rpc.askTimeout */
+#define STANDBY_RETRY_MS 200
+#define TICK_MS 50 /* how often to check *@stopped */
 #define DRAIN_MS 100
 
 struct gateway_master {
@@ -36,31 +36,31 @@ struct gateway_master {
         struct rpc_ref *ref;
 };
 
-/* What a master was asked: its answer may come when the question is over, and others were asked since. */
-struct gateway_ask {
+/* A request to one master. Its reply may arrive after the request ended and a later one was sent. */
+struct gateway_request {
         struct gateway_client *client;
         const struct gateway_master *master;
-        uint64_t question;
+        uint64_t request_id;
 };
 
 struct gateway_client {
         uv_loop_t loop;
-        uv_timer_t glance;
+        uv_timer_t tick;
         struct security *security;
         struct rpc_env *rpc;
         struct gateway_master *masters;
         size_t n;
-        VEC(struct gateway_ask *) asks; /* that were not answered yet */
+        VEC(struct gateway_request *) requests; /* unanswered ones */
         int64_t ask_timeout_ms, standby_ms;
         const int *stopped;
 
-        /* the question that is being asked */
-        uint64_t question;
+        /* the current request */
+        uint64_t request_id;
         uint16_t type;
         size_t waiting, standing_by;
         bool answered, closed;
-        int status;        /* the worst of who did not answer */
-        struct buf errors; /* what they said */
+        int status;        /* the worst error among masters without a reply */
+        struct buf errors; /* the messages of those masters */
         struct gateway_answer *answer;
 };
 
@@ -74,20 +74,20 @@ void gateway_answer_deinit(struct gateway_answer *a)
         *a = GATEWAY_ANSWER_INIT;
 }
 
-/* ------------------------------------------------------------------------------------------------------ answers */
+/* ---------------------------------------------------------------------------------------------------------- replies */
 
-static char *text_or_null(const char *text)
+static char *legacy_client_copy_or_null(const char *text)
 {
         return *text ? mem_strdup(text) : NULL;
 }
 
-/* Whether it is an answer of who leads. */
-static bool take_reply(struct gateway_client *c, const Firesteel__Standalone__DriverReply *reply)
+/* Returns whether the reply is a leader's. */
+static bool legacy_client_take_reply(struct gateway_client *c, const Firesteel__Standalone__DriverReply *reply)
 {
         if (reply->standby)
                 return false;
         c->answer->success = reply->success;
-        c->answer->driver_id = text_or_null(reply->driver_id);
+        c->answer->driver_id = legacy_client_copy_or_null(reply->driver_id);
         c->answer->message = mem_strdup(reply->message);
         return true;
 }
@@ -98,16 +98,16 @@ static bool legacy_client_take_status(struct gateway_client *c, const Firesteel_
                 return false;
         c->answer->success = status->found;
         c->answer->message = mem_strdup(*status->exception ? status->exception : status->message);
-        c->answer->state = text_or_null(status->state);
-        c->answer->worker_id = text_or_null(status->worker_id);
-        c->answer->worker_host_port = text_or_null(status->worker_host_port);
+        c->answer->state = legacy_client_copy_or_null(status->state);
+        c->answer->worker_id = legacy_client_copy_or_null(status->worker_id);
+        c->answer->worker_host_port = legacy_client_copy_or_null(status->worker_host_port);
         return true;
 }
 
-static void legacy_client_complain(struct gateway_client *c, const struct gateway_master *m, int status,
-                                   const char *message)
+static void legacy_client_add_error(struct gateway_client *c, const struct gateway_master *m, int status,
+                                    const char *message)
 {
-        /* who names itself in the message need not be named twice */
+        /* do not repeat an address that the message contains */
         bool named = text_starts_with(message, m->address);
         buf_printf(&c->errors, "%s%s%s%s", c->errors.len ? "; " : "", named ? "" : m->address, named ? "" : ": ",
                    message);
@@ -125,62 +125,62 @@ static void legacy_client_take_answer(struct gateway_client *c, const struct gat
                                                      : &firesteel__standalone__driver_reply__descriptor,
                                               &memory, &error);
         if (!reply)
-                legacy_client_complain(c, m, -EPROTO, error_message(&error));
-        else if (status ? legacy_client_take_status(c, reply) : take_reply(c, reply))
+                legacy_client_add_error(c, m, -EPROTO, error_message(&error));
+        else if (status ? legacy_client_take_status(c, reply) : legacy_client_take_reply(c, reply))
                 c->answered = true;
         else
                 c->standing_by++;
         error_deinit(&error);
 }
 
-static struct gateway_ask *ask_new(struct gateway_client *c, const struct gateway_master *master)
+static struct gateway_request *legacy_request_new(struct gateway_client *c, const struct gateway_master *master)
 {
-        struct gateway_ask *ask = new0(struct gateway_ask);
-        *ask = (struct gateway_ask){c, master, c->question};
-        vec_push(&c->asks, ask);
+        struct gateway_request *ask = new0(struct gateway_request);
+        *ask = (struct gateway_request){c, master, c->request_id};
+        vec_push(&c->requests, ask);
         return ask;
 }
 
-static void ask_free(struct gateway_ask *ask)
+static void legacy_request_free(struct gateway_request *ask)
 {
         struct gateway_client *c = ask->client;
-        for (size_t i = 0; i < c->asks.len; i++)
-                if (c->asks.data[i] == ask)
-                        c->asks.data[i] = c->asks.data[--c->asks.len];
+        for (size_t i = 0; i < c->requests.len; i++)
+                if (c->requests.data[i] == ask)
+                        c->requests.data[i] = c->requests.data[--c->requests.len];
         free(ask);
 }
 
 static void legacy_client_on_answer(void *owner, struct rpc_answer *a)
 {
-        struct gateway_ask *ask = owner;
+        struct gateway_request *ask = owner;
         struct gateway_client *c = ask->client;
         const struct gateway_master *m = ask->master;
-        bool over = ask->question != c->question || c->answered;
-        ask_free(ask);
+        bool over = ask->request_id != c->request_id || c->answered;
+        legacy_request_free(ask);
         if (over)
                 return;
         c->waiting--;
         if (a->status == 0)
                 legacy_client_take_answer(c, m, a);
         else if (a->http)
-                legacy_client_complain(
+                legacy_client_add_error(
                         c, m, -EPROTO,
-                        "it is no master but an HTTP server: name the port at which the master listens (7077 unless it was "
-                        "told another), or that of its REST server (6066) with spark.master.rest.enabled=true");
+                        "it is an HTTP server, not a master: name the port of the master (default 7077), or that of its "
+                        "REST server (default 6066) with spark.master.rest.enabled=true");
         else if (a->stranger)
-                legacy_client_complain(
+                legacy_client_add_error(
                         c, m, -EPROTO,
-                        "it ends connections without a nonce: it is no Firesteel master (of a genuine Spark master, "
-                        "use the REST server: spark.master.rest.enabled=true, port 6066)");
+                        "it sends no nonce, so it is not a Firesteel master (for a genuine Spark master, use its REST "
+                        "server: spark.master.rest.enabled=true, port 6066)");
         else
-                legacy_client_complain(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
+                legacy_client_add_error(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
 }
 
-/* ---------------------------------------------------------------------------------------------------- questions */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
-static void on_glance(uv_timer_t *timer)
+static void legacy_client_on_tick(uv_timer_t *timer)
 {
-        /* the loop turns, and *@stopped is looked at */
+        /* only wakes the loop, which then checks *@stopped */
 }
 
 static bool legacy_client_is_stopped(const struct gateway_client *c)
@@ -188,69 +188,72 @@ static bool legacy_client_is_stopped(const struct gateway_client *c)
         return c->stopped && __atomic_load_n(c->stopped, __ATOMIC_RELAXED);
 }
 
-/* Nobody has looked since the last question: connections that have ended meanwhile are to be found out before they are
- * used again. Reading that one has ended and closing it are two turns of the loop. */
-static void catch_up(struct gateway_client *c)
+/*
+ * Processes the ends of connections since the last request, before they are used again. Reading an end and closing the
+ * connection take two loop iterations.
+ */
+static void legacy_client_process_closed(struct gateway_client *c)
 {
         for (int i = 0; i < 3; i++)
                 uv_run(&c->loop, UV_RUN_NOWAIT);
 }
 
-static void ask_once(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message)
+static void legacy_client_send_request(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message)
 {
-        c->question++;
+        c->request_id++;
         c->type = type;
         c->waiting = c->standing_by = 0;
         c->status = 0;
         buf_reset(&c->errors);
         for (size_t i = 0; i < c->n; i++) {
                 const struct gateway_master *m = &c->masters[i];
-                struct gateway_ask *asked = ask_new(c, m);
+                struct gateway_request *asked = legacy_request_new(c, m);
                 int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, legacy_client_on_answer, asked);
                 if (r == 0) {
                         c->waiting++;
                 } else {
-                        ask_free(asked);
-                        legacy_client_complain(c, m, r, strerror(-r));
+                        legacy_request_free(asked);
+                        legacy_client_add_error(c, m, r, strerror(-r));
                 }
         }
         while (c->waiting > 0 && !c->answered && !legacy_client_is_stopped(c))
                 uv_run(&c->loop, UV_RUN_ONCE);
 }
 
-static int not_answered(struct gateway_client *c, struct fst_error *error)
+static int legacy_client_no_reply_error(struct gateway_client *c, struct fst_error *error)
 {
         if (c->status == -ENOTCONN && c->standing_by == 0)
                 return error_set(error, FST_GATEWAY_E_NO_MASTER, "No master is available: %s", buf_text(&c->errors));
-        return error_set(error, c->status, "No master has answered: %s", buf_text(&c->errors));
+        return error_set(error, c->status, "No master has replied: %s", buf_text(&c->errors));
 }
 
-static int legacy_client_ask(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message,
-                             struct gateway_answer *answer, struct fst_error *error)
+static int legacy_client_request(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message,
+                                 struct gateway_answer *answer, struct fst_error *error)
 {
         int64_t give_up = now_ms() + c->standby_ms;
         c->answer = answer;
         c->answered = false;
-        catch_up(c);
+        legacy_client_process_closed(c);
         for (;;) {
-                ask_once(c, type, message);
+                legacy_client_send_request(c, type, message);
                 if (c->answered)
                         return 0;
                 if (legacy_client_is_stopped(c))
-                        return error_set(error, -ECANCELED, "it was told to stop");
-                /* who may have heard it is not asked again, and who is away does not lead */
+                        return error_set(error, -ECANCELED, "the caller stopped the request");
+                /* never repeat a request that a master may have received; an unreachable master does not lead */
                 if (c->standing_by == 0 || (c->status && c->status != -ENOTCONN))
-                        return not_answered(c, error);
+                        return legacy_client_no_reply_error(c, error);
                 if (now_ms() >= give_up)
-                        return error_set(error, -EAGAIN, "None of the masters leads");
-                for (int64_t until = now_ms() + STANDBY_PAUSE_MS; now_ms() < until && !legacy_client_is_stopped(c);)
+                        return error_set(error, -EAGAIN, "No master is the leader now");
+                for (int64_t until = now_ms() + STANDBY_RETRY_MS; now_ms() < until && !legacy_client_is_stopped(c);)
                         uv_run(&c->loop, UV_RUN_ONCE);
         }
 }
 
-/* The environment that travels is the one that REST takes: others' variables are nobody's business there. */
-static int legacy_client_describe(const struct gateway_words *w, const struct strmap *conf, struct arena *memory,
-                                  Firesteel__Standalone__DriverDescription **out, struct fst_error *error)
+/* Sends the same environment variables as REST. Other variables stay private. */
+static int legacy_client_make_description(const struct gateway_words *w, const struct strmap *conf,
+                                          struct arena *memory, Firesteel__Standalone__DriverDescription **out,
+                                          struct fst_error *error)
 {
         struct rest_request q = REST_REQUEST_INIT;
         q.app_resource = mem_strdup(w->url);
@@ -265,7 +268,7 @@ static int legacy_client_describe(const struct gateway_words *w, const struct st
         int r = rest_request_driver(&q, w->masters, -1, out, memory, error);
         rest_request_deinit(&q);
         if (r)
-                return error_wrap(error, -EINVAL, "the driver cannot be described");
+                return error_wrap(error, -EINVAL, "the driver's description is invalid");
         (*out)->cores = w->cores;
         (*out)->memory = w->memory_mib;
         (*out)->supervise = w->supervise;
@@ -279,37 +282,39 @@ int gateway_client_launch(struct gateway_client *c, const struct gateway_words *
         Firesteel__Standalone__SubmitDriver submit = FIRESTEEL__STANDALONE__SUBMIT_DRIVER__INIT;
         Firesteel__Standalone__Version version = standalone_version();
         submit.version = &version;
-        int r = legacy_client_describe(words, conf, &memory, &submit.driver, error);
+        int r = legacy_client_make_description(words, conf, &memory, &submit.driver, error);
         return r ? r
-                 : legacy_client_ask(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__SUBMIT_DRIVER, &submit.base, answer,
-                                     error);
+                 : legacy_client_request(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__SUBMIT_DRIVER, &submit.base, answer,
+                                         error);
 }
 
-static int ask_about(struct gateway_client *c, uint16_t type, const char *id, struct gateway_answer *answer,
-                     struct fst_error *error)
+static int legacy_client_request_driver(struct gateway_client *c, uint16_t type, const char *id,
+                                        struct gateway_answer *answer, struct fst_error *error)
 {
         Firesteel__Standalone__DriverRequest request = FIRESTEEL__STANDALONE__DRIVER_REQUEST__INIT;
         Firesteel__Standalone__Version version = standalone_version();
         if (!*id)
-                return error_set(error, -EINVAL, "no driver is named");
+                return error_set(error, -EINVAL, "the driver id is empty");
         request.version = &version;
         request.driver_id = (char *)id;
-        return legacy_client_ask(c, type, &request.base, answer, error);
+        return legacy_client_request(c, type, &request.base, answer, error);
 }
 
 int gateway_client_kill(struct gateway_client *c, const char *id, struct gateway_answer *answer,
                         struct fst_error *error)
 {
-        return ask_about(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__KILL_SUBMITTED, id, answer, error);
+        return legacy_client_request_driver(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__KILL_SUBMITTED, id, answer,
+                                            error);
 }
 
 int gateway_client_status(struct gateway_client *c, const char *id, struct gateway_answer *answer,
                           struct fst_error *error)
 {
-        return ask_about(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__DRIVER_STATUS, id, answer, error);
+        return legacy_client_request_driver(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__DRIVER_STATUS, id, answer,
+                                            error);
 }
 
-/* --------------------------------------------------------------------------------------------- making and freeing */
+/* ----------------------------------------------------------------------------------------------------- new and free */
 
 static int legacy_client_read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
 {
@@ -324,7 +329,7 @@ static int legacy_client_read_masters(struct gateway_client *c, const char *mast
         return 0;
 }
 
-static int connect_masters(struct gateway_client *c, const struct fst_conf *conf, struct fst_error *error)
+static int legacy_client_connect_masters(struct gateway_client *c, const struct fst_conf *conf, struct fst_error *error)
 {
         struct rpc_options options;
         int r;
@@ -343,7 +348,7 @@ static int connect_masters(struct gateway_client *c, const struct fst_conf *conf
         for (size_t i = 0; i < c->n; i++) {
                 _cleanup_free_ char *url =
                         mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", c->masters[i].address);
-                rpc_env_ref(c->rpc, url, &c->masters[i].ref, NULL); /* the address was looked at */
+                rpc_env_ref(c->rpc, url, &c->masters[i].ref, NULL); /* the address was validated before */
         }
         return 0;
 }
@@ -354,11 +359,11 @@ int gateway_client_new(const char *masters, const struct strmap *conf, struct ga
         struct gateway_client *c = new0(struct gateway_client);
         const struct fst_conf settings = {.set = *conf};
         uv_loop_init(&c->loop);
-        uv_timer_init(&c->loop, &c->glance);
-        uv_timer_start(&c->glance, on_glance, GLANCE_MS, GLANCE_MS);
+        uv_timer_init(&c->loop, &c->tick);
+        uv_timer_start(&c->tick, legacy_client_on_tick, TICK_MS, TICK_MS);
         int r = legacy_client_read_masters(c, masters, error);
         if (r == 0)
-                r = connect_masters(c, &settings, error);
+                r = legacy_client_connect_masters(c, &settings, error);
         if (r)
                 gateway_client_free(c);
         else
@@ -385,14 +390,14 @@ void gateway_client_free(struct gateway_client *c)
                 while (!c->closed)
                         uv_run(&c->loop, UV_RUN_ONCE);
         }
-        uv_close((uv_handle_t *)&c->glance, NULL);
+        uv_close((uv_handle_t *)&c->tick, NULL);
         uv_run(&c->loop, UV_RUN_DEFAULT);
         uv_loop_close(&c->loop);
         security_free(c->security);
         buf_deinit(&c->errors);
-        while (c->asks.len)
-                ask_free(c->asks.data[0]);
-        vec_deinit(&c->asks);
+        while (c->requests.len)
+                legacy_request_free(c->requests.data[0]);
+        vec_deinit(&c->requests);
         free(c);
 }
 

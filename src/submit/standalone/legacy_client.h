@@ -1,12 +1,12 @@
 /*
- * The client of a standalone master's legacy submission gateway: submits to, asks and ends drivers by the masters' own
- * messages (standalone/wire/standalone_wire.h), where there is no REST server or it is not to be used
- * (spark.master.rest.enabled=false). Spark's name for it is ClientApp; between Firesteel's own programs only.
+ * The client of a standalone master's legacy submission gateway (Spark: ClientApp). It submits, queries and kills
+ * drivers with the masters' own messages (standalone/wire/standalone_wire.h), where there is no REST server or the user
+ * disabled it (spark.master.rest.enabled=false). It works only between Firesteel's own programs.
  *
- *      gateway_submit(&submission, …)      what spark-submit does with org.apache.spark.deploy.ClientApp
+ *      gateway_submit(&submission, …)      spark-submit with org.apache.spark.deploy.ClientApp
  *      gateway_command(n, words, …)        spark-class org.apache.spark.deploy.Client launch|kill …
  *
- * those two say on the log what becomes of it. Programs that want the answers instead hold a client:
+ * These two functions log the outcome. Programs that want the replies hold a client:
  *
  *      struct gateway_client *client;
  *      gateway_client_new("spark://a:7077,b:7077", &conf, &client, error);
@@ -14,10 +14,10 @@
  *      r = gateway_client_status(client, answer.driver_id, &answer, error);
  *      gateway_client_free(client);
  *
- * All masters are asked at once; the one that leads answers. While none does, because one is about to take over, they
- * are asked again.
+ * The client sends a request to all masters at once, and the leader replies. While no master leads, for example during
+ * a failover, the client repeats the request.
  *
- * One thread at a time; all functions block, and look at *@stopped (atomic) if there is one.
+ * One thread at a time. All functions block and check *@stopped (atomic) if it is set.
  */
 #pragma once
 
@@ -31,39 +31,42 @@ struct gateway_client;
 struct gateway_words;
 struct submission;
 
-/* No master could be reached. */
+/* No master is reachable. */
 #define FST_GATEWAY_E_NO_MASTER 1
 
 struct gateway_answer {
-        bool success;                       /* launched, killed; of a status: the driver is known */
-        char *driver_id;                    /* of what was launched */
-        char *message;                      /* what the master says of it; of a status: why it failed. "" if nothing */
-        char *state;                        /* of a status: "RUNNING"; else NULL */
-        char *worker_id, *worker_host_port; /* of a status; NULL: it has no worker */
+        bool success;                       /* launched or killed; for a status: the driver is known */
+        char *driver_id;                    /* the launched driver */
+        char *message;                      /* the master's message; for a status: why the driver failed; "" if none */
+        char *state;                        /* for a status: "RUNNING"; else NULL */
+        char *worker_id, *worker_host_port; /* for a status; NULL without a worker */
 };
 
 #define GATEWAY_ANSWER_INIT ((struct gateway_answer){0})
 void gateway_answer_deinit(struct gateway_answer *answer);
 
 /*
- * 0 and a client, whose connections are those that @conf says; -EINVAL with @error for a list of masters that is none,
- * or as security_new.
+ * Returns 0 and a client whose connections use the settings of @conf. Returns -EINVAL with @error for an invalid list
+ * of masters, or the errors of security_new.
  */
 int gateway_client_new(const char *masters, const struct strmap *conf, struct gateway_client **out,
                        struct fst_error *error);
 void gateway_client_free(struct gateway_client *client); /* NULL is allowed */
 
-/* Calls end early with -ECANCELED once *@stopped is not 0. NULL: they do not. */
+/* If *@stopped is not 0, calls end early with -ECANCELED. NULL disables this. */
 void gateway_client_set_stopped(struct gateway_client *client, const int *stopped);
 
-/* How long it is asked again while no master leads, before -EAGAIN; without this call for as long as
- * spark.firesteel.submit.masterTimeout says. */
+/*
+ * Sets how long a request is repeated while no master leads, before it fails with -EAGAIN. The default is
+ * spark.firesteel.submit.masterTimeout.
+ */
 void gateway_client_set_timeout(struct gateway_client *client, int64_t ms);
 
 /*
- * Ask; *@answer (GATEWAY_ANSWER_INIT before) has what the leader said, success or not. FST_GATEWAY_E_NO_MASTER with
- * @error; or negative with @error: -EPROTO it is of another version or no Firesteel master, -ETIMEDOUT it does not
- * answer (it may have done what was asked), -EAGAIN none of them leads, -ECANCELED, -EINVAL what cannot be asked.
+ * Send a request. *@answer (GATEWAY_ANSWER_INIT before) receives the leader's reply, success or not. Returns
+ * FST_GATEWAY_E_NO_MASTER with @error, or negative with @error: -EPROTO the master has another version or is not
+ * Firesteel's, -ETIMEDOUT the master does not reply (it may have carried out the request), -EAGAIN no master leads,
+ * -ECANCELED, -EINVAL the request is invalid.
  */
 int gateway_client_launch(struct gateway_client *client, const struct gateway_words *words, const struct strmap *conf,
                           struct gateway_answer *answer, struct fst_error *error);
@@ -73,12 +76,12 @@ int gateway_client_status(struct gateway_client *client, const char *id, struct 
                           struct fst_error *error);
 
 /*
- * Submit what was prepared for ClientApp, and wait for its end if spark.standalone.submit.waitAppCompletion says so, or
- * if a launcher started this process (driver/backend/launcher_backend.h), which is told its id and states. *@status is
- * the exit status: 0; 1 for a driver that was waited for and did not finish; 255 when no master can be asked or it
- * refuses, as with Spark. Negative with @error for what cannot be asked at all.
+ * Submits what was prepared for ClientApp. Waits for the driver's end if spark.standalone.submit.waitAppCompletion is
+ * set, or if a launcher started this process (driver/backend/launcher_backend.h), which then receives the driver's id
+ * and states. *@status is the exit status: 0; 1 if the awaited driver did not finish; 255 if no master is reachable or
+ * the master refuses, as with Spark. Returns negative with @error for an invalid request.
  */
 int gateway_submit(const struct submission *s, int *status, struct fst_error *error);
 
-/* The @n words behind org.apache.spark.deploy.Client. 0 with *@status; what went wrong was said. */
+/* Runs the @n words of org.apache.spark.deploy.Client. Returns 0 with *@status. Errors have been printed. */
 int gateway_command(int n, char *const *words, int *status);

@@ -1,4 +1,4 @@
-/* The legacy gateway's client against masters that say what the test has them say, each on a thread of its own. */
+/* The legacy gateway's client against fake masters with scripted replies, each on its own thread. */
 #include "submit/standalone/legacy_client.h"
 
 #include "base/error.h"
@@ -30,12 +30,12 @@ struct master {
         uv_async_t end;
         struct rpc_env *env;
         int port;
-        _Atomic int standby; /* questions that it answers so; negative: all */
-        const char *refuses; /* launches, with this sentence */
-        _Atomic bool held;   /* it answers later */
+        _Atomic int standby; /* requests that get this reply; negative: all */
+        const char *refuses; /* launches, with this message */
+        _Atomic bool held;   /* delays its reply */
         bool closed;
         _Atomic int launches;
-        char heard[512]; /* of the last launch; read when the thread has ended */
+        char heard[512]; /* of the last launch; read after the thread ended */
 };
 
 static void hear_launch(struct master *m, struct rpc_message *message)
@@ -157,7 +157,7 @@ static int launch(struct gateway_client *c, const struct strmap *conf, struct ga
         return gateway_client_launch(c, &words, conf, answer, error);
 }
 
-static void drivers_are_launched_asked_and_killed(void **state)
+static void launches_queries_and_kills_drivers(void **state)
 {
         struct master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -181,7 +181,7 @@ static void drivers_are_launched_asked_and_killed(void **state)
         gateway_answer_deinit(&k);
 }
 
-static void the_leader_is_found_and_waited_for(void **state)
+static void waits_for_leader(void **state)
 {
         struct master a = {.standby = -1}, b = {.standby = 2};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -198,7 +198,7 @@ static void the_leader_is_found_and_waited_for(void **state)
         assert_int_equal(b.launches, 1);
 }
 
-static void without_patience_nobody_is_waited_for(void **state)
+static void zero_timeout_does_not_wait_for_leader(void **state)
 {
         struct master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -208,14 +208,14 @@ static void without_patience_nobody_is_waited_for(void **state)
         struct gateway_client *c = client_for(m.port, 0, &conf);
         gateway_client_set_timeout(c, 0);
         assert_int_equal(launch(c, &conf, &answer, &error), -EAGAIN);
-        assert_string_equal(error_message(&error), "None of the masters leads");
+        assert_string_equal(error_message(&error), "No master is the leader now");
         gateway_client_free(c);
         master_end(&m);
         error_deinit(&error);
 }
 
-/* Nor does it touch a client that is gone. */
-static void a_late_answer_is_to_no_other_question(void **state)
+/* Nor does it affect a freed client. */
+static void ignores_late_reply(void **state)
 {
         struct master late = {.standby = -1, .held = true}, leader = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -224,7 +224,7 @@ static void a_late_answer_is_to_no_other_question(void **state)
         master_start(&leader);
         struct gateway_client *c = client_for(late.port, leader.port, &conf);
         assert_int_equal(launch(c, &conf, &answer, NULL), 0);
-        leader.standby = 1; /* so that more than its answer is waited for */
+        leader.standby = 1; /* keeps the client waiting for more than this reply */
         late.held = false;
         gateway_answer_deinit(&answer);
         assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
@@ -238,8 +238,8 @@ static void a_late_answer_is_to_no_other_question(void **state)
         master_end(&leader);
 }
 
-/* Nothing of a launch went to the connection that has ended, so that it need not fail. */
-static void a_master_may_restart_between_questions(void **state)
+/* The closed connection received no part of the launch, so the launch need not fail. */
+static void reconnects_to_restarted_master(void **state)
 {
         struct master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -258,7 +258,7 @@ static void a_master_may_restart_between_questions(void **state)
         gateway_answer_deinit(&launched);
 }
 
-static void one_that_is_away_does_not_matter(void **state)
+static void tolerates_unreachable_standby(void **state)
 {
         struct master gone = {0}, b = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -280,7 +280,7 @@ static void one_that_is_away_does_not_matter(void **state)
         error_deinit(&error);
 }
 
-static void a_refusal_is_an_answer(void **state)
+static void reports_refusal_as_reply(void **state)
 {
         struct master m = {.refuses = "no jars here"};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -301,7 +301,7 @@ static void *set_soon(void *stopped)
         return NULL;
 }
 
-static void waiting_ends_when_it_is_told_to(void **state)
+static void stopped_flag_ends_wait(void **state)
 {
         struct master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -332,8 +332,8 @@ static void *close_connections(void *listener)
         return NULL;
 }
 
-/* As a genuine master of Spark does with what it cannot read. */
-static void a_port_of_somebody_else_is_named(void **state)
+/* Behaves like a genuine Spark master that received an unreadable message. */
+static void names_port_of_other_server(void **state)
 {
         struct listen_options options = {.service = "other", .host = "127.0.0.1"};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
@@ -345,7 +345,7 @@ static void a_port_of_somebody_else_is_named(void **state)
         assert_int_equal(pthread_create(&thread, NULL, close_connections, &fd), 0);
         struct gateway_client *c = client_for(port, 0, &conf);
         assert_int_equal(launch(c, &conf, &answer, &error), -EPROTO);
-        assert_non_null(strstr(error_message(&error), "is no Firesteel master"));
+        assert_non_null(strstr(error_message(&error), "is not a Firesteel master"));
         pthread_join(thread, NULL);
         gateway_client_free(c);
         close(fd);
@@ -355,15 +355,15 @@ static void a_port_of_somebody_else_is_named(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(drivers_are_launched_asked_and_killed),
-                cmocka_unit_test(the_leader_is_found_and_waited_for),
-                cmocka_unit_test(without_patience_nobody_is_waited_for),
-                cmocka_unit_test(a_late_answer_is_to_no_other_question),
-                cmocka_unit_test(a_master_may_restart_between_questions),
-                cmocka_unit_test(one_that_is_away_does_not_matter),
-                cmocka_unit_test(a_refusal_is_an_answer),
-                cmocka_unit_test(waiting_ends_when_it_is_told_to),
-                cmocka_unit_test(a_port_of_somebody_else_is_named),
+                cmocka_unit_test(launches_queries_and_kills_drivers),
+                cmocka_unit_test(waits_for_leader),
+                cmocka_unit_test(zero_timeout_does_not_wait_for_leader),
+                cmocka_unit_test(ignores_late_reply),
+                cmocka_unit_test(reconnects_to_restarted_master),
+                cmocka_unit_test(tolerates_unreachable_standby),
+                cmocka_unit_test(reports_refusal_as_reply),
+                cmocka_unit_test(stopped_flag_ends_wait),
+                cmocka_unit_test(names_port_of_other_server),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

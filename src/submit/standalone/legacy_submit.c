@@ -1,9 +1,9 @@
 /*
- * What spark-submit and spark-class do with the legacy gateway; see gateway_client.h. The lines are those of Spark's
- * ClientEndpoint. Signals end it as any process and leave the driver alone.
+ * spark-submit and spark-class over the legacy gateway; see legacy_client.h. The log lines are those of Spark's
+ * ClientEndpoint. Signals end the process as usual and do not affect the driver.
  *
- * A launcher that started this process is told as by rest_submit.c: the driver's id, its states; its Stop kills the
- * driver, and a client with a launcher stays until the end.
+ * A launcher that started this process receives the driver's id and states, as from rest_submit.c. Its Stop kills the
+ * driver. A client with a launcher stays until the driver's end.
  */
 #include "submit/standalone/legacy_client.h"
 
@@ -24,18 +24,18 @@
 
 #define LOG "ClientEndpoint"
 #define EXIT_REFUSED 255       /* System.exit(-1) */
-#define EXIT_NOT_REACHED 1     /* Spark ends with an exception when it cannot connect */
-#define MAX_UNKNOWN_ANSWERS 10 /* questions after which a driver that no master knows is given up */
+#define EXIT_NOT_REACHED 1     /* Spark ends with an exception if it cannot connect */
+#define MAX_UNKNOWN_ANSWERS 10 /* polls after which an unknown driver is given up */
 #define GLANCE_MS 50
 
 struct follower {
         struct gateway_client *client;
         const struct fst_conf *conf;
         char *id;
-        struct launcher_backend *launcher; /* NULL: nobody has launched this process */
-        int told_to_stop;                  /* atomic: the launcher said Stop */
+        struct launcher_backend *launcher; /* NULL: no launcher started this process */
+        int told_to_stop;                  /* atomic: the launcher sent Stop */
         bool wait;
-        char *state; /* as last said */
+        char *state; /* as last reported */
 };
 
 static void legacy_submit_on_stop(struct launcher_backend *b, void *context)
@@ -52,7 +52,7 @@ static bool legacy_submit_is_final(const char *state)
         return false;
 }
 
-/* The log of what cannot be gone on with; @exit is Spark's status of it. */
+/* Logs a fatal error. @exit is Spark's exit status for it. */
 static int legacy_submit_refused(int r, struct fst_error *error, int exit, int *status)
 {
         log_error(LOG, "%s%s", error_message(error), r == FST_GATEWAY_E_NO_MASTER ? ", exiting." : "");
@@ -61,7 +61,7 @@ static int legacy_submit_refused(int r, struct fst_error *error, int exit, int *
         return 0;
 }
 
-/* Once a state has changed; the first time with where it runs. */
+/* Reports a changed state, the first time with the driver's worker. */
 static void legacy_submit_report(struct follower *f, const struct gateway_answer *a)
 {
         bool first = !f->state;
@@ -78,7 +78,7 @@ static void legacy_submit_report(struct follower *f, const struct gateway_answer
                 log_info(LOG, "Driver running on %s (%s)", a->worker_host_port, a->worker_id);
 }
 
-/* Whether there is nothing more to follow: then *@status is set. */
+/* Whether the driver has ended. Then sets *@status. */
 static bool legacy_submit_take_status(struct follower *f, const struct gateway_answer *a, int *unknown, int *status)
 {
         if (!a->success || !a->state) {
@@ -107,8 +107,8 @@ static bool legacy_submit_take_status(struct follower *f, const struct gateway_a
         return true;
 }
 
-/* What the launcher asked for; its driver's end is waited for. */
-static void kill_if_told(struct follower *f)
+/* Kills the driver at the launcher's request, and keeps waiting for its end. */
+static void legacy_submit_kill_if_asked(struct follower *f)
 {
         _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -117,11 +117,11 @@ static void kill_if_told(struct follower *f)
         if (gateway_client_kill(f->client, f->id, &answer, &error) == 0)
                 log_info(LOG, "%s", answer.message);
         else
-                log_warn(LOG, "The driver %s is not killed: %s", f->id, error_message(&error));
+                log_warn(LOG, "The driver %s was not killed: %s", f->id, error_message(&error));
         error_deinit(&error);
 }
 
-static void pause_for(struct follower *f, int64_t ms)
+static void legacy_submit_pause(struct follower *f, int64_t ms)
 {
         const struct timespec glance = {.tv_nsec = GLANCE_MS * 1000000};
         for (int64_t until = now_ms() + ms; now_ms() < until; nanosleep(&glance, NULL))
@@ -129,7 +129,7 @@ static void pause_for(struct follower *f, int64_t ms)
                         return;
 }
 
-/* Ask until there is no more to say. Masters may be away for a while when the driver's end is waited for. */
+/* Polls until the driver's end. While waiting, tolerates masters that are unavailable for a while. */
 static int legacy_submit_follow(struct follower *f, int *status, struct fst_error *error)
 {
         int64_t every, away_most, away_since = 0;
@@ -139,7 +139,7 @@ static int legacy_submit_follow(struct follower *f, int *status, struct fst_erro
                 r = conf_get_ms(f->conf, "spark.firesteel.submit.masterTimeout", &away_most, error);
         while (r == 0) {
                 _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
-                kill_if_told(f);
+                legacy_submit_kill_if_asked(f);
                 int asked = gateway_client_status(f->client, f->id, &answer, error);
                 if (asked == 0 && legacy_submit_take_status(f, &answer, &unknown, status))
                         return 0;
@@ -153,7 +153,7 @@ static int legacy_submit_follow(struct follower *f, int *status, struct fst_erro
                         away_since = away_since ? away_since : now_ms();
                         error_deinit(error);
                 }
-                pause_for(f, every);
+                legacy_submit_pause(f, every);
         }
         return r;
 }

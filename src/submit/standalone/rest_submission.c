@@ -1,9 +1,10 @@
 /*
- * The submission_class of standalone masters and Mesos dispatchers: submits, asks and kills through the REST server or,
- * where a standalone master has none, its legacy gateway. On a worker's thread, which blocks for as long as they take.
+ * The submission_class of standalone masters and Mesos dispatchers: submits, polls and kills over the REST server or,
+ * if a standalone master has none, its legacy gateway. Runs on a worker's thread and blocks.
  *
- * The states of a driver become those of SparkAppHandle. One that a master has not known ten times running is LOST, as
- * is one whose master has not answered for spark.firesteel.submit.masterTimeout; until then the master may restart.
+ * The states of a driver map to those of SparkAppHandle. A driver that its master does not know in ten consecutive
+ * polls is LOST, and so is one whose master has not replied for spark.firesteel.submit.masterTimeout. Until then the
+ * master may restart.
  */
 #include "submit/api/submitter.h"
 
@@ -15,26 +16,26 @@
 
 enum { MAX_UNKNOWN = 10, NO_LEADER_PAUSE_MS = 500 };
 
-/* The worker's connections to masters, made with its first job here. */
-static void free_client(void *client)
+/* The worker's connections to masters, opened by its first job of this class. */
+static void rest_submission_free_client(void *client)
 {
         cluster_client_deinit(client);
         free(client);
 }
 
-static struct cluster_client *client_of(struct submit_worker *worker)
+static struct cluster_client *rest_submission_client(struct submit_worker *worker)
 {
         if (!worker->client) {
                 struct cluster_client *client = new0(struct cluster_client);
                 client->stopped = worker->stopped;
                 worker->client = client;
-                worker->free_client = free_client;
+                worker->free_client = rest_submission_free_client;
         }
         return worker->client;
 }
 
-/* Under the lock: keep the answer, and what it complains of. False: the server did not do what it was asked. */
-static bool take_answer(fst_submission *app, const struct rest_answer *answer)
+/* Under the lock: stores the reply and its message. Returns false if the server refused the request. */
+static bool rest_submission_take_answer(fst_submission *app, const struct rest_answer *answer)
 {
         free(app->answer);
         app->answer = rest_answer_json(answer);
@@ -44,10 +45,10 @@ static bool take_answer(fst_submission *app, const struct rest_answer *answer)
         return false;
 }
 
-/* -------------------------------------------------------------------------------------------------- submitting */
+/* ------------------------------------------------------------------------------------------------------- submitting */
 
-/* Whether it is worth asking again later; then it is going to be. */
-static bool wait_for_leader(fst_submission *app, int64_t away_most)
+/* Whether to retry later. If so, queues the retry. */
+static bool rest_submission_retry_without_leader(fst_submission *app, int64_t away_most)
 {
         int64_t now = submitter_now_ms();
         pthread_mutex_lock(&app->submitter->lock);
@@ -59,12 +60,12 @@ static bool wait_for_leader(fst_submission *app, int64_t away_most)
         return again;
 }
 
-/* Under the lock: the master has answered. */
-static void take_submitted(fst_submission *app, const struct rest_answer *answer, int64_t every)
+/* Under the lock: the master replied. */
+static void rest_submission_take_submitted(fst_submission *app, const struct rest_answer *answer, int64_t every)
 {
         const struct cluster_place place = cluster_place_of(&app->prepared);
         app->away_since_ms = 0;
-        if (!take_answer(app, answer)) {
+        if (!rest_submission_take_answer(app, answer)) {
                 submission_set_state(app, FST_SUBMIT_FAILED);
                 return;
         }
@@ -83,7 +84,7 @@ static void take_submitted(fst_submission *app, const struct rest_answer *answer
 static int rest_submission_submit(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
-        struct cluster_client *client = client_of(worker);
+        struct cluster_client *client = rest_submission_client(worker);
         int64_t every = 0, away = 0;
         if (submission_intervals(app, &every, &away, error) < 0)
                 return -EINVAL;
@@ -94,23 +95,23 @@ static int rest_submission_submit(fst_submission *app, struct submit_worker *wor
                 if (r == 0)
                         r = cluster_client_submit(client, &app->prepared, &answer, error);
         }
-        if (r == -EAGAIN && wait_for_leader(app, away)) {
+        if (r == -EAGAIN && rest_submission_retry_without_leader(app, away)) {
                 error_deinit(error);
                 return 0;
         }
         if (r < 0)
                 return r;
         pthread_mutex_lock(&app->submitter->lock);
-        take_submitted(app, &answer, every);
+        rest_submission_take_submitted(app, &answer, every);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
 
-/* --kill, --status: one request, whose answer is the end of it. */
+/* Runs --kill or --status: one request, whose reply completes the handle. */
 static int rest_submission_operate(fst_submission *app, struct submit_worker *worker, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
-        struct cluster_client *client = client_of(worker);
+        struct cluster_client *client = rest_submission_client(worker);
         const struct cluster_place place = {.master = submit_arguments_master(&app->args),
                                             .conf = &app->args.properties};
         int r = app->args.action == SUBMIT_ACTION_KILL
@@ -120,18 +121,18 @@ static int rest_submission_operate(fst_submission *app, struct submit_worker *wo
                 return r;
         pthread_mutex_lock(&app->submitter->lock);
         submission_set_id(app, app->args.submission);
-        submission_set_state(app, take_answer(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
+        submission_set_state(app, rest_submission_take_answer(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- watching */
+/* ---------------------------------------------------------------------------------------------------------- polling */
 
-/* Under the lock: what a master says of a driver. */
-static void take_status(fst_submission *app, const struct rest_answer *answer)
+/* Under the lock: applies the driver's status. */
+static void rest_submission_take_status(fst_submission *app, const struct rest_answer *answer)
 {
         app->away_since_ms = 0;
-        bool known = take_answer(app, answer);
+        bool known = rest_submission_take_answer(app, answer);
         int state = known ? (int)driver_state_parse(answer->driver_state) : FST_SUBMIT_UNKNOWN;
         app->unknown_times = state == FST_SUBMIT_UNKNOWN ? app->unknown_times + 1 : 0;
         if (state == FST_SUBMIT_FAILED)
@@ -144,8 +145,8 @@ static void take_status(fst_submission *app, const struct rest_answer *answer)
         }
 }
 
-/* Under the lock: nobody has answered. */
-static void take_silence(fst_submission *app, int64_t away_most, struct fst_error *error)
+/* Under the lock: no master replied. */
+static void rest_submission_take_silence(fst_submission *app, int64_t away_most, struct fst_error *error)
 {
         int64_t now = submitter_now_ms();
         submission_set_error(app, error_message(error));
@@ -155,7 +156,7 @@ static void take_silence(fst_submission *app, int64_t away_most, struct fst_erro
                 submission_set_state(app, FST_SUBMIT_LOST);
 }
 
-static void poll_master(fst_submission *app, bool again, struct cluster_client *client)
+static void rest_submission_poll(fst_submission *app, bool again, struct cluster_client *client)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -165,16 +166,16 @@ static void poll_master(fst_submission *app, bool again, struct cluster_client *
         int r = cluster_client_status(client, &place, app->id, &answer, &error);
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0)
-                take_status(app, &answer);
+                rest_submission_take_status(app, &answer);
         else if (r != -ECANCELED)
-                take_silence(app, away, &error);
+                rest_submission_take_silence(app, away, &error);
         if (again && every > 0 && !app->freed && !fst_submit_is_final(app->state))
                 submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
 }
 
-static void kill_driver(fst_submission *app, struct cluster_client *client)
+static void rest_submission_kill(fst_submission *app, struct cluster_client *client)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -183,7 +184,7 @@ static void kill_driver(fst_submission *app, struct cluster_client *client)
         pthread_mutex_lock(&app->submitter->lock);
         if (r != 0)
                 submission_set_error(app, error_message(&error));
-        else if (take_answer(app, &answer))
+        else if (rest_submission_take_answer(app, &answer))
                 submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
@@ -192,12 +193,12 @@ static void kill_driver(fst_submission *app, struct cluster_client *client)
 static void rest_submission_job(fst_submission *app, enum submit_job kind, struct submit_worker *worker)
 {
         if (kind == JOB_KILL)
-                kill_driver(app, client_of(worker));
+                rest_submission_kill(app, rest_submission_client(worker));
         else
-                poll_master(app, kind == JOB_POLL, client_of(worker));
+                rest_submission_poll(app, kind == JOB_POLL, rest_submission_client(worker));
 }
 
-/* --------------------------------------------------------------------------------------------------- for handles */
+/* ------------------------------------------------------------------------------------------ slots that handles call */
 
 static void rest_submission_end(fst_submission *app)
 {

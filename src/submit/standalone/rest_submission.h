@@ -1,4 +1,4 @@
-/* What the library does for drivers that a REST server takes: of standalone masters, and of Mesos dispatchers. */
+/* The submission_class for REST servers: those of standalone masters, and Mesos dispatchers. */
 #pragma once
 
 #include "submit/api/submitter.h"

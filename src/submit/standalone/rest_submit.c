@@ -1,12 +1,12 @@
 /*
- * What spark-submit does with the REST client: submit, --kill, --status; see rest_client.h.
+ * spark-submit over REST: submit, --kill, --status; see rest_client.h.
  *
- * Lines without a time are those that Spark's spark-submit prints itself, the others those of the client's log. Signals
- * end a JVM with the status 128 + N and without a word, and leave the driver alone; so here.
+ * Lines without a time are those that Spark's spark-submit prints itself, the others are those of the client's log. As
+ * with a JVM, a signal ends the process silently with status 128 + N and does not affect the driver.
  *
- * A launcher that started this process (driver/backend/launcher_backend.h) is told the driver's id and states. As
- * Spark's YARN client does, a client with a launcher stays until the driver has ended, whatever waitAppCompletion says;
- * Spark's standalone client tells a launcher nothing. The launcher's Stop kills the driver.
+ * A launcher that started this process (driver/backend/launcher_backend.h) receives the driver's id and states. Like
+ * Spark's YARN client, a client with a launcher stays until the driver's rest_submit_end, whatever waitAppCompletion
+ * says. (Spark's standalone client sends a launcher nothing.) The launcher's Stop kills the driver.
  */
 #include "rest/rest_client.h"
 
@@ -26,21 +26,21 @@
 
 #define COMPONENT "RestSubmissionClient"
 
-#define STOPPED (-1) /* in the place of a signal: the launcher said Stop */
+#define STOPPED (-1) /* in place of a signal: the launcher sent Stop */
 
-static int signalled;                     /* the signal that came; atomic */
-static struct launcher_backend *launcher; /* NULL: nobody has launched this process */
+static int signalled;                     /* the received signal; atomic */
+static struct launcher_backend *launcher; /* NULL: no launcher started this process */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void on_signal(int number)
+static void rest_submit_on_signal(int number)
 {
         __atomic_store_n(&signalled, number, __ATOMIC_RELAXED);
 }
 
-/* A second signal, should the first not be seen, ends the process as usual. */
-static void watch_signals(struct sigaction before[])
+/* If the first signal is not noticed, a second one ends the process as usual. */
+static void rest_submit_watch_signals(struct sigaction before[])
 {
-        struct sigaction watch = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction watch = {.sa_handler = rest_submit_on_signal, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&watch.sa_mask);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
                 sigaction(signals[i], NULL, &before[i]);
@@ -49,19 +49,20 @@ static void watch_signals(struct sigaction before[])
         }
 }
 
-static void on_stop(struct launcher_backend *b, void *context)
+static void rest_submit_on_stop(struct launcher_backend *b, void *context)
 {
         int none = 0;
         __atomic_compare_exchange_n(&signalled, &none, STOPPED, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool stop_asked(void)
+static bool rest_submit_stop_requested(void)
 {
         return __atomic_load_n(&signalled, __ATOMIC_RELAXED) == STOPPED;
 }
 
-/* The master answers nothing more: the signal's status, or the error. */
-static int end(struct rest_client *c, const struct sigaction before[], int r, int *ended, struct fst_error *error)
+/* The master no longer replies: returns the signal's status, or the error. */
+static int rest_submit_end(struct rest_client *c, const struct sigaction before[], int r, int *ended,
+                           struct fst_error *error)
 {
         rest_client_free(c);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
@@ -75,8 +76,8 @@ static int end(struct rest_client *c, const struct sigaction before[], int r, in
         return r;
 }
 
-static int begin(const char *master, const struct strmap *conf, struct sigaction before[], struct rest_client **c,
-                 struct fst_error *error)
+static int rest_submit_begin(const char *master, const struct strmap *conf, struct sigaction before[],
+                             struct rest_client **c, struct fst_error *error)
 {
         const struct fst_conf settings = {.set = *conf};
         int r = log4j2_configure(&settings, getenv("SPARK_CONF_DIR"), error);
@@ -86,43 +87,43 @@ static int begin(const char *master, const struct strmap *conf, struct sigaction
                 rest_client_free(steal(*c));
         if (r < 0)
                 return r;
-        watch_signals(before);
+        rest_submit_watch_signals(before);
         rest_client_set_stopped(*c, &signalled);
         return 0;
 }
 
-static void tell_state(void *context, const struct rest_answer *status)
+static void rest_submit_report_state(void *context, const struct rest_answer *status)
 {
         enum launcher_state state = driver_state_parse(status->driver_state);
         if (state != LAUNCHER_UNKNOWN)
                 launcher_backend_set_state(launcher, state);
 }
 
-/* What the launcher asked for; from here on it is waited for the driver's end again. */
-static int kill_it(struct rest_client *c, const char *id, struct fst_error *error)
+/* Kills the driver at the launcher's request, and keeps waiting for its rest_submit_end. */
+static int rest_submit_kill_driver(struct rest_client *c, const char *id, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         __atomic_store_n(&signalled, 0, __ATOMIC_RELAXED);
         error_deinit(error);
         int r = rest_client_kill(c, id, &answer, error);
         if (r == 0 && answer.success != REST_TRUE)
-                log_warn(COMPONENT, "The driver %s is not killed: %s", id, answer.message ? answer.message : "null");
+                log_warn(COMPONENT, "The driver %s was not killed: %s", id, answer.message ? answer.message : "null");
         return r;
 }
 
-/* The driver's end as the exit status. */
-static int wait_for_end(struct rest_client *c, const char *id, const struct fst_conf *conf, int *status,
-                        struct fst_error *error)
+/* The exit status for the driver's rest_submit_end. */
+static int rest_submit_wait_for_end(struct rest_client *c, const char *id, const struct fst_conf *conf, int *status,
+                                    struct fst_error *error)
 {
-        struct rest_waiting waiting = {.changed = tell_state};
+        struct rest_waiting waiting = {.changed = rest_submit_report_state};
         _cleanup_free_ char *state = NULL;
         int r = conf_get_ms(conf, "spark.firesteel.submit.reportInterval", &waiting.interval_ms, error);
         if (r == 0)
                 r = conf_get_ms(conf, "spark.firesteel.submit.masterTimeout", &waiting.away_ms, error);
         if (r == 0)
                 r = rest_client_wait(c, id, &waiting, &state, error);
-        while (r == -ECANCELED && stop_asked()) {
-                r = kill_it(c, id, error);
+        while (r == -ECANCELED && rest_submit_stop_requested()) {
+                r = rest_submit_kill_driver(c, id, error);
                 if (r == 0)
                         r = rest_client_wait(c, id, &waiting, &state, error);
         }
@@ -139,9 +140,9 @@ static int wait_for_end(struct rest_client *c, const char *id, const struct fst_
         return r;
 }
 
-/* A driver was accepted: from here on nothing makes the caller submit it a second time. */
-static int follow(struct rest_client *c, const struct rest_answer *answer, const struct fst_conf *conf, int *status,
-                  struct fst_error *error)
+/* The driver was accepted. From here on, no error may make the caller submit it again. */
+static int rest_submit_follow(struct rest_client *c, const struct rest_answer *answer, const struct fst_conf *conf,
+                              int *status, struct fst_error *error)
 {
         bool wait = false;
         int r = conf_get_bool(conf, "spark.standalone.submit.waitAppCompletion", &wait, error);
@@ -154,21 +155,22 @@ static int follow(struct rest_client *c, const struct rest_answer *answer, const
                          answer->submission_id);
                 launcher_backend_set_app_id(launcher, answer->submission_id);
                 launcher_backend_set_state(launcher, LAUNCHER_SUBMITTED);
-                wait = wait || launcher_backend_is_connected(launcher) || stop_asked();
+                wait = wait || launcher_backend_is_connected(launcher) || rest_submit_stop_requested();
                 r = rest_client_report(c, answer->submission_id, error);
-                if (r == -ECANCELED && !stop_asked())
+                if (r == -ECANCELED && !rest_submit_stop_requested())
                         return r;
                 if (r != 0 && r != -ECANCELED)
-                        log_error(COMPONENT, "The state of driver %s is not known: %s", answer->submission_id,
+                        log_error(COMPONENT, "The state of driver %s is unknown: %s", answer->submission_id,
                                   error_message(error));
                 error_deinit(error);
         }
         _cleanup_free_ char *json = rest_answer_json(answer);
         log_info(COMPONENT, "Server responded with %s:\n%s", rest_answer_type(answer), json);
-        return wait && answer->submission_id ? wait_for_end(c, answer->submission_id, conf, status, error) : 0;
+        return wait && answer->submission_id ? rest_submit_wait_for_end(c, answer->submission_id, conf, status, error)
+                                             : 0;
 }
 
-static int create(struct rest_client *c, const struct submission *s, int *status, struct fst_error *error)
+static int rest_submit_create(struct rest_client *c, const struct submission *s, int *status, struct fst_error *error)
 {
         const struct fst_conf conf = {.set = s->conf};
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
@@ -186,7 +188,7 @@ static int create(struct rest_client *c, const struct submission *s, int *status
         if (r != 0)
                 return r;
         if (answer.kind == REST_CREATE && answer.success == REST_TRUE)
-                return follow(c, &answer, &conf, status, error);
+                return rest_submit_follow(c, &answer, &conf, status, error);
         if (answer.kind == REST_CREATE)
                 log_error(COMPONENT, "Application submission failed%s%s", answer.message ? ": " : "",
                           answer.message ? answer.message : "");
@@ -209,14 +211,14 @@ int rest_submit(const struct submission *s, int *status, struct fst_error *error
                 return error_set(error, -EINVAL, "'spark.master' must be set.");
         if (standalone)
                 fputs("Running Spark using the REST application submission protocol.\n", stderr);
-        int r = begin(master, &s->conf, before, &c, error);
+        int r = rest_submit_begin(master, &s->conf, before, &c, error);
         if (r < 0)
                 return r;
-        r = launcher_backend_connect(&s->conf, on_stop, NULL, &launcher, error);
-        r = end(c, before, r ? r : create(c, s, &ended, error), &ended, error);
+        r = launcher_backend_connect(&s->conf, rest_submit_on_stop, NULL, &launcher, error);
+        r = rest_submit_end(c, before, r ? r : rest_submit_create(c, s, &ended, error), &ended, error);
         launcher_backend_close(steal(launcher));
         if (r == FST_REST_E_NO_SERVER && !standalone)
-                r = -ENOTCONN; /* there is no other way into Mesos */
+                r = -ENOTCONN; /* Mesos has no other way */
         if (r == FST_REST_E_NO_SERVER) {
                 fprintf(stderr,
                         "Warning: Master endpoint %s was not a REST server. Falling back to legacy submission "
@@ -234,10 +236,10 @@ int rest_kill(const char *master, const char *id, const struct strmap *conf, int
         struct sigaction before[ARRAY_SIZE(signals)];
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct rest_client *c = NULL;
-        int ended = 0, r = begin(master, conf, before, &c, error);
+        int ended = 0, r = rest_submit_begin(master, conf, before, &c, error);
         if (r < 0)
                 return r;
-        r = end(c, before, rest_client_kill(c, id, &answer, error), &ended, error);
+        r = rest_submit_end(c, before, rest_client_kill(c, id, &answer, error), &ended, error);
         if (r != 0)
                 return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
         *status = ended;
@@ -253,10 +255,10 @@ int rest_status(const char *master, const char *id, const struct strmap *conf, i
         struct sigaction before[ARRAY_SIZE(signals)];
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
         struct rest_client *c = NULL;
-        int ended = 0, r = begin(master, conf, before, &c, error);
+        int ended = 0, r = rest_submit_begin(master, conf, before, &c, error);
         if (r < 0)
                 return r;
-        r = end(c, before, rest_client_status(c, id, false, &answer, error), &ended, error);
+        r = rest_submit_end(c, before, rest_client_status(c, id, false, &answer, error), &ended, error);
         if (r == 0)
                 *status = ended;
         if (r == 0 && answer.kind == REST_STATUS && answer.success == REST_FALSE)

@@ -1,5 +1,4 @@
-/* The class of standalone masters: drivers are submitted by REST, or by the legacy gateway where there is no REST
- * server. */
+/* The class of standalone masters. Drivers are submitted over REST, or over the legacy gateway if REST is disabled. */
 #include "rest/rest_client.h"
 #include "standalone/client/standalone_manager.h"
 #include "submit/options/option_table.h"
@@ -33,7 +32,7 @@ static int standalone_add_language(struct preparation *p, struct fst_error *erro
         return 0;
 }
 
-static void add_option(struct preparation *p, const char *option, const char *value)
+static void standalone_add_option(struct preparation *p, const char *option, const char *value)
 {
         if (!value)
                 return;
@@ -41,19 +40,19 @@ static void add_option(struct preparation *p, const char *option, const char *va
         child_command_add(p, value);
 }
 
-/* Over REST every option travels in the configuration; the gateway takes some as arguments. */
+/* Over REST every option travels in the configuration. The gateway takes some as arguments. */
 static int standalone_prepare(struct preparation *p, struct fst_error *error)
 {
         const char *const *value = (const char *const *)p->a->value, *master = submit_arguments_master(p->a);
         if (!text_starts_with(master, scheme))
-                return 0; /* as Spark, which starts nothing */
+                return 0; /* as in Spark, which starts nothing */
         child_command_set_class(p, p->use_rest ? SUBMIT_CLASS_REST : SUBMIT_CLASS_GATEWAY);
         if (!p->use_rest) {
                 if (p->a->supervise)
                         child_command_add(p, "--supervise");
-                add_option(p, "--memory", value[SUBMIT_DRIVER_MEMORY]);
-                add_option(p, "--cores", value[SUBMIT_DRIVER_CORES]);
-                add_option(p, "launch", master);
+                standalone_add_option(p, "--memory", value[SUBMIT_DRIVER_MEMORY]);
+                standalone_add_option(p, "--cores", value[SUBMIT_DRIVER_CORES]);
+                standalone_add_option(p, "launch", master);
         }
         child_command_add(p, p->a->primary_resource);
         child_command_add(p, value[SUBMIT_CLASS]);

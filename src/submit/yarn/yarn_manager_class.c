@@ -1,7 +1,4 @@
-/*
- * The class of YARN: how a submission is prepared, so that --dry-run shows it. Submitting, and an executor manager, are
- * not built.
- */
+/* The class of YARN: prepares submissions, so that --dry-run works. It does not submit, and has no executor manager. */
 #include "submit/options/option_table.h"
 #include "submit/packages/r_packages.h"
 #include "submit/prepare/preparation.h"
@@ -13,7 +10,7 @@
 
 #include <unistd.h>
 
-/* "yarn-cluster" and "yarn-client" are Spark 2's. */
+/* "yarn-cluster" and "yarn-client" belong to Spark 2. */
 static bool yarn_accepts(const char *master, enum submit_compat compat)
 {
         return strcmp(master, "yarn") == 0 ||
@@ -76,18 +73,18 @@ static int yarn_localize(struct preparation *p, struct fst_error *error)
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------------------ languages */
+/* -------------------------------------------------------------------------------------------------------- languages */
 
 /* @name is the directory into which executors unpack the archive. */
-static void add_archive(struct preparation *p, const char *path, const char *name)
+static void yarn_add_archive(struct preparation *p, const char *path, const char *name)
 {
         _cleanup_free_ char *uri = submit_resolve_uri(path, p->compat);
         _cleanup_free_ char *named = mem_printf("%s#%s", uri, name);
         preparation_set(p, SUBMIT_ARCHIVES, file_list_merge(p->a->value[SUBMIT_ARCHIVES], named));
 }
 
-/* SparkR itself, and the packages built from jars, travel as archives that YARN unpacks. */
-static int add_r_archives(struct preparation *p, struct fst_error *error)
+/* SparkR and the packages built from jars travel as archives that YARN unpacks. */
+static int yarn_add_r_archives(struct preparation *p, struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME");
         if (!home)
@@ -95,14 +92,14 @@ static int add_r_archives(struct preparation *p, struct fst_error *error)
         _cleanup_free_ char *path = mem_printf("%s/R/lib/" R_SPARKR_ARCHIVE, home);
         if (access(path, F_OK) < 0)
                 return error_set(error, -ENOENT, R_SPARKR_ARCHIVE " does not exist for R application in YARN mode.");
-        add_archive(p, path, "sparkr");
+        yarn_add_archive(p, path, "sparkr");
         if (!p->s->r_library)
                 return 0;
         _cleanup_free_ char *packages = NULL;
         int r = r_packages_zip(p->s->r_library, R_PACKAGES_ARCHIVE, &packages, error);
         if (r < 0)
                 return error_wrap(error, r, "Failed to zip all the built R packages");
-        add_archive(p, packages, "rpkg");
+        yarn_add_archive(p, packages, "rpkg");
         return 0;
 }
 
@@ -112,22 +109,22 @@ static int yarn_add_language(struct preparation *p, struct fst_error *error)
                 strmap_set(&p->s->conf, "spark.yarn.isPython", "true");
         if (p->language != LANGUAGE_R)
                 return 0;
-        int r = add_r_archives(p, error);
+        int r = yarn_add_r_archives(p, error);
         if (r == 0 && p->s->cluster_mode)
                 preparation_set(p, SUBMIT_FILES, file_list_merge(p->a->value[SUBMIT_FILES], p->a->primary_resource));
         return r;
 }
 
-/* ---------------------------------------------------------------------------------------------------- cluster mode */
+/* ----------------------------------------------------------------------------------------------------- cluster mode */
 
 /* The last component of a path or URI. */
-static const char *yarn_manager_class_last_component(const char *path)
+static const char *yarn_last_component(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
 }
 
-static void add_client_arguments(struct preparation *p)
+static void yarn_add_client_arguments(struct preparation *p)
 {
         const char *resource = p->a->primary_resource;
         if (p->language == LANGUAGE_PYTHON) {
@@ -137,7 +134,7 @@ static void add_client_arguments(struct preparation *p)
                 child_command_add(p, SUBMIT_CLASS_PYTHON_RUNNER);
         } else if (p->language == LANGUAGE_R) {
                 child_command_add(p, "--primary-r-file");
-                child_command_add(p, yarn_manager_class_last_component(resource));
+                child_command_add(p, yarn_last_component(resource));
                 child_command_add(p, "--class");
                 child_command_add(p, SUBMIT_CLASS_R_RUNNER);
         } else {
@@ -157,12 +154,12 @@ static int yarn_prepare(struct preparation *p, struct fst_error *error)
                 vec_push(&p->s->messages,
                          mem_strdup("SparkConnectServer is starting in cluster deploy mode. Use `yarn "
                                     "application -kill` command or YARN client API to stop the server."));
-        /* YARN's client runs in this process and may need what the application brings. */
+        /* YARN's client runs in this process and may need the application's jars. */
         if (submit_is_user_jar(p->a->primary_resource, p->compat))
                 vec_push(&p->s->classpath, mem_strdup(p->a->primary_resource));
         child_command_add_classpath(p, p->a->value[SUBMIT_JARS]);
         child_command_set_class(p, SUBMIT_CLASS_YARN);
-        add_client_arguments(p);
+        yarn_add_client_arguments(p);
         return 0;
 }
 
