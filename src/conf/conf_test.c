@@ -225,7 +225,8 @@ static void a_value_that_cannot_be_read_names_key_value_and_unit(void **state)
                        "spark.driver.memory (a number without unit counts in MiB): Size must be specified as");
         assert_refused(conf_get_int(&conf, "spark.cores.max", &number, &error), &error, "spark.cores.max is not set");
         assert_int_equal(number, 42);
-        assert_true(yes && fraction == 4.2);
+        assert_true(yes);
+        assert_true(fraction == 4.2);
 }
 
 static void references_are_replaced(void **state)
@@ -306,7 +307,8 @@ static void asking_for_what_is_not_in_the_table_is_a_bug(void **state)
                 }
                 int status;
                 assert_int_equal(waitpid(child, &status, 0), child);
-                assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+                assert_true(WIFSIGNALED(status));
+                assert_true(WTERMSIG(status) == SIGABRT);
         }
 }
 

@@ -62,7 +62,9 @@ static void every_default_can_be_read(void **state)
                 struct key key, other;
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 key_at(i, &key);
-                assert_true(*key.doc && *key.since && *key_type_name(key.type));
+                assert_true(*key.doc);
+                assert_true(*key.since);
+                assert_true(*key_type_name(key.type));
                 assert_true((key.unit != UNIT_NONE) == (key.type == KEY_BYTES || key.type == KEY_TIME));
                 assert_true(!key.value || !key.same_as);
                 if (key.same_as && (!key_find(key.same_as, &other) || other.type != key.type))
@@ -85,7 +87,8 @@ static void older_spellings_are_not_rows_and_are_deprecated(void **state)
                 key_at(i, &key);
                 for (const char *p = key.old; *p;) {
                         size_t n = strcspn(p, " ");
-                        assert_true(n > 0 && n < sizeof(old));
+                        assert_true(n > 0);
+                        assert_true(n < sizeof(old));
                         memcpy(old, p, n);
                         old[n] = '\0';
                         p += n + (p[n] == ' ');
@@ -107,9 +110,12 @@ static void test_reason_stands_exactly_where_nothing_reads_the_key(void **state)
                 if (strchr(key.reason, '\n'))
                         fail_msg("%s: a reason is one line", key.name);
         }
-        assert_true(key_find("spark.serializer", &key) && key.status == KEY_JVM_ONLY);
-        assert_true(key_find("spark.shuffle.push.enabled", &key) && key.status == KEY_NOT_IMPLEMENTED);
-        assert_true(key_find("spark.local.dir", &key) && key.status == KEY_USED);
+        assert_true(key_find("spark.serializer", &key));
+        assert_true(key.status == KEY_JVM_ONLY);
+        assert_true(key_find("spark.shuffle.push.enabled", &key));
+        assert_true(key.status == KEY_NOT_IMPLEMENTED);
+        assert_true(key_find("spark.local.dir", &key));
+        assert_true(key.status == KEY_USED);
 }
 
 /* Runs the warnings of @keys with stderr in a file and returns what was logged; the caller frees it. */
@@ -119,7 +125,9 @@ static char *logged_warnings(const char *const *keys, size_t n)
         char text[4096] = "";
         fflush(stderr);
         int saved = dup(STDERR_FILENO);
-        assert_true(file && saved >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+        assert_true(file);
+        assert_true(saved >= 0);
+        assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
         for (size_t i = 0; i < n; i++)
                 key_warn_unused(keys[i]);
         fflush(stderr);

@@ -80,7 +80,8 @@ static void read_split(struct text_reader *r, const struct input_split *split, u
                         break;
                 assert_true(n <= max);
                 for (uint32_t i = 0; i < n; i++) {
-                        assert_true(lines[i].data >= stable && lines[i].data + lines[i].len <= stable + stable_size);
+                        assert_true(lines[i].data >= stable);
+                        assert_true(lines[i].data + lines[i].len <= stable + stable_size);
                         for (size_t k = 0; k < TEXT_READER_SLACK; k++)
                                 sum += (unsigned char)lines[i].data[lines[i].len + k];
                         buf_append(out, lines[i].data, lines[i].len);
@@ -213,9 +214,12 @@ static void test_sample(void **state)
                 }
                 total += n;
         }
-        assert_true(first >= 100001 && first < 100010);
-        assert_true(last > 175000 && last <= 190910);
-        assert_true(total * 11 > 90000 && total * 11 < 140000);
+        assert_true(first >= 100001);
+        assert_true(first < 100010);
+        assert_true(last > 175000);
+        assert_true(last <= 190910);
+        assert_true(total * 11 > 90000);
+        assert_true(total * 11 < 140000);
         assert_true(text_reader_bytes(r) < 300000);
         text_reader_free(r);
 }

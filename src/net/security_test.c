@@ -188,7 +188,8 @@ static void let_in(const struct security *client, const struct security *server)
         meet(client, server, &a, &b);
         if (a.result < 0 || b.result < 0)
                 fail_msg("%s / %s", error_message(&a.error), error_message(&b.error));
-        assert_true(channel_ready(a.ch) && channel_ready(b.ch));
+        assert_true(channel_ready(a.ch));
+        assert_true(channel_ready(b.ch));
         talk(&a, &b);
         channel_free(steal(a.ch));
         assert_int_equal(channel_read_some(b.ch, &(char){0}, 1, SECOND, NULL, NULL), 0); /* it said goodbye */

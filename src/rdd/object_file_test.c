@@ -77,8 +77,8 @@ static int read_pairs(uint64_t start, uint64_t length, int64_t first, uint32_t m
                         assert_int_equal(batch.key.i64[i], at);
                         assert_int_equal(batch.value.bytes[i].len, at % most);
                         const char *data = batch.value.bytes[i].data;
-                        assert_true(data >= (const char *)stable &&
-                                    data + batch.value.bytes[i].len <= (const char *)stable + size);
+                        assert_true(data >= (const char *)stable);
+                        assert_true(data + batch.value.bytes[i].len <= (const char *)stable + size);
                         (*rows)++;
                 }
         object_reader_free(r);
@@ -199,7 +199,8 @@ static void what_is_damaged_is_told(void **state)
         FILE *f = fopen(local, "r");
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
-        assert_true(size > 1000 && size < sizeof(bytes));
+        assert_true(size > 1000);
+        assert_true(size < sizeof(bytes));
         /* A byte anywhere. */
         for (size_t at = 0; at < size; at += at < 120 || at > size - 120 ? 1 : 61) {
                 bytes[at] ^= 0x40;

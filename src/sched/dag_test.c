@@ -543,7 +543,8 @@ static void cancelling_a_job_kills_its_tasks(void **state)
         assert_int_equal(sched_cancel_job(f.s, 77, NULL, f.now), 0);
         fix_expect(&f, "start 0\nsubmit 0.0\nfailed 0.0\njob 0 cancelled\n");
         assert_string_equal(buf_text(&f.message), "Job 0 cancelled");
-        assert_true(f.tasks.data[0].killed && f.tasks.data[1].killed);
+        assert_true(f.tasks.data[0].killed);
+        assert_true(f.tasks.data[1].killed);
         assert_int_equal(f.jobs_removed, 0);
         fix_drain(&f);
         assert_int_equal(f.tasks.len, 2);

@@ -264,7 +264,8 @@ static void test_indexes_leave_the_cache(void **state)
         start(&s, 0);
         read_everything(&s);
         struct shuffle_service_counters c = shuffle_service_counters(s.service);
-        assert_true(c.cached > 0 && c.cached < 24);
+        assert_true(c.cached > 0);
+        assert_true(c.cached < 24);
         assert_true(c.cached_bytes <= 2048);
         served_deinit(&s);
 }

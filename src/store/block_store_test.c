@@ -358,7 +358,8 @@ static void the_least_recently_used_of_other_rdds_goes(void **state)
         assert_int_equal(get(1, 0), MIB_ROWS); /* used: 2, 3, 1 */
         struct block *held = block_store_find(store, (struct block_id){3, 0});
         put(4, 0, FST_STORAGE_MEMORY_ONLY, 2 * MIB_ROWS);
-        assert_true(status(2, 0).disk_bytes > 0 && status(2, 0).memory_bytes == 0);
+        assert_true(status(2, 0).disk_bytes > 0);
+        assert_true(status(2, 0).memory_bytes == 0);
         assert_int_equal(get(2, 0), MIB_ROWS);
         /* Blocks of the same RDD and those being read stay, so the next one has only (1, 0) to take from. */
         struct block_id id = {4, 1};

@@ -294,7 +294,8 @@ static void a_full_disk_keeps_what_was_written(void **state)
                         break;
         }
         assert_int_equal(r, -EFBIG);
-        assert_true(good >= 3 && good < N);
+        assert_true(good >= 3);
+        assert_true(good < N);
         assert_non_null(strstr(error_message(&error), "spark.local.dir"));
         for (int i = 0; i < good; i++)
                 read_one(spill, &w[i]);

@@ -109,19 +109,27 @@ static void decimals(void **state)
                 if (fst_parse_f64(fst_bytes_of(bad[i]), &x) || x != 5)
                         fail_msg("\"%s\" is no number, not %a", bad[i], x);
         }
-        assert_true(fst_parse_f64(fst_bytes_of("NaN"), &x) && isnan(x));
-        assert_true(fst_parse_f64(fst_bytes_of("Infinity"), &x) && x == INFINITY);
-        assert_true(fst_parse_f64(fst_bytes_of("-Infinity"), &x) && x == -INFINITY);
-        assert_true(fst_parse_f64((fst_bytes){"1.25", 3}, &x) && x == 1.2);
+        assert_true(fst_parse_f64(fst_bytes_of("NaN"), &x));
+        assert_true(isnan(x));
+        assert_true(fst_parse_f64(fst_bytes_of("Infinity"), &x));
+        assert_true(x == INFINITY);
+        assert_true(fst_parse_f64(fst_bytes_of("-Infinity"), &x));
+        assert_true(x == -INFINITY);
+        assert_true(fst_parse_f64((fst_bytes){"1.25", 3}, &x));
+        assert_true(x == 1.2);
 }
 
 static void several(void **state)
 {
         double x[3] = {7, 7, 7};
         assert_int_equal(fst_parse_f64s(fst_bytes_of(" 1  -2.5 "), x, 3), 2);
-        assert_true(x[0] == 1 && x[1] == -2.5 && x[2] == 7);
+        assert_true(x[0] == 1);
+        assert_true(x[1] == -2.5);
+        assert_true(x[2] == 7);
         assert_int_equal(fst_parse_f64s(fst_bytes_of("3 4 5"), x, 3), 3);
-        assert_true(x[0] == 3 && x[1] == 4 && x[2] == 5);
+        assert_true(x[0] == 3);
+        assert_true(x[1] == 4);
+        assert_true(x[2] == 5);
         assert_int_equal(fst_parse_f64s(fst_bytes_of("6 7 8 9"), x, 3), -1);
         assert_int_equal(fst_parse_f64s(fst_bytes_of("6 x"), x, 3), -1);
         assert_int_equal(fst_parse_f64s(fst_bytes_of("  "), x, 3), 0);

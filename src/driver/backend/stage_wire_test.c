@@ -209,7 +209,9 @@ static void map_stages_look_like_this(void **state)
         assert_int_equal(b->order, FST_DESCENDING);
         assert_int_equal(work->shuffled->shuffle.id, sorted->shuffle.id);
         const fst_bytes *rows = work->final->parallelize.data;
-        assert_true(fst_bytes_equal(rows[0], data[0]) && rows[1].len == 0 && fst_bytes_equal(rows[2], data[2]));
+        assert_true(fst_bytes_equal(rows[0], data[0]));
+        assert_true(rows[1].len == 0);
+        assert_true(fst_bytes_equal(rows[2], data[2]));
         stage_work_unref(work);
 }
 
@@ -280,7 +282,9 @@ static void text_splits_stay_small(void **state)
         for (int i = 0; i < FILES * EACH; i++) {
                 const struct input_split *a = &text->text.splits.data[i], *b = &work->final->text.splits.data[i];
                 assert_string_equal(a->path, b->path);
-                assert_true(a->start == b->start && a->length == b->length && a->codec == b->codec);
+                assert_true(a->start == b->start);
+                assert_true(a->length == b->length);
+                assert_true(a->codec == b->codec);
         }
         stage_work_unref(work);
 }
@@ -656,7 +660,9 @@ static void values_come_back(void **state)
         result.data = value;
         results_round_trip(&action.action, &result, "0101616263", &back);
         value = back.data;
-        assert_true(value->present && value->size == 3 && memcmp(value->data, "abc", 3) == 0);
+        assert_true(value->present);
+        assert_true(value->size == 3);
+        assert_true(memcmp(value->data, "abc", 3) == 0);
         reduce_action_class.discard(&action.action, &back);
 }
 
@@ -698,7 +704,8 @@ static void keys_come_back(void **state)
         results_round_trip(&action.action, &result, "01000000000000f83f040000006b69776900000000", &back);
         d = back.data;
         assert_int_equal(d->n, 2);
-        assert_true(d->keys[0].weight == 1.5 && fst_bytes_equal(d->keys[0].bytes, fst_bytes_of("kiwi")));
+        assert_true(d->keys[0].weight == 1.5);
+        assert_true(fst_bytes_equal(d->keys[0].bytes, fst_bytes_of("kiwi")));
         assert_int_equal(d->keys[0].prefix >> 32, 0x6b697769);
         drawn_free(d);
 }
@@ -761,7 +768,8 @@ static void a_typical_stage_takes_microseconds(void **state)
         double decoded = microseconds();
         print_message("%zu bytes, encoded in %.1f us, decoded in %.1f us\n", bytes.len, (encoded - start) / ROUNDS,
                       (decoded - encoded) / ROUNDS);
-        assert_true(encoded - start < 500.0 * ROUNDS && decoded - encoded < 500.0 * ROUNDS);
+        assert_true(encoded - start < 500.0 * ROUNDS);
+        assert_true(decoded - encoded < 500.0 * ROUNDS);
 }
 
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -67,7 +67,8 @@ static void nobody_answers_any_more(void **state)
         unpersist_waits_free(waits);
         pthread_join(thread, NULL);
         pthread_join(other, NULL);
-        assert_true(atomic_load(&w.over) && atomic_load(&second.over));
+        assert_true(atomic_load(&w.over));
+        assert_true(atomic_load(&second.over));
 }
 
 int main(void)

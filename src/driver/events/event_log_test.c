@@ -427,7 +427,10 @@ static void configuration_decides(void **state)
         assert_int_equal(o.file.codec, EVENT_CODEC_ZSTD);
         assert_int_equal(o.file.max_file_size, 128 << 20);
         assert_int_equal(o.file.buffer_size, 100 << 10);
-        assert_true(o.file.rolling && o.accumulables && !o.block_updates && !o.file.overwrite);
+        assert_true(o.file.rolling);
+        assert_true(o.accumulables);
+        assert_true(!o.block_updates);
+        assert_true(!o.file.overwrite);
         free((char *)o.file.dir);
         conf_set(&conf, "spark.eventLog.compression.codec", "lz4");
         conf_set(&conf, "spark.eventLog.rolling.enabled", "false");

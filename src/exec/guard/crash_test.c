@@ -118,7 +118,8 @@ static void an_access_names_task_function_and_address(void **state)
         int status = report_of(touch_null, true, report);
         assert_begins(report, TASK "SIGSEGV, invalid memory access at address 0x0");
         assert_non_null(strstr(report, ". This is the hint\n"));
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGSEGV);
 }
 
 static void every_deadly_signal_is_reported(void **state)
@@ -126,14 +127,17 @@ static void every_deadly_signal_is_reported(void **state)
         char report[1024];
         int status = report_of(abort, true, report);
         assert_begins(report, TASK "SIGABRT, abort() was called");
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGABRT);
         status = report_of(send_segv, true, report);
         assert_begins(report, TASK "SIGSEGV, sent by process ");
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGSEGV);
 #ifdef __x86_64__
         status = report_of(divide, true, report);
         assert_begins(report, TASK "SIGFPE, division by zero");
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGFPE);
 #endif
 }
 
@@ -142,10 +146,12 @@ static void a_full_stack_is_reported_on_every_thread(void **state)
         char report[1024];
         int status = report_of(fill_stack, true, report);
         assert_begins(report, TASK "SIGSEGV, the stack is full");
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGSEGV);
         status = report_of(fill_stack_elsewhere, false, report);
         assert_begins(report, TASK "SIGSEGV, the stack is full");
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+        assert_true(WIFSIGNALED(status));
+        assert_true(WTERMSIG(status) == SIGSEGV);
 }
 
 static void exit_in_a_task_is_a_crash(void **state)
@@ -153,10 +159,12 @@ static void exit_in_a_task_is_a_crash(void **state)
         char report[1024];
         int status = report_of(exit_well, true, report);
         assert_begins(report, TASK "it called exit(0). This is the hint\n");
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CRASH_EXIT_CODE);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) == CRASH_EXIT_CODE);
         status = report_of(exit_badly, true, report);
         assert_begins(report, TASK "it called exit(3)");
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) == 3);
 }
 
 static void outside_of_tasks_exit_is_an_end(void **state)
@@ -164,7 +172,8 @@ static void outside_of_tasks_exit_is_an_end(void **state)
         char report[1024];
         int status = report_of(exit_badly, false, report);
         assert_string_equal(report, "");
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) == 3);
         report_of(touch_null, false, report);
         assert_begins(report, "ERROR Executor: this process, outside of all tasks, crashed: SIGSEGV");
 }

@@ -317,7 +317,8 @@ static void counts_in_a_worker(void **state)
         for (int i = 0; i < 8; i++) {
                 assert_int_equal(counted(run, i), 100);
                 assert_true(run->tasks[i].is_encoded);
-                assert_true(run->tasks[i].run_ns > 0 && run->tasks[i].start_ms > 0);
+                assert_true(run->tasks[i].run_ns > 0);
+                assert_true(run->tasks[i].start_ms > 0);
         }
         run_free(run);
         run = run_all(w, numbers(w, 256), 256); /* another stage, as many tasks as there can be */
@@ -461,7 +462,8 @@ static void a_flag_is_enough_for_the_polite(void **state)
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &before);
-        assert_true(before.worker_pid > 0 && before.memory > 0);
+        assert_true(before.worker_pid > 0);
+        assert_true(before.memory > 0);
         slot_kill(w->slot, run->tasks[0].info.id, false);
         run = wait_for(w);
         assert_int_equal(run->tasks[0].state, OUTCOME_KILLED);
@@ -660,7 +662,8 @@ static pid_t start_executor(pid_t pids[static 2])
         close(ends[1]);
         assert_int_equal(read(ends[0], pids, 2 * sizeof(pid_t)), 2 * sizeof(pid_t));
         close(ends[0]);
-        assert_true(alive(pids[0]) && alive(pids[1]));
+        assert_true(alive(pids[0]));
+        assert_true(alive(pids[1]));
         return executor;
 }
 

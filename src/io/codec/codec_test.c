@@ -136,7 +136,8 @@ static void pack(enum codec_kind kind, const char *data, size_t size, struct buf
                 LZ4F_preferences_t p = {.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled};
                 n = LZ4F_compressFrame(to, room, data, size, &p);
         }
-        assert_true(n > 0 && n <= room);
+        assert_true(n > 0);
+        assert_true(n <= room);
         out->len += n;
 }
 
@@ -371,7 +372,8 @@ static void test_reader(void **state)
                 while (text_reader_next(r, lines, 500, &n, NULL, NULL, &error) == 0 && n > 0)
                         for (uint32_t i = 0; i < n; i++)
                                 bytes += lines[i].len + 1;
-                assert_true(bytes >= 20000 && bytes < 20200);
+                assert_true(bytes >= 20000);
+                assert_true(bytes < 20200);
 
                 write_file(packed.data, packed.len / 2);
                 int status = 0;

@@ -50,7 +50,9 @@ static void parts_are_found(void **state)
         }
         struct uri u;
         assert_true(uri_parse("local:x.jar", &u));
-        assert_true(u.opaque && uri_has_scheme(&u, "local") && !u.path.text);
+        assert_true(u.opaque);
+        assert_true(uri_has_scheme(&u, "local"));
+        assert_true(!u.path.text);
         assert_false(uri_has_scheme(&u, "loca"));
 }
 

@@ -48,7 +48,8 @@ static void assert_fails(const char *text, const char *context, const char *mess
 {
         struct kube_config untouched = {.insecure = true};
         assert_true(kube_config_parse(text, strlen(text), "/etc/kube", context, &untouched, &error) < 0);
-        assert_true(untouched.insecure && !untouched.server);
+        assert_true(untouched.insecure);
+        assert_true(!untouched.server);
         if (!strstr(error_message(&error), message))
                 fail_msg("%s", error_message(&error));
 }
@@ -83,7 +84,8 @@ static void contexts(void **state)
         parse(TWO, "two");
         assert_string_equal(config.ca_data, "PEM!");
         assert_null(config.ca_file);
-        assert_true(config.insecure && config.namespace_is_default);
+        assert_true(config.insecure);
+        assert_true(config.namespace_is_default);
         assert_string_equal(config.namespace, "default");
         assert_string_equal(config.tls_server_name, "api.b");
         assert_string_equal(config.proxy_url, "http://proxy:3128");

@@ -137,7 +137,9 @@ static void everything_of_use_is_kept_in_one_block(void **state)
         assert_string_equal(s->containers[0].reason, "OOMKilled");
         assert_string_equal(s->containers[0].finished, "f");
         assert_int_equal(s->exit_code, 137);
-        assert_true(s->ended && !s->leaving && !s->inactive);
+        assert_true(s->ended);
+        assert_true(!s->leaving);
+        assert_true(!s->inactive);
         assert_null(s->waiting);
 
         struct pod_state *gone = pod_state_deleted(s);

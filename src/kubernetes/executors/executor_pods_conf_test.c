@@ -41,7 +41,9 @@ static void nothing_set_is_sparks_default(void **state)
         assert_int_equal(c.allocation.idle_timeout, 60000);
         assert_int_equal(c.allocation.max_pending, INT32_MAX);
         assert_int_equal(c.allocation.recovery, -1);
-        assert_true(c.allocation.delete_executors && c.lifecycle.delete_executors && c.lifecycle.rules.check_all);
+        assert_true(c.allocation.delete_executors);
+        assert_true(c.lifecycle.delete_executors);
+        assert_true(c.lifecycle.rules.check_all);
         assert_false(c.allocation.wait_for_driver || c.allocation.reuse_claims || c.allocation.wait_for_claims);
         assert_int_equal(c.allocation.max_claims, 2);
         assert_int_equal(c.lifecycle.max_failures, 3);

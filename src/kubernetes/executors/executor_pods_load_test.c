@@ -19,8 +19,9 @@ static int64_t now = 1000;
 static void run(void)
 {
         for (const struct pod_action *action; (action = executor_pods_next_action(&p));) {
-                assert_true(action->kind != POD_ACTION_DELETE_MANY && action->kind != POD_ACTION_LABEL_INACTIVE &&
-                            action->kind != POD_ACTION_STOP_APPLICATION);
+                assert_true(action->kind != POD_ACTION_DELETE_MANY);
+                assert_true(action->kind != POD_ACTION_LABEL_INACTIVE);
+                assert_true(action->kind != POD_ACTION_STOP_APPLICATION);
                 asked += action->kind == POD_ACTION_CREATE;
                 removed += action->kind == POD_ACTION_REMOVE_EXECUTOR;
         }

@@ -305,7 +305,9 @@ static void number_keys(void **state)
         assert_int_equal(next_one(&f, &out), 0);
         uint64_t hashes[7];
         hash_keys(&batch, hashes);
-        assert_true(hashes[0] == hashes[1] && hashes[3] == hashes[4] && hashes[0] != hashes[2]);
+        assert_true(hashes[0] == hashes[1]);
+        assert_true(hashes[3] == hashes[4]);
+        assert_true(hashes[0] != hashes[2]);
         fixture_deinit(&f);
 
         int64_t numbers[] = {INT64_MIN, 0, -1, INT64_MIN, 0, 0};
@@ -415,7 +417,9 @@ static void combines_fixed(void **state)
         for (int i = 0; i < 10; i++) {
                 const struct point *p = (const struct point *)out.value.fixed + i;
                 int key = out.key.fixed[20 * i + 19];
-                assert_true(p->n == 100 && p->x == 100 * key + 10 * 4950 && p->y == -p->x);
+                assert_true(p->n == 100);
+                assert_true(p->x == 100 * key + 10 * 4950);
+                assert_true(p->y == -p->x);
         }
         assert_int_equal(next_one(&f, &out), 0);
 
@@ -574,7 +578,8 @@ static void keys_at_the_edge(void **state)
                 assert_memory_equal(&got, &key, sizeof(key));
         }
         struct short_key none = key_load(NULL, 0);
-        assert_true(none.lo == 0 && none.hi == 0);
+        assert_true(none.lo == 0);
+        assert_true(none.hi == 0);
 }
 
 /*
@@ -596,8 +601,10 @@ static void hashes_well(void **state)
                         double chi = 0;
                         for (int i = 0; i < 4096; i++)
                                 chi += pow((double)bins[b][i] - KEYS / 4096.0, 2) / (KEYS / 4096.0);
-                        if (shift <= 48) /* beyond, fewer bits of i are left than bins */
-                                assert_true(chi > 4095 - 7 * 90.5 && chi < 4095 + 7 * 90.5);
+                        if (shift <= 48) { /* beyond, fewer bits of i are left than bins */
+                                assert_true(chi > 4095 - 7 * 90.5);
+                                assert_true(chi < 4095 + 7 * 90.5);
+                        }
                 }
         }
         for (int bit = 0; bit < 128; bit++) {
@@ -610,7 +617,8 @@ static void hashes_well(void **state)
                                 other.hi ^= 1ull << (bit - 64);
                         flips += (uint64_t)__builtin_popcountll(key_hash_short(key, 16) ^ key_hash_short(other, 16));
                 }
-                assert_true(flips > 31000 && flips < 33000);
+                assert_true(flips > 31000);
+                assert_true(flips < 33000);
         }
 }
 

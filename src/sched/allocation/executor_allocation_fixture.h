@@ -37,7 +37,8 @@ static inline bool request_total(void *owner, const struct executor_request *req
         struct bench *b = owner;
 
         b->requests++;
-        assert_true(n > 0 && requests[0].profile == 0);
+        assert_true(n > 0);
+        assert_true(requests[0].profile == 0);
         if (!b->unreachable)
                 b->target = requests[0].target;
         return !b->unreachable;

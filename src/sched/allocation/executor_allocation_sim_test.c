@@ -685,10 +685,20 @@ static void random_worlds_keep_their_rules(void **state)
                 play(seed);
         if (n_seeds < 150)
                 return;
-        assert_true(seen.grown > 100 && seen.shrunk > 100 && seen.given_back > 100 && seen.decommissioned > 100);
-        assert_true(seen.crashed > 100 && seen.speculated > 100 && seen.failed > 100 && seen.refused > 100);
-        assert_true(seen.unreached > 20 && seen.reused_shuffles > 100 && seen.unschedulable > 100 && seen.resets > 20);
-        assert_true(seen.kept_for_shuffle > 100 && seen.kept_for_blocks > 100);
+        assert_true(seen.grown > 100);
+        assert_true(seen.shrunk > 100);
+        assert_true(seen.given_back > 100);
+        assert_true(seen.decommissioned > 100);
+        assert_true(seen.crashed > 100);
+        assert_true(seen.speculated > 100);
+        assert_true(seen.failed > 100);
+        assert_true(seen.refused > 100);
+        assert_true(seen.unreached > 20);
+        assert_true(seen.reused_shuffles > 100);
+        assert_true(seen.unschedulable > 100);
+        assert_true(seen.resets > 20);
+        assert_true(seen.kept_for_shuffle > 100);
+        assert_true(seen.kept_for_blocks > 100);
         assert_true(seen.saved_ticks > seen.ticks / 10);
 }
 

@@ -560,12 +560,20 @@ static void whatever_happens_the_invariants_hold(void **state)
                 return;
         for (int i = 0; i < 3; i++)
                 assert_true(seen.results[i] > 100);
-        assert_true(seen.exhausted > 20 && seen.zombie_successes > 0 && seen.resubmitted_stages > 100);
+        assert_true(seen.exhausted > 20);
+        assert_true(seen.zombie_successes > 0);
+        assert_true(seen.resubmitted_stages > 100);
         for (int i = 0; i < LOCALITY_LEVELS; i++)
                 assert_true(i == LOCALITY_NO_PREF || seen.levels[i] > 100);
-        assert_true(seen.speculative > 100 && seen.excluded > 100 && seen.nowhere > 20 && seen.gangs > 100);
+        assert_true(seen.speculative > 100);
+        assert_true(seen.excluded > 100);
+        assert_true(seen.nowhere > 20);
+        assert_true(seen.gangs > 100);
         assert_true(seen.resets > 20);
-        assert_true(seen.fetch_failures > 100 && seen.lost_tasks > 100 && seen.kills > 100 && seen.long_runs > 100);
+        assert_true(seen.fetch_failures > 100);
+        assert_true(seen.lost_tasks > 100);
+        assert_true(seen.kills > 100);
+        assert_true(seen.long_runs > 100);
 }
 
 int main(int argc, char **argv)

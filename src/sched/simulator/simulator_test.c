@@ -48,14 +48,29 @@ static void whatever_happens_the_invariants_hold(void **state)
         /* it tests nothing any more where nothing of a kind happened */
         for (int i = 0; i < 3; i++)
                 assert_true(sum.jobs[i] > 200);
-        assert_true(sum.exhausted > 50 && sum.late_accepted > 20 && sum.stages_again > 500);
-        assert_true(sum.fetch_failures > 500 && sum.lost_tasks > 500 && sum.kills > 500 && sum.long_runs > 500);
-        assert_true(sum.executors_lost > 500 && sum.executors_disabled > 100 && sum.retries > 500);
-        assert_true(sum.speculative > 500 && sum.excluded > 500 && sum.unschedulable > 100 && sum.resets > 20);
-        assert_true(sum.gangs > 500 && sum.commits > 500 && sum.commits_denied > 50 && sum.commits_void > 50);
+        assert_true(sum.exhausted > 50);
+        assert_true(sum.late_accepted > 20);
+        assert_true(sum.stages_again > 500);
+        assert_true(sum.fetch_failures > 500);
+        assert_true(sum.lost_tasks > 500);
+        assert_true(sum.kills > 500);
+        assert_true(sum.long_runs > 500);
+        assert_true(sum.executors_lost > 500);
+        assert_true(sum.executors_disabled > 100);
+        assert_true(sum.retries > 500);
+        assert_true(sum.speculative > 500);
+        assert_true(sum.excluded > 500);
+        assert_true(sum.unschedulable > 100);
+        assert_true(sum.resets > 20);
+        assert_true(sum.gangs > 500);
+        assert_true(sum.commits > 500);
+        assert_true(sum.commits_denied > 50);
+        assert_true(sum.commits_void > 50);
         for (int i = 0; i < LOCALITY_LEVELS; i++)
                 assert_true(i == LOCALITY_NO_PREF || sum.levels[i] > 500);
-        assert_true(sum.messages_lost > 50 && sum.messages_late > 50 && sum.messages_twice > 50);
+        assert_true(sum.messages_lost > 50);
+        assert_true(sum.messages_late > 50);
+        assert_true(sum.messages_twice > 50);
 }
 
 static void a_large_world_ends_with_faults_of_every_kind(void **state)
@@ -77,7 +92,8 @@ static void a_large_world_ends_with_faults_of_every_kind(void **state)
         assert_int_equal(simulator_run(&options, &report, &error), 0);
         assert_int_equal(report.jobs[JOB_SUCCEEDED] + report.jobs[JOB_FAILED], 4);
         assert_true(report.placements >= 20000 || report.jobs[JOB_FAILED] > 0);
-        assert_true(report.executors_lost > 0 && report.failures > 0);
+        assert_true(report.executors_lost > 0);
+        assert_true(report.failures > 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ traces */

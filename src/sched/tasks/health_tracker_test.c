@@ -102,8 +102,10 @@ static void executors_and_hosts_are_excluded_from_a_stage(void **state)
                 assert_int_equal(f.tasks.data[i].executor, 2);
         assert_int_equal(f.result, JOB_SUCCEEDED);
         /* the stage succeeded: what failed was the executors' fault */
-        assert_true(sched_executor_excluded(f.s, 0) && sched_executor_excluded(f.s, 1));
-        assert_true(sched_host_excluded(f.s, "h1") && !sched_host_excluded(f.s, "h5"));
+        assert_true(sched_executor_excluded(f.s, 0));
+        assert_true(sched_executor_excluded(f.s, 1));
+        assert_true(sched_host_excluded(f.s, "h1"));
+        assert_true(!sched_host_excluded(f.s, "h5"));
         assert_int_equal(sched_slots(f.s), 1);
         fix_tick(&f);
         assert_int_equal(world.lifted, 3);

@@ -214,7 +214,9 @@ static void resources_and_profiles(void **state)
         struct worker_resource *r = &e->worker->resources[0];
 
         assert_int_equal(e->holds[0].n, 2);
-        assert_true(r->used[0] && r->used[1] && !r->used[2]);
+        assert_true(r->used[0]);
+        assert_true(r->used[1]);
+        assert_true(!r->used[2]);
         assert_int_equal(r->free, 1);
 
         /* a second profile, launched after the default one; a third that no worker can hold */

@@ -58,8 +58,10 @@ static void the_order_holds_while_numbers_change(void **state)
                 struct index_node *from = worker_index_from(&index, number);
 
                 for (int i = 0; i < N; i++)
-                        if (nodes[i].inside && nodes[i].number >= number)
-                                assert_true(from && from->number <= nodes[i].number);
+                        if (nodes[i].inside && nodes[i].number >= number) {
+                                assert_true(from);
+                                assert_true(from->number <= nodes[i].number);
+                        }
                 if (from)
                         assert_true(from->number >= number);
         }

@@ -607,7 +607,8 @@ static void a_new_leader_takes_over(void **state)
         master_server_close(f->server);
         f->server = second;
         until(f, master_server_state(second)->status == MASTER_ALIVE);
-        assert_true(heard(app, "master changed\n") && heard(worker, "master changed\n"));
+        assert_true(heard(app, "master changed\n"));
+        assert_true(heard(worker, "master changed\n"));
         until(f, heard(late, "called\n")); /* of whom nothing is recorded */
         assert_non_null(master_app(master_server_state(second), id));
         assert_int_equal(master_app(master_server_state(second), id)->n_executors, 1);

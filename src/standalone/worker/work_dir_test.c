@@ -77,7 +77,10 @@ static void test_cleaning(void **state)
         assert_int_equal(utimensat(AT_FDCWD, file, then, 0), 0);
         assert_int_equal(work_dir_clean(folder, 5000000, is_used, (void *)"app-runs", &error), 1);
         assert_false(is_there("app-old"));
-        assert_true(is_there("app-runs") && is_there("app-new") && is_there("app-both/0/stdout") && is_there("a-file"));
+        assert_true(is_there("app-runs"));
+        assert_true(is_there("app-new"));
+        assert_true(is_there("app-both/0/stdout"));
+        assert_true(is_there("a-file"));
         assert_true(work_dir_clean("/nowhere", 0, is_used, (void *)"", &error) < 0);
         error_deinit(&error);
 }

@@ -118,7 +118,8 @@ static int at(const struct java_command *c, const char *word)
 static const char *after(const struct java_command *c, const char *word)
 {
         int i = at(c, word);
-        assert_true(i >= 0 && (size_t)i + 1 < c->words.len);
+        assert_true(i >= 0);
+        assert_true((size_t)i + 1 < c->words.len);
         return c->words.data[i + 1];
 }
 

@@ -57,7 +57,8 @@ static void assert_error(const char *line, const char *message, bool usage)
 static char *write_file(char *path, const char *content)
 {
         int fd = mkstemp(path);
-        assert_true(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+        assert_true(fd >= 0);
+        assert_true(write(fd, content, strlen(content)) == (ssize_t)strlen(content));
         close(fd);
         return path;
 }
