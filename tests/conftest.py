@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from held_job import compile_held_job
+from blocking_job import compile_blocking_job
 from maven_repository import Place
 from standalone_cluster import Cluster
 
@@ -22,9 +22,9 @@ def cluster(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def held_job(tmp_path_factory):
-    """The application of held_job.py, compiled once."""
-    return compile_held_job(tmp_path_factory.mktemp("application"))
+def blocking_job(tmp_path_factory):
+    """The application of blocking_job.py, compiled once."""
+    return compile_blocking_job(tmp_path_factory.mktemp("application"))
 
 
 @pytest.fixture

@@ -463,7 +463,7 @@ def test_an_executor_needs_its_arguments(option):
     ("--colour", "red", "unknown option --colour"),
     ("--driver-url", "http://x", "http://x"),
 ])
-def test_an_executor_refuses_what_cannot_be(option, value, said):
+def test_executor_rejects_invalid_options(option, value, said):
     result = executor(*[word for name, given in {**GOOD, option: value}.items() for word in (name, given)])
     assert result.returncode == 1
     assert said in result.stderr, result.stderr

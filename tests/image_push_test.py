@@ -178,7 +178,7 @@ def test_a_credential_helper_is_asked(tmp_path, registry, archive):
     assert done.returncode == 1 and "docker-credential-drawer does not tell who is to push" in done.stderr
 
 
-def test_what_cannot_be_pushed_is_named(tmp_path, registry, archive):
+def test_rejects_archives_and_names_that_cannot_be_pushed(tmp_path, registry, archive):
     whole = archive[0].read_bytes()
     (tmp_path / "text.tar").write_text("no tar")
     (tmp_path / "half.tar").write_bytes(whole[:len(whole) // 2])

@@ -122,7 +122,7 @@ def test_what_is_missing_is_named(root):
     (["--add", f"{TOP}/LICENSE:/x", "--add", f"{TOP}/README.md:/x"], "two files of the image are to be /x"),
     (["--output", "/nowhere/x.tar"], "/nowhere/x.tar cannot be written"),
 ])
-def test_what_cannot_be_leaves_nothing(tmp_path, words, message):
+def test_invalid_options_leave_no_image(tmp_path, words, message):
     done = build(tmp_path, *words)
     assert done.returncode == 1 and message in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from dry_run import BIN, CLUSTER, PI, environment, objects, run
-from echo_api_server import EchoApiServer
-from played_depot import Depot, s3_settings
+from recording_api_server import RecordingApiServer
+from fake_registry import Depot, s3_settings
 
 TEMPLATE = b"apiVersion: v1\nkind: Pod\nspec:\n  priorityClassName: high\n  containers:\n  - name: main\n"
 PART = 5 << 20
@@ -21,7 +21,7 @@ def depot():
 
 @pytest.fixture
 def api():
-    with EchoApiServer() as server:
+    with RecordingApiServer() as server:
         yield server
 
 
@@ -110,7 +110,7 @@ def test_a_native_application_is_uploaded_and_named_to_the_driver(tmp_path, depo
     assert [path for path in depot.files] == ["/webhdfs/v1" + arguments[-2].removeprefix(where[:where.index("/up")])]
 
 
-def test_what_cannot_be_uploaded_is_named_and_nothing_is_left(tmp_path, depot, api):
+def test_failed_upload_is_named_and_leaves_nothing(tmp_path, depot, api):
     depot.broken = True
     for where, words, reason in ((f"webhdfs://127.0.0.1:{depot.server_port}/up", (), "disk is full"),
                                  ("s3a://bucket/up", s3(depot), "the object store answers 403: Access Denied"),

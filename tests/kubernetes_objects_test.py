@@ -76,7 +76,7 @@ def test_older_spellings_are_understood(tmp_path):
         assert today in told
 
 
-def test_what_cannot_be_is_told(tmp_path):
+def test_rejects_submissions_without_image_and_unknown_output(tmp_path):
     done = run(tmp_path, *CLUSTER, "--class", "C", "local:///a.jar")
     assert done.returncode == 1
     assert "Error: Must specify the driver container image" in done.stderr

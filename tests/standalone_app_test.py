@@ -10,16 +10,16 @@ import urllib.request
 
 import pytest
 
-from held_job import finish, hold, pids, running
+from blocking_job import finish, hold, pids, running
 from standalone_cluster import BIN, free_port, wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def test_an_application_hears_why_no_executor_can_be_had(cluster, held_job):
+def test_an_application_hears_why_no_executor_can_be_had(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=2, memory="1g")
-    app = hold(cluster, held_job, master.url, "large", 2, ["spark.executor.cores=64", "spark.executor.memory=4g"])
+    app = hold(cluster, blocking_job, master.url, "large", 2, ["spark.executor.cores=64", "spark.executor.memory=4g"])
     app.says(r"WARN .*No worker can ever hold an executor of 64 cores and 4096 MiB of memory: the only worker, worker-\S+, "
              r"has 2 cores and 1024 MiB of memory\. Set spark\.executor\.cores to at most 2 and spark\.executor\.memory to "
              r"at most 1024m, or start a larger worker\.")
@@ -85,10 +85,10 @@ def test_files_and_archives_lie_where_executors_run(cluster):
     assert not (cluster.folder / "packed").exists()
 
 
-def test_several_applications_share_the_workers(cluster, held_job):
+def test_several_applications_share_the_workers(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=3, memory="4g")
-    apps = [hold(cluster, held_job, master.url, f"app{i}", 1, conf=["spark.cores.max=1"]) for i in range(3)]
+    apps = [hold(cluster, blocking_job, master.url, f"app{i}", 1, conf=["spark.cores.max=1"]) for i in range(3)]
     for app in apps:
         wait_for(lambda app=app: running(app), lambda app=app: f"a task in\n{app.log()[-2000:]}")
     assert len({app.says(r"application (app-\S+)").group(1) for app in apps}) == 3
@@ -98,10 +98,10 @@ def test_several_applications_share_the_workers(cluster, held_job):
         finish(app, 1)
 
 
-def test_cores_and_memory_are_what_was_asked_for(cluster, held_job):
+def test_cores_and_memory_are_what_was_asked_for(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=4, memory="1g")
-    app = hold(cluster, held_job, master.url, "app", 8,
+    app = hold(cluster, blocking_job, master.url, "app", 8,
                conf=["spark.cores.max=3", "spark.executor.cores=1", "spark.executor.memory=300m"])
     wait_for(lambda: len(running(app)) == 3, "three tasks")
     assert len(pids(app)) == 3
@@ -110,10 +110,10 @@ def test_cores_and_memory_are_what_was_asked_for(cluster, held_job):
     finish(app, 8)
 
 
-def test_an_application_waits_for_a_worker_that_is_large_enough(cluster, held_job):
+def test_an_application_waits_for_a_worker_that_is_large_enough(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=1, memory="512m")
-    app = hold(cluster, held_job, master.url, "app", 1, conf=["spark.executor.memory=600m", "spark.starvation.timeout=100ms"])
+    app = hold(cluster, blocking_job, master.url, "app", 1, conf=["spark.executor.memory=600m", "spark.starvation.timeout=100ms"])
     app.says("Initial job has not accepted any resources")
     assert not running(app)
     cluster.worker(master.url, cores=1, memory="2g")
@@ -121,10 +121,10 @@ def test_an_application_waits_for_a_worker_that_is_large_enough(cluster, held_jo
     finish(app, 1)
 
 
-def test_a_killed_executor_is_replaced(cluster, held_job):
+def test_a_killed_executor_is_replaced(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=2)
-    app = hold(cluster, held_job, master.url, "app", 2)
+    app = hold(cluster, blocking_job, master.url, "app", 2)
     wait_for(lambda: len(running(app)) == 2, "two tasks")
     (first,) = pids(app)
     os.kill(first, signal.SIGKILL)
@@ -136,10 +136,10 @@ def test_a_killed_executor_is_replaced(cluster, held_job):
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_driver_unregisters_at_once(cluster, held_job, number, status):
+def test_interrupted_driver_unregisters_at_once(cluster, blocking_job, number, status):
     master = cluster.master(**{"spark.firesteel.standalone.reconnectTimeout": "10min"})
     cluster.worker(master.url, cores=2)
-    app = hold(cluster, held_job, master.url, "app", 2)
+    app = hold(cluster, blocking_job, master.url, "app", 2)
     (executor,) = wait_for(lambda: len(running(app)) == 2 and pids(app), "two tasks")
     app_id = app.says(r"Connected to Spark cluster with app ID (\S+)")[1]
     os.kill(app.pid, number)
@@ -155,10 +155,10 @@ def test_interrupted_driver_unregisters_at_once(cluster, held_job, number, statu
     assert "Application has been killed" not in app.log()
 
 
-def test_a_killed_worker_takes_its_executors_with_it(cluster, held_job):
+def test_a_killed_worker_takes_its_executors_with_it(cluster, blocking_job):
     master = cluster.master()
     first = cluster.worker(master.url, cores=1)
-    app = hold(cluster, held_job, master.url, "app", 1)
+    app = hold(cluster, blocking_job, master.url, "app", 1)
     (pid,) = wait_for(lambda: pids(app), "a task")
     first.kill()
     wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the executor's end")
@@ -175,10 +175,10 @@ def recovery(cluster):
     return {"spark_deploy_recoveryMode": "FILESYSTEM", "spark_deploy_recoveryDirectory": str(cluster.folder / "recovery")}
 
 
-def steps(cluster, held_job, master, n):
+def steps(cluster, blocking_job, master, n):
     folder = cluster.folder / "steps"
     folder.mkdir()
-    app = cluster.submit(master, held_job, "steps", folder, n)
+    app = cluster.submit(master, blocking_job, "steps", folder, n)
     app.step = lambda i: (folder / str(i)).touch()
     return app
 
@@ -190,10 +190,10 @@ def replace_executor(cluster):
     wait_for(lambda: cluster.executors().keys() - {number}, "another executor")
 
 
-def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, held_job):
+def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, blocking_job):
     master = cluster.master(**recovery(cluster))
     cluster.worker(master.url, cores=2)
-    app = steps(cluster, held_job, master.url, 3)
+    app = steps(cluster, blocking_job, master.url, 3)
     app.step(0)
     app.says("counted 4 in job 0")
     master.kill()
@@ -209,12 +209,12 @@ def test_an_application_does_not_notice_that_its_master_was_restarted(cluster, h
     second.says("Received unregister request from application app-")
 
 
-def test_another_master_takes_over(cluster, held_job):
+def test_another_master_takes_over(cluster, blocking_job):
     port = free_port()
     first = cluster.master(**recovery(cluster))
     both = f"{first.url},127.0.0.1:{port}"
     cluster.worker(both, cores=2)
-    app = steps(cluster, held_job, both, 3)
+    app = steps(cluster, blocking_job, both, 3)
     app.step(0)
     app.says("counted 4 in job 0")
     first.kill()
@@ -230,13 +230,13 @@ def test_another_master_takes_over(cluster, held_job):
     second.says("Received unregister request from application app-")
 
 
-def test_an_application_that_came_while_masters_stood_by_is_called(cluster, held_job):
+def test_an_application_that_came_while_masters_stood_by_is_called(cluster, blocking_job):
     first = cluster.master(**recovery(cluster))
     second = cluster.master(**recovery(cluster))
     both = f"{first.url},127.0.0.1:{second.port}"
     first.process.send_signal(signal.SIGSTOP)
     # It would ask again by itself after minutes.
-    app = hold(cluster, held_job, both, "app", 1, conf=["spark.firesteel.standalone.registrationTimeout=1h"])
+    app = hold(cluster, blocking_job, both, "app", 1, conf=["spark.firesteel.standalone.registrationTimeout=1h"])
     app.says(f"Connecting to master spark://127.0.0.1:{second.port}")
     app.release()
     first.kill()
@@ -245,13 +245,13 @@ def test_an_application_that_came_while_masters_stood_by_is_called(cluster, held
     finish(app, 1)
 
 
-def test_executors_that_cannot_start_end_the_application(cluster, held_job):
+def test_executors_that_cannot_start_end_the_application(cluster, blocking_job):
     master = cluster.master(spark_deploy_maxExecutorRetries=2)
     cluster.worker(master.url, cores=1)
     with socket.socket() as taken:
         taken.bind(("0.0.0.0", 0))
         taken.listen()
-        app = hold(cluster, held_job, master.url, "app", 1, conf=[
+        app = hold(cluster, blocking_job, master.url, "app", 1, conf=[
             f"spark.blockManager.port={taken.getsockname()[1]}", "spark.driver.blockManager.port=0",
             "spark.port.maxRetries=0"])
         assert app.end() == 1, app.log()
@@ -267,21 +267,21 @@ def as_conf(settings):
     return [f"{key}={value}" for key, value in settings.items()]
 
 
-def test_a_secret_is_shared_by_the_cluster(cluster, held_job):
+def test_a_secret_is_shared_by_the_cluster(cluster, blocking_job):
     wrong = dict(SECRET, **{"spark.authenticate.secret": "f" * 64})
     master = cluster.master(**SECRET)
     cluster.worker(master.url, cores=1, **SECRET)
-    right = hold(cluster, held_job, master.url, "right", 1, conf=as_conf(SECRET))
+    right = hold(cluster, blocking_job, master.url, "right", 1, conf=as_conf(SECRET))
     right.release()
     finish(right, 1)
     assert "counted 1 in job 0" in right.log()
     for name, conf in (("wrong", wrong), ("none", {})):
-        app = hold(cluster, held_job, master.url, name, 1, conf=[*as_conf(conf), "spark.firesteel.standalone.registrationTimeout=2s"])
+        app = hold(cluster, blocking_job, master.url, name, 1, conf=[*as_conf(conf), "spark.firesteel.standalone.registrationTimeout=2s"])
         assert app.end() == 1
         assert "asks for another spark.authenticate.secret" in app.log(), app.log()
 
 
-def test_drivers_and_workers_need_the_secret(cluster, held_job):
+def test_drivers_and_workers_need_the_secret(cluster, blocking_job):
     (cluster.folder / "in.txt").write_text("a b a\n")
     right, wrong = SECRET, dict(SECRET, **{"spark.authenticate.secret": "f" * 64})
     master = cluster.master(**right)
@@ -307,10 +307,10 @@ def test_drivers_and_workers_need_the_secret(cluster, held_job):
     (["spark.executor.cores=3", "spark.cores.max=2"], "spark.executor.cores (3) is more than spark.cores.max (2)"),
     (["spark.cores.max=none"], "Total executor cores must be a positive number"),
 ])
-def test_what_cannot_be_is_told(cluster, held_job, conf, message):
+def test_rejects_unreachable_masters_and_invalid_cores(cluster, blocking_job, conf, message):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        app = hold(cluster, held_job, f"spark://127.0.0.1:{nobody.getsockname()[1]}", "app", 1,
+        app = hold(cluster, blocking_job, f"spark://127.0.0.1:{nobody.getsockname()[1]}", "app", 1,
                    conf=["spark.firesteel.standalone.registrationTimeout=300ms", *conf])
         assert app.end() == 1
     assert message in app.log()
@@ -348,7 +348,7 @@ def driver_process(cluster):
     return found[0] if len(found) == 1 else None
 
 
-def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, held_job):
+def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, blocking_job):
     # Of the second master the submission says nothing, and its ports are others than the first one's.
     port = free_port()
     first = cluster.master(spark_master_rest_enabled="true", spark_master_rest_port=0, **recovery(cluster))
@@ -356,7 +356,7 @@ def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, held_
     worker = cluster.worker(f"{first.url},127.0.0.1:{port}", cores=3, memory="3g")
     folder = cluster.folder / "steps"
     folder.mkdir()
-    submit = cluster_mode(cluster, f"spark://127.0.0.1:{rest}", True, "--supervise", held_job, "steps", folder, 2,
+    submit = cluster_mode(cluster, f"spark://127.0.0.1:{rest}", True, "--supervise", blocking_job, "steps", folder, 2,
                           wait=False, conf=["spark.driver.memory=300m"])
     assert submit.end() == 0, submit.log()
     (folder / "0").touch()
@@ -372,13 +372,13 @@ def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, held_
     assert said().count("counted 4 in job 1") == 1
 
 
-def test_a_driver_that_ends_while_its_master_is_frozen_is_not_run_again(cluster, held_job):
+def test_a_driver_that_ends_while_its_master_is_frozen_is_not_run_again(cluster, blocking_job):
     port = free_port()
     first = cluster.master(**recovery(cluster))
     worker = cluster.worker(f"{first.url},127.0.0.1:{port}", cores=3, memory="3g")
     folder = cluster.folder / "tasks"
     folder.mkdir()
-    submit = cluster_mode(cluster, first.url, False, "--supervise", held_job, "hold", folder, 1, wait=False,
+    submit = cluster_mode(cluster, first.url, False, "--supervise", blocking_job, "hold", folder, 1, wait=False,
                           conf=["spark.driver.memory=300m"])
     driver = submit.says(r"Driver successfully submitted as (driver-\S+)").group(1)
     wait_for(lambda: list(folder.iterdir()), "a task")
@@ -393,12 +393,12 @@ def test_a_driver_that_ends_while_its_master_is_frozen_is_not_run_again(cluster,
     assert [path.name for path in worker.work.glob("driver-*")] == [driver]
 
 
-def test_a_driver_is_killed_by_the_gateway(cluster, held_job):
+def test_a_driver_is_killed_by_the_gateway(cluster, blocking_job):
     master = cluster.master()
     cluster.worker(master.url, cores=2, memory="3g")
     tasks = cluster.folder / "tasks"
     tasks.mkdir()
-    submit = cluster_mode(cluster, master.url, False, held_job, "hold", tasks, 1)
+    submit = cluster_mode(cluster, master.url, False, blocking_job, "hold", tasks, 1)
     driver = submit.says(r"Driver successfully submitted as (driver-\S+)").group(1)
     wait_for(lambda: list(tasks.iterdir()), lambda: f"a task:\n{master.log()}")
     client = [os.path.join(BIN, "firesteel"), "class", "org.apache.spark.deploy.Client"]
@@ -409,12 +409,12 @@ def test_a_driver_is_killed_by_the_gateway(cluster, held_job):
     assert again.end() == 255, again.log()
 
 
-def test_a_driver_that_cannot_be_is_refused(cluster, held_job):
+def test_a_driver_that_cannot_be_is_refused(cluster, blocking_job):
     master = cluster.master()
     jar = cluster_mode(cluster, master.url, False, "file:/nowhere/app.jar", conf=["spark.app.name=x"])
     assert jar.end() != 0
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        alone = cluster_mode(cluster, f"spark://127.0.0.1:{nobody.getsockname()[1]}", False, held_job, "hold", "x", 1)
+        alone = cluster_mode(cluster, f"spark://127.0.0.1:{nobody.getsockname()[1]}", False, blocking_job, "hold", "x", 1)
         assert alone.end() == 1
     assert "No master is available: " in alone.log() and ", exiting." in alone.log()

@@ -3,7 +3,7 @@ import http.client
 import re
 import urllib.parse
 
-from held_job import finish, hold, running
+from blocking_job import finish, hold, running
 from standalone_cluster import TIMEOUT, wait_for
 
 
@@ -30,14 +30,14 @@ def links(text):
     return [urllib.parse.unquote(link).replace("&amp;", "&") for link in re.findall(r'href="([^"]+)"', text)]
 
 
-def test_everything_is_seen_through_the_master(cluster, held_job):
+def test_everything_is_seen_through_the_master(cluster, blocking_job):
     proxied = {"spark.ui.reverseProxy": "true"}
     master = cluster.master(**proxied)
     worker = cluster.worker(master.url, cores=1, **proxied)
     port = pages(master)
     worker_id = re.search(r'"id" : "(worker-[^"]+)"|"id":"(worker-[^"]+)"', ask(port, "/json/")[2])
     worker_id = worker_id.group(1) or worker_id.group(2)
-    app = hold(cluster, held_job, master.url, "seen", 1)
+    app = hold(cluster, blocking_job, master.url, "seen", 1)
     wait_for(lambda: running(app), "a task")
     app_id = app.says(r"application (app-\S+)").group(1)
     base = f"/proxy/{worker_id}"
@@ -78,7 +78,7 @@ def test_a_proxy_in_front_of_the_master(cluster):
     assert "/logPage/?self&logType=out" in links(direct)
 
 
-def test_what_a_master_shows_of_itself(cluster, held_job):
+def test_what_a_master_shows_of_itself(cluster, blocking_job):
     logs = cluster.folder / "logs"
     logs.mkdir()
     (logs / "b.out").write_text("another\n")
@@ -101,7 +101,7 @@ def test_what_a_master_shows_of_itself(cluster, held_job):
     assert ask(port, "/log/?driverId=x&logType=stdout")[0] == 400  # a master has its own only
     text = ask(port, "/environment/")[2]
     assert "<td>SHOWN_HERE</td><td>shown</td>" in text and "SPARK_LOG_DIR" not in text and "hidden-one" not in text
-    app = hold(cluster, held_job, master.url, "ended", 1)
+    app = hold(cluster, blocking_job, master.url, "ended", 1)
     app.release()
     finish(app, 1)
     app_id = app.says(r"application (app-\S+)").group(1)
@@ -120,11 +120,11 @@ ACLS = {"spark.acls.enable": "true", "spark.ui.filters": "firesteel.RemoteUserFi
         "spark.modify.acls": "changer", "spark.admin.acls": "boss", "spark.ui.reverseProxy": "true"}
 
 
-def test_who_may_see_and_who_may_end(cluster, held_job):
+def test_who_may_see_and_who_may_end(cluster, blocking_job):
     master = cluster.master(**ACLS)
     worker = cluster.worker(master.url, cores=1, **ACLS)
     port, worker_port = pages(master), pages(worker, "WorkerUI")
-    app = hold(cluster, held_job, master.url, "watched", 1)
+    app = hold(cluster, blocking_job, master.url, "watched", 1)
     wait_for(lambda: running(app), "a task")
     app_id = app.says(r"application (app-\S+)").group(1)
     base = next(link for link in links(ask(port, "/", "boss")[2]) if link.startswith("/proxy/"))

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from held_job import hold
+from blocking_job import hold
 from standalone_cluster import TIMEOUT, TOP
 
 PEER = os.path.join(os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build")), "tests", "wire_peer")
@@ -49,13 +49,13 @@ def scripted(cluster):
     return start
 
 
-def test_a_worker_and_an_application_at_a_master_of_another_version(cluster, scripted, held_job):
+def test_a_worker_and_an_application_at_a_master_of_another_version(cluster, scripted, blocking_job):
     other, near = scripted("2.0"), scripted("1.1")
     worker = cluster.daemon("worker", ["-d", str(cluster.folder / "w"), other.url], {})
     assert worker.end() == 1
     assert re.search("ERROR Worker: the master at .* " + REFUSED.format(r"2\.0"), worker.log()), worker.log()
-    app = hold(cluster, held_job, other.url, "refused", 1)
+    app = hold(cluster, blocking_job, other.url, "refused", 1)
     assert app.end() != 0
     assert re.search("the master " + REFUSED.format(r"2\.0"), app.log()), app.log()
     cluster.daemon("worker", ["-d", str(cluster.folder / "w"), near.url], {}).says("Successfully registered with master")
-    hold(cluster, held_job, near.url, "taken", 1).says("Connected to Spark cluster with app ID app-scripted")
+    hold(cluster, blocking_job, near.url, "taken", 1).says("Connected to Spark cluster with app ID app-scripted")

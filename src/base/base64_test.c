@@ -36,7 +36,7 @@ static void vectors(void **state)
         buf_deinit(&out);
 }
 
-static void what_is_none(void **state)
+static void rejects_invalid_base64(void **state)
 {
         static const char *const texts[] = {"Z", "Zm9v Zm9v", "Zm9v\n", "Zm9vZ", "Z=g=", "\xc3\xa9"};
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -48,6 +48,6 @@ static void what_is_none(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(vectors), cmocka_unit_test(what_is_none)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(vectors), cmocka_unit_test(rejects_invalid_base64)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

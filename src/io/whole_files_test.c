@@ -148,7 +148,7 @@ static void content_comes_whole(void **state)
         assert_memory_equal(content.data, "\x1f\x8b", 2);
 }
 
-static void what_cannot_be_a_row_is_named(void **state)
+static void names_files_larger_than_a_row(void **state)
 {
         _cleanup_(buf_deinit) struct buf content = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -172,7 +172,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(files_are_packed_into_partitions_as_by_spark),
                 cmocka_unit_test(content_comes_whole),
-                cmocka_unit_test(what_cannot_be_a_row_is_named),
+                cmocka_unit_test(names_files_larger_than_a_row),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -62,7 +62,7 @@ static void lists(void **state)
                      "{\"items\":[],\"rest\":{\"code\":410,\"kind\":\"Status\"}}");
 }
 
-static void what_is_none(void **state)
+static void rejects_other_json_than_lists(void **state)
 {
         static const struct {
                 const char *text;
@@ -83,6 +83,6 @@ static void what_is_none(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(what_is_none)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(rejects_other_json_than_lists)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

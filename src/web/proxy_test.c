@@ -167,7 +167,7 @@ static void the_user_is_who_this_site_knows(void **state)
         assert_non_null(strstr(t.seen, "user= "));
 }
 
-static void what_cannot_be_reached_is_said(void **state)
+static void answers_502_for_unreachable_pages(void **state)
 {
         static const char *const unknown[] = {"/proxy/", "/proxy//", "/proxy/worker-2/", "/proxy/odd/", "/proxy/%00/"};
         for (size_t i = 0; i < ARRAY_SIZE(unknown); i++) {
@@ -206,7 +206,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(pages_behind_are_seen, begin, end),
                 cmocka_unit_test_setup_teardown(proxies_behind_proxies, begin, end),
                 cmocka_unit_test_setup_teardown(the_user_is_who_this_site_knows, begin, end),
-                cmocka_unit_test_setup_teardown(what_cannot_be_reached_is_said, begin, end),
+                cmocka_unit_test_setup_teardown(answers_502_for_unreachable_pages, begin, end),
                 cmocka_unit_test_setup_teardown(a_proxy_may_go_while_it_waits, begin, end),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void the_partitioner_is_kept(void **state)
         assert_null(strstr(strstr(lineage, "+-(") + 1, "+-("));
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_bounds_of_another_type(void **state)
 {
         int64_t n;
         assert_refused(fst_count(fst_filter_by_range(pairs(*state), 1.0, 2), &n), -EINVAL,
@@ -177,7 +177,7 @@ int main(void)
                 cmocka_unit_test(text_and_structs_compare_by_their_bytes),
                 cmocka_unit_test(other_partitions_are_not_computed),
                 cmocka_unit_test(the_partitioner_is_kept),
-                cmocka_unit_test(what_cannot_be_is_refused),
+                cmocka_unit_test(rejects_bounds_of_another_type),
         };
         int r = cmocka_run_group_tests_name("in worker processes", tests, api_setup_workers, api_teardown);
         return cmocka_run_group_tests_name("in threads", tests, api_setup_loud, api_teardown) + r;

@@ -205,7 +205,7 @@ static int pair_f64(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-static void what_cannot_be_joined_or_united_is_refused(void **state)
+static void rejects_joins_and_unions_of_other_types(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *rows = fst_range(sc, 0, 10), *pairs = fst_map(rows, pair, FST_PAIR(I64, I64));
@@ -371,7 +371,7 @@ int main(void)
                 cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
                 cmocka_unit_test(structs_of_another_size_are_not_read_or_emitted),
                 cmocka_unit_test(types_that_cannot_be_are_refused),
-                cmocka_unit_test(what_cannot_be_joined_or_united_is_refused),
+                cmocka_unit_test(rejects_joins_and_unions_of_other_types),
                 cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
                 cmocka_unit_test(null_is_no_rdd),
                 cmocka_unit_test(null_is_no_function_array_or_path),

@@ -180,7 +180,7 @@ static void keys_may_be_many(void **state)
         free(fractions);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_missing_and_negative_fractions(void **state)
 {
         fst_rdd *pairs = pairs_of(*state, 400);
         static const double negative[] = {0.1, -0.1, 0.1}, none[] = {NAN, 1, 1};
@@ -293,7 +293,7 @@ int main(void)
                 cmocka_unit_test(fractions_may_be_all_and_nothing),
                 cmocka_unit_test(keys_are_of_any_type),
                 cmocka_unit_test(keys_may_be_many),
-                cmocka_unit_test(what_cannot_be_is_refused),
+                cmocka_unit_test(rejects_missing_and_negative_fractions),
                 cmocka_unit_test(the_partitioner_is_kept),
                 cmocka_unit_test(different_values_are_counted_by_key),
         };

@@ -545,7 +545,7 @@ static void files_that_cannot_be_are_refused(void **state)
         check_refused(w, changes, ARRAY_SIZE(changes));
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_stages_of_other_builds_and_inconsistent_operators(void **state)
 {
         static const struct stage_change changes[] = {
                 {another_build, -ENOENT, "no module with build-id"},
@@ -786,7 +786,7 @@ int main(void)
                 WITH_WORLD(functions_travel_with_their_module),
                 WITH_WORLD(functions_of_the_program_stay),
                 WITH_WORLD(partitions_of_files_travel),
-                WITH_WORLD(what_cannot_be_is_refused),
+                WITH_WORLD(rejects_stages_of_other_builds_and_inconsistent_operators),
                 WITH_WORLD(files_that_cannot_be_are_refused),
                 WITH_WORLD(damaged_stages_do_no_harm),
                 WITH_WORLD(few_bytes_cannot_ask_for_much_memory),

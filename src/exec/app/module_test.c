@@ -146,7 +146,7 @@ static void code_outside_of_modules_is_refused(void **state)
         assert_int_equal(strncmp(f.name, "load_app in ", 12), 0);
 }
 
-static void what_cannot_be_loaded_is_told_apart(void **state)
+static void tells_missing_modules_from_damaged_ones(void **state)
 {
         write_text("text.so", "no ELF");
         assert_refused("text.so", "is not a shared object");
@@ -190,7 +190,7 @@ int main(void)
                 cmocka_unit_test(a_module_is_loaded_once_and_its_functions_found),
                 cmocka_unit_test(a_function_is_described_and_found_again),
                 cmocka_unit_test(code_outside_of_modules_is_refused),
-                cmocka_unit_test(what_cannot_be_loaded_is_told_apart),
+                cmocka_unit_test(tells_missing_modules_from_damaged_ones),
                 cmocka_unit_test(damaged_files_are_refused),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -192,9 +192,10 @@ static void calls_nest(void **state)
 
 static void a_report_names_its_task(void **state)
 {
-        assert_int_equal(crash_report_task("Command exited with code 139 (SIGSEGV): ERROR Executor: task 12 in stage 1.0 "
-                                           "(partition 3, attempt 0) crashed in f in a.so: SIGSEGV"),
-                         12);
+        assert_int_equal(
+                crash_report_task("Command exited with code 139 (SIGSEGV): ERROR Executor: task 12 in stage 1.0 "
+                                  "(partition 3, attempt 0) crashed in f in a.so: SIGSEGV"),
+                12);
         static const char *const none[] = {
                 "",
                 "ERROR Executor: ",

@@ -109,9 +109,9 @@ static const char *script;
 
 static enum kube_fault scripted(struct kube_fixture *a, const struct fixture_exchange *x)
 {
-        static const char letters[] = {[FAULT_NONE] = '.', [FAULT_CLOSE] = 'c', [FAULT_LOST] = 'l',
-                                       [FAULT_HALF] = 'h', [FAULT_GONE] = 'g',  [FAULT_REFUSED] = 'r',
-                                       [FAULT_SILENCE] = 's'};
+        static const char letters[] = {
+                [FAULT_NONE] = '.', [FAULT_CLOSE] = 'c',   [FAULT_LOST] = 'l',   [FAULT_HALF] = 'h',
+                [FAULT_GONE] = 'g', [FAULT_REFUSED] = 'r', [FAULT_SILENCE] = 's'};
         if (!script || !*script)
                 return FAULT_NONE;
         const char *found = memchr(letters, *script++, sizeof(letters));
@@ -127,7 +127,7 @@ static void faults(const char *letters)
 }
 
 /* The answer is lost, and so is what is said about the object when it is looked at. */
-static void what_cannot_be_looked_at_is_looked_at_again(void **state)
+static void retries_reads_that_failed(void **state)
 {
         faults("l.g.c");
         assert_int_equal(create("a", "1", NULL), 0);
@@ -615,7 +615,7 @@ int main(void)
                 CASE(objects_come_and_go),
                 CASE(paths),
                 CASE(a_lost_answer_doubles_nothing),
-                CASE(what_cannot_be_looked_at_is_looked_at_again),
+                CASE(retries_reads_that_failed),
                 CASE(busy_servers_are_asked_again),
                 CASE(refusals_say_what_to_do),
                 CASE(lists_come_in_pages),

@@ -389,7 +389,7 @@ static void mounts_a_free_claim_once_and_creates_the_others(void **state)
         assert_int_equal(seen.given_up + seen.removed, 0);
 }
 
-static void what_cannot_be_built(void **state)
+static void reports_pods_that_cannot_be_built(void **state)
 {
         assert_int_equal(make(settings(FAST, "spark.executor.memory=lots")), -EINVAL);
         assert_non_null(error_message(&made.error));
@@ -411,12 +411,18 @@ static void what_cannot_be_built(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test(failed_ones_are_replaced),      test(fewer_are_wanted),
-                test(a_quota_is_waited_for),         test(a_server_that_has_just_been_started),
-                test(who_may_not_see_pods_gives_up), test(too_many_failures),
-                test(lists_instead_of_a_watch),      test(what_ended_may_stay),
-                test(a_late_creation_is_taken_back), test(mounts_a_free_claim_once_and_creates_the_others),
-                test(what_cannot_be_built),          test(the_log_of_who_failed_last_is_read_first),
+                test(failed_ones_are_replaced),
+                test(fewer_are_wanted),
+                test(a_quota_is_waited_for),
+                test(a_server_that_has_just_been_started),
+                test(who_may_not_see_pods_gives_up),
+                test(too_many_failures),
+                test(lists_instead_of_a_watch),
+                test(what_ended_may_stay),
+                test(a_late_creation_is_taken_back),
+                test(mounts_a_free_claim_once_and_creates_the_others),
+                test(reports_pods_that_cannot_be_built),
+                test(the_log_of_who_failed_last_is_read_first),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

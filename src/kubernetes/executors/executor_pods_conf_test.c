@@ -125,7 +125,7 @@ static void waits_for_driver_that_executors_find_by_name(void **state)
                         fail_msg("%s", rows[i].label);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_allocation_settings_out_of_range(void **state)
 {
         static const struct {
                 const char *key, *value, *words;
@@ -161,7 +161,7 @@ int main(void)
                 cmocka_unit_test(what_is_set_is_read),
                 cmocka_unit_test(limits_follow_the_number_of_executors),
                 cmocka_unit_test(waits_for_driver_that_executors_find_by_name),
-                cmocka_unit_test(what_cannot_be_is_refused),
+                cmocka_unit_test(rejects_allocation_settings_out_of_range),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static int without_words(struct fst_pod_step *step)
         return 7;
 }
 
-static void what_cannot_be_is_said(void **state)
+static void rejects_results_of_steps_that_are_no_pod(void **state)
 {
         static const struct {
                 native_step_fn *step;
@@ -151,7 +151,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_driver_can_be_changed),
                 cmocka_unit_test(an_executor_can_be_changed),
-                cmocka_unit_test(what_cannot_be_is_said),
+                cmocka_unit_test(rejects_results_of_steps_that_are_no_pod),
                 cmocka_unit_test(modules_that_cannot_be_loaded),
                 cmocka_unit_test(an_executor_is_not_made_without_its_step),
         };

@@ -95,7 +95,7 @@ static void keys_are_read(void **state)
                 error_deinit(&error_);                                                                                 \
         } while (0)
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_limits_and_timeouts_out_of_range(void **state)
 {
         struct executor_allocation_config c;
 
@@ -130,7 +130,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_defaults_are_spark_s),
                 cmocka_unit_test(keys_are_read),
-                cmocka_unit_test(what_cannot_be_is_refused),
+                cmocka_unit_test(rejects_limits_and_timeouts_out_of_range),
         };
 
         log_threshold = LOG_OFF;

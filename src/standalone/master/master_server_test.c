@@ -472,7 +472,7 @@ static void registers_again(void **state)
         assert_int_equal(master_server_state(f->server)->n_apps, 1);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_other_versions_and_malformed_registrations(void **state)
 {
         struct fixture *f = *state;
         struct actor *a = actor_new(f, "Worker");
@@ -671,7 +671,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(executor_comes_and_goes, setup, teardown),
                 cmocka_unit_test_setup_teardown(nobody_speaks_for_another, setup, teardown),
                 cmocka_unit_test_setup_teardown(registers_again, setup, teardown),
-                cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(rejects_other_versions_and_malformed_registrations, setup, teardown),
                 cmocka_unit_test_setup_teardown(drivers_are_submitted, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_new_leader_takes_over, setup_with_records, teardown),
                 cmocka_unit_test_setup_teardown(a_called_worker_calls_from_another_address, setup_with_records,

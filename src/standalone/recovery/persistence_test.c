@@ -530,7 +530,7 @@ static void expect_refused(const struct fst_conf *conf, const char *text)
         assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-static void what_cannot_be_is_refused_by_name(void **state)
+static void rejects_unknown_modes_directories_and_codecs(void **state)
 {
         char file[80];
         expect_refused(configuration("FILE", NULL), "spark.deploy.recoveryMode is FILE: it can be NONE, FILESYSTEM or");
@@ -574,7 +574,7 @@ int main(void)
                 TEST(a_journal_that_is_taken_away_is_written_again),
                 TEST(a_full_disk_delays_and_loses_nothing),
                 TEST(a_disk_that_fails_at_random_loses_nothing_that_was_committed),
-                TEST(what_cannot_be_is_refused_by_name),
+                TEST(rejects_unknown_modes_directories_and_codecs),
                 TEST(rocksdb_is_taken_for_filesystem),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

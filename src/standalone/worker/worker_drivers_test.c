@@ -10,13 +10,13 @@
 
 static void test_drivers(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         struct stat st;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         _cleanup_free_ char *url = write_application(&w), *missing = mem_printf("file:%s/none.so", w.folder);
         wait_for(&w, heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"ok", "two words"}});
@@ -48,17 +48,17 @@ static void test_drivers(void **state)
         strmap_deinit(&properties);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_driver_is_killed(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         _cleanup_free_ char *url = write_application(&w);
         _cleanup_free_ char *folder = mem_printf("%s/work/driver-1", w.folder), *out = mem_printf("%s/stdout", folder);
         struct stat st;
@@ -79,18 +79,18 @@ static void test_driver_is_killed(void **state)
         kill_driver(m, "none");
         kill_driver(m, "driver-1");
         wait_for(&w, heard(m, "driver driver-1 KILLED ()"));
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 /* It fails, is started again a second later, and does better. */
 static void test_supervised_driver(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         _cleanup_free_ char *url = write_application(&w), *folder = mem_printf("%s/work/driver-1", w.folder);
         wait_for(&w, heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"second"}, .supervise = true});
@@ -98,7 +98,7 @@ static void test_supervised_driver(void **state)
         assert_true(heard(m, "driver driver-1 FINISHED ()"));
         _cleanup_free_ char *out = read_text(folder, "stdout");
         assert_string_equal(out, "second \nsecond \n");
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 int main(void)

@@ -4,12 +4,12 @@
 /* An executor whose driver is not there: it ends by itself, and all that it said is in its directory. */
 static void test_executor_that_fails(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         launch(&w, m, &(struct launch){.executor = 7, .driver_url = "spark://CoarseGrainedScheduler@127.0.0.1:1"});
         wait_for(&w, heard(m, "executor app-1/7 EXITED (Command exited with code 1) 1\n"));
@@ -25,17 +25,17 @@ static void test_executor_that_fails(void **state)
         assert_non_null(strstr(err, "Connection refused"));
         assert_string_equal(out, "");
         assert_int_equal(strncmp(x->command, "Command(org.apache.spark.executor.CoarseGrained", 47), 0);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_executor_is_killed(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         launch(&w, m, &(struct launch){.executor = 0});
         launch(&w, m, &(struct launch){.executor = 1});
@@ -48,17 +48,17 @@ static void test_executor_is_killed(void **state)
         assert_int_equal(worker_server_view(w.server)->executors.len, 1);
         assert_int_equal(worker_server_view(w.server)->cores_used, 2);
         /* The other one goes with the worker. */
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_launches_that_cannot_be(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         launch(&w, m, &(struct launch){.executor = 0, .main_class = "org.example.Other"});
         launch(&w, m, &(struct launch){.executor = 1, .app_id = "../app"});
@@ -72,18 +72,18 @@ static void test_launches_that_cannot_be(void **state)
         assert_true(heard(m, "executor ../app/1 FAILED (\"../app\" is no application's id)"));
         assert_true(heard(m, "executor app-2/2 FAILED (Failed to create directory "));
         assert_int_equal(worker_server_view(w.server)->executors.len, 0);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 /* Whoever is not the master that leads starts nothing, whatever it calls itself. */
 static void test_strangers_give_no_orders(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         struct rpc_ref *ref;
         struct fst_error error = FST_ERROR_INIT;
         size_t size;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         open_master(&w, STANDS_BY);
         start_worker(&w, "");
@@ -103,7 +103,7 @@ static void test_strangers_give_no_orders(void **state)
         assert_false(heard(&w.masters[0], "app-1/3"));
         assert_int_equal(worker_server_view(w.server)->executors.len, 0);
         rpc_ref_unref(ref);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 int main(void)

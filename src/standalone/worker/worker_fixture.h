@@ -29,7 +29,7 @@
 
 enum role { LEADS, STANDS_BY, SILENT, REFUSES, OTHER_VERSION };
 
-struct played_master {
+struct fake_master {
         enum role role;
         struct rpc_env *env;
         struct rpc_peer *worker; /* the worker that registered last */
@@ -43,13 +43,13 @@ struct played_master {
         size_t n_calls;
 };
 
-struct world {
+struct cluster_fixture {
         uv_loop_t loop;
         uv_timer_t timeout;
         char folder[64];
         struct worker_conf conf;
         struct worker_server *server;
-        struct played_master masters[2];
+        struct fake_master masters[2];
         size_t n;
         int silent_driver; /* a port that accepts connections and sends nothing */
         char *driver_url;
@@ -57,12 +57,12 @@ struct world {
         bool ended;
 };
 
-static inline void say(struct played_master *m, uint16_t type, const ProtobufCMessage *body)
+static inline void say(struct fake_master *m, uint16_t type, const ProtobufCMessage *body)
 {
         assert_int_equal(rpc_send_packed(m->ref, type, body, NULL), 0);
 }
 
-static inline void answer_registration(struct played_master *m)
+static inline void answer_registration(struct fake_master *m)
 {
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__WorkerRegistered registered = FIRESTEEL__STANDALONE__WORKER_REGISTERED__INIT;
@@ -82,7 +82,7 @@ static inline void answer_registration(struct played_master *m)
                 say(m, TYPE(REGISTRATION_REFUSED), &refusal.base);
 }
 
-static inline void take_registration(struct played_master *m, struct rpc_message *message)
+static inline void take_registration(struct fake_master *m, struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__RegisterWorker *w = standalone_decode(
@@ -99,7 +99,7 @@ static inline void take_registration(struct played_master *m, struct rpc_message
         answer_registration(m);
 }
 
-static inline void take_state(struct played_master *m, const struct rpc_message *message)
+static inline void take_state(struct fake_master *m, const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__WorkerState *s = standalone_decode(
@@ -114,7 +114,7 @@ static inline void take_state(struct played_master *m, const struct rpc_message 
         buf_putc(&m->heard, '\n');
 }
 
-static inline void take_executor(struct played_master *m, const struct rpc_message *message)
+static inline void take_executor(struct fake_master *m, const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__ExecutorStateChanged *e = standalone_decode(
@@ -128,7 +128,7 @@ static inline void take_executor(struct played_master *m, const struct rpc_messa
         buf_putc(&m->heard, '\n');
 }
 
-static inline void take_driver(struct played_master *m, const struct rpc_message *message)
+static inline void take_driver(struct fake_master *m, const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__DriverStateChanged *d = standalone_decode(
@@ -139,7 +139,7 @@ static inline void take_driver(struct played_master *m, const struct rpc_message
 
 static inline void receive(void *owner, struct rpc_message *message)
 {
-        struct played_master *m = owner;
+        struct fake_master *m = owner;
         if (message->type == TYPE(REGISTER_WORKER))
                 take_registration(m, message);
         else if (message->type == TYPE(WORKER_STATE))
@@ -160,7 +160,7 @@ static inline void receive(void *owner, struct rpc_message *message)
         }
 }
 
-static inline void thaw(struct played_master *m)
+static inline void thaw(struct fake_master *m)
 {
         while (m->n_calls)
                 rpc_call_reply(m->calls[--m->n_calls], TYPE(STANDALONE_NONE), NULL, 0, NULL);
@@ -175,7 +175,7 @@ static const struct rpc_endpoint_class master_class = {.receive = receive};
 
 static inline void too_long(uv_timer_t *timer)
 {
-        struct world *w = timer->data;
+        struct cluster_fixture *w = timer->data;
         for (size_t i = 0; i < w->n; i++)
                 print_message("master %zu heard:\n%s", i, buf_text(&w->masters[i].heard));
         fail_msg("what is waited for has not come in %d s", TIMEOUT_MS / 1000);
@@ -194,25 +194,25 @@ static inline void nothing(uv_timer_t *timer)
                 uv_timer_stop(&(w)->timeout);                                                                          \
         } while (0)
 
-static inline bool heard(const struct played_master *m, const char *line)
+static inline bool heard(const struct fake_master *m, const char *line)
 {
         return strstr(buf_text(&m->heard), line);
 }
 
-static inline void open_master(struct world *w, enum role role)
+static inline void open_master(struct cluster_fixture *w, enum role role)
 {
-        struct played_master *m = &w->masters[w->n++];
+        struct fake_master *m = &w->masters[w->n++];
         struct rpc_options options;
         rpc_options_init(&options);
         options.name = STANDALONE_MASTER_ENV;
-        *m = (struct played_master){.role = role};
+        *m = (struct fake_master){.role = role};
         assert_int_equal(rpc_env_new(&w->loop, &options, &m->env, NULL), 0);
         assert_int_equal(rpc_env_register(m->env, STANDALONE_MASTER_ENDPOINT, &master_class, m, NULL), 0);
         assert_int_equal(rpc_env_listen(m->env, "127.0.0.1", "127.0.0.1", 0, 0, NULL), 0);
         m->url = mem_printf("spark://%s", rpc_env_address(m->env));
 }
 
-static inline void open_world(struct world *w)
+static inline void cluster_fixture_open(struct cluster_fixture *w)
 {
         int port = 0;
         memset(w, 0, sizeof(*w));
@@ -229,13 +229,13 @@ static inline void open_world(struct world *w)
 
 static inline void ended(void *owner, int status)
 {
-        struct world *w = owner;
+        struct cluster_fixture *w = owner;
         w->ended = true;
         w->status = status;
 }
 
 /* Starts the worker with @options as its command line and further configuration. */
-static inline void start_worker(struct world *w, const char *options)
+static inline void start_worker(struct cluster_fixture *w, const char *options)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct buf masters = BUF_INIT;
@@ -257,10 +257,10 @@ static inline void start_worker(struct world *w, const char *options)
 
 static inline void master_closed(void *owner)
 {
-        ((struct played_master *)owner)->closed = true;
+        ((struct fake_master *)owner)->closed = true;
 }
 
-static inline void close_master(struct world *w, struct played_master *m)
+static inline void close_master(struct cluster_fixture *w, struct fake_master *m)
 {
         rpc_ref_unref(steal(m->ref));
         if (m->worker)
@@ -271,7 +271,7 @@ static inline void close_master(struct world *w, struct played_master *m)
         buf_deinit(&m->heard);
 }
 
-static inline void close_world(struct world *w)
+static inline void cluster_fixture_close(struct cluster_fixture *w)
 {
         if (!w->ended)
                 worker_server_stop(w->server, 0);
@@ -295,7 +295,7 @@ struct launch {
         int executor;
 };
 
-static inline void *pack_launch(const struct world *w, const struct played_master *m, const struct launch *l,
+static inline void *pack_launch(const struct cluster_fixture *w, const struct fake_master *m, const struct launch *l,
                                 size_t *size)
 {
         Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
@@ -326,14 +326,14 @@ static inline void *pack_launch(const struct world *w, const struct played_maste
         return body;
 }
 
-static inline void launch(struct world *w, struct played_master *m, const struct launch *l)
+static inline void launch(struct cluster_fixture *w, struct fake_master *m, const struct launch *l)
 {
         size_t size;
         _cleanup_free_ void *body = pack_launch(w, m, l, &size);
         assert_int_equal(rpc_send(m->ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
 }
 
-static inline void kill_executor(struct played_master *m, const char *app_id, int executor)
+static inline void kill_executor(struct fake_master *m, const char *app_id, int executor)
 {
         Firesteel__Standalone__ExecutorName name = FIRESTEEL__STANDALONE__EXECUTOR_NAME__INIT;
         name.app_id = (char *)app_id;
@@ -346,7 +346,7 @@ struct driver {
         bool supervise;
 };
 
-static inline void launch_driver(struct played_master *m, const struct driver *d)
+static inline void launch_driver(struct fake_master *m, const struct driver *d)
 {
         Firesteel__Standalone__Command command = FIRESTEEL__STANDALONE__COMMAND__INIT;
         Firesteel__Standalone__DriverDescription description = FIRESTEEL__STANDALONE__DRIVER_DESCRIPTION__INIT;
@@ -374,7 +374,7 @@ static inline void launch_driver(struct played_master *m, const struct driver *d
         free(message.description.data);
 }
 
-static inline void kill_driver(struct played_master *m, const char *id)
+static inline void kill_driver(struct fake_master *m, const char *id)
 {
         Firesteel__Standalone__DriverId name = FIRESTEEL__STANDALONE__DRIVER_ID__INIT;
         name.id = (char *)id;
@@ -400,7 +400,7 @@ static const char application[] = "#include <firesteel/firesteel.h>\n"
                                   "}\n";
 
 /* Returns the application's URL; the caller owns it. */
-static inline char *write_application(struct world *w)
+static inline char *write_application(struct cluster_fixture *w)
 {
         _cleanup_free_ char *path = mem_printf("%s/app.c", w->folder);
         FILE *f = fopen(path, "we");

@@ -11,23 +11,23 @@
 
 static void test_registers(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "-Dspark.worker.timeout=1");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, m->heartbeats >= 3);
         assert_string_equal(buf_text(&m->heard), "register 4 cores 2048 MiB http://127.0.0.1:8081\nstate\n");
         const struct worker_view *v = worker_server_view(w.server);
         assert_true(v->connected);
         assert_string_equal(v->master_url, m->url);
         assert_int_equal(strncmp(v->id, "worker-20", 9), 0);
-        close_world(&w);
+        cluster_fixture_close(&w);
         assert_int_equal(w.status, 0);
 }
 
-static void take_over(struct world *w, struct played_master *m)
+static void take_over(struct cluster_fixture *w, struct fake_master *m)
 {
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
         Firesteel__Standalone__Version version = standalone_version();
@@ -42,13 +42,13 @@ static void take_over(struct world *w, struct played_master *m)
 /* What ended while no master was there is told to the next, before what runs. */
 static void test_master_is_lost(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         open_master(&w, STANDS_BY);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0], *other = &w.masters[1];
+        struct fake_master *m = &w.masters[0], *other = &w.masters[1];
         wait_for(&w, heard(m, "state\n") && other->ref);
         launch(&w, m, &(struct launch){.executor = 0});
         launch(&w, m, &(struct launch){.executor = 1});
@@ -74,7 +74,7 @@ static void test_master_is_lost(void **state)
         assert_true(told < strstr(buf_text(&other->heard), "state\n"));
         assert_false(heard(other, "app-1/1")); /* the old one had that */
         assert_string_equal(worker_server_view(w.server)->master_url, other->url);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 /*
@@ -83,13 +83,13 @@ static void test_master_is_lost(void **state)
  */
 static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         open_master(&w, STANDS_BY);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0], *other = &w.masters[1];
+        struct fake_master *m = &w.masters[0], *other = &w.masters[1];
         _cleanup_free_ char *url = write_application(&w);
         wait_for(&w, heard(m, "state\n") && other->ref);
         m->frozen = other->frozen = true;
@@ -113,7 +113,7 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         wait_for(&w, heard(m, "state\n"));
         assert_false(heard(m, "driver-1"));
         thaw(other);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void answered(void *owner, struct rpc_answer *answer)
@@ -129,15 +129,15 @@ static void closed(void *owner)
 /* A worker that has lost its master shows each what it was greeted with by whoever called it. */
 static void test_called(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         struct rpc_ref *ref;
         struct fst_error error = FST_ERROR_INIT;
         bool arrived = false;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         struct rpc_options options;
         struct rpc_env *caller;
@@ -161,7 +161,7 @@ static void test_called(void **state)
         arrived = false;
         rpc_env_close(caller, 0, closed, &arrived);
         wait_for(&w, arrived);
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static int folders_in(const char *path)
@@ -178,11 +178,11 @@ static int folders_in(const char *path)
 /* What a killed worker left is gone before the first executor; what a living one has stays. */
 static void test_sweeps(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         struct fst_error error = FST_ERROR_INIT;
         struct disk_dirs *living, *killed;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         _cleanup_free_ char *local = mem_printf("%s/local", w.folder);
         assert_int_equal(disk_dirs_for_executors(local, &living, &error), 0);
         pid_t child = fork();
@@ -198,17 +198,17 @@ static void test_sweeps(void **state)
         assert_int_equal(access(disk_dirs_root(living, 0), F_OK), 0);
         disk_dirs_free(living);
         wait_for(&w, heard(&w.masters[0], "state\n"));
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_reconnects(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         launch(&w, m, &(struct launch){.executor = 0});
         wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
@@ -217,31 +217,31 @@ static void test_reconnects(void **state)
         wait_for(&w, heard(m, "state"));
         assert_string_equal(buf_text(&m->heard),
                             "register 4 cores 2048 MiB http://127.0.0.1:8081\nstate app-1/0 RUNNING\n");
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_refused(void **state)
 {
         (void)state;
         for (int i = 0; i < 2; i++) {
-                struct world w;
-                open_world(&w);
+                struct cluster_fixture w;
+                cluster_fixture_open(&w);
                 open_master(&w, i ? OTHER_VERSION : REFUSES);
                 start_worker(&w, "");
                 wait_for(&w, w.ended);
                 assert_int_equal(w.status, 1);
-                close_world(&w);
+                cluster_fixture_close(&w);
         }
 }
 
 static void test_decommission(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "-Dspark.decommission.enabled=true");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         launch(&w, m, &(struct launch){.executor = 0});
         wait_for(&w, heard(m, "executor app-1/0 RUNNING\n"));
@@ -252,21 +252,21 @@ static void test_decommission(void **state)
         kill_executor(m, "app-1", 0);
         wait_for(&w, worker_server_view(w.server)->executors.len == 0);
         assert_false(heard(m, "app-1/1"));
-        close_world(&w);
+        cluster_fixture_close(&w);
 }
 
 static void test_decommission_is_not_enabled(void **state)
 {
-        struct world w;
+        struct cluster_fixture w;
         (void)state;
-        open_world(&w);
+        cluster_fixture_open(&w);
         open_master(&w, LEADS);
         start_worker(&w, "");
-        struct played_master *m = &w.masters[0];
+        struct fake_master *m = &w.masters[0];
         wait_for(&w, heard(m, "state\n"));
         worker_server_decommission(w.server);
         assert_false(worker_server_view(w.server)->decommissioned);
-        close_world(&w);
+        cluster_fixture_close(&w);
         assert_int_equal(w.status, 0);
 }
 

@@ -111,7 +111,7 @@ static void local_files_are_uploaded(void **state)
                      "Please specify spark.kubernetes.file.upload.path property.");
 }
 
-static void what_cannot_be_is_told(void **state)
+static void rejects_reserved_labels_and_invalid_ports_of_drivers(void **state)
 {
         step_refuses(KUBE_DRIVER, settings(K "driver.label.spark-role=x"), &basic_driver_step,
                      "requirement failed: Label with key spark-role is not allowed as it is reserved for Spark "
@@ -133,9 +133,11 @@ static void what_cannot_be_is_told(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(everything_is_where_it_belongs), cmocka_unit_test(overhead_depends_on_the_language),
-                cmocka_unit_test(custom_resources_need_a_vendor), cmocka_unit_test(local_files_are_uploaded),
-                cmocka_unit_test(what_cannot_be_is_told),
+                cmocka_unit_test(everything_is_where_it_belongs),
+                cmocka_unit_test(overhead_depends_on_the_language),
+                cmocka_unit_test(custom_resources_need_a_vendor),
+                cmocka_unit_test(local_files_are_uploaded),
+                cmocka_unit_test(rejects_reserved_labels_and_invalid_ports_of_drivers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void some_come_and_go_otherwise(void **state)
         step_end(&f);
 }
 
-static void what_cannot_be_is_told(void **state)
+static void rejects_request_above_limit_reserved_labels_and_low_ports(void **state)
 {
         step_refuses(KUBE_EXECUTOR, settings(HOST, K "executor.request.cores=2", K "executor.limit.cores=1500m"),
                      &basic_executor_step,
@@ -181,7 +181,7 @@ int main(void)
                 cmocka_unit_test(profiles_replace_what_templates_ask_for),
                 cmocka_unit_test(secrets_travel_as_variables),
                 cmocka_unit_test(some_come_and_go_otherwise),
-                cmocka_unit_test(what_cannot_be_is_told),
+                cmocka_unit_test(rejects_request_above_limit_reserved_labels_and_low_ports),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void claims_are_made_on_demand(void **state)
         step_end(&f);
 }
 
-static void what_cannot_be_is_told(void **state)
+static void rejects_incomplete_and_duplicate_volumes(void **state)
 {
         step_refuses(KUBE_EXECUTOR, settings(V "hostPath.v.mount.path=/tmp"), &mount_volumes_step,
                      "hostPath.v.options.path is required for hostPath");
@@ -95,7 +95,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(of_all_types),
                 cmocka_unit_test(claims_are_made_on_demand),
-                cmocka_unit_test(what_cannot_be_is_told),
+                cmocka_unit_test(rejects_incomplete_and_duplicate_volumes),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

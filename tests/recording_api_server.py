@@ -33,8 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(404, {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404})
 
 
-class EchoApiServer(http.server.ThreadingHTTPServer):
-    """with EchoApiServer() as server: server.url, server.of_kind("Pod")"""
+class RecordingApiServer(http.server.ThreadingHTTPServer):
+    """with RecordingApiServer() as server: server.url, server.of_kind("Pod")"""
     daemon_threads = True
 
     def __init__(self):

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 """
 
 
-def compile_held_job(folder):
+def compile_blocking_job(folder):
     """The application as a shared object."""
     (folder / "app.c").write_text(APPLICATION)
     done = subprocess.run([os.path.join(BIN, "firesteel"), "compile", "-o", "app.so", "app.c"], cwd=folder, text=True,
@@ -67,11 +67,11 @@ def compile_held_job(folder):
     return folder / "app.so"
 
 
-def hold(cluster, held_job, master, name, tasks, conf=()):
+def hold(cluster, blocking_job, master, name, tasks, conf=()):
     """An application whose tasks run until release()."""
     folder = cluster.folder / name
     folder.mkdir()
-    app = cluster.submit(master, held_job, "hold", folder, tasks, conf=conf)
+    app = cluster.submit(master, blocking_job, "hold", folder, tasks, conf=conf)
     app.folder = folder
     app.release = lambda: (folder / "go").touch()
     return app

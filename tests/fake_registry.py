@@ -1,4 +1,4 @@
-"""A place for files that is played: a web server, a namenode with its datanode, and an S3 store in one."""
+"""A fake store for files: a web server, a namenode with its datanode, and an S3 store in one."""
 import hashlib
 import http.server
 import threading
