@@ -531,6 +531,32 @@ static void write_out(const char *data, size_t n)
         }
 }
 
+static log_listener_fn *listener; /* changed atomically under write_lock, as its owner */
+static void *listener_owner;
+
+void log_set_listener(log_listener_fn *fn, void *owner)
+{
+        pthread_mutex_lock(&write_lock);
+        listener_owner = owner;
+        __atomic_store_n(&listener, fn, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&write_lock);
+}
+
+static void call_listener(enum log_level level, const char *component, const char *format, va_list args)
+{
+        struct line message = {.data = message.first, .cap = sizeof(message.first)};
+        struct log_line line = {.level = level, .component = component};
+        line_vprintf(&message, format, args);
+        clock_gettime(CLOCK_REALTIME, &line.time);
+        line.message = message.data;
+        line.length = message.len;
+        pthread_mutex_lock(&write_lock);
+        if (listener)
+                listener(listener_owner, &line);
+        pthread_mutex_unlock(&write_lock);
+        line_deinit(&message);
+}
+
 #define ERASE_LINE "\r\033[K"
 
 void log_write(enum log_level level, const char *component, const char *format, ...)
@@ -563,6 +589,12 @@ void log_write(enum log_level level, const char *component, const char *format, 
         write_out(line.data + skip, line.len - skip);
         pthread_mutex_unlock(&write_lock);
         line_deinit(&line);
+        if (__atomic_load_n(&listener, __ATOMIC_RELAXED)) {
+                errno = saved;
+                va_start(args, format);
+                call_listener(level, component, format, args);
+                va_end(args);
+        }
         errno = saved;
 }
 

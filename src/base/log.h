@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct fst_error;
 
@@ -51,6 +52,22 @@ extern enum log_level log_threshold;
  */
 void log_write(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* One line before it is composed. Borrowed while the listener runs. */
+struct log_line {
+        struct timespec time;
+        enum log_level level;
+        const char *component;
+        const char *message; /* not terminated */
+        size_t length;
+};
+
+/*
+ * Call @fn with every line that is written, besides writing it: one listener at a time, NULL for none. It is called on
+ * the threads that log, under the log's lock, and must not log itself. Does not return while the one before is called.
+ */
+typedef void log_listener_fn(void *owner, const struct log_line *line);
+void log_set_listener(log_listener_fn *fn, void *owner);
 
 /*
  * Drop this thread's lines: for threads that work in somebody else's program. Returns what held before.

@@ -17,6 +17,7 @@
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
 #include "driver/events/app_status.h"
+#include "driver/events/driver_log.h"
 #include "driver/events/event_log_setup.h"
 #include "driver/events/extra_listeners.h"
 #include "driver/job_runner.h"
@@ -301,6 +302,7 @@ static int start(struct fst_context *sc, struct fst_error *error)
         int r;
         if ((r = start_log(sc, error)) || (r = settings_check(sc->conf, error)) || (r = read_identity(sc, error)))
                 return r;
+        sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
         set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
@@ -312,6 +314,7 @@ static int start(struct fst_context *sc, struct fst_error *error)
         if ((r = application_files_configured(sc, error)))
                 return r;
         post_start(sc);
+        driver_log_persist(sc->driver_log, sc->conf);
         if ((r = launcher_backend_connect(&sc->conf->set, end_by_launcher, NULL, &sc->launcher, error)))
                 return r;
         if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
@@ -378,6 +381,7 @@ static void end_by_signal(void *context)
                                                   &(struct application_end){.ms = context_now_ms(), .exit_code = -1});
                 listener_bus_stop(sc->bus);
         }
+        driver_log_free(steal(sc->driver_log));
         exec_env_remove_files(&sc->env);
 }
 
@@ -527,6 +531,7 @@ FST_API int fst_context_stop(fst_context *sc)
         accumulators_free(sc->accumulators);
         broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
         rdd_registry_deinit(&sc->registry);
+        driver_log_free(sc->driver_log);
         exec_env_deinit(&sc->env);
         if (!sc->status)
                 log_info("SparkContext", "Successfully stopped SparkContext");

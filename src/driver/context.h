@@ -51,6 +51,7 @@ struct fst_context {
         struct application_files *files;
 
         struct listener_bus *bus;
+        struct driver_log *driver_log;           /* of spark.driver.log.*; NULL: none is written */
         struct extra_listeners *extra_listeners; /* of spark.extraListeners; NULL: none are */
         struct event_log_setup *event_log;       /* NULL: none is written */
         struct app_status *app_status;
