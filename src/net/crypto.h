@@ -21,7 +21,7 @@ struct sha256;
 struct tls;
 struct tls_context;
 
-#define CRYPTO_ABI 2
+#define CRYPTO_ABI 3
 #define SHA256_SIZE 32
 #define DIGEST_MAX 64
 #define AES_CTR_KEY_SIZE 32
@@ -39,6 +39,7 @@ struct tls_options {
         const char *key_file, *key_password;     /* PEM */
         const char *chain_file;                  /* PEM: own certificate first */
         const char *store_file, *store_password; /* PKCS#12 instead of the two above */
+        const char *store_key_password;          /* of the key in it; NULL: the same */
         const char *trust_file, *trust_password; /* certificates of whom to trust, PEM or PKCS#12 */
         bool need_client;                        /* server: clients must have a certificate, too */
         const char *suites;                      /* TLS 1.3 cipher suites, separated by colons; NULL: OpenSSL's */

@@ -178,16 +178,86 @@ static PKCS12 *read_pkcs12(const char *path)
         return p;
 }
 
-/* Add what a PKCS#12 store holds: to trust it, or to be it. */
-static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, bool own, char *message, size_t size)
+/* What a bag of a PKCS#12 store holds: the key, or one more certificate. False: its password is wrong. */
+static bool pkcs12_bag_read(PKCS12_SAFEBAG *bag, const char *key_password, EVP_PKEY **key, STACK_OF(X509) * certs)
+{
+        PKCS8_PRIV_KEY_INFO *plain = NULL;
+        X509 *cert = NULL;
+        switch (PKCS12_SAFEBAG_get_nid(bag)) {
+        case NID_keyBag:
+                if (!*key)
+                        *key = EVP_PKCS82PKEY(PKCS12_SAFEBAG_get0_p8inf(bag));
+                return *key != NULL;
+        case NID_pkcs8ShroudedKeyBag:
+                plain = *key ? NULL : PKCS12_decrypt_skey(bag, key_password, (int)strlen(key_password));
+                if (plain)
+                        *key = EVP_PKCS82PKEY(plain);
+                PKCS8_PRIV_KEY_INFO_free(plain);
+                return *key != NULL;
+        case NID_certBag:
+                cert = PKCS12_SAFEBAG_get1_cert(bag);
+                if (cert && sk_X509_push(certs, cert) > 0)
+                        return true;
+                X509_free(cert);
+                return false;
+        default:
+                return true;
+        }
+}
+
+static bool pkcs12_safe_read(PKCS7 *safe, const char *password, const char *key_password, EVP_PKEY **key,
+                             STACK_OF(X509) * certs)
+{
+        STACK_OF(PKCS12_SAFEBAG) *bags = PKCS7_type_is_encrypted(safe)
+                                                 ? PKCS12_unpack_p7encdata(safe, password, (int)strlen(password))
+                                                 : PKCS12_unpack_p7data(safe);
+        bool read = bags != NULL;
+        for (int i = 0; read && i < sk_PKCS12_SAFEBAG_num(bags); i++)
+                read = pkcs12_bag_read(sk_PKCS12_SAFEBAG_value(bags, i), key_password, key, certs);
+        sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+        return read;
+}
+
+/* As PKCS12_parse, for a store whose key has a password of its own, as Java's key stores may have. */
+static bool pkcs12_parse_key_apart(PKCS12 *p, const char *password, const char *key_password, EVP_PKEY **key,
+                                   X509 **cert, STACK_OF(X509) * *others)
+{
+        STACK_OF(PKCS7) *safes = NULL;
+        bool read = PKCS12_verify_mac(p, password, (int)strlen(password)) && (safes = PKCS12_unpack_authsafes(p)) &&
+                    (*others = sk_X509_new_null());
+        for (int i = 0; read && i < sk_PKCS7_num(safes); i++)
+                read = pkcs12_safe_read(sk_PKCS7_value(safes, i), password, key_password, key, *others);
+        sk_PKCS7_pop_free(safes, PKCS7_free);
+        for (int i = 0; read && *key && !*cert && i < sk_X509_num(*others); i++)
+                if (X509_check_private_key(sk_X509_value(*others, i), *key))
+                        *cert = sk_X509_delete(*others, i);
+        ERR_clear_error();
+        return read;
+}
+
+static bool pkcs12_parse(PKCS12 *p, const char *password, const char *key_password, EVP_PKEY **key, X509 **cert,
+                         STACK_OF(X509) * *others)
+{
+        password = password ? password : "";
+        if (key_password && strcmp(key_password, password) != 0)
+                return pkcs12_parse_key_apart(p, password, key_password, key, cert, others);
+        return PKCS12_parse(p, password, key, cert, others);
+}
+
+/* Add what a PKCS#12 store holds: to trust it, or to be it. @key_password of the key in it; NULL: the store's. */
+static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, const char *key_password, bool own,
+                      char *message, size_t size)
 {
         PKCS12 *p = read_pkcs12(path);
         EVP_PKEY *key = NULL;
         X509 *cert = NULL;
         STACK_OF(X509) *others = NULL;
         int r = -EINVAL;
-        if (!p || !PKCS12_parse(p, password ? password : "", &key, &cert, &others)) {
-                crypto_tls_refuse(message, size, "cannot open the key store (is its password right?)", path);
+        if (!p || !pkcs12_parse(p, password, key_password, &key, &cert, &others)) {
+                crypto_tls_refuse(message, size,
+                                  key_password ? "cannot open the key store (are its password and that of its key right?)"
+                                               : "cannot open the key store (is its password right?)",
+                                  path);
         } else if (own) {
                 r = cert && key && SSL_CTX_use_cert_and_key(ctx, cert, key, others, 1)
                             ? 0
@@ -222,7 +292,7 @@ static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, siz
                 enum file_kind kind = crypto_tls_kind_of(o->store_file, message, size);
                 if (kind == FILE_UNREADABLE || kind == FILE_JKS)
                         return -EINVAL;
-                return use_pkcs12(ctx, o->store_file, o->store_password, true, message, size);
+                return use_pkcs12(ctx, o->store_file, o->store_password, o->store_key_password, true, message, size);
         }
         enum file_kind chain = crypto_tls_kind_of(o->chain_file, message, size);
         enum file_kind key = chain == FILE_UNREADABLE ? chain : crypto_tls_kind_of(o->key_file, message, size);
@@ -243,10 +313,11 @@ static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, siz
 
 static int use_trust(SSL_CTX *ctx, const struct tls_options *o, char *message, size_t size)
 {
-        const char *path = o->trust_file, *password = o->trust_password;
+        const char *path = o->trust_file, *password = o->trust_password, *key_password = NULL;
         if (!path) { /* peers with the very certificate that this process has, or one that it signed */
                 path = o->store_file ? o->store_file : o->chain_file;
                 password = o->store_password;
+                key_password = o->store_key_password;
                 if (!path) {
                         snprintf(message, size, "nothing says whom to trust: set spark.ssl.rpc.trustStore");
                         return -EINVAL;
@@ -257,7 +328,7 @@ static int use_trust(SSL_CTX *ctx, const struct tls_options *o, char *message, s
         if (kind == FILE_UNREADABLE || kind == FILE_JKS)
                 return -EINVAL;
         if (kind == FILE_DER)
-                return use_pkcs12(ctx, path, password, false, message, size);
+                return use_pkcs12(ctx, path, password, key_password, false, message, size);
         return SSL_CTX_load_verify_file(ctx, path)
                        ? 0
                        : crypto_tls_refuse(message, size, "cannot use the trust store", path);

@@ -217,8 +217,8 @@ static int read_suites(const struct fst_conf *conf, char **out, struct fst_error
 
 static int new_certificates(struct security *s, const struct fst_conf *conf, struct fst_error *error)
 {
-        char *text[7] = {NULL};
-        static const char *const settings[7][2] = {
+        char *text[8] = {NULL};
+        static const char *const settings[8][2] = {
                 {"privateKey", NULL},
                 {"privateKeyPassword", "_SPARK_SSL_RPC_PRIVATE_KEY_PASSWORD"},
                 {"certChain", NULL},
@@ -226,6 +226,7 @@ static int new_certificates(struct security *s, const struct fst_conf *conf, str
                 {"keyStorePassword", "_SPARK_SSL_RPC_KEY_STORE_PASSWORD"},
                 {"trustStore", NULL},
                 {"trustStorePassword", "_SPARK_SSL_RPC_TRUST_STORE_PASSWORD"},
+                {"keyPassword", "_SPARK_SSL_RPC_KEY_PASSWORD"},
         };
         _cleanup_free_ char *suites = NULL;
         struct tls_options o = {0};
@@ -233,7 +234,7 @@ static int new_certificates(struct security *s, const struct fst_conf *conf, str
         int r = conf_get_bool(conf, "spark.ssl.rpc.needClientAuth", &o.need_client, error);
         if (r == 0)
                 r = read_suites(conf, &suites, error);
-        for (int i = 0; i < 7 && r == 0; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(text) && r == 0; i++)
                 r = ssl_setting(conf, settings[i][0], settings[i][1], &text[i], error);
         if (r == 0) {
                 bool pem = text[0] && text[2];
@@ -244,10 +245,11 @@ static int new_certificates(struct security *s, const struct fst_conf *conf, str
                 o.store_password = text[4];
                 o.trust_file = text[5];
                 o.trust_password = text[6];
+                o.store_key_password = text[7];
                 o.suites = suites;
                 r = make_contexts(s, &o, error);
         }
-        for (int i = 0; i < 7; i++)
+        for (size_t i = 0; i < ARRAY_SIZE(text); i++)
                 string_wipe(&text[i]);
         return r;
 }

@@ -1,12 +1,15 @@
 /* Who knows the secret or has the certificate is let in, everybody else is told nothing but no. */
 #include "net/security.h"
 
+#include "base/base64.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "net/channel.h"
 #include "net/crypto.h"
+#include "net/key_store_fixture.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -25,42 +28,38 @@
 #define SECRET "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 /* Self-signed certificates of two strangers to each other, valid for a hundred years. */
-static const char one_pem[] =
-        "-----BEGIN CERTIFICATE-----\n"
-        "MIIBkTCCATegAwIBAgIUM9Vj5CL5aDsbNXIoSfDK/l5ksNwwCgYIKoZIzj0EAwIw\n"
-        "HTEbMBkGA1UEAwwSZmlyZXN0ZWVsIHRlc3Qgb25lMCAXDTI2MTEyMTA0NTMxMloY\n"
-        "DzIxMjYxMDI4MDQ1MzEyWjAdMRswGQYDVQQDDBJmaXJlc3RlZWwgdGVzdCBvbmUw\n"
-        "WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASh5DUQs9R61/qi/Wfic4hJGGtCpj/t\n"
-        "Ayau/nL+rkhuwTCp83yvIhYjddeXDplG4+xSUkV2rQpeQbe0RVfmdliVo1MwUTAd\n"
-        "BgNVHQ4EFgQUyUGhrLImiHkblEuK94HriWVkUhgwHwYDVR0jBBgwFoAUyUGhrLIm\n"
-        "iHkblEuK94HriWVkUhgwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBF\n"
-        "AiAhO0Ok0+B3pARjCyIe5Nzr6bbflT1Iq854O7UTK/oZIgIhAOpqp346eV4U4+xM\n"
-        "wYLGPrRj8cJn6o7oel7W8VvfAurX\n"
-        "-----END CERTIFICATE-----\n";
-static const char one_key[] =
-        "-----BEGIN PRIVATE KEY-----\n"
-        "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOAgYEOObBIDxT/3s\n"
-        "G8yhdve3fCVwz/Kfpq5BIKSH5sChRANCAASh5DUQs9R61/qi/Wfic4hJGGtCpj/t\n"
-        "Ayau/nL+rkhuwTCp83yvIhYjddeXDplG4+xSUkV2rQpeQbe0RVfmdliV\n"
-        "-----END PRIVATE KEY-----\n";
-static const char two_pem[] =
-        "-----BEGIN CERTIFICATE-----\n"
-        "MIIBkTCCATegAwIBAgIUAqHjH8iPNiN7JQjvV33mKm4to8UwCgYIKoZIzj0EAwIw\n"
-        "HTEbMBkGA1UEAwwSZmlyZXN0ZWVsIHRlc3QgdHdvMCAXDTI2MTEyMTA0NTMxMloY\n"
-        "DzIxMjYxMDI4MDQ1MzEyWjAdMRswGQYDVQQDDBJmaXJlc3RlZWwgdGVzdCB0d28w\n"
-        "WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAS/KwptaeqFj8+DyKWNkhWTKAagyibe\n"
-        "Lqw65pI13Heau4YWpk8lJ+SnvAhFTjFKuK+BeMhYAsQBvFx0XJDu01+Jo1MwUTAd\n"
-        "BgNVHQ4EFgQUbGy3XXTnxDJuQg1V4gLzwI21ncIwHwYDVR0jBBgwFoAUbGy3XXTn\n"
-        "xDJuQg1V4gLzwI21ncIwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBF\n"
-        "AiEAyI8D91KvCBkdLDhqyJOstfe7n5JWS/zWO5JeWEbRf98CIFhtEJnHc4BKeyAM\n"
-        "/xalm+vdrdB8g21iSyqaIseboOGH\n"
-        "-----END CERTIFICATE-----\n";
-static const char two_key[] =
-        "-----BEGIN PRIVATE KEY-----\n"
-        "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrxGFXiD9BToQXXga\n"
-        "grlK/kHwOmFMe8fNZiWqJEsRR4KhRANCAAS/KwptaeqFj8+DyKWNkhWTKAagyibe\n"
-        "Lqw65pI13Heau4YWpk8lJ+SnvAhFTjFKuK+BeMhYAsQBvFx0XJDu01+J\n"
-        "-----END PRIVATE KEY-----\n";
+static const char one_pem[] = "-----BEGIN CERTIFICATE-----\n"
+                              "MIIBkTCCATegAwIBAgIUM9Vj5CL5aDsbNXIoSfDK/l5ksNwwCgYIKoZIzj0EAwIw\n"
+                              "HTEbMBkGA1UEAwwSZmlyZXN0ZWVsIHRlc3Qgb25lMCAXDTI2MTEyMTA0NTMxMloY\n"
+                              "DzIxMjYxMDI4MDQ1MzEyWjAdMRswGQYDVQQDDBJmaXJlc3RlZWwgdGVzdCBvbmUw\n"
+                              "WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASh5DUQs9R61/qi/Wfic4hJGGtCpj/t\n"
+                              "Ayau/nL+rkhuwTCp83yvIhYjddeXDplG4+xSUkV2rQpeQbe0RVfmdliVo1MwUTAd\n"
+                              "BgNVHQ4EFgQUyUGhrLImiHkblEuK94HriWVkUhgwHwYDVR0jBBgwFoAUyUGhrLIm\n"
+                              "iHkblEuK94HriWVkUhgwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBF\n"
+                              "AiAhO0Ok0+B3pARjCyIe5Nzr6bbflT1Iq854O7UTK/oZIgIhAOpqp346eV4U4+xM\n"
+                              "wYLGPrRj8cJn6o7oel7W8VvfAurX\n"
+                              "-----END CERTIFICATE-----\n";
+static const char one_key[] = "-----BEGIN PRIVATE KEY-----\n"
+                              "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOAgYEOObBIDxT/3s\n"
+                              "G8yhdve3fCVwz/Kfpq5BIKSH5sChRANCAASh5DUQs9R61/qi/Wfic4hJGGtCpj/t\n"
+                              "Ayau/nL+rkhuwTCp83yvIhYjddeXDplG4+xSUkV2rQpeQbe0RVfmdliV\n"
+                              "-----END PRIVATE KEY-----\n";
+static const char two_pem[] = "-----BEGIN CERTIFICATE-----\n"
+                              "MIIBkTCCATegAwIBAgIUAqHjH8iPNiN7JQjvV33mKm4to8UwCgYIKoZIzj0EAwIw\n"
+                              "HTEbMBkGA1UEAwwSZmlyZXN0ZWVsIHRlc3QgdHdvMCAXDTI2MTEyMTA0NTMxMloY\n"
+                              "DzIxMjYxMDI4MDQ1MzEyWjAdMRswGQYDVQQDDBJmaXJlc3RlZWwgdGVzdCB0d28w\n"
+                              "WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAS/KwptaeqFj8+DyKWNkhWTKAagyibe\n"
+                              "Lqw65pI13Heau4YWpk8lJ+SnvAhFTjFKuK+BeMhYAsQBvFx0XJDu01+Jo1MwUTAd\n"
+                              "BgNVHQ4EFgQUbGy3XXTnxDJuQg1V4gLzwI21ncIwHwYDVR0jBBgwFoAUbGy3XXTn\n"
+                              "xDJuQg1V4gLzwI21ncIwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBF\n"
+                              "AiEAyI8D91KvCBkdLDhqyJOstfe7n5JWS/zWO5JeWEbRf98CIFhtEJnHc4BKeyAM\n"
+                              "/xalm+vdrdB8g21iSyqaIseboOGH\n"
+                              "-----END CERTIFICATE-----\n";
+static const char two_key[] = "-----BEGIN PRIVATE KEY-----\n"
+                              "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrxGFXiD9BToQXXga\n"
+                              "grlK/kHwOmFMe8fNZiWqJEsRR4KhRANCAAS/KwptaeqFj8+DyKWNkhWTKAagyibe\n"
+                              "Lqw65pI13Heau4YWpk8lJ+SnvAhFTjFKuK+BeMhYAsQBvFx0XJDu01+J\n"
+                              "-----END PRIVATE KEY-----\n";
 
 static char folder[64];
 
@@ -84,7 +83,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-        static const char *const names[] = {"one.pem", "one.key", "two.pem", "two.key", "secret", "jks"};
+        static const char *const names[] = {"one.pem", "one.key", "two.pem",          "two.key",
+                                            "secret",  "jks",     "two_passwords.p12"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
                 _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
                 unlink(path);
@@ -257,7 +257,7 @@ static void who_speaks_no_tls(void **state)
 {
         struct security *driver = with_secret("app-1", SECRET);
         static const char words[][64] = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "FSRP\1\1aaaaaaaaaaaaaaaaaaaaaaaaaa",
-                                            "\x16\x03\x01\x02\x00\x01zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"};
+                                         "\x16\x03\x01\x02\x00\x01zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"};
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
                 int ends[2];
                 struct end b = {0};
@@ -405,13 +405,13 @@ static void certificates(void **state)
         assert_true(a.result < 0);
         assert_non_null(strstr(error_message(&a.error), "not trusted"));
         part(&a, &b);
-        struct security *two_trusts = make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true",
-                                           "spark.ssl.rpc.privateKey", key2, "spark.ssl.rpc.certChain", cert2,
-                                           "spark.ssl.rpc.trustStore", cert1, NULL);
+        struct security *two_trusts =
+                make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true", "spark.ssl.rpc.privateKey", key2,
+                     "spark.ssl.rpc.certChain", cert2, "spark.ssl.rpc.trustStore", cert1, NULL);
         let_in(two_trusts, one);
-        struct security *strict = make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true",
-                                       "spark.ssl.rpc.privateKey", key1, "spark.ssl.rpc.certChain", cert1,
-                                       "spark.ssl.rpc.needClientAuth", "true", NULL);
+        struct security *strict =
+                make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true", "spark.ssl.rpc.privateKey", key1,
+                     "spark.ssl.rpc.certChain", cert1, "spark.ssl.rpc.needClientAuth", "true", NULL);
         keep_out(two_trusts, strict, "not trusted");
         let_in(one, strict);
         struct security *secret = with_secret("app", SECRET);
@@ -438,13 +438,59 @@ static void certificates(void **state)
         error_deinit(&error);
 }
 
+static char *write_store(void)
+{
+        _cleanup_(buf_deinit) struct buf store = BUF_INIT;
+        assert_true(base64_decode(two_passwords_store, strlen(two_passwords_store), &store));
+        char *path = mem_printf("%s/two_passwords.p12", folder);
+        FILE *f = fopen(path, "we");
+        assert_non_null(f);
+        assert_int_equal(fwrite(store.data, 1, store.len, f), store.len);
+        fclose(f);
+        return path;
+}
+
+static void test_key_of_a_store_has_its_own_password(void **state)
+{
+        static const struct {
+                const char *label, *key, *password;
+                bool opens;
+        } cases[] = {
+                {"its password", "spark.ssl.rpc.keyPassword", TWO_PASSWORDS_KEY, true},
+                {"inherited password", "spark.ssl.keyPassword", TWO_PASSWORDS_KEY, true},
+                {"wrong password", "spark.ssl.rpc.keyPassword", "other", false},
+                {"password of the store", "spark.ssl.rpc.keyPassword", TWO_PASSWORDS_STORE, false},
+                {"no password", "spark.ssl.rpc.keyPassword", "", false},
+        };
+        _cleanup_free_ char *store = write_store();
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct fst_error error = FST_ERROR_INIT;
+                struct security *s = make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true",
+                                          "spark.ssl.rpc.keyStore", store, "spark.ssl.rpc.keyStorePassword",
+                                          TWO_PASSWORDS_STORE, cases[i].key, cases[i].password, NULL);
+                if ((s != NULL) != cases[i].opens)
+                        fail_msg("%s: %s", cases[i].label, s ? "opened" : error_message(&error));
+                if (s)
+                        let_in(s, s); /* trusts the very certificate of its store */
+                else
+                        assert_non_null(strstr(error_message(&error), "two_passwords.p12"));
+                security_free(s);
+                error_deinit(&error);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(nothing_is_asked),        cmocka_unit_test(the_same_secret),
-                cmocka_unit_test(strangers),               cmocka_unit_test(who_speaks_no_tls),
-                cmocka_unit_test(who_says_nothing), cmocka_unit_test(where_secrets_come_from), cmocka_unit_test(weak_secrets),
+                cmocka_unit_test(nothing_is_asked),
+                cmocka_unit_test(the_same_secret),
+                cmocka_unit_test(strangers),
+                cmocka_unit_test(who_speaks_no_tls),
+                cmocka_unit_test(who_says_nothing),
+                cmocka_unit_test(where_secrets_come_from),
+                cmocka_unit_test(weak_secrets),
                 cmocka_unit_test(certificates),
+                cmocka_unit_test(test_key_of_a_store_has_its_own_password),
         };
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -132,6 +132,8 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         if (r == 0)
                 r = tls_conf_password(conf, space, "keyStorePassword", (char **)&tls->store_password, error);
         if (r == 0)
+                r = tls_conf_password(conf, space, "keyPassword", (char **)&tls->store_key_password, error);
+        if (r == 0)
                 r = read_protocol(conf, space, tls, error);
         if (r == 0)
                 r = read_trust(conf, space, tls, error);
@@ -156,6 +158,7 @@ void tls_conf_deinit(struct tls_conf *t)
         tls_conf_wipe(tls->key, tls->key ? strlen(tls->key) : 0);
         tls_conf_wipe(tls->key_password, tls->key_password ? strlen(tls->key_password) : 0);
         tls_conf_wipe(tls->store_password, tls->store_password ? strlen(tls->store_password) : 0);
+        tls_conf_wipe(tls->store_key_password, tls->store_key_password ? strlen(tls->store_key_password) : 0);
         tls_conf_wipe(tls->store, tls->store_size);
         free((char *)tls->chain);
         free((char *)tls->trust);

@@ -489,6 +489,7 @@ static void copy_tls(struct http_server *s, const struct http_server_tls *tls)
         s->tls.chain = http_server_copy_text(tls->chain);
         s->tls.store = store;
         s->tls.store_password = http_server_copy_text(tls->store_password);
+        s->tls.store_key_password = http_server_copy_text(tls->store_key_password);
         s->tls.trust = http_server_copy_text(tls->trust);
         s->tls.priorities = http_server_copy_text(tls->priorities);
         s->options.tls = &s->tls;
@@ -500,6 +501,7 @@ static void server_free(struct http_server *s)
         wipe_text(s->tls.key);
         wipe_text(s->tls.key_password);
         wipe_text(s->tls.store_password);
+        wipe_text(s->tls.store_key_password);
         free((char *)s->tls.chain);
         free((void *)s->tls.store);
         free((char *)s->tls.trust);

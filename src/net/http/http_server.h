@@ -37,8 +37,9 @@ struct http_server_tls {
         const void *store;                      /* PKCS#12 in place of these */
         size_t store_size;
         const char *store_password;
-        const char *trust;      /* PEM: whom clients' certificates must come from */
-        bool need_client;       /* a client must have one */
+        const char *store_key_password; /* of the key in the store; NULL: the same */
+        const char *trust;              /* PEM: whom clients' certificates must come from */
+        bool need_client;               /* a client must have one */
         const char *priorities; /* GnuTLS's text of protocols and suites; NULL: its defaults without TLS 1.0 and 1.1 */
 };
 

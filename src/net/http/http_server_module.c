@@ -122,6 +122,63 @@ static char *http_server_module_exported(int r, gnutls_datum_t *datum, char *bef
         return all;
 }
 
+/* What one bag holds: the key, if there is none yet, and certificates, which are appended to @chain. */
+static int bag_read(gnutls_pkcs12_bag_t bag, const char *key_password, gnutls_x509_privkey_t *key,
+                    gnutls_x509_crt_t **chain, unsigned int *n)
+{
+        int count = gnutls_pkcs12_bag_get_count(bag), r = count < 0 ? count : 0;
+        for (unsigned int i = 0; r >= 0 && i < (unsigned int)count; i++) {
+                gnutls_datum_t data;
+                int type = gnutls_pkcs12_bag_get_type(bag, i);
+                bool is_key = type == GNUTLS_BAG_PKCS8_KEY || type == GNUTLS_BAG_PKCS8_ENCRYPTED_KEY;
+                if ((!is_key || *key) && type != GNUTLS_BAG_CERTIFICATE)
+                        continue;
+                if ((r = gnutls_pkcs12_bag_get_data(bag, i, &data)) < 0)
+                        break;
+                if (is_key) {
+                        if ((r = gnutls_x509_privkey_init(key)) >= 0)
+                                r = gnutls_x509_privkey_import_pkcs8(*key, &data, GNUTLS_X509_FMT_DER, key_password,
+                                                                     type == GNUTLS_BAG_PKCS8_KEY ? GNUTLS_PKCS_PLAIN
+                                                                                                  : 0);
+                        continue;
+                }
+                gnutls_x509_crt_t *more = gnutls_realloc(*chain, (*n + 1) * sizeof(*more));
+                if (!more || gnutls_x509_crt_init(&more[*n]) < 0)
+                        return GNUTLS_E_MEMORY_ERROR;
+                *chain = more;
+                r = gnutls_x509_crt_import(more[(*n)++], &data, GNUTLS_X509_FMT_DER);
+        }
+        return r;
+}
+
+/* As gnutls_pkcs12_simple_parse, for a store whose key has a password of its own, as Java's key stores may have. */
+static int store_parse_key_apart(gnutls_pkcs12_t store, const char *password, const char *key_password,
+                                 gnutls_x509_privkey_t *key, gnutls_x509_crt_t **chain, unsigned int *n)
+{
+        int r = gnutls_pkcs12_verify_mac(store, password);
+        for (int i = 0; r >= 0; i++) {
+                gnutls_pkcs12_bag_t bag;
+                if ((r = gnutls_pkcs12_bag_init(&bag)) < 0)
+                        return r;
+                r = gnutls_pkcs12_get_bag(store, i, bag);
+                if (r >= 0 && gnutls_pkcs12_bag_get_type(bag, 0) == GNUTLS_BAG_ENCRYPTED)
+                        r = gnutls_pkcs12_bag_decrypt(bag, password);
+                if (r >= 0)
+                        r = bag_read(bag, key_password, key, chain, n);
+                gnutls_pkcs12_bag_deinit(bag);
+        }
+        return r == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ? 0 : r;
+}
+
+static int store_parse(gnutls_pkcs12_t store, const struct http_server_tls *tls, gnutls_x509_privkey_t *key,
+                       gnutls_x509_crt_t **chain, unsigned int *n)
+{
+        const char *password = tls->store_password ? tls->store_password : "";
+        if (tls->store_key_password && strcmp(tls->store_key_password, password) != 0)
+                return store_parse_key_apart(store, password, tls->store_key_password, key, chain, n);
+        return gnutls_pkcs12_simple_parse(store, password, key, chain, n, NULL, NULL, NULL, 0);
+}
+
 static int read_store(struct http_daemon *d, const struct http_server_tls *tls, char *message, size_t size)
 {
         gnutls_pkcs12_t store = NULL;
@@ -137,9 +194,7 @@ static int read_store(struct http_daemon *d, const struct http_server_tls *tls, 
                          "the key store is no PKCS#12 file: %s (keytool -importkeystore -deststoretype "
                          "PKCS12 makes one of a JKS file)",
                          gnutls_strerror(r));
-        } else if ((r = gnutls_pkcs12_simple_parse(store, tls->store_password ? tls->store_password : "", &key, &chain,
-                                                   &n, NULL, NULL, NULL, 0)) < 0 ||
-                   !key || n == 0) {
+        } else if ((r = store_parse(store, tls, &key, &chain, &n)) < 0 || !key || n == 0) {
                 snprintf(message, size, "the key store cannot be read: %s",
                          r < 0 ? gnutls_strerror(r) : "it has no key with a certificate");
                 r = -1;

@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#define HTTP_SERVER_ABI 2
+#define HTTP_SERVER_ABI 3
 #define HTTP_SERVER_MODULE_SYMBOL "firesteel_http_server_module" /* const struct http_server_ops *f(void) */
 
 struct http_daemon;
@@ -56,9 +56,9 @@ struct http_server_ops {
         void (*resume)(void *handle);
         const char *(*header)(void *handle, const char *name);
         /*
-         * False if the headers do not say without doubt where the body ends: several Content-Length or Transfer-Encoding
-         * headers, both of them, another encoding than chunked, or white space in a header's name. A proxy may read
-         * such a request in another way (RFC 9112, section 6.3).
+         * False if the headers do not say without doubt where the body ends: several Content-Length or
+         * Transfer-Encoding headers, both of them, another encoding than chunked, or white space in a header's name. A
+         * proxy may read such a request in another way (RFC 9112, section 6.3).
          */
         bool (*has_clear_framing)(void *handle);
         /* Within `step` only. Takes @body, from malloc. Negative: close the connection. */

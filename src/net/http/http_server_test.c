@@ -4,9 +4,11 @@
  */
 #include "net/http/http_server.h"
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/http/http.h"
+#include "net/key_store_fixture.h"
 #include "net/socket.h"
 #include "unit/cases.h"
 
@@ -429,6 +431,7 @@ static void https_with_and_without_client_certificates(void **state)
                 {.key = key_pem, .chain = cert_pem},
                 {.store = store, .store_size = size, .store_password = "secret"},
                 {.key = key_pem, .chain = cert_pem, .trust = cert_pem, .need_client = true},
+                {.store = store, .store_size = size, .store_password = "secret", .store_key_password = "secret"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
                 end(state);
@@ -450,6 +453,41 @@ static void https_with_and_without_client_certificates(void **state)
         assert_int_equal(system(command), 0);
 }
 
+/* Whether a server with the store of key_store_fixture.h answers over TLS. */
+static bool store_serves(const char *key_password)
+{
+        _cleanup_(buf_deinit) struct buf store = BUF_INIT;
+        char folder[] = "/tmp/http-server-test-XXXXXX", ca[100];
+        assert_true(base64_decode(two_passwords_store, strlen(two_passwords_store), &store));
+        struct http_server_tls tls = {.store = store.data,
+                                      .store_size = store.len,
+                                      .store_password = TWO_PASSWORDS_STORE,
+                                      .store_key_password = key_password};
+        end(NULL);
+        begin_with((struct http_server_options){.tls = &tls});
+        assert_non_null(mkdtemp(folder));
+        snprintf(ca, sizeof(ca), "%s/ca.pem", folder);
+        FILE *f = fopen(ca, "we");
+        assert_non_null(f);
+        fputs(two_passwords_certificate, f);
+        fclose(f);
+        struct request request = {.ca = ca};
+        request_over_tls(&request);
+        bool served = request.result == 0 && request.answer.status == 200;
+        http_answer_deinit(&request.answer);
+        unlink(ca);
+        rmdir(folder);
+        return served;
+}
+
+static void test_key_of_a_store_has_its_own_password(void **state)
+{
+        assert_true(store_serves(TWO_PASSWORDS_KEY));
+        assert_false(store_serves("other"));
+        assert_false(store_serves(TWO_PASSWORDS_STORE));
+        assert_false(store_serves(NULL));
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -466,6 +504,7 @@ int main(void)
                 CASE(bodies_are_limited_together),
                 CASE(connections_make_room),
                 CASE(https_with_and_without_client_certificates),
+                CASE(test_key_of_a_store_has_its_own_password),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
