@@ -333,6 +333,19 @@ def test_a_crash_names_signal_function_and_task(shared, tmp_path, mode, function
     assert_incomplete(tmp_path / "out")
 
 
+def test_a_crash_on_executors_is_one_error_line_and_the_last(shared, tmp_path):
+    """Attempts and lost executors are warnings; the driver's own SIGTERM is none of the user's errors."""
+    done = submit(shared, "scribble", "in.txt", tmp_path / "out", "--conf", f"spark.local.dir={tmp_path}",
+                  master="local-cluster[2,1,1024]")
+    assert done.returncode == 1
+    errors = [line for line in done.stderr.splitlines() if " ERROR " in re.sub(r": ERROR Executor: ", ": ", line)]
+    assert errors == [last_line(done)], done.stderr
+    assert re.search(r" ERROR SparkContext: save_as_text_file at faulty\.c:\d+ failed: .* failed 4 times, .* crashed in scribble in "
+                     r"faulty\.so: SIGSEGV", errors[0])
+    assert len(re.findall(r"WARN TaskSetManager: Lost task \d\.\d in stage", done.stderr)) >= 4
+    assert_incomplete(tmp_path / "out")
+
+
 def test_a_record_beyond_memory_fails_its_task(shared, tmp_path):
     done = submit(shared, "huge", "in.txt", tmp_path / "out", "--driver-memory", "64m")
     assert done.returncode == 1, done.stderr[-2000:]

@@ -24,6 +24,7 @@ const char command_executor_help[] =
         "  --group-processes N         how many processes of the application share its control group\n"
         "  --app-id ID                 the application\n"
         "  --worker-url URL            the worker that started it\n"
+        "  --started-by driver         the driver of a local cluster started it: log its SIGTERM at INFO\n"
         "  --bind-address ADDRESS      where it listens (default: the hostname)\n"
         "  --user-class-path FILE      a shared object to load at the start; may be given several times\n"
         "  --resourcesFile FILE        its custom resources, as JSON\n"
@@ -87,6 +88,10 @@ static int parse_other(struct arguments *a, const char *name, const char *value)
                 return parse_number(value, 0, &a->options.resource_profile)
                                ? 0
                                : usage("--resourceProfileId needs a number, not", value);
+        if (strcmp(name, "--started-by") == 0) {
+                a->options.started_by_driver = strcmp(value, "driver") == 0;
+                return a->options.started_by_driver ? 0 : usage("--started-by needs \"driver\", not", value);
+        }
         if (strcmp(name, "--user-class-path") == 0) {
                 vec_push(&a->class_path, value);
                 return 0;

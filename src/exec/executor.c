@@ -66,7 +66,9 @@ void executor_end(struct executor *x, int status)
 static void on_terminated(uv_signal_t *handle, int signal)
 {
         struct executor *x = handle->data;
-        log_error("CoarseGrainedExecutorBackend", "RECEIVED SIGNAL TERM");
+        /* The driver of a local cluster stops its executors by this signal, and they write to its log. */
+        log_at(x->options->started_by_driver ? LOG_INFO : LOG_ERROR, "CoarseGrainedExecutorBackend",
+               "RECEIVED SIGNAL TERM");
         executor_end(x, 128 + signal);
 }
 
@@ -589,7 +591,9 @@ int executor_run(const struct executor_options *options)
         if (r == 0 && !x.ended)
                 uv_run(&x.loop, UV_RUN_DEFAULT);
         if (r) {
-                log_error("CoarseGrainedExecutorBackend", "Executor self-exiting due to : %s", error_message(&error));
+                if (!x.ended) /* else the reason for the end is in the log */
+                        log_error("CoarseGrainedExecutorBackend", "Executor self-exiting due to : %s",
+                                  error_message(&error));
                 error_deinit(&error);
         }
         stop(&x);

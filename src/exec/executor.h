@@ -20,6 +20,7 @@ struct executor_options {
         int cores;
         int group_processes; /* of the application that share its control group, itself and the driver counted; 0: 1 */
         const char *app_id;
+        bool started_by_driver;     /* in a local cluster: SIGTERM is an order of the driver */
         const char *worker_url;     /* of the worker that started it, which it follows into death; NULL: nobody */
         const char *bind_address;   /* NULL: the hostname */
         const char *resources_file; /* JSON: [{"id": {"resourceName": "gpu"}, "addresses": ["0"]}]; NULL: none */

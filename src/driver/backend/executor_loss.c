@@ -114,8 +114,8 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         char text[256];
         if (!x) {
-                log_warn("CoarseGrainedSchedulerBackend", "Executor %s ended before it had registered: %s", executor_id,
-                         reason);
+                log_at(b->stopping ? LOG_INFO : LOG_WARN, "CoarseGrainedSchedulerBackend",
+                       "Executor %s ended before it had registered: %s", executor_id, reason);
         } else if (!b->closing) {
                 cluster_lose(b, x, caused_by_app && !x->decommissioned && !x->killed,
                              executor_loss_reason_of(x, reason, text));

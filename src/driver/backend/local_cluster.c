@@ -102,6 +102,8 @@ static void command_line(const struct local_cluster *c, const struct local_execu
         string_list_take(a, mem_printf("%d", c->cores));
         string_list_add(a, "--group-processes");
         string_list_take(a, mem_printf("%d", MIN(c->most, c->each_worker * c->sc->master.executors) + 1));
+        string_list_add(a, "--started-by");
+        string_list_add(a, "driver");
         string_list_add(a, "--app-id");
         string_list_add(a, c->sc->app_id);
         if (resources) {

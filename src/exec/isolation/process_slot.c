@@ -561,7 +561,7 @@ static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, co
                 t->message = mem_strdup("killed together with its worker process");
         } else {
                 set_failed(t, -ECHILD, "%s", buf_text(&b));
-                log_error("Executor", "%s", t->message);
+                log_warn("Executor", "%s", t->message); /* the driver decides whether this is an error */
         }
         pthread_mutex_lock(&s->lock);
         s->done[s->given[at]] = true;

@@ -243,7 +243,8 @@ static void log_failure(struct task_set *set, int64_t task_id, const char *lost,
 
 static void task_scheduler_abandon(struct task_scheduler *ts, struct task_set *set, const char *message)
 {
-        log_about(LOG_ERROR, set->stage_id, -1, LOG_SET, "%s", message);
+        /* The action that fails reports the error. */
+        log_about(LOG_WARN, set->stage_id, -1, LOG_SET, "%s", message);
         set->zombie = true;
         ts->events->task_set_failed(ts->owner, set, message);
 }
@@ -452,7 +453,10 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
         }
 }
 
-/* What was wished is no error. */
+/*
+ * A loss that the driver asked for is not an error. A crash report names the task that failed: the failure of that task
+ * is logged too, and the action that fails because of it says so in its own ERROR line.
+ */
 static void log_loss(struct task_scheduler *ts, int executor, const char *message)
 {
         const char *id = executor_at(ts, executor)->id, *host = executors_host(&ts->executors, executor);
@@ -463,7 +467,8 @@ static void log_loss(struct task_scheduler *ts, int executor, const char *messag
                  strncmp(message, LOSS_DECOMMISSION, sizeof(LOSS_DECOMMISSION) - 1) == 0)
                 log_info(LOG, "Executor %s on %s is decommissioned.", id, host);
         else
-                log_error(LOG, "Lost executor %s on %s: %s", id, host, message);
+                log_at(executor_at(ts, executor)->reported ? LOG_WARN : LOG_ERROR, LOG, "Lost executor %s on %s: %s",
+                       id, host, message);
 }
 
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
