@@ -30,8 +30,9 @@ static int wait(fst_task *task, fst_bytes line, fst_out *out)
 }
 static int hang(fst_task *task, fst_bytes line, fst_out *out)
 {
-        for (;;)
-                pause();
+        while (pause() < 0)
+                continue;
+        return 0;
 }
 static int same(fst_task *task, fst_bytes line, fst_out *out) { fst_emit(out, line); return 0; }
 
