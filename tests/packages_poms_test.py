@@ -105,7 +105,7 @@ def test_circles_end(place):
     r.module("g:p:1", head=parent("g:q:1"))
     r.module("g:q:1", head=parent("g:p:1"), packaging="pom", jar=False)
     assert "not found" in place.error("g:p:1")
-    assert "in a circle" in place.run("g:p:1").stderr
+    assert "in a cycle" in place.run("g:p:1").stderr
 
 
 def test_classifiers_types_and_packaging(place):
@@ -169,7 +169,7 @@ def test_a_jar_without_a_pom(place):
 def test_names_cannot_lead_out_of_the_folder(place):
     place.repository.module("g:a:1", dependency("..:b:1"), dependency("g:c:../../../../x"))
     line = place.error("g:a:1")
-    assert "..#b" in line and "cannot be the name of a file" in line
+    assert "..#b" in line and "is not a valid file name" in line
     assert sorted(os.listdir(place.folder)) == ["home", "ivy", "repository"]
 
 
@@ -185,7 +185,7 @@ def test_a_pom_that_is_none_of_the_repository_s(place):
 def test_a_pom_does_not_grow_without_end(place):
     properties = "".join(f"<p{i}>{f'${{p{i + 1}}}' * 9}</p{i}>" for i in range(30)) + "<p30></p30>"
     place.repository.module("g:a:1", dependency("g:b:${p0}"), head=f"<properties>{properties}</properties>")
-    assert "too many properties within each other" in place.run("g:a:1").stderr
+    assert "too many nested properties" in place.run("g:a:1").stderr
     entities = '<!ENTITY e0 "' + "x" * 100 + '">' + "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 9}">' for i in range(1, 30))
     pom = f"<!DOCTYPE project [{entities}]><project><artifactId>&e29;</artifactId></project>"
     place.repository.put(place.repository.path("g:a:1", ".pom"), pom.encode())

@@ -231,7 +231,7 @@ CREATED = message("CreateSubmissionResponse", success=True, submissionId="driver
     (http(b""), "Malformed response received from server: Action field not found in JSON"),
     (http(b"<html>no</html>"), "Malformed response received from server: "),
     (http(b"[" * 100000), "Malformed response received from server: "),
-    (http(b'{"action":"java.lang.Runtime"}'), "Exception while waiting for response: there is no message"),
+    (http(b'{"action":"java.lang.Runtime"}'), "Exception while waiting for response: unknown message type 'java.lang.Runtime'"),
     (http(message("CreateSubmissionResponse")), "Malformed response received from server: Validation of message"),
     (http(b"NullPointerException", status=500, kind="text/plain"),
      "Malformed response received from server: Server responded with exception:\nSome(NullPointerException)"),
@@ -278,7 +278,7 @@ def test_status(server):
         "Error: The master does not know driver driver-8\n")
 
 
-NO_REST = "a master's REST server is at port 6066 unless its spark.master.rest.port says another"
+NO_REST = "a master's REST server is at port 6066, or at its spark.master.rest.port"
 
 
 @pytest.mark.parametrize("operation", ["--kill", "--status"])
@@ -289,7 +289,7 @@ def test_the_port_of_no_rest_server_is_said_to_be_none(operation, answer):
     assert done.status == 1
     line = done.error.splitlines()[-1]
     assert line.startswith(f"Error: Unable to connect to server: {server.address}: ")
-    assert line.endswith(f"(if it is a master, it is no REST server: {NO_REST})")
+    assert line.endswith(f"(if it is a master, this is not its REST server: {NO_REST})")
     assert "6066" not in run("--master", server.url, operation, "driver-7").error  # nobody is there any more
 
 
@@ -299,7 +299,7 @@ def test_a_web_page_is_no_answer(status):
     with answering(page) as server:
         for done in (submit(server.url), run("--master", server.url, "--kill", "driver-7"),
                      run("--master", server.url, "--status", "driver-7")):
-            assert f"web page" in done.error and f"{server.url} is no REST server: {NO_REST}" in done.error
+            assert f"web page" in done.error and f"{server.url} is not a REST server: {NO_REST}" in done.error
             assert "DOCTYPE" not in done.error
             assert done.status == (1 if status == 200 else 0)  # as Spark has it
 
@@ -307,7 +307,7 @@ def test_a_web_page_is_no_answer(status):
 @pytest.mark.parametrize("option", ["--kill", "--status"])
 def test_a_dry_run_asks_no_master(server, option):
     done = run("--master", server.url, option, "driver-7", "--dry-run")
-    assert (done.status, done.output, done.error) == (0, f"Would ask {server.url}: {option} driver-7\n", "")
+    assert (done.status, done.output, done.error) == (0, f"Would send to {server.url}: {option} driver-7\n", "")
     done = run("--master", server.url, option, "driver-7", "--dry-run", "--output", "json")
     assert (done.status, done.error) == (0, "")
     assert json.loads(done.output) == {option[2:]: "driver-7", "master": server.url}
@@ -325,7 +325,7 @@ def test_ids_and_masters_that_cannot_be(server):
     done = run("--master", away, "--kill", "x")
     assert done.status == 1 and "Error: Unable to connect to server" in done.error
     done = run("--master", "spark://h:port", "--kill", "x")
-    assert done.status == 1 and "the master spark://h:port cannot be asked" in done.error
+    assert done.status == 1 and "cannot send a request to the master spark://h:port" in done.error
     done = run("--master", "local[2]", "--kill", "x")
     assert done.status == 1 and "No external SparkSubmitOperations clients found for master url: 'local[2]'" in done.error
 
@@ -395,7 +395,7 @@ def test_a_master_that_stays_away(tmp_path):
         client.says("State of driver-7 is RUNNING\n")
         server.stop()
         assert client.ends() == 1
-        assert f"ERROR {INFO}no master of {server.url} has answered for 0 s" in client.log()
+        assert f"ERROR {INFO}no master of {server.url} has replied for 0 s" in client.log()
 
 
 def test_a_master_that_forgot_the_driver(tmp_path):

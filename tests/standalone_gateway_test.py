@@ -33,7 +33,7 @@ def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
     pages = cluster.master().says(r"Bound MasterWebUI to \S+, and started at http://(\S+)").group(1)
     client = cluster.submit(f"spark://{pages}", "--deploy-mode", mode, "--conf", f"spark.master.rest.enabled={rest}",
                             "--conf", "spark.firesteel.standalone.registrationTimeout=1h", PI)
-    says = f"{pages} is no REST server" if rest == "true" else f"{pages}.*HTTP server.*: name the port"
+    says = f"{pages} is not a REST server" if rest == "true" else f"{pages}.*HTTP server.*: name the port"
     client.says(says)
     assert client.end() == (0 if rest == "true" else 1)  # a REST server's refusal is none for Spark
 
@@ -41,7 +41,7 @@ def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
 @pytest.mark.parametrize("operation", ["--kill", "--status"])
 def test_the_port_of_the_master_is_that_of_no_rest_server(cluster, operation):
     client = cluster.start("submit", [os.path.join(BIN, "spark-submit"), "--master", cluster.master().url, operation, "driver-1"])
-    client.says("it is no REST server: a master's REST server is at port 6066 unless its spark.master.rest.port says another")
+    client.says("this is not its REST server: a master's REST server is at port 6066, or at its spark.master.rest.port")
     assert client.end() == 1
 
 

@@ -276,7 +276,7 @@ def test_many_connections(tmp_path):
     (["--workers", "1000"], 0, '"applicationsSeconds":'),
     (["--workers", "10", "--executors", "100"], 2, "the workers have too few cores"),
     (["--workers", "x"], 2, "this cannot be a number here: 'x'"),
-    (["--nonsense"], 2, "there is no option '--nonsense'"),
+    (["--nonsense"], 2, "unknown option '--nonsense'"),
 ])
 def test_the_core_alone(tmp_path, words, status, said):
     done = subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--standalone", "--applications", "10",

@@ -159,7 +159,7 @@ def test_the_rest_of_the_front(folder):
     assert re.search(r"version 4\.\d\.\d\n", done.stderr) and " 0." in done.stderr
     assert submit(folder, "--version", program="firesteel").stdout.startswith("firesteel 0.")
     done = submit(folder, "nope", program="firesteel")
-    assert done.returncode == 2 and "no command 'nope'" in done.stderr
+    assert done.returncode == 2 and "'nope' is not a firesteel command" in done.stderr
     assert submit(folder, "help", "compile", program="firesteel").stdout.startswith("Usage: firesteel compile")
 
 

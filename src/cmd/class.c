@@ -1,6 +1,4 @@
-/*
- * firesteel class, spark-class: start a class of Spark, or say how it would be started.
- */
+/* firesteel class, spark-class: starts a class of Spark, or prints its command line. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
@@ -25,21 +23,24 @@ const char command_class_help[] =
         "  --print-launch-command  start nothing: print the command for scripts, its words ended by NUL, after a first\n"
         "                          NUL and newline\n";
 
-static int command_client(int argc, char **argv)
+static int class_command_run_client(int argc, char **argv)
 {
         int status = 1;
         gateway_command(argc - 1, argv + 1, &status);
         return fflush(stdout) == 0 ? status : 1;
 }
 
-/* Programs that this one is itself, for scripts that start them by class; a Spark in SPARK_HOME goes first. */
+/*
+ * Classes that Firesteel implements itself, for scripts that start them by class. A Spark in SPARK_HOME takes
+ * precedence.
+ */
 static int (*own_class(const char *class))(int, char **)
 {
         static const struct {
                 const char *class;
                 int (*run)(int argc, char **argv);
         } own[] = {
-                {"org.apache.spark.deploy.Client", command_client},
+                {"org.apache.spark.deploy.Client", class_command_run_client},
                 {"org.apache.spark.deploy.master.Master", command_master},
                 {"org.apache.spark.deploy.worker.Worker", command_worker},
                 {"org.apache.spark.deploy.ExternalShuffleService", command_shuffle_service},

@@ -1,6 +1,6 @@
 /*
- * The table of cluster managers: one row each; see driver/backend/cluster_manager.h. Master URLs are compared with the
- * rows in this order, so a row stands before those whose prefix begins its own.
+ * The table of cluster managers, one row each; see driver/backend/cluster_manager.h. A master URL is matched against
+ * the rows in this order, so a longer prefix must precede a shorter one that begins it.
  */
 #include "driver/backend/cluster_manager.h"
 

@@ -1,4 +1,4 @@
-/* The table of commands, and what `firesteel` itself answers; see command.h. */
+/* The table of commands, and `firesteel` without a command; see command.h. */
 #include "cmd/command.h"
 
 #include "base/mem.h"
@@ -39,7 +39,7 @@ static const struct command *command_find(const char *name)
         return NULL;
 }
 
-static void print_help(FILE *out)
+static void command_print_help(FILE *out)
 {
         fputs("Usage: firesteel COMMAND [ARGUMENTS]\n"
               "\n"
@@ -49,11 +49,11 @@ static void print_help(FILE *out)
                 fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].summary);
         fputs("\n"
               "  --version  print the version\n"
-              "  --help     print this; `firesteel help COMMAND` tells more\n",
+              "  --help     print this; `firesteel help COMMAND` describes a command\n",
               out);
 }
 
-/* What was printed is only good if it arrived. */
+/* Reports a failed write to standard output. */
 static int command_finish(void)
 {
         if (fflush(stdout) == 0)
@@ -64,7 +64,7 @@ static int command_finish(void)
 
 static int command_unknown(const char *name)
 {
-        fprintf(stderr, "Error: firesteel has no command '%s'. There is:", name);
+        fprintf(stderr, "Error: '%s' is not a firesteel command. The commands are:", name);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
                 fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
         fputs(" (see `firesteel --help`)\n", stderr);
@@ -79,7 +79,7 @@ static int command_help(int argc, char **argv)
         if (command)
                 fputs(command->help, stdout);
         else
-                print_help(stdout);
+                command_print_help(stdout);
         return command_finish();
 }
 
@@ -99,7 +99,7 @@ int firesteel_main(int argc, char **argv)
         if (command_is_shell(called))
                 return command_shell(called, argc, argv);
         if (argc < 2) {
-                print_help(stderr);
+                command_print_help(stderr);
                 return 2;
         }
         if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {

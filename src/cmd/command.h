@@ -1,7 +1,8 @@
 /*
- * The commands of the one program. It decides by the name it is called by: `spark-submit` is `firesteel submit`,
- * `spark-class` is `firesteel class`, Spark's shells have names of their own (command_shell), `entrypoint.sh` is what
- * containers start and `decom.sh` what they run before they are stopped; as `firesteel` its first word names the command.
+ * The commands of the program. Its name selects the command: `spark-submit` is `firesteel submit`, `spark-class` is
+ * `firesteel class`, Spark's shells have their own names (command_shell), a container's first process is
+ * `entrypoint.sh`, and `decom.sh` runs before a container stops. Under the name `firesteel`, the first argument names
+ * the command.
  */
 #pragma once
 
@@ -9,10 +10,10 @@
 
 #include <stdbool.h>
 
-/* What main does: run the command that @argv names. Its exit status. */
+/* Runs the command that @argv names and returns its exit status. Called by main. */
 FST_API int firesteel_main(int argc, char **argv);
 
-/* A command. Each is told its own words: argv[0] is the command, argv[1] its first argument. */
+/* A command. argv[0] is its name, argv[1] its first argument. */
 int command_submit(int argc, char **argv);
 int command_class(int argc, char **argv);
 int command_compile(int argc, char **argv);
@@ -26,7 +27,7 @@ int command_shuffle_service(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_worker(int argc, char **argv);
 
-/* The help of each, with a newline at its end. */
+/* The help texts, each with a newline at its end. */
 extern const char command_submit_help[];
 extern const char command_class_help[];
 extern const char command_compile_help[];
@@ -40,6 +41,9 @@ extern const char command_shuffle_service_help[];
 extern const char command_simulate_help[];
 extern const char command_worker_help[];
 
-/* Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and running it. */
+/*
+ * Whether @name is one of Spark's shells (spark-shell, pyspark, sparkR, spark-sql, run-example), and the function that
+ * runs it.
+ */
 bool command_is_shell(const char *name);
 int command_shell(const char *name, int argc, char **argv);

@@ -1,4 +1,4 @@
-/* firesteel compile: C files into a shared object, with the flags that submit uses and the user's own. */
+/* firesteel compile: compiles C files into a shared object, with the flags that submit uses and the user's flags. */
 #include "base/error.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -37,18 +37,18 @@ int command_compile(int argc, char **argv)
                 else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
                         output = argv[i] + 2;
                 else if (argv[i][0] == '-')
-                        return compile_usage("flags for the compiler stand after --:", argv[i]);
+                        return compile_usage("write compiler flags after --:", argv[i]);
                 else
                         vec_push(&sources, argv[i]);
         }
         if (sources.len == 0)
-                return compile_usage("no C file was named", NULL);
+                return compile_usage("no C file is given", NULL);
         if (!output)
                 return compile_usage("-o APP.so is missing", NULL);
         struct fst_error error = FST_ERROR_INIT;
         struct module_info info;
         int r = app_compiler_build(sources.data, (int)sources.len, output, flags, &error);
-        /* Flags may undo what submit needs; better told now. */
+        /* Loads the result now, because the user's flags may undo what submit needs. */
         if (r == 0)
                 r = module_inspect_file(output, &info, &error);
         if (r < 0)

@@ -1,4 +1,4 @@
-/* firesteel decommission, and what a container's /opt/decom.sh is; see image/entry/container_init.h. */
+/* firesteel decommission, the program behind a container's /opt/decom.sh; see image/entry/container_init.h. */
 #include "base/error.h"
 #include "cmd/command.h"
 #include "image/entry/container_init.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIMEOUT_MS 60000 /* as Spark's script; what has not ended then is the kubelet's */
+#define TIMEOUT_MS 60000 /* as in Spark's script; the kubelet kills an executor that runs longer */
 
 const char command_decommission_help[] =
         "Usage: firesteel decommission\n"

@@ -1,4 +1,4 @@
-/* firesteel driver: what workers start for a driver in cluster mode; see submit/jvm/driver_wrapper.h. */
+/* firesteel driver: started by a worker for a cluster-mode driver; see submit/jvm/driver_wrapper.h. */
 #include "base/error.h"
 #include "cmd/command.h"
 #include "submit/jvm/driver_wrapper.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int words_fd = -1; /* last words for who started this process */
+static int words_fd = -1; /* carries the last message to the parent process */
 
 const char command_driver_help[] =
         "Usage: firesteel driver [--properties-file FILE] WORKER_URL APPLICATION CLASS [ARGUMENTS]\n"
@@ -25,8 +25,8 @@ const char command_driver_help[] =
         "\n"
         "The secret of spark.authenticate comes in the environment variable _SPARK_AUTH_SECRET.\n";
 
-/* Why it failed: for people in the log, and for the worker, if it listens, which tells the master. */
-static void driver_tell(const char *message)
+/* Reports a failure to the log and to the worker, which passes it to the master. */
+static void driver_command_report_error(const char *message)
 {
         fprintf(stderr, "Error: %s\n", message);
         if (words_fd >= 0)
@@ -43,14 +43,14 @@ int command_driver(int argc, char **argv)
                 return fputs(command_driver_help, stdout) < 0 || fflush(stdout) != 0;
         if (words && (words_fd = atoi(words)) > STDERR_FILENO)
                 fcntl(words_fd, F_SETFD, FD_CLOEXEC);
-        unsetenv("FIRESTEEL_CRASH_FD"); /* what this process starts is not the worker's */
+        unsetenv("FIRESTEEL_CRASH_FD"); /* the driver's children must not inherit the worker's descriptor */
         if (argc > 2 && strcmp(argv[1], "--properties-file") == 0) {
                 options.properties_file = argv[2];
                 first = 3;
         }
         if (argc < first + 3) {
                 fputs(command_driver_help, stderr);
-                return 255; /* Spark's */
+                return 255; /* Spark's exit status */
         }
         options.worker_url = argv[first];
         options.jar = argv[first + 1];
@@ -58,10 +58,10 @@ int command_driver(int argc, char **argv)
         options.arguments = argv + first + 3;
         options.n = (size_t)(argc - first - 3);
         if (driver_wrapper_run(&options, &status, &error) < 0) {
-                driver_tell(error_message(&error));
+                driver_command_report_error(error_message(&error));
                 status = 1;
         } else if (error.message) {
-                driver_tell(error_message(&error));
+                driver_command_report_error(error_message(&error));
         }
         error_deinit(&error);
         return status;

@@ -1,4 +1,4 @@
-/* firesteel entrypoint, and what a container's /opt/entrypoint.sh is; see image/entry/entrypoint.h. */
+/* firesteel entrypoint, the program behind a container's /opt/entrypoint.sh; see image/entry/entrypoint.h. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "cmd/command.h"
@@ -20,8 +20,11 @@ const char command_entrypoint_help[] =
         "SPARK_DRIVER_URL, SPARK_EXECUTOR_ID, SPARK_EXECUTOR_CORES, SPARK_APPLICATION_ID, SPARK_EXECUTOR_POD_IP, ...),\n"
         "Spark 2.3's init container, or any other command. In an image this is /opt/entrypoint.sh.\n";
 
-/* Programs want to know a name of who they run as; OpenShift gives every project a number that has none. */
-static void name_user(void)
+/*
+ * Adds a passwd entry, because programs look up the name of their user. OpenShift runs each project under a number that
+ * has none.
+ */
+static void entrypoint_command_add_user(void)
 {
         uid_t user = geteuid();
         if (getpwuid(user))
@@ -35,7 +38,7 @@ static void name_user(void)
                 fputs("Container ENTRYPOINT failed to add passwd entry for anonymous UID\n", stderr);
 }
 
-static int entrypoint_run(int argc, char **argv, int *status, struct fst_error *error)
+static int entrypoint_command_run(int argc, char **argv, int *status, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list command = {0};
         int r = entrypoint_command(argc, argv, environ, &command, error);
@@ -45,7 +48,7 @@ static int entrypoint_run(int argc, char **argv, int *status, struct fst_error *
         if (foreign)
                 puts("Non-spark-on-k8s command provided, proceeding in pass-through mode...");
         fflush(stdout);
-        /* This program is whatever its first word says, wherever PATH of the pod leads. */
+        /* Runs this program again under the name of the first word, whatever PATH the pod has. */
         return container_init_run(foreign ? command.data[0] : "/proc/self/exe", string_list_argv(&command), status,
                                   error);
 }
@@ -56,12 +59,12 @@ int command_entrypoint(int argc, char **argv)
         int status = 1, r;
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_entrypoint_help, stdout) < 0 || fflush(stdout) != 0;
-        name_user();
+        entrypoint_command_add_user();
         if (argc > 1 && entrypoint_role_of(argv[1]) == ENTRYPOINT_INIT) {
                 const char *path = argc > 2 ? argv[2] : "/etc/spark-init/spark-init.properties";
                 r = entrypoint_download(path, &error);
                 status = r < 0;
-        } else if ((r = entrypoint_run(argc - 1, argv + 1, &status, &error)) < 0) {
+        } else if ((r = entrypoint_command_run(argc - 1, argv + 1, &status, &error)) < 0) {
                 status = r == -ENOENT ? NOT_FOUND : r == -EACCES ? CANNOT_RUN : 1;
         }
         if (r < 0)

@@ -1,4 +1,4 @@
-/* firesteel executor: what cluster managers start for an application; see exec/executor.h. */
+/* firesteel executor: started by cluster managers for an application; see exec/executor.h. */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -39,14 +39,14 @@ struct arguments {
         VEC(const char *) class_path;
 };
 
-static int usage(const char *problem, const char *word)
+static int executor_command_usage(const char *problem, const char *word)
 {
         fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_executor_help);
         return EXECUTOR_EXIT_FAILED;
 }
 
-/* Where the value of an option goes; NULL for those that need more than that. */
-static const char **text_option(struct arguments *a, const char *name)
+/* The place where an option's value is stored, or NULL for options that need more work. */
+static const char **executor_command_text_option(struct arguments *a, const char *name)
 {
         const struct {
                 const char *name, **value;
@@ -65,7 +65,7 @@ static const char **text_option(struct arguments *a, const char *name)
         return NULL;
 }
 
-static bool parse_number(const char *text, long least, int *out)
+static bool executor_command_parse_number(const char *text, long least, int *out)
 {
         char *end;
         errno = 0;
@@ -76,43 +76,45 @@ static bool parse_number(const char *text, long least, int *out)
         return true;
 }
 
-static int parse_other(struct arguments *a, const char *name, const char *value)
+static int executor_command_parse_other(struct arguments *a, const char *name, const char *value)
 {
         if (strcmp(name, "--cores") == 0)
-                return parse_number(value, 1, &a->options.cores) ? 0 : usage("--cores needs a number, not", value);
+                return executor_command_parse_number(value, 1, &a->options.cores)
+                               ? 0
+                               : executor_command_usage("--cores needs a number, not", value);
         if (strcmp(name, "--group-processes") == 0)
-                return parse_number(value, 1, &a->options.group_processes)
+                return executor_command_parse_number(value, 1, &a->options.group_processes)
                                ? 0
-                               : usage("--group-processes needs a number, not", value);
+                               : executor_command_usage("--group-processes needs a number, not", value);
         if (strcmp(name, "--resourceProfileId") == 0)
-                return parse_number(value, 0, &a->options.resource_profile)
+                return executor_command_parse_number(value, 0, &a->options.resource_profile)
                                ? 0
-                               : usage("--resourceProfileId needs a number, not", value);
+                               : executor_command_usage("--resourceProfileId needs a number, not", value);
         if (strcmp(name, "--started-by") == 0) {
                 a->options.started_by_driver = strcmp(value, "driver") == 0;
-                return a->options.started_by_driver ? 0 : usage("--started-by needs \"driver\", not", value);
+                return a->options.started_by_driver ? 0 : executor_command_usage("--started-by needs \"driver\", not", value);
         }
         if (strcmp(name, "--user-class-path") == 0) {
                 vec_push(&a->class_path, value);
                 return 0;
         }
         if (strcmp(name, "--conf") != 0)
-                return usage("unknown option", name);
+                return executor_command_usage("unknown option", name);
         const char *equals = strchr(value, '=');
         if (!equals || equals == value)
-                return usage("--conf needs KEY=VALUE, not", value);
+                return executor_command_usage("--conf needs KEY=VALUE, not", value);
         _cleanup_free_ char *key = mem_strndup(value, (size_t)(equals - value));
         conf_set(&a->conf, key, equals + 1);
         return 0;
 }
 
-static int parse(struct arguments *a, int argc, char **argv)
+static int executor_command_parse(struct arguments *a, int argc, char **argv)
 {
         for (int i = 1; i < argc; i += 2) {
                 if (i + 1 == argc)
-                        return usage("a value is missing after", argv[i]);
-                const char **text = text_option(a, argv[i]);
-                int r = text ? 0 : parse_other(a, argv[i], argv[i + 1]);
+                        return executor_command_usage("a value is missing after", argv[i]);
+                const char **text = executor_command_text_option(a, argv[i]);
+                int r = text ? 0 : executor_command_parse_other(a, argv[i], argv[i + 1]);
                 if (r)
                         return r;
                 if (text)
@@ -125,16 +127,16 @@ static int parse(struct arguments *a, int argc, char **argv)
                               : !o->app_id      ? "--app-id"
                               : !o->cores       ? "--cores"
                                                 : NULL;
-        return missing ? usage("missing option", missing) : 0;
+        return missing ? executor_command_usage("missing option", missing) : 0;
 }
 
-/* Reports of crashes go to who started this process, if that is wanted, else to the log. */
-static int crash_descriptor(void)
+/* Crash reports go to the parent process if it asks for them, else to the log. */
+static int executor_command_crash_descriptor(void)
 {
         const char *text = getenv("FIRESTEEL_CRASH_FD");
         int fd = -1;
         unsetenv("FIRESTEEL_CRASH_FD");
-        return text && parse_number(text, 3, &fd) ? fd : STDERR_FILENO;
+        return text && executor_command_parse_number(text, 3, &fd) ? fd : STDERR_FILENO;
 }
 
 int command_executor(int argc, char **argv)
@@ -144,8 +146,8 @@ int command_executor(int argc, char **argv)
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_executor_help, stdout) < 0 || fflush(stdout) != 0;
         conf_init(&a.conf);
-        int r = parse(&a, argc, argv);
-        if (r == 0 && crash_init(crash_descriptor(), NULL, &error)) {
+        int r = executor_command_parse(&a, argc, argv);
+        if (r == 0 && crash_init(executor_command_crash_descriptor(), NULL, &error)) {
                 fprintf(stderr, "Error: %s\n", error_message(&error));
                 r = EXECUTOR_EXIT_FAILED;
         }

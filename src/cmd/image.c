@@ -34,58 +34,58 @@ struct words {
         const char *output;
         struct image_options options;
         VEC(struct image_added) added;
-        struct string_list owned; /* paths that were made up */
+        struct string_list owned; /* generated paths */
 };
 
-static int image_usage(const char *problem, const char *word)
+static int image_command_usage(const char *problem, const char *word)
 {
         fprintf(stderr, "Error: %s%s%s\n\n%s", problem, word ? " " : "", word ? word : "", command_image_help);
         return 2;
 }
 
-static const char *image_own(struct words *w, char *text)
+static const char *image_command_own(struct words *w, char *text)
 {
         string_list_take(&w->owned, text);
         return text;
 }
 
-/* "FROM", "FROM:TO"; a C file becomes what it is compiled to. */
-static int add(struct words *w, const char *word, struct fst_error *error)
+/* Parses "FROM" or "FROM:TO". Compiles a C file and adds the result. */
+static int image_command_add(struct words *w, const char *word, struct fst_error *error)
 {
         const char *colon = strstr(word, ":/");
-        const char *from = image_own(w, colon ? mem_strndup(word, (size_t)(colon - word)) : mem_strdup(word));
+        const char *from = image_command_own(w, colon ? mem_strndup(word, (size_t)(colon - word)) : mem_strdup(word));
         const char *to = colon ? colon + 1 : NULL;
         size_t n = strlen(from);
         while (n > 1 && from[n - 1] == '/')
                 n--;
-        from = image_own(w, mem_strndup(from, n));
+        from = image_command_own(w, mem_strndup(from, n));
         const char *slash = strrchr(from, '/'), *name = slash ? slash + 1 : from;
         if (text_ends_with(from, ".c")) {
                 char *compiled;
                 if (!to)
-                        to = image_own(w, mem_printf(IMAGE_APP_FOLDER "/%.*s.so", (int)strlen(name) - 2, name));
+                        to = image_command_own(w, mem_printf(IMAGE_APP_FOLDER "/%.*s.so", (int)strlen(name) - 2, name));
                 int r = app_compiler_run(&(struct app_compiler){.source = from}, &compiled, error);
                 if (r < 0)
                         return r;
-                from = image_own(w, compiled);
+                from = image_command_own(w, compiled);
         }
         if (!to)
-                to = image_own(w, mem_printf(IMAGE_APP_FOLDER "/%s", name));
+                to = image_command_own(w, mem_printf(IMAGE_APP_FOLDER "/%s", name));
         vec_push(&w->added, (struct image_added){.from = from, .to = to});
         return 0;
 }
 
-static int parse_user(const char *text, int *user)
+static int image_command_parse_user(const char *text, int *user)
 {
         char *end;
         long number = strtol(text, &end, 10);
         if (end == text || *end || number < 0 || number > 0x7ffffffe)
-                return image_usage("--user needs the number of a user, not", text);
+                return image_command_usage("--user needs a user id, not", text);
         *user = (int)number;
         return 0;
 }
 
-static int image_parse(struct words *w, int argc, char **argv, struct fst_error *error)
+static int image_command_parse(struct words *w, int argc, char **argv, struct fst_error *error)
 {
         static const char *const names[][2] = {
                 {"--tag", "-t"}, {"--output", "-o"}, {"--add", "-a"}, {"--user", "-u"}, {"--root", "-r"}};
@@ -98,10 +98,10 @@ static int image_parse(struct words *w, int argc, char **argv, struct fst_error 
                                 break;
                 }
                 if (k == ARRAY_SIZE(names))
-                        return image_usage("unknown option", argv[i]);
+                        return image_command_usage("unknown option", argv[i]);
                 bool inside = argv[i][1] == '-' && argv[i][n] == '=';
                 if (!inside && i + 1 == argc)
-                        return image_usage("a value is missing after", argv[i]);
+                        return image_command_usage("a value is missing after", argv[i]);
                 const char *value = inside ? argv[i] + n + 1 : argv[++i];
                 int r = 0;
                 if (k == 0)
@@ -111,20 +111,21 @@ static int image_parse(struct words *w, int argc, char **argv, struct fst_error 
                 else if (k == 4)
                         w->options.root = value;
                 else
-                        r = k == 2 ? add(w, value, error) : parse_user(value, &w->options.user);
+                        r = k == 2 ? image_command_add(w, value, error)
+                                   : image_command_parse_user(value, &w->options.user);
                 if (r)
                         return r;
         }
         return 0;
 }
 
-/* "registry/team/firesteel:1" is written to firesteel-1.tar. */
-static const char *default_output(struct words *w)
+/* The default file name: "registry/team/firesteel:1" is written to firesteel-1.tar. */
+static const char *image_command_default_output(struct words *w)
 {
         const char *slash = strrchr(w->options.name, '/'), *last = slash ? slash + 1 : w->options.name;
         const char *colon = strchr(last, ':');
-        return image_own(w, mem_printf("%.*s-%s.tar", colon ? (int)(colon - last) : (int)strlen(last), last,
-                                       colon ? colon + 1 : "latest"));
+        return image_command_own(w, mem_printf("%.*s-%s.tar", colon ? (int)(colon - last) : (int)strlen(last), last,
+                                               colon ? colon + 1 : "latest"));
 }
 
 static int image_command_push(int argc, char **argv)
@@ -139,22 +140,22 @@ static int image_command_push(int argc, char **argv)
                         what.name = argv[i] + strlen("--tag=");
                 else if (strcmp(argv[i], "--tag") == 0 || strcmp(argv[i], "-t") == 0) {
                         if (++i == argc)
-                                return image_usage("a value is missing after", argv[i - 1]);
+                                return image_command_usage("a value is missing after", argv[i - 1]);
                         what.name = argv[i];
                 } else if (argv[i][0] == '-')
-                        return image_usage("unknown option", argv[i]);
+                        return image_command_usage("unknown option", argv[i]);
                 else if (what.archive)
-                        return image_usage("one archive at a time, not also", argv[i]);
+                        return image_command_usage("only one archive can be pushed at a time, not also", argv[i]);
                 else
                         what.archive = argv[i];
         }
         if (!what.archive)
-                return image_usage("say which archive is to be pushed", NULL);
+                return image_command_usage("the archive to push is missing", NULL);
         int r = image_push(&what, &done, &error);
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         else
-                printf("%s: %.1f MB sent, %d of %d layers and configurations were there already\n%s\n", done.name,
+                printf("%s: sent %.1f MB, the registry already had %d of %d layers and configurations\n%s\n", done.name,
                        (double)done.bytes / 1e6, done.layers + 1 - done.sent, done.layers + 1, done.digest);
         if (r == 0)
                 image_pushed_deinit(&done);
@@ -162,7 +163,7 @@ static int image_command_push(int argc, char **argv)
         return r < 0 || fflush(stdout) != 0;
 }
 
-static void image_tell(const struct image_options *o, const struct image_report *report)
+static void image_command_report(const struct image_options *o, const struct image_report *report)
 {
         if (o->root)
                 printf("%s: %.1f MB in %zu files, %zu of them libraries\n", o->root, (double)report->uncompressed / 1e6,
@@ -181,16 +182,17 @@ int command_image(int argc, char **argv)
         if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
                 return fputs(command_image_help, stdout) < 0 || fflush(stdout) != 0;
         if (argc < 2)
-                return image_usage("say what is to be done: firesteel image build", NULL);
+                return image_command_usage("an operation is missing: firesteel image build or firesteel image push",
+                                           NULL);
         if (strcmp(argv[1], "push") == 0)
                 return image_command_push(argc, argv);
         if (strcmp(argv[1], "build") != 0)
-                return image_usage("there are 'firesteel image build' and 'firesteel image push', not", argv[1]);
+                return image_command_usage("use 'firesteel image build' or 'firesteel image push', not", argv[1]);
         scratch_remove_on_signals();
-        int r = image_parse(&w, argc, argv, &error);
+        int r = image_command_parse(&w, argc, argv, &error);
         if (r == 0) {
                 if (!w.options.output)
-                        w.options.output = default_output(&w);
+                        w.options.output = image_command_default_output(&w);
                 w.options.added = w.added.data;
                 w.options.n_added = w.added.len;
                 r = image_build(&w.options, &report, &error);
@@ -198,7 +200,7 @@ int command_image(int argc, char **argv)
         if (r < 0)
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         else if (r == 0)
-                image_tell(&w.options, &report);
+                image_command_report(&w.options, &report);
         error_deinit(&error);
         vec_deinit(&w.added);
         string_list_deinit(&w.owned);

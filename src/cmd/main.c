@@ -1,4 +1,4 @@
-/* The program. All of its work is in the library. */
+/* The program's main function. The library does the work. */
 #include "cmd/command.h"
 
 int main(int argc, char **argv)

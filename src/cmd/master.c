@@ -1,8 +1,8 @@
 /*
- * firesteel master: a standalone cluster's master; see standalone/master/master_server.h.
+ * firesteel master: the master of a standalone cluster; see standalone/master/master_server.h.
  *
- * Exit statuses are those of Spark's Master: 0 when it was asked for help or another master leads now; 1 for what
- * cannot be; 128 and the number of a signal that ended it.
+ * Exit statuses are those of Spark's Master: 0 after --help or if another master leads now, 1 for an error, 128 plus
+ * the number of the signal that ended it.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -43,18 +43,18 @@ static void master_command_end(struct daemon *d, int status)
                 master_server_close(d->server);
 }
 
-static void master_on_signal(uv_signal_t *handle, int number)
+static void master_command_on_signal(uv_signal_t *handle, int number)
 {
         log_error("Master", "RECEIVED SIGNAL %s", number == SIGTERM ? "TERM" : number == SIGHUP ? "HUP" : "INT");
         master_command_end(handle->data, 128 + number);
 }
 
-static void on_ended(void *owner, int status)
+static void master_command_on_ended(void *owner, int status)
 {
         master_command_end(owner, status);
 }
 
-static int master_run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
+static int master_command_run(struct daemon *d, const struct master_conf *conf, struct fst_error *error)
 {
         static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
         char host[256] = "";
@@ -65,9 +65,9 @@ static int master_run(struct daemon *d, const struct master_conf *conf, struct f
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                 uv_signal_init(&d->loop, &d->signals[i]);
                 d->signals[i].data = d;
-                uv_signal_start(&d->signals[i], master_on_signal, numbers[i]);
+                uv_signal_start(&d->signals[i], master_command_on_signal, numbers[i]);
         }
-        int r = master_server_new(&d->loop, conf, on_ended, d, &d->server, error);
+        int r = master_server_new(&d->loop, conf, master_command_on_ended, d, &d->server, error);
         if (r < 0)
                 master_command_end(d, 1);
         uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -88,7 +88,7 @@ int command_master(int argc, char **argv)
         if (r == MASTER_CONF_E_HELP)
                 status = 0;
         if (r == 0) {
-                r = master_run(&d, &conf, &error);
+                r = master_command_run(&d, &conf, &error);
                 status = d.status;
         }
         if (r < 0)

@@ -1,8 +1,8 @@
 /*
- * spark-shell, pyspark, sparkR, spark-sql, run-example: programs of Spark itself, which are started as Spark's scripts
- * of these names do. They are Scala, Python, R or Java, so without SPARK_HOME there is only a line to say that.
+ * spark-shell, pyspark, sparkR, spark-sql, run-example: starts these programs of Spark as Spark's scripts do. They need
+ * Scala, Python, R or Java, so without SPARK_HOME the command prints one line and fails.
  *
- * Everything comes down to the words that the scripts pass to spark-submit and to the environment that they set.
+ * Each script is described by the words that it passes to spark-submit and the environment that it sets.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,18 +19,18 @@
 
 struct shell {
         const char *name, *usage;
-        const char *words[5];                    /* before those of the command line */
-        int (*prepare)(struct fst_error *error); /* the environment, beyond what all have; may be NULL */
-        bool keeps_terminal;                     /* the terminal is put right when it has ended */
+        const char *words[5];                    /* precede those of the command line */
+        int (*prepare)(struct fst_error *error); /* sets additional environment variables; may be NULL */
+        bool keeps_terminal;                     /* restores the terminal after the end */
 };
 
-static bool is_set(const char *name)
+static bool shell_is_set(const char *name)
 {
         const char *value = getenv(name);
         return value && value[0];
 }
 
-/* Put @more before what the variable has. */
+/* Prepends @more to the variable's value. */
 static void shell_prepend(const char *name, const char *more, const char *between)
 {
         const char *now = getenv(name);
@@ -38,7 +38,7 @@ static void shell_prepend(const char *name, const char *more, const char *betwee
         setenv(name, value, 1);
 }
 
-static int prepare_scala(struct fst_error *error)
+static int shell_prepare_scala(struct fst_error *error)
 {
         const char *now = getenv("SPARK_SUBMIT_OPTS");
         _cleanup_free_ char *options = mem_printf("%s -Dscala.usejavacp=true", now ? now : "");
@@ -48,15 +48,15 @@ static int prepare_scala(struct fst_error *error)
         return 0;
 }
 
-static int prepare_classic(struct fst_error *error)
+static int shell_prepare_classic(struct fst_error *error)
 {
         (void)error;
         setenv("SPARK_CONNECT_MODE", "0", 1);
         return 0;
 }
 
-/* Where Python finds pyspark, and py4j, whose version is in the name of its archive. */
-static void set_python_path(const char *home)
+/* Sets the path where Python finds pyspark, and py4j, whose archive contains its version in the name. */
+static void shell_set_python_path(const char *home)
 {
         _cleanup_(option_words_deinit) struct option_words files = {0};
         _cleanup_free_ char *library = mem_printf("%s/python/lib", home), *python = mem_printf("%s/python/", home);
@@ -70,8 +70,8 @@ static void set_python_path(const char *home)
         }
 }
 
-/* Python's package pyspark_connect makes Connect the default: only Python knows whether it is there. */
-static void find_connect_mode(void)
+/* Python's package pyspark_connect makes Connect the default. Only Python knows whether it is installed. */
+static void shell_find_connect_mode(void)
 {
         char answer[8] = "";
         if (!getenv("SPARK_CONNECT_MODE")) {
@@ -95,24 +95,24 @@ static void find_connect_mode(void)
         unsetenv("SPARK_CONNECT_MODE");
 }
 
-static int prepare_python(struct fst_error *error)
+static int shell_prepare_python(struct fst_error *error)
 {
         const char *home = getenv("SPARK_HOME"), *startup = getenv("PYTHONSTARTUP");
-        if (is_set("IPYTHON") || is_set("IPYTHON_OPTS"))
+        if (shell_is_set("IPYTHON") || shell_is_set("IPYTHON_OPTS"))
                 return error_set(
                         error, -EINVAL,
                         "IPYTHON and IPYTHON_OPTS are removed in Spark 2.0+. Remove these from the environment "
                         "and set PYSPARK_DRIVER_PYTHON and PYSPARK_DRIVER_PYTHON_OPTS instead.");
-        if (!is_set("PYSPARK_PYTHON"))
+        if (!shell_is_set("PYSPARK_PYTHON"))
                 setenv("PYSPARK_PYTHON", "python3", 1);
-        if (!is_set("PYSPARK_DRIVER_PYTHON"))
+        if (!shell_is_set("PYSPARK_DRIVER_PYTHON"))
                 setenv("PYSPARK_DRIVER_PYTHON", getenv("PYSPARK_PYTHON"), 1);
         setenv("PYSPARK_DRIVER_PYTHON_OPTS", "", 0);
-        set_python_path(home);
+        shell_set_python_path(home);
         setenv("OLD_PYTHONSTARTUP", startup ? startup : "", 1);
         _cleanup_free_ char *shell = mem_printf("%s/python/pyspark/shell.py", home);
         setenv("PYTHONSTARTUP", shell, 1);
-        find_connect_mode();
+        shell_find_connect_mode();
         return 0;
 }
 
@@ -121,18 +121,18 @@ static const struct shell shells[] = {
          "Usage: ./bin/spark-shell [options]\n\nScala REPL options, Spark Classic only:\n"
          "  -I <file>                   preload <file>, enforcing line-by-line interpretation",
          {"--class", "org.apache.spark.repl.Main", "--name", "Spark shell", NULL},
-         prepare_scala,
+         shell_prepare_scala,
          true},
         {"pyspark",
          "Usage: ./bin/pyspark [options]",
          {"pyspark-shell-main", "--name", "PySparkShell", NULL},
-         prepare_python,
+         shell_prepare_python,
          false},
-        {"sparkR", "Usage: ./bin/sparkR [options]", {"sparkr-shell-main", NULL}, prepare_classic, false},
+        {"sparkR", "Usage: ./bin/sparkR [options]", {"sparkr-shell-main", NULL}, shell_prepare_classic, false},
         {"spark-sql",
          "Usage: ./bin/spark-sql [options] [cli option]",
          {"--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", NULL},
-         prepare_classic,
+         shell_prepare_classic,
          false},
         {"run-example",
          "Usage: ./bin/run-example [options] example-class [example args]",
@@ -141,7 +141,7 @@ static const struct shell shells[] = {
          false},
 };
 
-static int launch(const struct shell *shell, int n, char **words, struct fst_error *error)
+static int shell_launch(const struct shell *shell, int n, char **words, struct fst_error *error)
 {
         VEC(char *) all = {0};
         int status = 1;
@@ -154,12 +154,12 @@ static int launch(const struct shell *shell, int n, char **words, struct fst_err
         return status;
 }
 
-/* Run it in a child, and leave the terminal as it was: a JVM that is killed leaves it without echo. */
-static int launch_and_restore(const struct shell *shell, int n, char **words, struct fst_error *error)
+/* Runs the program in a child and restores the terminal afterwards, because a killed JVM leaves it without echo. */
+static int shell_launch_and_restore(const struct shell *shell, int n, char **words, struct fst_error *error)
 {
         struct termios before;
         if (tcgetattr(STDIN_FILENO, &before) < 0)
-                return launch(shell, n, words, error);
+                return shell_launch(shell, n, words, error);
         fflush(NULL);
         pid_t child = fork();
         if (child < 0) {
@@ -167,7 +167,7 @@ static int launch_and_restore(const struct shell *shell, int n, char **words, st
                 return 1;
         }
         if (child == 0) {
-                int failed = launch(shell, n, words, error);
+                int failed = shell_launch(shell, n, words, error);
                 fprintf(stderr, "Error: %s\n", error_message(error));
                 _exit(failed);
         }
@@ -191,8 +191,8 @@ int command_shell(const char *name, int argc, char **argv)
                 r = shell->prepare ? shell->prepare(&error) : 0;
         }
         if (r == 0)
-                status = shell->keeps_terminal ? launch_and_restore(shell, argc - 1, argv + 1, &error)
-                                               : launch(shell, argc - 1, argv + 1, &error);
+                status = shell->keeps_terminal ? shell_launch_and_restore(shell, argc - 1, argv + 1, &error)
+                                               : shell_launch(shell, argc - 1, argv + 1, &error);
         if (error.message)
                 fprintf(stderr, "Error: %s\n", error.message);
         error_deinit(&error);

@@ -1,4 +1,4 @@
-/* firesteel shuffle-service: an external shuffle service of its own; see shuffle/shuffle_service.h. */
+/* firesteel shuffle-service: an external shuffle service as a separate process; see shuffle/shuffle_service.h. */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/fs.h"
@@ -48,13 +48,14 @@ static int shuffle_service_parse_port(const char *text, int *port, struct fst_er
         char *end;
         long value = text ? strtol(text, &end, 10) : -1;
         if (text && (end == text || *end || value < 0 || value > 65535))
-                return error_set(error, -EINVAL, "--port needs a number from 0 to 65535, not '%s'", text);
+                return error_set(error, -EINVAL, "--port: \"%s\" is not a valid port (write a number from 0 to 65535)",
+                                 text);
         *port = (int)value;
         return 0;
 }
 
-/* The first local directory, made if it is not there; the caller's. */
-static int state_directory(const struct fst_conf *conf, char **out, struct fst_error *error)
+/* The first local directory, which is created if missing. Owned by the caller. */
+static int shuffle_service_state_directory(const struct fst_conf *conf, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *local = NULL, *list = NULL;
         int r = conf_get_string(conf, "spark.local.dir", &local, error);
@@ -83,7 +84,7 @@ static int shuffle_service_run(const struct arguments *a, const sigset_t *signal
         if (r == 0)
                 r = daemon_conf_load(&conf, "SPARK_SHUFFLE_OPTS", a->properties_file, error);
         if (r == 0)
-                r = state_directory(&conf, &state, error);
+                r = shuffle_service_state_directory(&conf, &state, error);
         if (r == 0)
                 r = shuffle_service_new(
                         &(struct shuffle_service_options){
@@ -118,7 +119,8 @@ int command_shuffle_service(int argc, char **argv)
         sigaddset(&signals, SIGTERM);
         sigaddset(&signals, SIGINT);
         sigaddset(&signals, SIGHUP);
-        pthread_sigmask(SIG_BLOCK, &signals, NULL); /* all threads: one waits for them */
+        pthread_sigmask(SIG_BLOCK, &signals,
+                        NULL); /* block the signals in all threads; the main thread waits for them */
         signal(SIGPIPE, SIG_IGN);
         r = daemon_environment(&error);
         if (r == 0)

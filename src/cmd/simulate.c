@@ -1,9 +1,9 @@
 /*
- * firesteel simulate: the scheduler under a virtual clock, and recorded traces fed to it again. The simulation itself
- * is sched/simulator/simulator.h; here are options, files, clocks and what is printed.
+ * firesteel simulate: runs the scheduler under a virtual clock, and replays recorded traces.
+ * sched/simulator/simulator.h simulates. This file handles options, files, clocks and output.
  *
- * Exit statuses: 0; 1 when an invariant does not hold or a trace does not replay, and for files that cannot be read
- * or written; 2 for what was asked wrongly.
+ * Exit statuses: 0; 1 if an invariant is violated, a trace does not replay, or a file cannot be read or written; 2 for
+ * invalid arguments.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -78,7 +78,7 @@ struct request {
         struct simulator_options o;
         double executors, cores, hosts, tasks, jobs, stages, racks;
         uint64_t seed, last_seed;
-        bool range, json, world; /* world: an option that --random excludes was given */
+        bool range, json, world; /* world: the user gave an option that --random excludes */
         const char *trace, *replay;
         struct fst_conf conf;
         struct pool_file pools;
@@ -97,7 +97,7 @@ static int simulate_usage(const char *format, ...)
         return 2;
 }
 
-/* ------------------------------------------------------------------------------------------------- options */
+/* ---------------------------------------------------------------------------------------------------------- options */
 
 static bool simulate_read_number(const char *text, double *out)
 {
@@ -117,7 +117,7 @@ static int simulate_read_count(const char *name, const char *value, double most,
         return 0;
 }
 
-static int read_chance(const char *name, const char *value, double most, double *out)
+static int simulate_read_chance(const char *name, const char *value, double most, double *out)
 {
         double number;
 
@@ -127,7 +127,7 @@ static int read_chance(const char *name, const char *value, double most, double 
         return 0;
 }
 
-static int read_stragglers(struct request *r, const char *value)
+static int simulate_read_stragglers(struct request *r, const char *value)
 {
         _cleanup_free_ char *chance = mem_strdup(value);
         char *factor = strchr(chance, 'x');
@@ -142,7 +142,7 @@ static int read_stragglers(struct request *r, const char *value)
         return 0;
 }
 
-static bool read_seed(const char *text, const char *end, uint64_t *seed)
+static bool simulate_read_seed(const char *text, const char *end, uint64_t *seed)
 {
         char *stop;
 
@@ -151,12 +151,12 @@ static bool read_seed(const char *text, const char *end, uint64_t *seed)
         return *text >= '0' && *text <= '9' && stop == end && errno == 0;
 }
 
-static int read_seeds(struct request *r, const char *value, bool range)
+static int simulate_read_seeds(struct request *r, const char *value, bool range)
 {
         const char *dots = range ? strstr(value, "..") : value + strlen(value);
 
-        if (!dots || !read_seed(value, dots, &r->seed) ||
-            (range && (!read_seed(dots + 2, value + strlen(value), &r->last_seed) || r->last_seed < r->seed)))
+        if (!dots || !simulate_read_seed(value, dots, &r->seed) ||
+            (range && (!simulate_read_seed(dots + 2, value + strlen(value), &r->last_seed) || r->last_seed < r->seed)))
                 return simulate_usage(
                         range ? "--seeds takes two whole numbers, the second not smaller, like 1..1000, not '%s'"
                               : "--seed takes a whole number, not '%s'",
@@ -173,7 +173,7 @@ static int simulate_read_time(struct request *r, const char *value)
         struct fst_conf conf;
         int64_t ms = 0;
 
-        /* times are read as everywhere: by a key whose unit is ms */
+        /* parses times like everywhere: as a key whose unit is ms */
         conf_init(&conf);
         conf_set(&conf, "spark.locality.wait", value);
         int e = conf_get_ms(&conf, "spark.locality.wait", &ms, &error);
@@ -196,7 +196,7 @@ static int simulate_read_conf(struct request *r, const char *value)
         _cleanup_free_ char *name = mem_strndup(value, (size_t)(equals - value));
 
         if (!key_find(name, &key))
-                return simulate_usage("--conf %s: there is no such key", name);
+                return simulate_usage("--conf %s: unknown key", name);
         conf_set(&r->conf, name, equals + 1);
         return 0;
 }
@@ -240,7 +240,7 @@ static const struct option {
         {"--random", RANDOM},
 };
 
-static int read_option(struct request *r, const struct option *option, const char *value)
+static int simulate_read_option(struct request *r, const struct option *option, const char *value)
 {
         double *number = (double *)((char *)r + option->offset);
 
@@ -249,12 +249,12 @@ static int read_option(struct request *r, const struct option *option, const cha
         case COUNT:
                 return simulate_read_count(option->name, value, option->most, number);
         case CHANCE:
-                return read_chance(option->name, value, option->most, number);
+                return simulate_read_chance(option->name, value, option->most, number);
         case STRAGGLERS:
-                return read_stragglers(r, value);
+                return simulate_read_stragglers(r, value);
         case SEED:
         case SEEDS:
-                return read_seeds(r, value, option->kind == SEEDS);
+                return simulate_read_seeds(r, value, option->kind == SEEDS);
         case TIME:
                 return simulate_read_time(r, value);
         case CONF:
@@ -280,7 +280,7 @@ static int read_option(struct request *r, const struct option *option, const cha
         return 0;
 }
 
-static const struct option *find_option(const char *word, size_t len)
+static const struct option *simulate_find_option(const char *word, size_t len)
 {
         for (size_t i = 0; i < ARRAY_SIZE(options); i++)
                 if (strlen(options[i].name) == len && memcmp(options[i].name, word, len) == 0)
@@ -293,11 +293,11 @@ static int simulate_read_options(struct request *r, int argc, char **argv)
         for (int i = 1; i < argc; i++) {
                 const char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
                 const struct option *option =
-                        find_option(argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
+                        simulate_find_option(argv[i], equals ? (size_t)(equals - argv[i]) : strlen(argv[i]));
                 const char *value = equals ? equals + 1 : NULL;
 
                 if (!option)
-                        return simulate_usage(argv[i][0] == '-' ? "there is no option '%s'" : "'%s' is no option",
+                        return simulate_usage(argv[i][0] == '-' ? "unknown option '%s'" : "'%s' is not an option",
                                               argv[i]);
                 bool bare = option->kind == RANDOM || option->kind == SWITCH;
 
@@ -308,7 +308,7 @@ static int simulate_read_options(struct request *r, int argc, char **argv)
                                 return simulate_usage("%s needs a value", argv[i]);
                         value = argv[++i];
                 }
-                int e = read_option(r, option, value);
+                int e = simulate_read_option(r, option, value);
 
                 if (e)
                         return e;
@@ -316,8 +316,8 @@ static int simulate_read_options(struct request *r, int argc, char **argv)
         return 0;
 }
 
-/* What goes together. */
-static int check_request(struct request *r)
+/* Checks the combination of options. */
+static int simulate_check_request(struct request *r)
 {
         if (r->o.random && r->world)
                 return simulate_usage(
@@ -363,9 +363,9 @@ static int simulate_read_config(struct request *r)
         return e ? 2 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------ what is printed */
+/* ----------------------------------------------------------------------------------------------------------- output */
 
-static int64_t clock_ns(void)
+static int64_t simulate_clock_ns(void)
 {
         struct timespec t;
 
@@ -373,8 +373,8 @@ static int64_t clock_ns(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Bytes that one more executor costs the scheduler. */
-static int64_t executor_bytes(const struct request *r)
+/* The scheduler's memory per additional executor, in bytes. */
+static int64_t simulate_executor_bytes(const struct request *r)
 {
         static const struct sched_ops none;
         int n = MAX(r->o.executors, 1000);
@@ -399,7 +399,7 @@ struct line {
         int digits;
 };
 
-static void print_lines(const struct line *lines, size_t n, bool json)
+static void simulate_print_lines(const struct line *lines, size_t n, bool json)
 {
         for (size_t i = 0; i < n; i++)
                 if (json)
@@ -410,7 +410,7 @@ static void print_lines(const struct line *lines, size_t n, bool json)
                 puts("}");
 }
 
-static void print_report(const struct request *r, const struct simulator_report *s, double wall)
+static void simulate_print_report(const struct request *r, const struct simulator_report *s, double wall)
 {
         struct rusage usage_of;
 
@@ -452,14 +452,14 @@ static void print_report(const struct request *r, const struct simulator_report 
                 {"placementsPerSecond", "placements/s", (double)s->placements / wall, 0},
                 {"decisionNsPerPlacement", "scheduler time, ns a placement",
                  (double)s->decision_ns / (double)MAX(s->placements, 1), 0},
-                {"bytesPerExecutor", "scheduler memory, bytes an executor", (double)executor_bytes(r), 0},
+                {"bytesPerExecutor", "scheduler memory, bytes an executor", (double)simulate_executor_bytes(r), 0},
                 {"peakResidentKiB", "peak resident memory, KiB", (double)usage_of.ru_maxrss, 0},
         };
 
-        print_lines(lines, ARRAY_SIZE(lines), r->json);
+        simulate_print_lines(lines, ARRAY_SIZE(lines), r->json);
 }
 
-static int finish(int status)
+static int simulate_finish(int status)
 {
         if (fflush(stdout) == 0)
                 return status;
@@ -467,8 +467,8 @@ static int finish(int status)
         return 1;
 }
 
-/* What does not hold, and how to see it again. */
-static void print_broken(const struct request *r, uint64_t seed, const char *message, int argc, char **argv)
+/* Reports a violated invariant and the command that reproduces it. */
+static void simulate_print_violation(const struct request *r, uint64_t seed, const char *message, int argc, char **argv)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
 
@@ -482,7 +482,8 @@ static void print_broken(const struct request *r, uint64_t seed, const char *mes
                         buf_printf(&text, strpbrk(argv[i], " *;$'") ? " '%s'" : " %s", argv[i]);
         }
         buf_printf(&text, " --seed %llu", (unsigned long long)seed);
-        fprintf(stderr, "Error: %s\nTo see it again: %s\nWith --trace FILE what the scheduler was told is written.\n",
+        fprintf(stderr,
+                "Error: %s\nTo reproduce it: %s\nWith --trace FILE the scheduler's inputs and decisions are written.\n",
                 message, buf_text(&text));
         if (!r->json)
                 return;
@@ -496,19 +497,19 @@ static void print_broken(const struct request *r, uint64_t seed, const char *mes
         puts(buf_text(&json));
 }
 
-/* ------------------------------------------------------------------------------------------------- deeds */
+/* ---------------------------------------------------------------------------------------------------------- actions */
 
-static void write_trace(void *owner, const char *lines, size_t len)
+static void simulate_write_trace(void *owner, const char *lines, size_t len)
 {
         fwrite(lines, 1, len, owner);
 }
 
-static int simulate_simulate(struct request *r, int argc, char **argv)
+static int simulate_run(struct request *r, int argc, char **argv)
 {
         struct simulator_report sum = {0};
         struct fst_error error = FST_ERROR_INIT;
         FILE *trace = r->trace ? fopen(r->trace, "we") : NULL;
-        int64_t since = clock_ns();
+        int64_t since = simulate_clock_ns();
         int e = 0;
 
         if (r->trace && !trace) {
@@ -516,8 +517,8 @@ static int simulate_simulate(struct request *r, int argc, char **argv)
                 return 1;
         }
         if (trace)
-                r->o.trace = (struct sched_trace_sink){.write = write_trace, .owner = trace};
-        r->o.clock = clock_ns;
+                r->o.trace = (struct sched_trace_sink){.write = simulate_write_trace, .owner = trace};
+        r->o.clock = simulate_clock_ns;
         for (uint64_t seed = r->seed; e == 0; seed++) {
                 struct simulator_report report;
 
@@ -525,7 +526,7 @@ static int simulate_simulate(struct request *r, int argc, char **argv)
                 e = simulator_run(&r->o, &report, &error);
                 simulator_report_add(&sum, &report);
                 if (e)
-                        print_broken(r, seed, error_message(&error), argc, argv);
+                        simulate_print_violation(r, seed, error_message(&error), argc, argv);
                 if (seed == r->last_seed)
                         break;
         }
@@ -535,12 +536,12 @@ static int simulate_simulate(struct request *r, int argc, char **argv)
                 return 1;
         }
         if (e)
-                return finish(1);
-        print_report(r, &sum, (double)(clock_ns() - since) / 1e9);
-        return finish(0);
+                return simulate_finish(1);
+        simulate_print_report(r, &sum, (double)(simulate_clock_ns() - since) / 1e9);
+        return simulate_finish(0);
 }
 
-/* The whole file; NULL with errno. */
+/* Reads the whole file. Returns NULL with errno on failure. */
 static char *simulate_read_file(const char *path, size_t *len)
 {
         FILE *file = fopen(path, "re");
@@ -578,9 +579,9 @@ static int simulate_replay(const struct request *r)
                 fprintf(stderr, "Error: --replay: cannot read %s: %s\n", r->replay, strerror(errno));
                 return 1;
         }
-        int64_t since = clock_ns();
+        int64_t since = simulate_clock_ns();
         int e = sched_replay(text, len, 1 << 24, &report, &error);
-        double wall = (double)(clock_ns() - since) / 1e9;
+        double wall = (double)(simulate_clock_ns() - since) / 1e9;
         const struct line lines[] = {
                 {"lines", "lines that came again", (double)report.lines, 0},
                 {"calls", "calls of the scheduler", (double)report.calls, 0},
@@ -592,11 +593,11 @@ static int simulate_replay(const struct request *r)
 
         if (e)
                 fprintf(stderr, "Error: %s%s: %s\n", r->replay,
-                        e == FST_REPLAY_E_DIVERGED ? ": the scheduler decides otherwise" : "", error_message(&error));
+                        e == FST_REPLAY_E_DIVERGED ? ": the scheduler's decisions differ" : "", error_message(&error));
         error_deinit(&error);
         if (e >= 0)
-                print_lines(lines, ARRAY_SIZE(lines), r->json);
-        return finish(e != 0);
+                simulate_print_lines(lines, ARRAY_SIZE(lines), r->json);
+        return simulate_finish(e != 0);
 }
 
 int command_simulate(int argc, char **argv)
@@ -617,12 +618,12 @@ int command_simulate(int argc, char **argv)
                         return simulate_standalone(argc, argv);
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-                        return fputs(command_simulate_help, stdout) < 0 ? 1 : finish(0);
+                        return fputs(command_simulate_help, stdout) < 0 ? 1 : simulate_finish(0);
         log_reset_levels(LOG_OFF);
         conf_init(&r.conf);
-        if ((e = simulate_read_options(&r, argc, argv)) == 0 && (e = check_request(&r)) == 0 &&
+        if ((e = simulate_read_options(&r, argc, argv)) == 0 && (e = simulate_check_request(&r)) == 0 &&
             (e = simulate_read_config(&r)) == 0)
-                e = r.replay ? simulate_replay(&r) : simulate_simulate(&r, argc, argv);
+                e = r.replay ? simulate_replay(&r) : simulate_run(&r, argc, argv);
         conf_deinit(&r.conf);
         sched_config_deinit(&r.o.config);
         pool_file_deinit(&r.pools);

@@ -1,7 +1,7 @@
-/* The parts of firesteel simulate that are files of their own. */
+/* The parts of firesteel simulate that have their own files. */
 #pragma once
 
 extern const char simulate_standalone_help[];
 
-/* firesteel simulate --standalone …: its exit status. */
+/* Runs firesteel simulate --standalone …. Returns its exit status. */
 int simulate_standalone(int argc, char **argv);

@@ -1,7 +1,7 @@
 /*
- * firesteel simulate --standalone: how a standalone master bears many workers and applications. Either the core alone,
- * called as a master process calls it, or with --connections a real master process, a child of this one, and a
- * connection for each worker and application.
+ * firesteel simulate --standalone: measures a standalone master with many workers and applications. It calls the core
+ * as a master process does. With --connections it starts a real master as a child process and opens one connection per
+ * worker and application.
  */
 #include "base/buf.h"
 #include "base/clock.h"
@@ -46,20 +46,20 @@ struct request {
 
 struct results {
         double registration, one, many, end; /* seconds */
-        double end_processor;                /* seconds of the master's, for that */
+        double end_processor;                /* the master's CPU seconds for that */
         int told;                            /* workers of ended applications */
-        double processor;                    /* of the heartbeats, per cent of one core */
-        int64_t resident_kib;                /* with all workers and executors; its peak */
+        double processor;                    /* of the heartbeats, percent of one core */
+        int64_t resident_kib;                /* with all workers and executors; the peak */
         int64_t idle_kib;                    /* of the master before */
 };
 
-static int usage(const char *problem, const char *word)
+static int simulate_standalone_usage(const char *problem, const char *word)
 {
         fprintf(stderr, "Error: %s '%s' (see `firesteel simulate --standalone --help`)\n", problem, word);
         return 2;
 }
 
-static int read_options(struct request *r, int argc, char **argv)
+static int simulate_standalone_read_options(struct request *r, int argc, char **argv)
 {
         const struct {
                 const char *name;
@@ -82,33 +82,34 @@ static int read_options(struct request *r, int argc, char **argv)
                         n++;
                 bool output = strcmp(argv[i], "--output") == 0;
                 if (n == ARRAY_SIZE(numbers) && !output)
-                        return usage("there is no option", argv[i]);
+                        return simulate_standalone_usage("unknown option", argv[i]);
                 if (i + 1 == argc)
-                        return usage("a value is missing after", argv[i]);
+                        return simulate_standalone_usage("a value is missing after", argv[i]);
                 const char *value = argv[++i];
                 if (output) {
                         r->json = strcmp(value, "json") == 0;
                         if (!r->json && strcmp(value, "text") != 0)
-                                return usage("--output takes text or json, not", value);
+                                return simulate_standalone_usage("--output takes text or json, not", value);
                         continue;
                 }
                 char *end;
                 long number = strtol(value, &end, 10);
                 if (end == value || *end || number < numbers[n].least || number > numbers[n].most)
-                        return usage("this cannot be a number here:", value);
+                        return simulate_standalone_usage("invalid number:", value);
                 *numbers[n].value = (int)number;
         }
         if (r->executors == 0)
                 r->executors = r->workers;
         if ((int64_t)r->executors + 10 * (int64_t)r->applications > (int64_t)r->workers * r->cores)
-                return usage("the workers have too few cores for so many executors; give more", "--cores");
+                return simulate_standalone_usage("the workers have too few cores for so many executors: raise",
+                                                 "--cores");
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- the core alone */
+/* --------------------------------------------------------------------------------------------------- the core alone */
 
-/* Does nothing with what the core wants, and counts the executors that it launches. */
-static int core_run(struct master *m)
+/* Ignores the core's actions, and counts the executors that it launches. */
+static int simulate_standalone_core_run(struct master *m)
 {
         int launched = 0;
         for (const struct master_action *a; (a = master_next_action(m));)
@@ -116,7 +117,7 @@ static int core_run(struct master *m)
         return launched;
 }
 
-static void core_app(struct master *m, int number, int executors)
+static void simulate_standalone_core_app(struct master *m, int number, int executors)
 {
         char name[64], address[64];
         snprintf(name, sizeof(name), "simulated %d", number);
@@ -128,7 +129,7 @@ static void core_app(struct master *m, int number, int executors)
         master_register_app(m, (uint64_t)number + 1, &spec, 0);
 }
 
-static int run_core(const struct request *r, struct results *out, struct fst_error *error)
+static int simulate_standalone_run_core(const struct request *r, struct results *out, struct fst_error *error)
 {
         struct master_config config = MASTER_CONFIG_DEFAULT;
         int launched = 0, wanted = r->executors + 10 * r->applications;
@@ -147,19 +148,19 @@ static int run_core(const struct request *r, struct results *out, struct fst_err
                                            .cores = r->cores,
                                            .memory = 1024 * (int64_t)r->cores};
                 master_register_worker(m, (uint64_t)i + 1, &spec, 0);
-                launched += core_run(m);
+                launched += simulate_standalone_core_run(m);
         }
         master_schedule(m, 0);
-        launched += core_run(m);
+        launched += simulate_standalone_core_run(m);
         int64_t registered = now_ns();
-        core_app(m, 0, r->executors);
+        simulate_standalone_core_app(m, 0, r->executors);
         master_schedule(m, 0);
-        launched += core_run(m);
+        launched += simulate_standalone_core_run(m);
         int64_t one = now_ns();
         for (int i = 1; i <= r->applications; i++)
-                core_app(m, i, 10);
+                simulate_standalone_core_app(m, i, 10);
         master_schedule(m, 0);
-        launched += core_run(m);
+        launched += simulate_standalone_core_run(m);
         int64_t many = now_ns();
         out->registration = (double)(registered - begin) / 1e9;
         out->one = (double)(one - registered) / 1e9;
@@ -168,16 +169,16 @@ static int run_core(const struct request *r, struct results *out, struct fst_err
         return launched == wanted ? 0 : error_set(error, -EPROTO, "%d of %d executors were placed", launched, wanted);
 }
 
-/* -------------------------------------------------------------------------------------------- a master process */
+/* ------------------------------------------------------------------------------------------------- a master process */
 
 struct master_process {
         pid_t pid;
-        int log; /* the reading end */
+        int log; /* the read end */
         int port;
 };
 
-/* A line of /proc/PID/status in KiB. */
-static int64_t status_kib(pid_t pid, const char *name)
+/* Reads a line of /proc/PID/status in KiB. */
+static int64_t simulate_standalone_status_kib(pid_t pid, const char *name)
 {
         char path[64], line[256];
         long long kib = 0;
@@ -191,8 +192,8 @@ static int64_t status_kib(pid_t pid, const char *name)
         return kib;
 }
 
-/* What it has had of a processor, in seconds. */
-static double processor_seconds(pid_t pid)
+/* The CPU time of the process in seconds. */
+static double simulate_standalone_processor_seconds(pid_t pid)
 {
         char path[64];
         unsigned long user = 0, system = 0;
@@ -205,7 +206,7 @@ static double processor_seconds(pid_t pid)
         return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
-static void be_master(int log)
+static void simulate_standalone_run_master(int log)
 {
         char *words[] = {(char *)"firesteel",    (char *)"master", (char *)"--host",
                          (char *)"127.0.0.1",    (char *)"--port", (char *)"0",
@@ -220,8 +221,8 @@ static void be_master(int log)
         _exit(127);
 }
 
-/* Its port is in what it logs. */
-static int read_port(struct master_process *p, struct fst_error *error)
+/* Reads the master's port from its log. */
+static int simulate_standalone_read_port(struct master_process *p, struct fst_error *error)
 {
         static const char before[] = "Starting Spark master at spark://127.0.0.1:";
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -244,21 +245,21 @@ static int read_port(struct master_process *p, struct fst_error *error)
         return error_set(error, -EIO, "the master did not start: %s", buf_text(&text));
 }
 
-/* Nobody reads what it logs afterwards: a file that is none takes it. */
-static int start_master(struct master_process *p, struct fst_error *error)
+/* Later log lines are not read, so they go to /dev/null. */
+static int simulate_standalone_start_master(struct master_process *p, struct fst_error *error)
 {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return error_errno(error, "cannot start a master");
         p->pid = fork();
         if (p->pid == 0)
-                be_master(ends[1]);
+                simulate_standalone_run_master(ends[1]);
         close(ends[1]);
         p->log = ends[0];
-        return p->pid < 0 ? error_errno(error, "cannot start a master") : read_port(p, error);
+        return p->pid < 0 ? error_errno(error, "cannot start a master") : simulate_standalone_read_port(p, error);
 }
 
-static void end_master(struct master_process *p)
+static void simulate_standalone_end_master(struct master_process *p)
 {
         int status;
         if (p->pid > 0) {
@@ -270,8 +271,8 @@ static void end_master(struct master_process *p)
                 close(p->log);
 }
 
-/* What the master logs has to go somewhere while it is measured. */
-static int drain(struct master_process *p, struct fst_error *error)
+/* Drains the master's log while it is measured. */
+static int simulate_standalone_drain(struct master_process *p, struct fst_error *error)
 {
         pid_t reader = fork();
         if (reader == 0) {
@@ -280,51 +281,52 @@ static int drain(struct master_process *p, struct fst_error *error)
                         ;
                 _exit(0);
         }
-        return reader < 0 ? error_errno(error, "cannot read what the master logs") : reader;
+        return reader < 0 ? error_errno(error, "cannot read the master's log") : reader;
 }
 
-static int load(const struct request *r, const struct master_process *p, struct results *out, struct fst_error *error)
+static int simulate_standalone_load(const struct request *r, const struct master_process *p, struct results *out,
+                                    struct fst_error *error)
 {
         struct cluster_load *l = NULL;
-        out->idle_kib = status_kib(p->pid, "VmRSS:");
+        out->idle_kib = simulate_standalone_status_kib(p->pid, "VmRSS:");
         int e = cluster_load_new("127.0.0.1", p->port, &l, error);
         if (e == 0)
                 e = cluster_load_workers(l, r->workers, r->cores, &out->registration, error);
         if (e == 0)
                 e = cluster_load_apps(l, 1, r->executors, &out->one, error);
         if (e == 0 && r->heartbeats) {
-                double before = processor_seconds(p->pid);
+                double before = simulate_standalone_processor_seconds(p->pid);
                 e = cluster_load_beat(l, HEARTBEAT_MS, r->heartbeats * 1000, error);
-                out->processor = (processor_seconds(p->pid) - before) / r->heartbeats * 100;
+                out->processor = (simulate_standalone_processor_seconds(p->pid) - before) / r->heartbeats * 100;
         }
         if (e == 0 && r->applications)
                 e = cluster_load_apps(l, r->applications, 10, &out->many, error);
-        double before_end = processor_seconds(p->pid);
+        double before_end = simulate_standalone_processor_seconds(p->pid);
         if (e == 0)
                 e = cluster_load_end(l, &out->end, &out->told, error);
-        out->end_processor = processor_seconds(p->pid) - before_end;
-        out->resident_kib = status_kib(p->pid, "VmHWM:");
+        out->end_processor = simulate_standalone_processor_seconds(p->pid) - before_end;
+        out->resident_kib = simulate_standalone_status_kib(p->pid, "VmHWM:");
         cluster_load_free(l);
         return e;
 }
 
-static int run_connections(const struct request *r, struct results *out, struct fst_error *error)
+static int simulate_standalone_run_connections(const struct request *r, struct results *out, struct fst_error *error)
 {
         struct master_process p = {.log = -1};
-        int status, e = start_master(&p, error);
-        pid_t reader = e == 0 ? drain(&p, error) : 0;
+        int status, e = simulate_standalone_start_master(&p, error);
+        pid_t reader = e == 0 ? simulate_standalone_drain(&p, error) : 0;
         if (e == 0)
-                e = reader < 0 ? -EAGAIN : load(r, &p, out, error);
-        end_master(&p);
+                e = reader < 0 ? -EAGAIN : simulate_standalone_load(r, &p, out, error);
+        simulate_standalone_end_master(&p);
         if (reader > 0)
                 while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
                         ;
         return e;
 }
 
-/* ------------------------------------------------------------------------------------------------------- results */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
-static void print_results(const struct request *r, const struct results *s)
+static void simulate_standalone_print_results(const struct request *r, const struct results *s)
 {
         const struct {
                 const char *name, *words;
@@ -368,12 +370,13 @@ int simulate_standalone(int argc, char **argv)
         for (int i = 1; i < argc; i++)
                 if (strcmp(argv[i], "--help") == 0)
                         return fputs(simulate_standalone_help, stdout) < 0 || fflush(stdout) != 0;
-        int e = read_options(&r, argc, argv);
+        int e = simulate_standalone_read_options(&r, argc, argv);
         if (e)
                 return e;
-        e = r.connections ? run_connections(&r, &results, &error) : run_core(&r, &results, &error);
+        e = r.connections ? simulate_standalone_run_connections(&r, &results, &error)
+                          : simulate_standalone_run_core(&r, &results, &error);
         if (e == 0)
-                print_results(&r, &results);
+                simulate_standalone_print_results(&r, &results);
         else
                 fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);

@@ -1,9 +1,8 @@
 /*
- * firesteel submit, spark-submit: read what was asked, say what is wrong with it, or run it.
+ * firesteel submit, spark-submit: parses and validates the command line, then runs the submission.
  *
- * Everything that is printed goes to standard error, as Spark's does: standard output is the application's. Exit
- * statuses are Spark's: 255 without any argument, 1 for what cannot be, 101 for a class that is not there, and
- * otherwise the application's own.
+ * All output goes to standard error, as Spark's does, because standard output belongs to the application. Exit statuses
+ * are Spark's: 255 without arguments, 1 for an error, 101 for a missing class, otherwise the application's own.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -111,7 +110,7 @@ static const char usage_head[] =
         " Spark on YARN only:\n"                                                                                       \
         "  --queue QUEUE_NAME          The queue to submit to (Default: \"default\").\n"
 
-/* Under them, for the SQL shell. */
+/* Follows the options, for the SQL shell. */
 static const char sql_shell_help[] = "CLI options:\n"
                                      " -d,--define <key=value>          Variable substitution to apply to Hive\n"
                                      "                                  commands. e.g. -d A=B or --define A=B\n"
@@ -132,7 +131,7 @@ const char command_submit_help[] =
         "The same as spark-submit.\n" FIRST_OPTIONS_HELP LOAD_DEFAULTS_HELP OTHER_OPTIONS_HELP CONNECT_OPTIONS_HELP
                 MANAGER_OPTIONS_HELP;
 
-static void print_usage(const struct submit_arguments *a)
+static void submit_command_print_usage(const struct submit_arguments *a)
 {
         const char *head = getenv("_SPARK_CMD_USAGE");
         enum submit_compat compat = COMPAT_4_3;
@@ -144,8 +143,8 @@ static void print_usage(const struct submit_arguments *a)
                 fputs(sql_shell_help, stderr);
 }
 
-/* "version" and a number at the end of a line is what programs look for to learn what spark-submit understands. */
-static void print_version(void)
+/* Programs find Spark's version in a line that ends with "version" and a number. */
+static void submit_command_print_version(void)
 {
         fputs("Welcome to\n"
               "      _____                 __          __\n"
@@ -164,8 +163,8 @@ static const char *environment(const char *name)
         return getenv(name);
 }
 
-/* conf/spark-defaults.conf, absolute, if it is there. */
-static char *find_defaults(const char *conf_dir)
+/* The absolute path of conf/spark-defaults.conf, or NULL if it does not exist. */
+static char *submit_command_find_defaults(const char *conf_dir)
 {
         _cleanup_free_ char *path = conf_dir ? mem_printf("%s/spark-defaults.conf", conf_dir) : NULL;
         struct stat st;
@@ -177,14 +176,14 @@ static char *find_defaults(const char *conf_dir)
         return here ? mem_printf("%s/%s", here, path) : NULL;
 }
 
-/* Read the rest of what a submission depends on, and check it. */
-static int complete(struct submit_arguments *a, struct fst_error *error)
+/* Completes the arguments from files and the environment, and validates them. */
+static int submit_command_complete(struct submit_arguments *a, struct fst_error *error)
 {
         _cleanup_free_ char *conf_dir = submit_conf_dir();
         int r = submit_load_spark_env(conf_dir, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *defaults = find_defaults(conf_dir);
+        _cleanup_free_ char *defaults = submit_command_find_defaults(conf_dir);
         r = submit_arguments_complete(a, defaults, environment, error);
         bool valid = r == 0 && submit_arguments_validate(a, environment, error) == 0;
         if (valid && runner_is_foreign(a))
@@ -198,8 +197,8 @@ static int complete(struct submit_arguments *a, struct fst_error *error)
         return valid ? 0 : r < 0 ? r : -EINVAL;
 }
 
-/* --dry-run: what would be started, on standard output. */
-static int show(struct submit_arguments *a, struct fst_error *error)
+/* --dry-run: prints what would be started to standard output. */
+static int submit_command_show(struct submit_arguments *a, struct fst_error *error)
 {
         _cleanup_(submission_deinit) struct submission s = {.progress = stderr};
         int r = submission_prepare(a, &s, error);
@@ -224,8 +223,8 @@ static int show(struct submit_arguments *a, struct fst_error *error)
         return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
 }
 
-/* --dry-run of --kill or --status: whom it would ask for what. */
-static int show_request(const struct submit_arguments *a, int *status, struct fst_error *error)
+/* --dry-run of --kill or --status: prints the request and its master. */
+static int submit_command_show_request(const struct submit_arguments *a, int *status, struct fst_error *error)
 {
         const char *what = a->action == SUBMIT_ACTION_KILL ? "kill" : "status";
         const char *master = submit_arguments_master(a);
@@ -238,37 +237,38 @@ static int show_request(const struct submit_arguments *a, int *status, struct fs
                 buf_puts(&out, "}");
                 printf("%s\n", buf_text(&out));
         } else {
-                printf("Would ask %s: --%s %s\n", master, what, a->submission);
+                printf("Would send to %s: --%s %s\n", master, what, a->submission);
         }
         *status = 0;
         return fflush(stdout) == 0 ? 0 : error_errno(error, "standard output");
 }
 
-static int act(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
+static int submit_command_run_action(struct submit_arguments *a, int argc, char **argv, int *status,
+                                     struct fst_error *error)
 {
         scratch_remove_on_signals();
         if (!a->dry_run)
                 return runner_run(a, argc - 1, argv + 1, status, error);
         if (a->action != SUBMIT_ACTION_SUBMIT)
-                return show_request(a, status, error);
-        int r = show(a, error);
+                return submit_command_show_request(a, status, error);
+        int r = submit_command_show(a, error);
         *status = r < 0;
         return r;
 }
 
-/* Python's shell, R's, and the examples, as Spark's scripts ask for them. */
-static int delegate(int argc, char **argv)
+/* Runs Python's shell, R's shell or an example, as Spark's scripts request them. */
+static int submit_command_delegate(int argc, char **argv)
 {
         struct fst_error error = FST_ERROR_INIT;
         int status = 1;
-        runner_exec("what is a shell or an example of Spark", argc - 1, argv + 1, &status, &error);
+        runner_exec("a shell or an example of Spark", argc - 1, argv + 1, &status, &error);
         fprintf(stderr, "Error: %s\n", error_message(&error));
         error_deinit(&error);
         return status;
 }
 
-/* Programs that asked for JSON find the error where they look for the answer. */
-static void print_error(const struct submit_arguments *a, const char *message)
+/* With --output json, prints the error as JSON where the caller expects the result. */
+static void submit_command_print_error(const struct submit_arguments *a, const char *message)
 {
         if (a->dry_run && a->output == SUBMIT_OUTPUT_JSON) {
                 _cleanup_free_ char *json = submission_json_error(message);
@@ -278,14 +278,14 @@ static void print_error(const struct submit_arguments *a, const char *message)
         }
 }
 
-/* Everything but what is printed without looking at files: the help, and the version alone. */
-static int run(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
+/* Prints what needs no files: the help, and the version alone. */
+static int submit_command_run(struct submit_arguments *a, int argc, char **argv, int *status, struct fst_error *error)
 {
-        int r = complete(a, error);
+        int r = submit_command_complete(a, error);
         if (r == 0 && a->action == SUBMIT_ACTION_VERSION)
-                print_version();
+                submit_command_print_version();
         else if (r == 0)
-                return act(a, argc, argv, status, error);
+                return submit_command_run_action(a, argc, argv, status, error);
         *status = r < 0;
         return r;
 }
@@ -296,26 +296,26 @@ int command_submit(int argc, char **argv)
         struct fst_error error = FST_ERROR_INIT;
         int status = 0;
         if (runner_is_special(argc - 1, argv + 1))
-                return delegate(argc, argv);
+                return submit_command_delegate(argc, argv);
         submit_arguments_init(&a);
         int r = submit_arguments_parse(&a, argc - 1, argv + 1, &error);
         if (argc < 2) {
-                print_usage(&a);
+                submit_command_print_usage(&a);
                 status = 255;
         } else if (r == 0 && a.action == SUBMIT_ACTION_HELP) {
-                print_usage(&a);
+                submit_command_print_usage(&a);
                 status = a.usage_error;
         } else if (r == 0 && a.action == SUBMIT_ACTION_VERSION && !a.verbose) {
-                print_version();
+                submit_command_print_version();
         } else {
                 status = 1;
                 if (r == 0)
-                        r = run(&a, argc, argv, &status, &error);
+                        r = submit_command_run(&a, argc, argv, &status, &error);
                 if (error.message)
-                        print_error(&a, error.message);
+                        submit_command_print_error(&a, error.message);
                 if (r < 0 && a.usage_error) {
                         fputs("\n", stderr);
-                        print_usage(&a);
+                        submit_command_print_usage(&a);
                 }
         }
         error_deinit(&error);

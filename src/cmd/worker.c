@@ -38,7 +38,7 @@ struct worker {
         bool ended;
 };
 
-static void worker_ended(void *owner, int status)
+static void worker_command_on_ended(void *owner, int status)
 {
         struct worker *w = owner;
         w->status = status;
@@ -56,14 +56,14 @@ static void worker_on_end(uv_signal_t *handle, int signal)
         worker_server_stop(w->server, 128 + signal);
 }
 
-static void on_decommission(uv_signal_t *handle, int signal)
+static void worker_command_on_decommission(uv_signal_t *handle, int signal)
 {
         struct worker *w = handle->data;
         (void)signal;
         worker_server_decommission(w->server);
 }
 
-static void worker_handle(struct worker *w, uv_signal_cb callback, int signal)
+static void worker_command_handle_signal(struct worker *w, uv_signal_cb callback, int signal)
 {
         uv_signal_t *s = &w->signals[w->n_signals++];
         uv_signal_init(&w->loop, s);
@@ -71,14 +71,15 @@ static void worker_handle(struct worker *w, uv_signal_cb callback, int signal)
         uv_signal_start(s, callback, signal);
 }
 
-static void handle_signals(struct worker *w)
+static void worker_command_handle_signals(struct worker *w)
 {
         static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
                 struct sigaction now;
-                bool ignored = sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN; /* nohup */
+                bool ignored =
+                        sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN; /* nohup ignores SIGHUP */
                 if (!ignored && (ends[i] != w->conf.decommission_signal || !w->conf.decommission))
-                        worker_handle(w, worker_on_end, ends[i]);
+                        worker_command_handle_signal(w, worker_on_end, ends[i]);
         }
         if (w->conf.decommission)
                 log_info("Worker", "Registering SIG%s handler to trigger decommissioning.",
@@ -86,7 +87,7 @@ static void handle_signals(struct worker *w)
         else
                 log_info("Worker", "Worker decommissioning not enabled.");
         if (w->conf.decommission || w->conf.decommission_signal == SIGPWR)
-                worker_handle(w, on_decommission, w->conf.decommission_signal);
+                worker_command_handle_signal(w, worker_command_on_decommission, w->conf.decommission_signal);
 }
 
 static const struct worker_view *worker_command_view(void *owner)
@@ -95,7 +96,7 @@ static const struct worker_view *worker_command_view(void *owner)
         return worker_server_view(w->server);
 }
 
-/* Pages, and the server with their address. What keeps pages from being served keeps the worker from starting. */
+/* Starts the pages, and the server with their address. If the pages cannot be served, the worker does not start. */
 static int worker_command_start(struct worker *w, struct fst_error *error)
 {
         char where[300];
@@ -119,11 +120,11 @@ static int worker_command_start(struct worker *w, struct fst_error *error)
 static int worker_command_run(struct worker *w, struct fst_error *error)
 {
         uv_loop_init(&w->loop);
-        int r = worker_server_new(&w->loop, &w->conf, worker_ended, w, &w->server, error);
+        int r = worker_server_new(&w->loop, &w->conf, worker_command_on_ended, w, &w->server, error);
         if (r == 0) {
                 r = worker_command_start(w, error);
                 if (r == 0) {
-                        handle_signals(w);
+                        worker_command_handle_signals(w);
                         uv_run(&w->loop, UV_RUN_DEFAULT);
                 }
                 worker_pages_free(steal(w->pages));

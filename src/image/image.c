@@ -25,7 +25,7 @@
 #define LAYER_TYPE "application/vnd.oci.image.layer.v1.tar+gzip"
 #define CONFIG_TYPE "application/vnd.oci.image.config.v1+json"
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
-#define BEGINNING "1970-01-01T00:00:00Z" /* when all that is reproducible was made */
+#define BEGINNING "1970-01-01T00:00:00Z" /* the fixed creation time of reproducible files */
 
 struct image {
         const struct image_options *options;
@@ -35,10 +35,10 @@ struct image {
         struct image_report report;
 };
 
-/* ------------------------------------------------------------------------------------------------------ layers */
+/* ----------------------------------------------------------------------------------------------------------- layers */
 
-/* Where systems keep whom to trust. In the image it is where OpenSSL and libcurl of Debian look. */
-static int add_certificates(struct image_layer *layer, struct fst_error *error)
+/* Where systems keep CA certificates. The image has them where Debian's OpenSSL and libcurl look. */
+static int image_add_certificates(struct image_layer *layer, struct fst_error *error)
 {
         static const char *const bundles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                                               "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
@@ -48,21 +48,21 @@ static int add_certificates(struct image_layer *layer, struct fst_error *error)
         return 0;
 }
 
-static int add_library(struct image_layer *layer, const char *folder, const char *path, struct fst_error *error)
+static int image_add_library(struct image_layer *layer, const char *folder, const char *path, struct fst_error *error)
 {
         const char *slash = strrchr(path, '/');
         _cleanup_free_ char *to = mem_printf("%s%s", folder, slash);
         return image_layer_file(layer, to, path, true, error);
 }
 
-/* The system: what programs of this machine's C library need. */
-static int make_system(struct image *image, const struct program_files *files, struct image_layer *layer,
-                       struct fst_error *error)
+/* Adds the system files that programs of this machine's C library need. */
+static int image_make_system(struct image *image, const struct program_files *files, struct image_layer *layer,
+                             struct fst_error *error)
 {
         _cleanup_free_ char *users =
                 mem_printf("root:x:0:0:root:/root:/bin/false\nspark:x:%d:0:spark:/opt/spark/work-dir:/bin/false\n",
                            image->options->user ? image->options->user : IMAGE_USER);
-        /* A user whom nobody knows writes himself in: group 0 may write (OpenShift). */
+        /* An unknown user adds an entry for itself, so group 0 may write (OpenShift). */
         image_layer_text(layer, "/etc/passwd", 0664, users);
         image_layer_text(layer, "/etc/group", 0664, "root:x:0:\n");
         image_layer_text(layer, "/etc/nsswitch.conf", 0644, "passwd: files\ngroup: files\nhosts: files dns\n");
@@ -70,13 +70,13 @@ static int make_system(struct image *image, const struct program_files *files, s
         image_layer_folder(layer, "/var/tmp", 01777, 0);
         int r = image_layer_file(layer, files->loader, files->loader, true, error);
         for (size_t i = 0; i < files->libraries.len && r == 0; i++)
-                r = add_library(layer, files->folder, files->libraries.data[i], error);
+                r = image_add_library(layer, files->folder, files->libraries.data[i], error);
         image->report.libraries = files->libraries.len;
-        return r ? r : add_certificates(layer, error);
+        return r ? r : image_add_certificates(layer, error);
 }
 
-static int make_firesteel(struct image *image, const struct program_files *files, struct image_layer *layer,
-                          struct fst_error *error)
+static int image_make_firesteel(struct image *image, const struct program_files *files, struct image_layer *layer,
+                                struct fst_error *error)
 {
         static const char *const names[] = {"/opt/spark/bin/spark-submit", "/opt/spark/bin/spark-class",
                                             "/opt/entrypoint.sh", "/opt/decom.sh"};
@@ -86,7 +86,7 @@ static int make_firesteel(struct image *image, const struct program_files *files
         if (r == 0 && files->library)
                 r = image_layer_file(layer, library, files->library, true, error);
         for (size_t i = 0; i < files->modules.len && r == 0; i++)
-                r = add_library(layer, modules, files->modules.data[i], error);
+                r = image_add_library(layer, modules, files->modules.data[i], error);
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
                 image_layer_link(layer, names[i], "/opt/spark/bin/firesteel");
         image_layer_folder(layer, "/opt/spark/conf", 0755, 0);
@@ -94,9 +94,9 @@ static int make_firesteel(struct image *image, const struct program_files *files
         return r;
 }
 
-static int add_tree(struct image_layer *layer, const char *from, const char *to, struct fst_error *error);
+static int image_add_tree(struct image_layer *layer, const char *from, const char *to, struct fst_error *error);
 
-static int add_folder(struct image_layer *layer, const char *from, const char *to, struct fst_error *error)
+static int image_add_folder(struct image_layer *layer, const char *from, const char *to, struct fst_error *error)
 {
         struct dirent **names;
         int n = scandir(from, &names, NULL, alphasort), r = n < 0 ? error_errno(error, "%s", from) : 0;
@@ -106,7 +106,7 @@ static int add_folder(struct image_layer *layer, const char *from, const char *t
                 if (r == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
                         _cleanup_free_ char *inner_from = mem_printf("%s/%s", from, name);
                         _cleanup_free_ char *inner_to = mem_printf("%s/%s", to, name);
-                        r = add_tree(layer, inner_from, inner_to, error);
+                        r = image_add_tree(layer, inner_from, inner_to, error);
                 }
                 free(names[i]);
         }
@@ -115,33 +115,34 @@ static int add_folder(struct image_layer *layer, const char *from, const char *t
         return r;
 }
 
-/* Links are followed, as what they lead to may not be in the image. */
-static int add_tree(struct image_layer *layer, const char *from, const char *to, struct fst_error *error)
+/* Links are followed, because their targets may be outside the image. */
+static int image_add_tree(struct image_layer *layer, const char *from, const char *to, struct fst_error *error)
 {
         struct stat st;
         if (stat(from, &st) < 0)
                 return error_errno(error, "%s", from);
         if (strlen(to) > PATH_MAX / 2)
-                return error_set(error, -ELOOP, "%s: a link in it leads to a folder above it", from);
-        return S_ISDIR(st.st_mode) ? add_folder(layer, from, to, error)
+                return error_set(error, -ELOOP, "%s contains a link to a directory that contains it", from);
+        return S_ISDIR(st.st_mode) ? image_add_folder(layer, from, to, error)
                                    : image_layer_file(layer, to, from, false, error);
 }
 
-static int make_added(struct image *image, struct image_layer *layer, struct fst_error *error)
+static int image_make_added(struct image *image, struct image_layer *layer, struct fst_error *error)
 {
         const struct image_options *o = image->options;
         int r = 0;
         for (size_t i = 0; i < o->n_added && r == 0; i++) {
                 const char *to = o->added[i].to;
                 if (to[0] != '/' || to[1] == '\0' || strstr(to, "/../") || text_ends_with(to, "/.."))
-                        return error_set(error, -EINVAL, "%s is to be '%s' in the image: write an absolute path",
+                        return error_set(error, -EINVAL,
+                                         "%s: '%s' is not a valid path in the image: write an absolute path",
                                          o->added[i].from, to);
-                r = add_tree(layer, o->added[i].from, to, error);
+                r = image_add_tree(layer, o->added[i].from, to, error);
         }
         return r;
 }
 
-static int seal(struct image *image, struct image_layer *layer, struct fst_error *error)
+static int image_seal(struct image *image, struct image_layer *layer, struct fst_error *error)
 {
         struct image_sealed *sealed = &image->layers[image->n_layers];
         int r = image->options->root ? image_layer_unpack(layer, image->options->root, sealed, error)
@@ -155,29 +156,30 @@ static int seal(struct image *image, struct image_layer *layer, struct fst_error
         return 0;
 }
 
-static void free_layer(struct image_layer **layer)
+static void image_free_layer(struct image_layer **layer)
 {
         image_layer_free(*layer);
 }
 
-static int make_layers(struct image *image, struct fst_error *error)
+static int image_make_layers(struct image *image, struct fst_error *error)
 {
         _cleanup_(program_files_deinit) struct program_files files = PROGRAM_FILES_INIT;
-        _cleanup_(free_layer) struct image_layer *system = image_layer_new();
-        _cleanup_(free_layer) struct image_layer *firesteel = image_layer_new();
-        _cleanup_(free_layer) struct image_layer *added = image_layer_new();
+        _cleanup_(image_free_layer) struct image_layer *system = image_layer_new();
+        _cleanup_(image_free_layer) struct image_layer *firesteel = image_layer_new();
+        _cleanup_(image_free_layer) struct image_layer *added = image_layer_new();
         int r;
-        if ((r = program_files_find(&files, error)) || (r = make_system(image, &files, system, error)) ||
-            (r = make_firesteel(image, &files, firesteel, error)) || (r = make_added(image, added, error)) ||
-            (r = seal(image, system, error)) || (r = seal(image, firesteel, error)))
+        if ((r = program_files_find(&files, error)) || (r = image_make_system(image, &files, system, error)) ||
+            (r = image_make_firesteel(image, &files, firesteel, error)) ||
+            (r = image_make_added(image, added, error)) || (r = image_seal(image, system, error)) ||
+            (r = image_seal(image, firesteel, error)))
                 return r;
-        return image->options->n_added ? seal(image, added, error) : 0;
+        return image->options->n_added ? image_seal(image, added, error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ what it says */
+/* --------------------------------------------------------------------------------------------------------- metadata */
 
-/* As Go's GOARCH has it. */
-static const char *architecture(const struct utsname *machine)
+/* In the form of Go's GOARCH. */
+static const char *image_architecture(const struct utsname *machine)
 {
         static const char *const names[][2] = {
                 {"x86_64", "amd64"}, {"aarch64", "arm64"}, {"ppc64le", "ppc64le"}, {"riscv64", "riscv64"}};
@@ -187,7 +189,7 @@ static const char *architecture(const struct utsname *machine)
         return machine->machine;
 }
 
-static char *dump(json_t *json)
+static char *image_dump(json_t *json)
 {
         char *text = json_dumps(json, JSON_COMPACT);
         json_decref(json);
@@ -196,10 +198,10 @@ static char *dump(json_t *json)
         return text;
 }
 
-static char *make_config(const struct image *image)
+static char *image_make_config(const struct image *image)
 {
         static const char *const history[LAYERS] = {"the C library and the libraries", ("Firesteel " FIRESTEEL_VERSION),
-                                                    "what was added"};
+                                                    "added files"};
         _cleanup_free_ char *user = mem_printf("%d", image->options->user);
         struct utsname machine;
         json_t *diffs = json_array(), *steps = json_array();
@@ -208,14 +210,15 @@ static char *make_config(const struct image *image)
                 json_array_append_new(diffs, json_string(image->layers[i].diff_id));
                 json_array_append_new(steps, json_pack("{ss,ss}", "created", BEGINNING, "created_by", history[i]));
         }
-        return dump(json_pack("{ss,ss,ss,s{ss,s[s],s[s],ss,s{ss}},s{ss,so},so}", "created", BEGINNING, "architecture",
-                              architecture(&machine), "os", "linux", "config", "User", user, "Env",
-                              "PATH=/opt/spark/bin:/usr/local/bin:/usr/bin:/bin", "Entrypoint", "/opt/entrypoint.sh",
-                              "WorkingDir", "/opt/spark/work-dir", "Labels", "org.opencontainers.image.version",
-                              FIRESTEEL_VERSION, "rootfs", "type", "layers", "diff_ids", diffs, "history", steps));
+        return image_dump(json_pack("{ss,ss,ss,s{ss,s[s],s[s],ss,s{ss}},s{ss,so},so}", "created", BEGINNING,
+                                    "architecture", image_architecture(&machine), "os", "linux", "config", "User", user,
+                                    "Env", "PATH=/opt/spark/bin:/usr/local/bin:/usr/bin:/bin", "Entrypoint",
+                                    "/opt/entrypoint.sh", "WorkingDir", "/opt/spark/work-dir", "Labels",
+                                    "org.opencontainers.image.version", FIRESTEEL_VERSION, "rootfs", "type", "layers",
+                                    "diff_ids", diffs, "history", steps));
 }
 
-static char *make_manifest(const struct image *image, const char *config_digest, size_t config_len)
+static char *image_make_manifest(const struct image *image, const char *config_digest, size_t config_len)
 {
         json_t *layers = json_array();
         for (size_t i = 0; i < image->n_layers; i++) {
@@ -223,111 +226,115 @@ static char *make_manifest(const struct image *image, const char *config_digest,
                 json_array_append_new(layers, json_pack("{ss,ss,sI}", "mediaType", LAYER_TYPE, "digest", l->digest,
                                                         "size", (json_int_t)l->blob.len));
         }
-        return dump(json_pack("{si,ss,s{ss,ss,sI},so}", "schemaVersion", 2, "mediaType", MANIFEST_TYPE, "config",
-                              "mediaType", CONFIG_TYPE, "digest", config_digest, "size", (json_int_t)config_len,
-                              "layers", layers));
+        return image_dump(json_pack("{si,ss,s{ss,ss,sI},so}", "schemaVersion", 2, "mediaType", MANIFEST_TYPE, "config",
+                                    "mediaType", CONFIG_TYPE, "digest", config_digest, "size", (json_int_t)config_len,
+                                    "layers", layers));
 }
 
-static char *make_index(const struct image *image, const char *digest, size_t len)
+static char *image_make_index(const struct image *image, const char *digest, size_t len)
 {
-        return dump(json_pack("{si,ss,s[{ss,ss,sI,s{ss,ss}}]}", "schemaVersion", 2, "mediaType",
-                              "application/vnd.oci.image.index.v1+json", "manifests", "mediaType", MANIFEST_TYPE,
-                              "digest", digest, "size", (json_int_t)len, "annotations", "io.containerd.image.name",
-                              image->name.full, "org.opencontainers.image.ref.name", image->name.tag));
+        return image_dump(json_pack("{si,ss,s[{ss,ss,sI,s{ss,ss}}]}", "schemaVersion", 2, "mediaType",
+                                    "application/vnd.oci.image.index.v1+json", "manifests", "mediaType", MANIFEST_TYPE,
+                                    "digest", digest, "size", (json_int_t)len, "annotations",
+                                    "io.containerd.image.name", image->name.full, "org.opencontainers.image.ref.name",
+                                    image->name.tag));
 }
 
-static char *blob_path(const char *digest)
+static char *image_blob_path(const char *digest)
 {
         return mem_printf("blobs/sha256/%s", strchr(digest, ':') + 1);
 }
 
-/* docker's own list, which is what docker load and podman load look for first. */
-static char *make_docker_list(const struct image *image, const char *config_digest)
+/* docker's own manifest, which docker load and podman load read first. */
+static char *image_make_docker_list(const struct image *image, const char *config_digest)
 {
-        _cleanup_free_ char *config = blob_path(config_digest);
+        _cleanup_free_ char *config = image_blob_path(config_digest);
         json_t *layers = json_array();
         for (size_t i = 0; i < image->n_layers; i++) {
-                _cleanup_free_ char *path = blob_path(image->layers[i].digest);
+                _cleanup_free_ char *path = image_blob_path(image->layers[i].digest);
                 json_array_append_new(layers, json_string(path));
         }
-        return dump(json_pack("[{ss,s[s],so}]", "Config", config, "RepoTags", image->name.shown, "Layers", layers));
+        return image_dump(
+                json_pack("[{ss,s[s],so}]", "Config", config, "RepoTags", image->name.shown, "Layers", layers));
 }
 
-/* ----------------------------------------------------------------------------------------------------- archive */
+/* ---------------------------------------------------------------------------------------------------------- archive */
 
-static int put_text(struct tar_writer *w, const char *name, const char *text, struct fst_error *error)
+static int image_put_text(struct tar_writer *w, const char *name, const char *text, struct fst_error *error)
 {
         return tar_writer_add(w, name, S_IFREG | 0644, 0, text, strlen(text), error);
 }
 
-static int put_blob(struct tar_writer *w, const char *digest, const void *data, size_t n, struct fst_error *error)
+static int image_put_blob(struct tar_writer *w, const char *digest, const void *data, size_t n, struct fst_error *error)
 {
-        _cleanup_free_ char *path = blob_path(digest);
+        _cleanup_free_ char *path = image_blob_path(digest);
         return tar_writer_add(w, path, S_IFREG | 0644, 0, data, n, error);
 }
 
-static int put_all(struct image *image, struct tar_writer *w, struct fst_error *error)
+static int image_put_all(struct image *image, struct tar_writer *w, struct fst_error *error)
 {
         char config_digest[IMAGE_DIGEST], digest[IMAGE_DIGEST];
-        _cleanup_free_ char *config = make_config(image);
+        _cleanup_free_ char *config = image_make_config(image);
         int r = image_digest(config, strlen(config), config_digest, error);
         if (r)
                 return r;
-        _cleanup_free_ char *manifest = make_manifest(image, config_digest, strlen(config));
+        _cleanup_free_ char *manifest = image_make_manifest(image, config_digest, strlen(config));
         if ((r = image_digest(manifest, strlen(manifest), digest, error)))
                 return r;
-        _cleanup_free_ char *index = make_index(image, digest, strlen(manifest));
-        _cleanup_free_ char *list = make_docker_list(image, config_digest);
+        _cleanup_free_ char *index = image_make_index(image, digest, strlen(manifest));
+        _cleanup_free_ char *list = image_make_docker_list(image, config_digest);
         snprintf(image->report.digest, sizeof(image->report.digest), "%s", digest);
-        if ((r = put_text(w, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", error)) ||
-            (r = put_text(w, "index.json", index, error)) || (r = put_text(w, "manifest.json", list, error)) ||
-            (r = put_blob(w, config_digest, config, strlen(config), error)) ||
-            (r = put_blob(w, digest, manifest, strlen(manifest), error)))
+        if ((r = image_put_text(w, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", error)) ||
+            (r = image_put_text(w, "index.json", index, error)) ||
+            (r = image_put_text(w, "manifest.json", list, error)) ||
+            (r = image_put_blob(w, config_digest, config, strlen(config), error)) ||
+            (r = image_put_blob(w, digest, manifest, strlen(manifest), error)))
                 return r;
         for (size_t i = 0; i < image->n_layers && r == 0; i++)
-                r = put_blob(w, image->layers[i].digest, image->layers[i].blob.data, image->layers[i].blob.len, error);
+                r = image_put_blob(w, image->layers[i].digest, image->layers[i].blob.data, image->layers[i].blob.len,
+                                   error);
         return r;
 }
 
-static int make_archive(struct image *image, struct buf *archive, struct fst_error *error)
+static int image_make_archive(struct image *image, struct buf *archive, struct fst_error *error)
 {
         struct tar_writer w;
-        int r = make_layers(image, error);
+        int r = image_make_layers(image, error);
         if (r || (r = tar_writer_init(&w, archive, error)))
                 return r;
-        r = put_all(image, &w, error);
+        r = image_put_all(image, &w, error);
         if (r == 0)
                 r = tar_writer_end(&w, error);
         tar_writer_deinit(&w);
         return r;
 }
 
-static int cannot_write(const struct image *image, int r, struct fst_error *error)
+static int image_cannot_write(const struct image *image, int r, struct fst_error *error)
 {
-        return error_set(error, r, "%s cannot be written: %s", image->options->output, strerror(-r));
+        return error_set(error, r, "cannot write %s: %s", image->options->output, strerror(-r));
 }
 
-/* Into a file beside, whose name is @temporary; that it can be made is known before the work begins. */
-static int write_archive(struct image *image, const char *temporary, struct fst_error *error)
+/* Writes to a file beside @output, named @temporary. Creating it first detects errors before the work begins. */
+static int image_write_archive(struct image *image, const char *temporary, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf archive = BUF_INIT;
         int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), r;
         if (fd < 0)
-                return cannot_write(image, -errno, error);
-        r = make_archive(image, &archive, error);
+                return image_cannot_write(image, -errno, error);
+        r = image_make_archive(image, &archive, error);
         int written = r == 0 ? write_all(fd, archive.data, archive.len) : 0;
         if (close(fd) < 0 && written == 0)
                 written = -errno;
         if (r == 0 && written == 0 && rename(temporary, image->options->output) < 0)
                 written = -errno;
-        return r ? r : written ? cannot_write(image, written, error) : 0;
+        return r ? r : written ? image_cannot_write(image, written, error) : 0;
 }
 
-static int build_archive(struct image *image, struct fst_error *error)
+static int image_build_archive(struct image *image, struct fst_error *error)
 {
         _cleanup_free_ char *temporary = mem_printf("%s.%ld", image->options->output, (long)getpid());
         scratch_add(temporary);
-        int r = write_archive(image, temporary, error);
+        int r = image_write_archive(image, temporary, error);
         if (r)
                 scratch_remove(temporary);
         else
@@ -335,15 +342,16 @@ static int build_archive(struct image *image, struct fst_error *error)
         return r;
 }
 
-/* What is in the folder already would be part of the image. */
-static int build_root(struct image *image, struct fst_error *error)
+/* Existing files in the directory would become part of the image. */
+static int image_build_root(struct image *image, struct fst_error *error)
 {
         const char *root = image->options->root;
         if (mkdir(root, 0755) < 0 && (errno != EEXIST || rmdir(root) < 0 || mkdir(root, 0755) < 0))
-                return errno == ENOTEMPTY ? error_set(error, -ENOTEMPTY, "%s is not empty", root)
-                                          : error_errno(error, "%s", root);
+                return errno == ENOTEMPTY
+                               ? error_set(error, -ENOTEMPTY, "%s is not empty: name a new or empty directory", root)
+                               : error_errno(error, "%s", root);
         scratch_add(root);
-        int r = make_layers(image, error);
+        int r = image_make_layers(image, error);
         if (r)
                 scratch_remove(root);
         else
@@ -357,7 +365,7 @@ int image_build(const struct image_options *options, struct image_report *report
         int r = image_name_parse(options->name, &image.name, error);
         if (r)
                 return r;
-        r = options->root ? build_root(&image, error) : build_archive(&image, error);
+        r = options->root ? image_build_root(&image, error) : image_build_archive(&image, error);
         for (size_t i = 0; i < image.n_layers; i++)
                 image_sealed_deinit(&image.layers[i]);
         image_name_deinit(&image.name);

@@ -1,4 +1,4 @@
-/* See image_layer.h. Entries are sorted by path when the layer is sealed, which puts folders before what is in them. */
+/* See image_layer.h. Sealing a layer sorts its entries by path, so a directory precedes its contents. */
 #include "image/image_layer.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
+#define GZIP_WINDOW (15 + 16) /* windowBits for the gzip format */
 #define MAX_FILE ((off_t)1 << 30)
 
 struct entry {
@@ -23,7 +23,7 @@ struct entry {
         mode_t mode;
         int user;
         struct buf data; /* content, or a link's target */
-        bool implied;    /* a folder that nobody has asked for by itself */
+        bool implied;    /* a directory that was not added explicitly */
 };
 
 struct image_layer {
@@ -95,7 +95,7 @@ void image_layer_text(struct image_layer *layer, const char *path, unsigned mode
         buf_puts(image_layer_add(layer, path, S_IFREG | mode, 0), text);
 }
 
-static int read_whole(int fd, const char *path, size_t size, struct buf *out, struct fst_error *error)
+static int image_layer_read_whole(int fd, const char *path, size_t size, struct buf *out, struct fst_error *error)
 {
         buf_reserve(out, size);
         while (out->len < size) {
@@ -103,7 +103,7 @@ static int read_whole(int fd, const char *path, size_t size, struct buf *out, st
                 if (n < 0)
                         return error_errno(error, "%s", path);
                 if (n == 0)
-                        return error_set(error, -EIO, "%s became shorter while it was read", path);
+                        return error_set(error, -EIO, "%s was truncated while it was read", path);
                 out->len += (size_t)n;
         }
         return 0;
@@ -116,12 +116,12 @@ int image_layer_file(struct image_layer *layer, const char *path, const char *fr
         if (fd < 0 || fstat(fd, &st) < 0)
                 r = error_errno(error, "%s", from);
         else if (!S_ISREG(st.st_mode))
-                r = error_set(error, -EINVAL, "%s is no file", from);
+                r = error_set(error, -EINVAL, "%s is not a regular file", from);
         else if (st.st_size > MAX_FILE)
-                r = error_set(error, -EFBIG, "%s is larger than 1 GiB: an image is no place for data", from);
+                r = error_set(error, -EFBIG, "%s is larger than 1 GiB: keep data outside of the image", from);
         if (r == 0) {
                 struct buf content = BUF_INIT;
-                r = read_whole(fd, from, (size_t)st.st_size, &content, error);
+                r = image_layer_read_whole(fd, from, (size_t)st.st_size, &content, error);
                 if (r == 0 && strip)
                         content.len = elf_strip(content.data, content.len);
                 if (r == 0)
@@ -134,18 +134,18 @@ int image_layer_file(struct image_layer *layer, const char *path, const char *fr
         return r;
 }
 
-static int by_path(const void *a, const void *b)
+static int image_layer_compare_paths(const void *a, const void *b)
 {
         return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-static int compress_layer(const struct buf *tar, struct buf *out, struct fst_error *error)
+static int image_layer_compress_layer(const struct buf *tar, struct buf *out, struct fst_error *error)
 {
         z_stream z = {.next_in = (Bytef *)tar->data, .avail_in = (uInt)tar->len};
         if (tar->len > UINT32_MAX)
                 return error_set(error, -EFBIG, "a layer of %zu bytes is larger than 4 GiB", tar->len);
         if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-                return error_set(error, -ENOMEM, "no memory to compress a layer");
+                return error_set(error, -ENOMEM, "not enough memory to compress a layer");
         size_t most = deflateBound(&z, tar->len);
         buf_reserve(out, most);
         z.next_out = (Bytef *)out->data;
@@ -153,15 +153,15 @@ static int compress_layer(const struct buf *tar, struct buf *out, struct fst_err
         int r = deflate(&z, Z_FINISH);
         out->len = z.total_out;
         deflateEnd(&z);
-        return r == Z_STREAM_END ? 0 : error_set(error, -EIO, "a layer cannot be compressed");
+        return r == Z_STREAM_END ? 0 : error_set(error, -EIO, "cannot compress a layer");
 }
 
-static int image_layer_twice(const struct entry *e, struct fst_error *error)
+static int image_layer_duplicate_error(const struct entry *e, struct fst_error *error)
 {
-        return error_set(error, -EINVAL, "two files of the image are to be %s", e->path);
+        return error_set(error, -EINVAL, "two files have the path %s in the image", e->path);
 }
 
-static int unpack_file(const struct entry *e, const char *path, struct fst_error *error)
+static int image_layer_unpack_file(const struct entry *e, const char *path, struct fst_error *error)
 {
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, e->mode & 07777);
         if (fd < 0)
@@ -179,7 +179,7 @@ static int image_layer_unpack_entry(const struct entry *e, const char *root, str
         _cleanup_free_ char *path = mem_printf("%s%s", root, e->path);
         int r = 0;
         if (S_ISREG(e->mode))
-                r = unpack_file(e, path, error);
+                r = image_layer_unpack_file(e, path, error);
         else if (S_ISLNK(e->mode))
                 r = symlink(buf_text(&e->data), path) < 0 ? error_errno(error, "%s", path) : 0;
         else if ((mkdir(path, 0755) < 0 && errno != EEXIST) || (!e->implied && chmod(path, e->mode & 07777) < 0))
@@ -193,10 +193,10 @@ int image_layer_unpack(struct image_layer *layer, const char *root, struct image
 {
         struct image_sealed sealed = {0};
         int r = 0;
-        qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), by_path);
+        qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), image_layer_compare_paths);
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
                 const struct entry *e = &layer->entries.data[i];
-                r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? image_layer_twice(e, error)
+                r = i > 0 && strcmp(e->path, e[-1].path) == 0 ? image_layer_duplicate_error(e, error)
                                                               : image_layer_unpack_entry(e, root, error);
                 sealed.files += S_ISREG(e->mode);
                 sealed.content += S_ISREG(e->mode) ? e->data.len : 0;
@@ -211,14 +211,14 @@ int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct
         _cleanup_(buf_deinit) struct buf tar = BUF_INIT;
         struct image_sealed sealed = {0};
         struct tar_writer w;
-        qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), by_path);
+        qsort(layer->entries.data, layer->entries.len, sizeof(*layer->entries.data), image_layer_compare_paths);
         int r = tar_writer_init(&w, &tar, error);
         if (r)
                 return r;
         for (size_t i = 0; i < layer->entries.len && r == 0; i++) {
                 struct entry *e = &layer->entries.data[i];
                 if (i > 0 && strcmp(e->path, e[-1].path) == 0)
-                        r = image_layer_twice(e, error);
+                        r = image_layer_duplicate_error(e, error);
                 else
                         r = tar_writer_add(&w, e->path + 1, e->mode, e->user, buf_text(&e->data), e->data.len, error);
                 sealed.files += S_ISREG(e->mode);
@@ -230,7 +230,7 @@ int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct
         if (r == 0)
                 r = image_digest(tar.data, tar.len, sealed.diff_id, error);
         if (r == 0)
-                r = compress_layer(&tar, &sealed.blob, error);
+                r = image_layer_compress_layer(&tar, &sealed.blob, error);
         if (r == 0)
                 r = image_digest(sealed.blob.data, sealed.blob.len, sealed.digest, error);
         if (r)

@@ -1,6 +1,6 @@
 /*
- * One layer of an image: files, folders and links, gathered in any order and sealed into a compressed archive that is
- * the same for the same content.
+ * A layer of an image: files, directories and links. They are added in any order and sealed into a compressed archive,
+ * which is the same for the same content.
  *
  *      struct image_layer *layer = image_layer_new();
  *      image_layer_text(layer, "/etc/passwd", 0664, "root:x:0:0::/:/bin/false\n");
@@ -30,27 +30,32 @@ struct image_sealed {
 struct image_layer *image_layer_new(void);
 void image_layer_free(struct image_layer *layer); /* NULL is allowed */
 
-/* Paths are absolute; folders above them are made, 0755 and root's. What is said twice is an error when sealed. */
+/*
+ * Paths are absolute. Missing parent directories are added with mode 0755, owned by root. Sealing fails if a path was
+ * added twice.
+ */
 void image_layer_folder(struct image_layer *layer, const char *path, unsigned mode, int user);
 void image_layer_link(struct image_layer *layer, const char *path, const char *target);
 void image_layer_text(struct image_layer *layer, const char *path, unsigned mode, const char *text);
 
 /*
- * The file @from, read now; its mode is 0755 if its owner may run it, else 0644. With @strip an ELF file loses what no
- * loader reads (symbols and debug information). Negative with @error.
+ * Adds the file @from, which is read now. The mode is 0755 if its owner may execute it, else 0644. With @strip an ELF
+ * file loses symbols and debug information. Returns negative with @error.
  */
 int image_layer_file(struct image_layer *layer, const char *path, const char *from, bool strip,
                      struct fst_error *error);
 
-/* Whether there is something at @path. */
+/* Whether the layer has an entry at @path. */
 bool image_layer_has(const struct image_layer *layer, const char *path);
 
-/* 0 and *@out, whose blob is the caller's; -EINVAL for a path that is there twice; -ENOTSUP without libarchive. */
+/*
+ * Returns 0 and *@out, whose blob the caller owns, -EINVAL if a path was added twice, or -ENOTSUP without libarchive.
+ */
 int image_layer_seal(struct image_layer *layer, struct image_sealed *out, struct fst_error *error);
 
 /*
- * Write the layer's files below the folder @root, which is there, in place of sealing it. Owners only as root. -errno;
- * -EINVAL for a path that is there twice.
+ * Writes the layer's files below the existing directory @root instead of sealing it. Sets owners only as root. Returns
+ * -errno, or -EINVAL if a path was added twice.
  */
 int image_layer_unpack(struct image_layer *layer, const char *root, struct image_sealed *out, struct fst_error *error);
 void image_sealed_deinit(struct image_sealed *sealed);

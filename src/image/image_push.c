@@ -1,4 +1,4 @@
-/* See image_push.h. The manifest goes last: with it the image is there, and before it nobody sees anything. */
+/* See image_push.h. The manifest is sent last, because it makes the image visible. */
 #include "image/image_push.h"
 
 #include "base/error.h"
@@ -10,13 +10,13 @@
 
 #include <jansson.h>
 
-static int push_blob(struct registry *registry, const struct oci_archive *archive, const json_t *part,
-                     struct image_pushed *done, struct fst_error *error)
+static int image_push_push_blob(struct registry *registry, const struct oci_archive *archive, const json_t *part,
+                                struct image_pushed *done, struct fst_error *error)
 {
         const char *digest = json_string_value(json_object_get(part, "digest"));
         struct oci_part blob;
         int r = digest ? oci_archive_blob(archive, digest, &blob, error)
-                       : error_set(error, -EINVAL, "%s: its manifest cannot be understood", archive->path);
+                       : error_set(error, -EINVAL, "%s: the manifest is invalid", archive->path);
         if (r == 0)
                 r = registry_has_blob(registry, digest, error);
         done->layers++;
@@ -30,20 +30,20 @@ static int push_blob(struct registry *registry, const struct oci_archive *archiv
         return r;
 }
 
-static int push_all(struct registry *registry, const struct oci_archive *archive, const char *tag,
-                    struct image_pushed *done, struct fst_error *error)
+static int image_push_push_all(struct registry *registry, const struct oci_archive *archive, const char *tag,
+                               struct image_pushed *done, struct fst_error *error)
 {
         json_t *manifest = json_loadb(archive->manifest.data, archive->manifest.len, 0, NULL), *layer;
         size_t i;
         int r = 0;
         json_array_foreach(json_object_get(manifest, "layers"), i, layer) {
-                r = push_blob(registry, archive, layer, done, error);
+                r = image_push_push_blob(registry, archive, layer, done, error);
                 if (r < 0)
                         break;
         }
         int layers = done->layers;
         if (r == 0)
-                r = push_blob(registry, archive, json_object_get(manifest, "config"), done, error);
+                r = image_push_push_blob(registry, archive, json_object_get(manifest, "config"), done, error);
         done->layers = layers;
         json_decref(manifest);
         return r < 0 ? r
@@ -51,8 +51,8 @@ static int push_all(struct registry *registry, const struct oci_archive *archive
                                              archive->manifest.len, error);
 }
 
-static int push_to(const struct image_push *push, const struct oci_archive *archive, const struct image_name *name,
-                   struct image_pushed *done, struct fst_error *error)
+static int image_push_push_to(const struct image_push *push, const struct oci_archive *archive,
+                              const struct image_name *name, struct image_pushed *done, struct fst_error *error)
 {
         struct registry *registry;
         _cleanup_free_ char *login = NULL;
@@ -69,7 +69,7 @@ static int push_to(const struct image_push *push, const struct oci_archive *arch
                 &registry, error);
         if (r < 0)
                 return r;
-        r = push_all(registry, archive, name->tag, done, error);
+        r = image_push_push_all(registry, archive, name->tag, done, error);
         registry_close(registry);
         return r;
 }
@@ -84,9 +84,9 @@ int image_push(const struct image_push *push, struct image_pushed *out, struct f
                 return r;
         const char *said = push->name ? push->name : archive.name;
         r = said ? image_name_parse(said, &name, error)
-                 : error_set(error, -EINVAL, "%s does not say what its image is called: say --tag NAME", push->archive);
+                 : error_set(error, -EINVAL, "%s does not contain the image's name: give --tag NAME", push->archive);
         if (r == 0)
-                r = push_to(push, &archive, &name, &done, error);
+                r = image_push_push_to(push, &archive, &name, &done, error);
         if (r == 0) {
                 done.name = mem_strdup(name.full);
                 done.digest = mem_strdup(archive.digest);

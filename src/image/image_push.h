@@ -1,4 +1,4 @@
-/* An image's archive to the registry that its name names, without a daemon. What the registry has already stays. */
+/* Pushes an image archive to the registry in its name, without a daemon. Skips the parts that the registry has. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,17 +8,20 @@ struct fst_error;
 
 struct image_push {
         const char *archive;
-        const char *name; /* "[HOST[:PORT]/]REPOSITORY[:TAG]"; NULL: as it was built */
-        bool plain_http;  /* without TLS; on this machine that is so in any case */
+        const char *name; /* "[HOST[:PORT]/]REPOSITORY[:TAG]"; NULL: the name from the build */
+        bool plain_http;  /* without TLS; always so on this machine */
 };
 
 struct image_pushed {
-        char *name;       /* in full: "docker.io/library/firesteel:0.1.0" */
+        char *name;       /* complete: "docker.io/library/firesteel:0.1.0" */
         char *digest;     /* of the manifest */
-        int layers, sent; /* how many there are, and how many were not there yet */
-        uint64_t bytes;   /* that were sent */
+        int layers, sent; /* all blobs, and those that were sent */
+        uint64_t bytes;   /* of the blobs that were sent */
 };
 
-/* Blocks. Negative with @error: of oci_archive.h, registry_login.h, registry.h; -EINVAL for a name that is none. */
+/*
+ * Blocks. Returns negative with @error: the errors of oci_archive.h, registry_login.h and registry.h, or -EINVAL for an
+ * invalid name.
+ */
 int image_push(const struct image_push *push, struct image_pushed *out, struct fst_error *error);
 void image_pushed_deinit(struct image_pushed *p);

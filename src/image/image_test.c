@@ -1,4 +1,4 @@
-/* Names of images, files without what loaders do not read, layers that are the same for the same content, an init. */
+/* Names of images, stripped files, reproducible layers, the container's init. */
 #include "image/entry/container_init.h"
 #include "image/elf_strip.h"
 #include "image/image_layer.h"
@@ -41,7 +41,7 @@ static void names_are_completed(void **state)
                 struct fst_error error = FST_ERROR_INIT;
                 struct image_name name;
                 assert_int_equal(image_name_parse(wrong[i], &name, &error), -EINVAL);
-                assert_non_null(strstr(error_message(&error), "is no name of an image"));
+                assert_non_null(strstr(error_message(&error), "is not a valid image name"));
                 error_deinit(&error);
         }
 }
@@ -71,7 +71,7 @@ static void layers_do_not_depend_on_the_order_of_their_files(void **state)
         assert_string_not_equal(x.digest, x.diff_id);
         assert_int_equal(x.files, 1);
         assert_int_equal(x.content, 1);
-        /* The folder's head comes before the file's. */
+        /* A directory's header precedes its file's. */
         char tar[8192];
         z_stream z = {.next_in = (Bytef *)x.blob.data,
                       .avail_in = (uInt)x.blob.len,
@@ -81,7 +81,7 @@ static void layers_do_not_depend_on_the_order_of_their_files(void **state)
         assert_int_equal(inflate(&z, Z_SYNC_FLUSH) < 0, false);
         inflateEnd(&z);
         static const char *const order[] = {"bin", "opt/", "opt/a/", "opt/a/b"};
-        size_t at = 0; /* a block of 512 bytes for each head, and one for the file's content behind its head */
+        size_t at = 0; /* each header is a block of 512 bytes, and the file's content follows its header */
         for (size_t i = 0; i < ARRAY_SIZE(order); i++, at += 512)
                 assert_string_equal(tar + at, order[i]);
         assert_int_equal(tar[at], 'b');
@@ -127,7 +127,7 @@ static void files_are_shorter_and_still_load(void **state)
         assert_non_null(dlsym(handle, "deflateInit2_"));
         dlclose(handle);
         unlink(path);
-        /* What is none, and what is damaged, stays. */
+        /* Files that are not ELF, and damaged ones, are unchanged. */
         assert_int_equal(elf_strip(data, 40), 40);
         data[0] = 'x';
         assert_int_equal(elf_strip(data, less), less);
@@ -146,7 +146,7 @@ static void an_init_ends_as_its_program_ends(void **state)
 {
         assert_int_equal(run("exit 7"), 7);
         assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
-        /* A signal for the first process reaches the program; orphans are nobody's business. */
+        /* A signal for the first process reaches the program. Orphans are reaped. */
         assert_int_equal(run("trap 'exit 5' TERM; (sleep 0 &) ; kill -TERM $PPID; while :; do sleep 0.01; done"), 5);
         struct fst_error error = FST_ERROR_INIT;
         int status;

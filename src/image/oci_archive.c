@@ -1,6 +1,6 @@
 /*
- * See oci_archive.h. Of tar what docker, podman, skopeo and we ourselves write for a layout: regular files with short
- * names, uncompressed. Sizes are believed only as far as the file goes.
+ * See oci_archive.h. Supports the tar that docker, podman, skopeo and Firesteel write for a layout: regular,
+ * uncompressed files with short names. Sizes are checked against the file's length.
  */
 #include "image/oci_archive.h"
 
@@ -18,7 +18,7 @@
 
 #define BLOCK 512
 
-/* The parts of a head that matter; see POSIX, pax, "ustar interchange format". */
+/* The header fields in use; see POSIX, pax, "ustar interchange format". */
 #define NAME_LEN 100
 #define SIZE_AT 124
 #define SIZE_LEN 12
@@ -31,7 +31,7 @@ static size_t oci_archive_entry_size(const char *head)
         return strtoull(digits, NULL, 8);
 }
 
-/* 0, -ENOENT, or -EBADMSG for what is no tar. */
+/* Returns 0, -ENOENT, or -EBADMSG if the file is not a tar. */
 static int oci_archive_find(const struct oci_archive *a, const char *name, struct oci_part *out)
 {
         size_t n = strlen(name);
@@ -50,12 +50,12 @@ static int oci_archive_find(const struct oci_archive *a, const char *name, struc
         return -ENOENT;
 }
 
-static int no_layout(const char *path, const char *why, struct fst_error *error)
+static int oci_archive_no_layout(const char *path, const char *why, struct fst_error *error)
 {
         return error_set(
                 error, -EINVAL,
-                "%s is no archive of one image as 'firesteel image build' writes it: %s; what docker save wrote "
-                "is pushed by docker push, or by skopeo copy docker-archive:FILE docker://NAME",
+                "%s is not an archive of one image as 'firesteel image build' writes it: %s. Push an archive of docker save "
+                "with docker push, or with skopeo copy docker-archive:FILE docker://NAME",
                 path, why);
 }
 
@@ -65,21 +65,21 @@ int oci_archive_blob(const struct oci_archive *a, const char *digest, struct oci
         struct oci_part part;
         if (!text_starts_with(digest, "sha256:") || strlen(digest) != IMAGE_DIGEST - 1 ||
             digest[7 + strspn(digest + 7, "0123456789abcdef")])
-                return error_set(error, -EINVAL, "%s: '%s' is no digest", a->path, digest);
+                return error_set(error, -EINVAL, "%s: '%s' is not a digest", a->path, digest);
         _cleanup_free_ char *name = mem_printf("blobs/sha256/%s", digest + 7);
         int r = oci_archive_find(a, name, &part);
         if (r < 0)
-                return error_set(error, r, "%s: %s is not in it", a->path, name);
+                return error_set(error, r, "%s does not contain %s", a->path, name);
         r = image_digest(part.data, part.len, found, error);
         if (r < 0)
                 return r;
         if (strcmp(found, digest) != 0)
-                return error_set(error, -EBADMSG, "%s is damaged: %s is in truth %s", a->path, name, found);
+                return error_set(error, -EBADMSG, "%s is damaged: %s has the digest %s", a->path, name, found);
         *out = part;
         return 0;
 }
 
-static char *copy_of(const json_t *object, const char *key)
+static char *oci_archive_copy_text(const json_t *object, const char *key)
 {
         const char *text = json_string_value(json_object_get(object, key));
         return text ? mem_strdup(text) : NULL;
@@ -90,17 +90,17 @@ static int oci_archive_read_index(struct oci_archive *a, struct fst_error *error
         struct oci_part part;
         int r = a->map ? oci_archive_find(a, "index.json", &part) : -EBADMSG;
         if (r != 0)
-                return no_layout(a->path, r == -ENOENT ? "there is no index.json in it" : "it is no tar", error);
+                return oci_archive_no_layout(a->path, r == -ENOENT ? "it has no index.json" : "it is not a tar", error);
         json_t *index = json_loadb(part.data, part.len, 0, NULL);
         json_t *manifests = json_object_get(index, "manifests"), *first = json_array_get(manifests, 0);
-        a->digest = copy_of(first, "digest");
-        a->type = copy_of(first, "mediaType");
-        a->name = copy_of(json_object_get(first, "annotations"), "io.containerd.image.name");
+        a->digest = oci_archive_copy_text(first, "digest");
+        a->type = oci_archive_copy_text(first, "mediaType");
+        a->name = oci_archive_copy_text(json_object_get(first, "annotations"), "io.containerd.image.name");
         size_t n = json_array_size(manifests);
         json_decref(index);
         if (n != 1 || !a->digest || !a->type)
-                return no_layout(a->path, n > 1 ? "there are several images in it" : "its index.json names no image",
-                                 error);
+                return oci_archive_no_layout(a->path, n > 1 ? "it has several images" : "its index.json has no image",
+                                             error);
         return oci_archive_blob(a, a->digest, &a->manifest, error);
 }
 
@@ -123,7 +123,7 @@ int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error
         if (fd < 0 || fstat(fd, &st) < 0)
                 r = error_errno(error, "%s", path);
         else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-                r = no_layout(path, "it is no file, or an empty one", error);
+                r = oci_archive_no_layout(path, "it is not a file, or it is empty", error);
         else if ((map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
                 r = error_errno(error, "%s", path);
         if (fd >= 0)

@@ -1,6 +1,6 @@
 /*
- * The archive of an image, as image.h writes it: an OCI image layout in a tar. It is mapped, not read: a part is
- * brought in when somebody looks at it.
+ * Reads an image archive as image.h writes it: an OCI image layout in a tar. The file is mapped, so only the parts that
+ * are used are read.
  *
  *      struct oci_archive archive;
  *      r = oci_archive_open(path, &archive, error);
@@ -23,17 +23,26 @@ struct oci_archive {
         char *path;
         const char *map;
         size_t len;
-        bool owned;               /* it is unmapped when it is closed */
-        char *name;               /* what its image was called when it was built; NULL: it does not say */
+        bool owned;               /* unmapped on close */
+        char *name;               /* the image's name from the build; NULL: none */
         char *type, *digest;      /* of its one manifest */
         struct oci_part manifest; /* JSON */
 };
 
-/* -errno, or -EINVAL for what is no such archive, or holds several images; nothing is to be closed then. */
+/*
+ * Returns -errno, or -EINVAL if the file is not such an archive or holds several images. After an error there is
+ * nothing to close.
+ */
 int oci_archive_open(const char *path, struct oci_archive *out, struct fst_error *error);
-/* The archive @data, which stays the caller's and outlives it; @path is for messages. Likewise. */
+/*
+ * Opens the archive @data, which the caller owns and which must outlive the result. @path is for messages. Returns as
+ * above.
+ */
 int oci_archive_parse(const char *data, size_t len, const char *path, struct oci_archive *out, struct fst_error *error);
 void oci_archive_close(struct oci_archive *a);
 
-/* The blob of that digest, which is checked. -ENOENT when it is not there, -EBADMSG when it is another one. */
+/*
+ * The blob with this digest, which is verified. Returns -ENOENT if it is missing, -EBADMSG if its content does not
+ * match.
+ */
 int oci_archive_blob(const struct oci_archive *a, const char *digest, struct oci_part *out, struct fst_error *error);

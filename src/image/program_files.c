@@ -25,27 +25,27 @@ void program_files_deinit(struct program_files *files)
         *files = PROGRAM_FILES_INIT;
 }
 
-static const char *last_part(const char *path)
+static const char *program_files_base_name(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
 }
 
-static int load_modules(struct program_files *files, struct fst_error *error)
+static int program_files_load_modules(struct program_files *files, struct fst_error *error)
 {
         const struct archive_library *lib;
         int r = on_demand_list(&files->modules, error);
         for (size_t i = 0; i < files->modules.len && r == 0; i++)
                 if (!dlopen(files->modules.data[i], RTLD_LAZY | RTLD_LOCAL))
-                        r = error_set(error, -ELIBBAD, "%s cannot be loaded: %s", files->modules.data[i], dlerror());
+                        r = error_set(error, -ELIBBAD, "cannot load %s: %s", files->modules.data[i], dlerror());
         return r ? r : archive_library_load(&lib, error);
 }
 
-/* The executable's first entry has no name; the loader's is that by which the kernel found it. */
+/* The executable's first entry has no name. The loader's is the path that the kernel used. */
 static int program_files_visit(struct dl_phdr_info *info, size_t size, void *context)
 {
         struct program_files *files = context;
-        const char *path = info->dlpi_name, *name = last_part(path);
+        const char *path = info->dlpi_name, *name = program_files_base_name(path);
         if (path[0] != '/')
                 return 0;
         if (text_starts_with(name, "libfiresteel.so"))
@@ -68,10 +68,10 @@ int program_files_find(struct program_files *files, struct fst_error *error)
                 return error_errno(error, "/proc/self/exe");
         path[n] = '\0';
         files->program = mem_strdup(path);
-        int r = load_modules(files, error);
+        int r = program_files_load_modules(files, error);
         if (r)
                 return r;
         dl_iterate_phdr(program_files_visit, files);
         const char *missing = !files->loader ? "its loader" : !files->folder ? "the C library" : NULL;
-        return missing ? error_set(error, -ENOENT, "%s: %s is not found among what is loaded", path, missing) : 0;
+        return missing ? error_set(error, -ENOENT, "%s: %s is not among the loaded libraries", path, missing) : 0;
 }

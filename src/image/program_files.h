@@ -1,7 +1,7 @@
 /*
- * The files that this program consists of on this machine: itself, its library, the modules that it loads on demand,
- * and the shared libraries that all of them need, the C library and its loader included. The system's loader is asked,
- * which loads them all: for a process that does nothing else.
+ * Lists the files of this program on this machine: the executable, its library, the modules that it loads on demand,
+ * and all shared libraries that they need, including the C library and its loader. The system's loader resolves them by
+ * loading them all, so call it only in a process that does nothing else.
  */
 #pragma once
 
@@ -10,17 +10,18 @@
 struct fst_error;
 
 struct program_files {
-        char *program;              /* the executable */
-        char *library;              /* libfiresteel.so */
-        struct string_list modules; /* libfiresteel-NAME.so */
-        struct string_list
-                libraries; /* paths as the loader found them, by their names (libz.so.1); without the loader */
-        char *loader;      /* the path that executables name: /lib64/ld-linux-x86-64.so.2 */
-        char *folder;      /* where the C library is: the loader looks there by itself */
+        char *program;                /* the executable */
+        char *library;                /* libfiresteel.so */
+        struct string_list modules;   /* libfiresteel-NAME.so */
+        struct string_list libraries; /* paths as the loader found them, by name (libz.so.1); without the loader */
+        char *loader;                 /* the loader's path in executables: /lib64/ld-linux-x86-64.so.2 */
+        char *folder;                 /* the C library's directory, a default search path of the loader */
 };
 
 #define PROGRAM_FILES_INIT ((struct program_files){0})
 
-/* -ENOENT, -ELIBBAD with @error when a part is missing, naming it; @files is to be deinitialised either way. */
+/*
+ * Returns -ENOENT or -ELIBBAD with @error, which names the missing part. The caller must deinit @files in either case.
+ */
 int program_files_find(struct program_files *files, struct fst_error *error);
 void program_files_deinit(struct program_files *files);

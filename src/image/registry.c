@@ -1,6 +1,6 @@
 /*
- * See registry.h. A registry that wants to know who asks says so by 401 with a challenge: then a name and password are
- * sent (Basic), or changed for a token at the place that it names (Bearer), and the request is made again, once.
+ * See registry.h. A registry that needs authentication replies 401 with a challenge. The client then sends name and
+ * password (Basic), or exchanges them for a token at the named address (Bearer), and repeats the request once.
  */
 #include "image/registry.h"
 
@@ -17,10 +17,10 @@ struct registry {
         struct http_answer answer;
         char *host, *base, *repository, *login; /* base: "https://registry-1.docker.io" */
         char *token;                            /* NULL: none yet */
-        bool basic;                             /* the name and password go with each request */
+        bool basic;                             /* send name and password with each request */
 };
 
-static bool is_this_machine(const char *host)
+static bool registry_is_this_machine(const char *host)
 {
         size_t n = strcspn(host, ":");
         return text_starts_with(host, "127.") || text_starts_with(host, "[::1]") ||
@@ -39,7 +39,7 @@ int registry_open(const struct registry_options *o, struct registry **out, struc
         r->host = mem_strdup(o->host);
         r->repository = mem_strdup(o->repository);
         r->login = o->login ? mem_strdup(o->login) : NULL;
-        r->base = mem_printf("http%s://%s", o->plain_http || is_this_machine(o->host) ? "" : "s",
+        r->base = mem_printf("http%s://%s", o->plain_http || registry_is_this_machine(o->host) ? "" : "s",
                              hub ? "registry-1.docker.io" : o->host);
         *out = r;
         return 0;
@@ -59,9 +59,9 @@ void registry_close(struct registry *r)
         free(r);
 }
 
-/* ---------------------------------------------------------------------------------------------------- who is asking */
+/* --------------------------------------------------------------------------------------------------- authentication */
 
-/* The value of @name in "Bearer realm="…",service="…"", the caller's, or NULL. */
+/* The value of @name in "Bearer realm="…",service="…"", owned by the caller, or NULL. */
 static char *registry_parameter(const char *challenge, const char *name)
 {
         size_t n = strlen(name);
@@ -71,14 +71,15 @@ static char *registry_parameter(const char *challenge, const char *name)
         return NULL;
 }
 
-static int fetch_token(struct registry *r, const char *challenge, struct fst_error *error)
+static int registry_fetch_token(struct registry *r, const char *challenge, struct fst_error *error)
 {
         _cleanup_free_ char *realm = registry_parameter(challenge, "realm"),
                             *service = registry_parameter(challenge, "service");
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         _cleanup_(buf_deinit) struct buf url = BUF_INIT;
         if (!realm || (text_starts_with(r->base, "https:") && !text_starts_with(realm, "https:")))
-                return error_set(error, -EPROTO, "%s names no place to get a token at that can be trusted", r->host);
+                return error_set(error, -EPROTO, "%s names no trusted address for a token: the address must use https",
+                                 r->host);
         buf_printf(&url, "%s%cscope=repository:", realm, strchr(realm, '?') ? '&' : '?');
         uri_put_quoted(&url, r->repository, "/");
         buf_puts(&url, ":pull,push");
@@ -90,7 +91,7 @@ static int fetch_token(struct registry *r, const char *challenge, struct fst_err
                 r->http, &(struct http_request){.url = buf_text(&url), .user_password = r->login, .follow = !r->login},
                 &answer, error);
         if (result < 0)
-                return error_wrap(error, result, "a token for %s", r->host);
+                return error_wrap(error, result, "cannot get a token for %s", r->host);
         json_t *root = json_loadb(buf_text(&answer.body), answer.body.len, 0, NULL);
         const char *token = json_string_value(json_object_get(root, "token"));
         token = token ? token : json_string_value(json_object_get(root, "access_token"));
@@ -100,12 +101,12 @@ static int fetch_token(struct registry *r, const char *challenge, struct fst_err
         return 0;
 }
 
-/* 1: ask again, as somebody; 0: there is nothing more to try. */
-static int answer_challenge(struct registry *r, struct fst_error *error)
+/* Returns 1 if the request should be repeated with credentials, 0 if there is nothing left to try. */
+static int registry_answer_challenge(struct registry *r, struct fst_error *error)
 {
         _cleanup_free_ char *challenge = http_answer_header(&r->answer, "WWW-Authenticate");
         if (challenge && text_starts_with(challenge, "Bearer ")) {
-                int result = fetch_token(r, challenge, error);
+                int result = registry_fetch_token(r, challenge, error);
                 return result < 0 ? result : r->token != NULL;
         }
         bool again = r->login && !r->basic;
@@ -115,8 +116,8 @@ static int answer_challenge(struct registry *r, struct fst_error *error)
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-/* Perform, with r->answer of any status; a token that is over, or not there yet, is got once. */
-static int registry_ask(struct registry *r, const struct http_request *what, struct fst_error *error)
+/* Sends the request and sets r->answer for any status. Renews a missing or expired token once. */
+static int registry_request(struct registry *r, const struct http_request *what, struct fst_error *error)
 {
         for (int attempt = 0;; attempt++) {
                 struct http_request request = *what;
@@ -126,7 +127,7 @@ static int registry_ask(struct registry *r, const struct http_request *what, str
                 int result = http_perform(r->http, &request, &r->answer, error);
                 if (result < 0 || r->answer.status != 401 || attempt == 1)
                         return result;
-                result = answer_challenge(r, error);
+                result = registry_answer_challenge(r, error);
                 if (result <= 0)
                         return result;
         }
@@ -141,12 +142,12 @@ static int registry_refused(struct registry *r, const char *what, struct fst_err
         if (code == -EACCES)
                 error_set(error, code,
                           "%s does not let %s push %s%s%s: log in with 'docker login %s' or 'podman login %s'%s",
-                          r->host, r->login ? "this user" : "just anybody", r->repository, message ? ": " : "",
+                          r->host, r->login ? "this user" : "anonymous users", r->repository, message ? ": " : "",
                           message ? message : "", r->host, r->host,
-                          r->login ? " as somebody who may, or make the repository first" : "");
+                          r->login ? " as a user with the right, or create the repository first" : "");
         else
-                error_set(error, code, "%s does not take %s of %s: it answers %d%s%s", r->host, what, r->repository,
-                          status, message ? ": " : "", message ? message : "");
+                error_set(error, code, "%s rejects %s of %s with status %d%s%s", r->host, what, r->repository, status,
+                          message ? ": " : "", message ? message : "");
         json_decref(root);
         return code;
 }
@@ -154,7 +155,7 @@ static int registry_refused(struct registry *r, const char *what, struct fst_err
 int registry_has_blob(struct registry *r, const char *digest, struct fst_error *error)
 {
         _cleanup_free_ char *url = mem_printf("%s/v2/%s/blobs/%s", r->base, r->repository, digest);
-        int result = registry_ask(r, &(struct http_request){.url = url, .method = "HEAD", .follow = true}, error);
+        int result = registry_request(r, &(struct http_request){.url = url, .method = "HEAD", .follow = true}, error);
         if (result < 0)
                 return result;
         if (r->answer.status != 200 && r->answer.status != 404)
@@ -162,8 +163,8 @@ int registry_has_blob(struct registry *r, const char *digest, struct fst_error *
         return r->answer.status == 200;
 }
 
-/* Where an upload goes on, as a URL with the digest in its query. */
-static char *upload_url(const struct registry *r, const char *location, const char *digest)
+/* The URL at which an upload continues, with the digest in its query. */
+static char *registry_upload_url(const struct registry *r, const char *location, const char *digest)
 {
         const char *base = *location == '/' ? r->base : "";
         return mem_printf("%s%s%cdigest=%s", base, location, strchr(location, '?') ? '&' : '?', digest);
@@ -172,17 +173,18 @@ static char *upload_url(const struct registry *r, const char *location, const ch
 int registry_put_blob(struct registry *r, const char *digest, const void *data, size_t n, struct fst_error *error)
 {
         _cleanup_free_ char *start = mem_printf("%s/v2/%s/blobs/uploads/", r->base, r->repository);
-        int result = registry_ask(r, &(struct http_request){.url = start, .method = "POST"}, error);
+        int result = registry_request(r, &(struct http_request){.url = start, .method = "POST"}, error);
         if (result < 0)
                 return result;
         _cleanup_free_ char *location = http_answer_header(&r->answer, "Location");
         if (r->answer.status != 202)
                 return registry_refused(r, "a layer", error);
         if (!location || (*location != '/' && !text_starts_with(location, "http")))
-                return error_set(error, -EPROTO, "%s does not say where a layer is to go: is it a registry?", r->host);
-        _cleanup_free_ char *url = upload_url(r, location, digest);
-        result = registry_ask(r, &(struct http_request){.url = url, .method = "PUT", .body = data, .body_len = n},
-                              error);
+                return error_set(error, -EPROTO,
+                                 "%s returns no upload address for a layer: check that it is a registry", r->host);
+        _cleanup_free_ char *url = registry_upload_url(r, location, digest);
+        result = registry_request(r, &(struct http_request){.url = url, .method = "PUT", .body = data, .body_len = n},
+                                  error);
         return result < 0 ? result : r->answer.status == 201 ? 0 : registry_refused(r, "a layer", error);
 }
 
@@ -192,7 +194,7 @@ int registry_put_manifest(struct registry *r, const char *tag, const char *type,
         _cleanup_free_ char *url = mem_printf("%s/v2/%s/manifests/%s", r->base, r->repository, tag);
         _cleanup_free_ char *typed = mem_printf("Content-Type: %s", type);
         const char *headers[] = {typed, NULL};
-        int result = registry_ask(
+        int result = registry_request(
                 r, &(struct http_request){.url = url, .method = "PUT", .headers = headers, .body = data, .body_len = n},
                 error);
         return result < 0 ? result : r->answer.status / 100 == 2 ? 0 : registry_refused(r, "the manifest", error);

@@ -1,6 +1,6 @@
 /*
- * A repository of a registry, to push to: the distribution protocol ("Docker Registry HTTP API V2", OCI distribution
- * 1.1), as far as pushing goes, with Basic and Bearer authentication.
+ * A repository in a registry, to push to: the push part of the distribution protocol ("Docker Registry HTTP API V2",
+ * OCI distribution 1.1), with Basic and Bearer authentication.
  *
  *      struct registry *registry;
  *      r = registry_open(&(struct registry_options){.host = "reg.example:5000", .repository = "team/app"}, &registry,
@@ -10,8 +10,8 @@
  *      r = registry_put_manifest(registry, "1.0", type, data, n, error);
  *      registry_close(registry);
  *
- * Each call blocks. Errors are sentences that name the registry and what it said, and for a refusal the cure: -EACCES;
- * what http_perform answers; -EPROTO for what does not speak the protocol; -EIO else.
+ * All calls block. An error message contains the registry, its reply and, for a refusal, the remedy. Returns -EACCES,
+ * the errors of http_perform, -EPROTO for a server that does not speak the protocol, -EIO otherwise.
  */
 #pragma once
 
@@ -22,13 +22,13 @@ struct fst_error;
 struct registry;
 
 struct registry_options {
-        const char *host;       /* as names of images have it: "docker.io", "reg.example:5000" */
+        const char *host;       /* as in image names: "docker.io", "reg.example:5000" */
         const char *repository; /* "library/app" */
-        const char *login;      /* "name:password"; NULL: nobody's */
-        bool plain_http;        /* without TLS, which is so for localhost in any case */
+        const char *login;      /* "name:password"; NULL: anonymous */
+        bool plain_http;        /* without TLS; always so for localhost */
 };
 
-/* What the options point at is copied. -ENOENT, -ELIBBAD when the http module is not there. */
+/* Copies the strings of the options. Returns -ENOENT or -ELIBBAD if the http module is missing. */
 int registry_open(const struct registry_options *options, struct registry **out, struct fst_error *error);
 void registry_close(struct registry *r); /* NULL is allowed */
 

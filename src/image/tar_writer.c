@@ -16,7 +16,7 @@ static la_ssize_t tar_writer_take(struct archive *tar, void *context, const void
 
 static int tar_writer_failed(struct tar_writer *w, const char *name, struct fst_error *error)
 {
-        return error_set(error, -EIO, "writing %s into a tar: %s", name, archive_library_why(w->lib, w->tar));
+        return error_set(error, -EIO, "cannot write %s into a tar: %s", name, archive_library_why(w->lib, w->tar));
 }
 
 int tar_writer_init(struct tar_writer *w, struct buf *out, struct fst_error *error)
@@ -27,7 +27,7 @@ int tar_writer_init(struct tar_writer *w, struct buf *out, struct fst_error *err
                 return r;
         w->tar = w->lib->archive_write_new();
         if (!w->tar)
-                return error_set(error, -ENOMEM, "no memory for a tar");
+                return error_set(error, -ENOMEM, "not enough memory for a tar");
         if (w->lib->archive_write_set_format_ustar(w->tar) != ARCHIVE_OK ||
             w->lib->archive_write_open(w->tar, w, NULL, tar_writer_take, NULL) != ARCHIVE_OK) {
                 r = tar_writer_failed(w, "its head", error);
@@ -48,7 +48,7 @@ int tar_writer_add(struct tar_writer *w, const char *name, mode_t mode, int user
 {
         struct archive_entry *entry = w->lib->archive_entry_new();
         if (!entry)
-                return error_set(error, -ENOMEM, "no memory for a tar");
+                return error_set(error, -ENOMEM, "not enough memory for a tar");
         struct stat st = {
                 .st_mode = mode, .st_size = S_ISREG(mode) ? (off_t)n : 0, .st_uid = (uid_t)user, .st_nlink = 1};
         w->lib->archive_entry_copy_stat(entry, &st);

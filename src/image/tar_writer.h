@@ -1,6 +1,6 @@
 /*
- * A tar (ustar) in memory whose bytes depend on nothing but what is said here: times are 0, names of owners are empty.
- * By libarchive.
+ * Writes a tar (ustar) into memory with libarchive. Its bytes depend only on the arguments: times are 0, owner names
+ * are empty.
  */
 #pragma once
 
@@ -17,16 +17,16 @@ struct tar_writer {
         struct buf *out;
 };
 
-/* @out takes the bytes and outlives the writer. -ENOTSUP without libarchive. */
+/* @out receives the bytes and must outlive the writer. Returns -ENOTSUP without libarchive. */
 int tar_writer_init(struct tar_writer *w, struct buf *out, struct fst_error *error);
 void tar_writer_deinit(struct tar_writer *w);
 
 /*
- * An entry: @name relative, without a slash at its beginning; @mode with its type (S_IFREG, S_IFDIR, S_IFLNK); @data is
- * a file's content or a link's target, a string.
+ * Adds an entry. @name is relative, without a leading slash. @mode includes the type (S_IFREG, S_IFDIR, S_IFLNK). @data
+ * is a file's content, or a link's target as a string.
  */
 int tar_writer_add(struct tar_writer *w, const char *name, mode_t mode, int user, const void *data, size_t n,
                    struct fst_error *error);
 
-/* Write the end. */
+/* Writes the end of the archive. */
 int tar_writer_end(struct tar_writer *w, struct fst_error *error);

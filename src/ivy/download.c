@@ -1,6 +1,6 @@
 /*
- * Bringing jars into the cache (finder.h), two at a time: more would gain little from one repository and much from
- * nobody's patience. Locations are found beforehand, so that the threads share nothing but the list.
+ * Downloads jars into the cache (finder.h), two at a time, because more would gain little and burden the repository.
+ * Locations are resolved before, so the threads share only the list.
  */
 #include "ivy/finder.h"
 
@@ -27,17 +27,17 @@ struct place {
 
 struct job {
         struct download *download;
-        VEC(struct place) places; /* to be tried in this order */
+        VEC(struct place) places; /* tried in this order */
 };
 
 struct work {
         struct finder *finder;
-        pthread_mutex_t lock; /* next, the finder's names and what it says */
+        pthread_mutex_t lock; /* next, the finder's names and its messages */
         VEC(struct job) jobs;
         size_t next;
 };
 
-static void download_tell(struct work *w, const char *form, const char *what, const char *detail, long ms)
+static void download_report(struct work *w, const char *form, const char *what, const char *detail, long ms)
 {
         _cleanup_free_ char *line = detail ? mem_printf("\t[%s] %s: %s (%ldms)", form, what, detail, ms)
                                            : mem_printf("\t[%s] %s (%ldms)", form, what, ms);
@@ -46,7 +46,7 @@ static void download_tell(struct work *w, const char *form, const char *what, co
         pthread_mutex_unlock(&w->lock);
 }
 
-static void download_bring(struct work *w, struct job *job, struct fetcher *fetcher)
+static void download_jar(struct work *w, struct job *job, struct fetcher *fetcher)
 {
         struct download *d = job->download;
         long start = now_ms();
@@ -71,11 +71,11 @@ static void download_bring(struct work *w, struct job *job, struct fetcher *fetc
         }
         d->ms = now_ms() - start;
         if (d->status == 0)
-                download_tell(w, "SUCCESSFUL ", text, NULL, d->ms);
+                download_report(w, "SUCCESSFUL ", text, NULL, d->ms);
         else if (d->status == -ENOENT)
-                download_tell(w, "NOT FOUND  ", text, NULL, d->ms);
+                download_report(w, "NOT FOUND  ", text, NULL, d->ms);
         else
-                download_tell(w, "FAILED     ", text, d->message, d->ms);
+                download_report(w, "FAILED     ", text, d->message, d->ms);
 }
 
 static void *download_run(void *data)
@@ -89,15 +89,15 @@ static void *download_run(void *data)
                 pthread_mutex_unlock(&w->lock);
                 if (!job)
                         return NULL;
-                download_bring(w, job, &fetcher);
+                download_jar(w, job, &fetcher);
         }
 }
 
-static void add_locations(struct finder *f, struct job *job, const struct repository *r)
+static void download_add_locations(struct finder *f, struct job *job, const struct repository *r)
 {
         const struct download *d = job->download;
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member)
-                add_locations(f, job, m);
+                download_add_locations(f, job, m);
         for (size_t i = 0; !r->is_chain && i < r->artifact_patterns.len; i++)
                 vec_push(&job->places, (struct place){finder_location(f, r, node_resolved_id(d->node), d->artifact, i),
                                                       r->checksums});
@@ -115,7 +115,7 @@ void finder_download(struct finder *f, struct downloads *d)
                 struct job job = {.download = one};
                 if (one->artifact->url)
                         vec_push(&job.places, (struct place){one->artifact->url, one->node->repository->checksums});
-                add_locations(f, &job, one->node->repository);
+                download_add_locations(f, &job, one->node->repository);
                 vec_push(&w.jobs, job);
         }
         while (started < THREADS - 1 && (size_t)started + 1 < w.jobs.len &&

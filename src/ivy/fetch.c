@@ -1,7 +1,7 @@
 /*
- * See fetch.h. A file is written under another name beside its own, which nobody else writes to (fetch_part_name); what
- * an interrupted process leaves is never taken for the file. It is on the disk before it gets its name: what is in a
- * cache is not looked at again, so that half a jar after a power cut would stay.
+ * See fetch.h. A file is written under a unique name beside its own (fetch_part_name), so a partial file of an
+ * interrupted process is never mistaken for it. It is synced before it is renamed, because a cached file is not
+ * verified again and half a jar after a power failure would stay.
  */
 #include "ivy/fetch.h"
 
@@ -27,7 +27,7 @@ void fetcher_deinit(struct fetcher *f)
         f->client = NULL;
 }
 
-/* --- hosts that do not answer ------------------------------------------------------------------------------- */
+/* --- unreachable hosts -------------------------------------------------------------------------------------- */
 
 void silent_hosts_deinit(struct silent_hosts *s)
 {
@@ -36,14 +36,14 @@ void silent_hosts_deinit(struct silent_hosts *s)
         vec_deinit(&s->hosts);
 }
 
-/* Of "http://name:password@host:port/path" the part up to the path. */
+/* The part of "http://name:password@host:port/path" up to the path. */
 static size_t fetch_host_length(const char *url)
 {
         const char *host = strstr(url, "://");
         return host ? (size_t)(host + 3 - url) + strcspn(host + 3, "/") : strlen(url);
 }
 
-static bool is_silent(struct silent_hosts *s, const char *url)
+static bool fetch_is_silent(struct silent_hosts *s, const char *url)
 {
         size_t len = fetch_host_length(url);
         bool is = false;
@@ -56,8 +56,8 @@ static bool is_silent(struct silent_hosts *s, const char *url)
         return is;
 }
 
-/* What http_perform answered is that of a host which will not answer the next time either. */
-static void note_silence(struct silent_hosts *s, const char *url, int r)
+/* Whether the error of http_perform means that the host will not reply the next time either. */
+static void fetch_add_silent_host(struct silent_hosts *s, const char *url, int r)
 {
         if (!s || (r != -EHOSTUNREACH && r != -ECONNREFUSED && r != -ETIMEDOUT && r != -ENETUNREACH))
                 return;
@@ -73,18 +73,18 @@ void fetch_list_deinit(struct fetch_list *l)
         vec_deinit(l);
 }
 
-static void close_fd(int *fd)
+static void fetch_close_fd(int *fd)
 {
         if (*fd >= 0)
                 close(*fd);
 }
 
-static int hex_digit(char c)
+static int fetch_hex_digit(char c)
 {
         return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10 : -1;
 }
 
-/* The local name of "file:/x", "file:///x" (escapes undone) or "/x"; NULL for what is elsewhere. Owned. */
+/* The local path of "file:/x", "file:///x" (unescaped) or "/x", or NULL for a remote location. Owned by the caller. */
 static char *fetch_local_path(const char *location)
 {
         if (strncmp(location, "file:", 5) != 0)
@@ -96,7 +96,8 @@ static char *fetch_local_path(const char *location)
         }
         char *path = mem_alloc(strlen(at) + 1), *to = path;
         for (; *at; at++) {
-                int high = *at == '%' && at[1] ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
+                int high = *at == '%' && at[1] ? fetch_hex_digit(at[1]) : -1,
+                    low = high >= 0 ? fetch_hex_digit(at[2]) : -1;
                 *to++ = low >= 0 ? (char)(high * 16 + low) : *at;
                 at += low >= 0 ? 2 : 0;
         }
@@ -104,8 +105,8 @@ static char *fetch_local_path(const char *location)
         return path;
 }
 
-/* The host is what curl goes to: "http://known.host:x@other/" is at "other". */
-static const char *password_for(const struct fetcher *f, const char *url)
+/* Finds the host that curl connects to: "http://known.host:x@other/" is at "other". */
+static const char *fetch_password_for(const struct fetcher *f, const char *url)
 {
         const char *host = strstr(url, "://");
         host = host ? host + 3 : url;
@@ -124,14 +125,14 @@ static int fetch_perform(struct fetcher *f, struct http_request *request, struct
         int r = f->client ? 0 : http_client_new(&f->client, error);
         if (r < 0)
                 return r;
-        if (is_silent(f->silent, request->url)) {
+        if (fetch_is_silent(f->silent, request->url)) {
                 _cleanup_free_ char *url = http_printable_url(request->url);
-                return error_set(error, -EHOSTDOWN, "%s: the host could not be reached before", url);
+                return error_set(error, -EHOSTDOWN, "%s: the host was unreachable before", url);
         }
         request->follow = true;
-        request->user_password = password_for(f, request->url);
+        request->user_password = fetch_password_for(f, request->url);
         r = http_perform(f->client, request, answer, error);
-        note_silence(f->silent, request->url, r);
+        fetch_add_silent_host(f->silent, request->url, r);
         if (r == 0 && answer->status != 200) {
                 _cleanup_free_ char *url = http_printable_url(request->url);
                 r = error_set(error, -ENOENT, "%s: HTTP status %d", url, answer->status);
@@ -139,7 +140,7 @@ static int fetch_perform(struct fetcher *f, struct http_request *request, struct
         return r;
 }
 
-static int open_local(const char *path, int *fd, off_t *size, struct fst_error *error)
+static int fetch_open_local(const char *path, int *fd, off_t *size, struct fst_error *error)
 {
         struct stat st;
         *fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -149,20 +150,20 @@ static int open_local(const char *path, int *fd, off_t *size, struct fst_error *
                 return error_errno(error, "%s", path);
         }
         if (!S_ISREG(st.st_mode))
-                return error_set(error, -ENOENT, "%s is no file", path);
+                return error_set(error, -ENOENT, "%s is not a regular file", path);
         *size = st.st_size;
         return 0;
 }
 
-static int read_local(const char *path, struct buf *text, struct fst_error *error)
+static int fetch_read_local(const char *path, struct buf *text, struct fst_error *error)
 {
-        _cleanup_(close_fd) int fd = -1;
+        _cleanup_(fetch_close_fd) int fd = -1;
         off_t size;
-        int r = open_local(path, &fd, &size, error);
+        int r = fetch_open_local(path, &fd, &size, error);
         if (r < 0)
                 return r;
         if (size > FETCH_MAX_TEXT)
-                return error_set(error, -EFBIG, "%s has more than %u MiB", path, FETCH_MAX_TEXT >> 20);
+                return error_set(error, -EFBIG, "%s is larger than %u MiB", path, FETCH_MAX_TEXT >> 20);
         buf_reset(text);
         buf_reserve(text, (size_t)size);
         while (text->len < (size_t)size) {
@@ -181,7 +182,7 @@ int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct
 {
         _cleanup_free_ char *path = fetch_local_path(location);
         if (path)
-                return read_local(path, text, error);
+                return fetch_read_local(path, text, error);
         _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
         struct http_request request = {.url = location, .max_answer = FETCH_MAX_TEXT};
         int r = fetch_perform(f, &request, &answer, error);
@@ -208,17 +209,17 @@ int fetch_make_folder(const char *path, struct fst_error *error)
         const char *slash = strrchr(path, '/');
         _cleanup_free_ char *folder = slash && slash > path ? mem_strndup(path, (size_t)(slash - path)) : NULL;
         int r = folder ? make_dirs(folder, 0777) : 0;
-        return r ? error_set(error, r, "making the folder %s: %s", folder, strerror(-r)) : 0;
+        return r ? error_set(error, r, "cannot create the directory %s: %s", folder, strerror(-r)) : 0;
 }
 
-/* A file that is being written: unlinked again unless it was committed. */
+/* A file being written. It is unlinked unless it was committed. */
 struct part {
         char *name;
         int fd;
         size_t size;
 };
 
-static void part_deinit(struct part *p)
+static void fetch_part_deinit(struct part *p)
 {
         if (p->fd >= 0)
                 close(p->fd);
@@ -234,7 +235,7 @@ char *fetch_part_name(const char *path)
         return mem_printf("%s.%ld-%u.part", path, (long)getpid(), __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED));
 }
 
-static int part_open(struct part *p, const char *path, struct fst_error *error)
+static int fetch_part_open(struct part *p, const char *path, struct fst_error *error)
 {
         int r = fetch_make_folder(path, error);
         if (r < 0)
@@ -247,10 +248,10 @@ static int part_open(struct part *p, const char *path, struct fst_error *error)
         return error_errno(error, "writing %s", p->name);
 }
 
-static int part_commit(struct part *p, const char *path, struct fst_error *error)
+static int fetch_part_commit(struct part *p, const char *path, struct fst_error *error)
 {
         int fd = p->fd;
-        if (fdatasync(fd) < 0 && errno != EINVAL) /* it cannot be asked of every file system */
+        if (fdatasync(fd) < 0 && errno != EINVAL) /* some file systems do not support it */
                 return error_errno(error, "writing %s", path);
         p->fd = -1;
         if (close(fd) < 0 || rename(p->name, path) < 0)
@@ -262,11 +263,11 @@ static int part_commit(struct part *p, const char *path, struct fst_error *error
 
 int fetch_store(const char *path, const void *data, size_t len, struct fst_error *error)
 {
-        _cleanup_(part_deinit) struct part part = {.fd = -1};
-        int r = part_open(&part, path, error);
+        _cleanup_(fetch_part_deinit) struct part part = {.fd = -1};
+        int r = fetch_part_open(&part, path, error);
         if (r == 0 && (r = write_all(part.fd, data, len)) < 0)
-                r = error_set(error, r, "writing %s: %s", path, strerror(-r));
-        return r < 0 ? r : part_commit(&part, path, error);
+                r = error_set(error, r, "cannot write %s: %s", path, strerror(-r));
+        return r < 0 ? r : fetch_part_commit(&part, path, error);
 }
 
 static int fetch_take(void *context, const char *data, size_t n)
@@ -276,11 +277,11 @@ static int fetch_take(void *context, const char *data, size_t n)
         return write_all(part->fd, data, n);
 }
 
-static int copy_local(const char *from, struct part *part, struct fst_error *error)
+static int fetch_copy_local(const char *from, struct part *part, struct fst_error *error)
 {
-        _cleanup_(close_fd) int fd = -1;
+        _cleanup_(fetch_close_fd) int fd = -1;
         off_t size;
-        int r = open_local(from, &fd, &size, error);
+        int r = fetch_open_local(from, &fd, &size, error);
         _cleanup_free_ char *block = mem_alloc(1 << 16);
         ssize_t n = 1;
         while (r == 0 && n > 0) {
@@ -289,13 +290,13 @@ static int copy_local(const char *from, struct part *part, struct fst_error *err
                         return error_errno(error, "reading %s", from);
                 r = fetch_take(part, block, (size_t)n);
                 if (r < 0)
-                        error_set(error, r, "writing %s: %s", part->name, strerror(-r));
+                        error_set(error, r, "cannot write %s: %s", part->name, strerror(-r));
         }
         return r;
 }
 
-/* The digest that a checksum file has: its first word, or with "MD5 (x) = digest" the last one. */
-static char *checksum_word(const char *text, size_t digits)
+/* The digest in a checksum file: its first word, or the last one of "MD5 (x) = digest". */
+static char *fetch_checksum_word(const char *text, size_t digits)
 {
         for (const char *at = text; *at; at++) {
                 size_t n = strspn(at, "0123456789abcdefABCDEF");
@@ -311,8 +312,8 @@ static char *checksum_word(const char *text, size_t digits)
         return NULL;
 }
 
-static int digest_of(const struct part *part, const char *algorithm, char text[2 * DIGEST_MAX + 1], size_t *digits,
-                     struct fst_error *error)
+static int fetch_digest_of(const struct part *part, const char *algorithm, char text[2 * DIGEST_MAX + 1],
+                           size_t *digits, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         uint8_t digest[DIGEST_MAX];
@@ -334,9 +335,9 @@ static int digest_of(const struct part *part, const char *algorithm, char text[2
         return 0;
 }
 
-/* 1: there is no such checksum. */
-static int check_one(struct fetcher *f, const struct part *part, const char *location, const char *algorithm,
-                     struct fst_error *error)
+/* Returns 1 if there is no such checksum. */
+static int fetch_check_one(struct fetcher *f, const struct part *part, const char *location, const char *algorithm,
+                           struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_free_ char *beside = mem_printf("%s.%s", location, algorithm);
@@ -348,10 +349,10 @@ static int check_one(struct fetcher *f, const struct part *part, const char *loc
         char computed[2 * DIGEST_MAX + 1];
         size_t digits = 0;
         if (r == 0)
-                r = digest_of(part, algorithm, computed, &digits, error);
+                r = fetch_digest_of(part, algorithm, computed, &digits, error);
         if (r < 0)
                 return r;
-        _cleanup_free_ char *expected = checksum_word(buf_text(&text), digits);
+        _cleanup_free_ char *expected = fetch_checksum_word(buf_text(&text), digits);
         if (!expected || strcmp(expected, computed) != 0)
                 return error_set(error, -EBADMSG, "invalid %s: expected=%s computed=%s", algorithm,
                                  expected ? expected : "(none in the checksum file)", computed);
@@ -368,20 +369,20 @@ static int fetch_check(struct fetcher *f, const struct part *part, const char *l
                 return 0;
         for (; r > 0 && algorithm; algorithm = strtok_r(NULL, ", ", &state))
                 if (strcmp(algorithm, "none") != 0)
-                        r = check_one(f, part, location, algorithm, error);
+                        r = fetch_check_one(f, part, location, algorithm, error);
         return r > 0 ? 0 : r;
 }
 
 int fetch_file(struct fetcher *f, const char *location, const char *path, const char *checksums, size_t *size,
                struct fst_error *error)
 {
-        _cleanup_(part_deinit) struct part part = {.fd = -1};
+        _cleanup_(fetch_part_deinit) struct part part = {.fd = -1};
         _cleanup_free_ char *local = fetch_local_path(location);
-        int r = part_open(&part, path, error);
+        int r = fetch_part_open(&part, path, error);
         if (r < 0)
                 return r;
         if (local) {
-                r = copy_local(local, &part, error);
+                r = fetch_copy_local(local, &part, error);
         } else {
                 _cleanup_(http_answer_deinit) struct http_answer answer = HTTP_ANSWER_INIT;
                 struct http_request request = {.url = location, .sink = fetch_take, .context = &part};
@@ -390,13 +391,13 @@ int fetch_file(struct fetcher *f, const char *location, const char *path, const 
         if (r == 0 && checksums)
                 r = fetch_check(f, &part, location, checksums, error);
         if (r == 0)
-                r = part_commit(&part, path, error);
+                r = fetch_part_commit(&part, path, error);
         if (r == 0)
                 *size = part.size;
         return r;
 }
 
-static int local_names(const char *folder, struct fetch_list *names, struct fst_error *error)
+static int fetch_local_names(const char *folder, struct fetch_list *names, struct fst_error *error)
 {
         DIR *dir = opendir(folder);
         if (!dir)
@@ -412,10 +413,10 @@ int fetch_names(struct fetcher *f, const char *folder, struct fetch_list *names,
 {
         _cleanup_free_ char *path = fetch_local_path(folder);
         if (path)
-                return local_names(path, names, error);
+                return fetch_local_names(path, names, error);
         _cleanup_(buf_deinit) struct buf page = BUF_INIT;
         int r = fetch_text(f, folder, &page, error);
-        /* Links to what lies directly in it: href="NAME/" or href="NAME". */
+        /* Finds links to direct children: href="NAME/" or href="NAME". */
         for (const char *at = r == 0 ? buf_text(&page) : ""; (at = strcasestr(at, "href="));) {
                 at += strlen("href=");
                 at += *at == '"' || *at == '\'';

@@ -1,6 +1,6 @@
 /*
- * Bringing things from where they are: "file:/x", "/x", "http://…", "https://…", "ftp://…", whole and checked or not
- * at all. A fetcher is used by one thread at a time; its connections are kept.
+ * Fetches files from "file:/x", "/x", "http://…", "https://…" and "ftp://…": complete and verified, or not at all. One
+ * thread at a time uses a fetcher, which keeps its connections.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 
 struct fst_error;
 
-/* A name and password for a host, and the realm that it names (NULL: any). */
+/* A name and password for a host, and its realm (NULL: any). */
 struct credential {
         const char *host, *user_password;
         struct credential *next;
 };
 
-/* Hosts that could not be reached: each is waited for once. Fetchers of several threads may share it. */
+/* Unreachable hosts, so that each is waited for only once. Fetchers of several threads may share it. */
 struct silent_hosts {
         pthread_mutex_t lock;
         VEC(char *) hosts; /* "http://host:port" */
@@ -28,9 +28,9 @@ struct silent_hosts {
 void silent_hosts_deinit(struct silent_hosts *s);
 
 struct fetcher {
-        struct http_client *client; /* made when first needed */
+        struct http_client *client; /* created at first use */
         const struct credential *credentials;
-        struct silent_hosts *silent; /* borrowed; NULL: hosts are asked again and again */
+        struct silent_hosts *silent; /* borrowed; NULL: retry hosts every time */
 };
 
 #define FETCH_MAX_TEXT (32u << 20)
@@ -38,35 +38,38 @@ struct fetcher {
 void fetcher_deinit(struct fetcher *f);
 
 /*
- * The content of a small file. -ENOENT: it is not there (for HTTP: any other answer than 200). Other negatives with
- * @error when that cannot be known: as http_perform, and -EHOSTDOWN for a host that is in `silent` already. @text is
- * filled only on 0.
+ * Reads a small file. Returns -ENOENT if it does not exist (for HTTP: any status but 200), other negatives with @error
+ * if that is unknown: the errors of http_perform, and -EHOSTDOWN for a host that is in `silent` already. Fills @text
+ * only on 0.
  */
 int fetch_text(struct fetcher *f, const char *location, struct buf *text, struct fst_error *error);
 
-/* Whether it is there: 0, or what fetch_text answers. Nothing of a large file is read. */
+/* Whether the file exists: returns as fetch_text. Does not read a large file. */
 int fetch_exists(struct fetcher *f, const char *location, struct fst_error *error);
 
 /*
- * A file into @path, whose folder is made. It appears there only when it is whole, on the disk and, unless @checksums
- * is NULL, has the checksum that lies beside it: the first of these ("sha1,md5") that is there decides; with none of
- * them .sha256 is looked for; none at all is accepted, as Ivy does, but not one that cannot be read: whether the file
- * is whole is then not known. "none" or "" are asked for nothing. -ENOENT as fetch_text; -EBADMSG with Ivy's sentence
- * for a wrong checksum. *@size is its length.
+ * Downloads a file to @path and creates its directory. The file appears there only when it is complete, synced and,
+ * unless @checksums is NULL, verified against the checksum beside it. The first existing one of the list ("sha1,md5")
+ * decides. Without any, .sha256 is tried. Like Ivy, accepts a file without checksums, but not one whose checksum cannot
+ * be read. "none" and "" disable checksums. Returns -ENOENT as fetch_text, or -EBADMSG with Ivy's message for a wrong
+ * checksum. *@size is the length.
  */
 int fetch_file(struct fetcher *f, const char *location, const char *path, const char *checksums, size_t *size,
                struct fst_error *error);
 
-/* Write @len bytes to @path, in one step for those who read it, even if the machine stops; its folder is made. */
+/* Writes @len bytes to @path atomically, even across a power failure. Creates its directory. */
 int fetch_store(const char *path, const void *data, size_t len, struct fst_error *error);
 
-/* A name beside @path under which nobody else, in this process or another, writes it. The caller owns it. */
+/* A name beside @path that no other writer in any process uses. Owned by the caller. */
 char *fetch_part_name(const char *path);
 
-/* mkdir -p for the folder of @path. */
+/* mkdir -p for the directory of @path. */
 int fetch_make_folder(const char *path, struct fst_error *error);
 
-/* The names in a folder (file: or an HTTP server's list with links), appended as owned strings; -ENOENT without. */
+/*
+ * Appends the names in a directory (file:, or an HTTP server's list of links) as owned strings. Returns -ENOENT if it
+ * does not exist.
+ */
 struct fetch_list {
         char **data;
         size_t len, cap;

@@ -1,6 +1,6 @@
 /*
- * See finder.h. What a repository says is untrusted: names that would lead out of the cache are refused before a path
- * is made of them.
+ * See finder.h. A repository's data is untrusted: names that would lead out of the cache are rejected before they
+ * become part of a path.
  */
 #include "ivy/finder.h"
 
@@ -22,7 +22,7 @@ struct known_pom {
         struct pom pom;
         bool reading, ready;
         int failed;
-        struct module *module; /* of an ivy.xml, or of nothing but a jar; else the POM's */
+        struct module *module; /* of an ivy.xml, or of a lone jar; else the POM's */
         struct repository *repository;
         bool searched, downloaded;
         char *message;
@@ -55,7 +55,8 @@ static void finder_warn(struct finder *f, const char *line)
 
 /* --- patterns ----------------------------------------------------------------------------------------------- */
 
-static const char *token_value(const char *token, size_t len, const struct revision_name *id, const struct artifact *a)
+static const char *finder_token_value(const char *token, size_t len, const struct revision_name *id,
+                                      const struct artifact *a)
 {
         const struct {
                 const char *name, *value;
@@ -78,12 +79,12 @@ const char *pattern_fill(struct names *n, const char *pattern, const struct revi
                          bool m2)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
-        size_t part = 0; /* where an optional part began */
+        size_t part = 0; /* start of an optional part */
         bool optional = false, has_token = false, has_value = false;
         for (const char *p = pattern; *p; p++) {
                 size_t len = *p == '[' ? strcspn(p + 1, "]") : 0;
                 if (*p == '[' && p[len + 1] == ']') {
-                        const char *value = token_value(p + 1, len, id, a);
+                        const char *value = finder_token_value(p + 1, len, id, a);
                         bool slashes =
                                 strncmp(p, "[orgPath]", 9) == 0 || (m2 && (strncmp(p, "[organisation]", 14) == 0 ||
                                                                            strncmp(p, "[organization]", 14) == 0));
@@ -115,26 +116,27 @@ const char *artifact_text(struct names *n, const struct revision_name *id, const
                                             : names_printf(n, "%s!%s.%s(%s)", id->text, a->name, a->ext, a->type);
 }
 
-/* One component of a path, and nothing that leads elsewhere. */
-static bool is_file_name(const char *text)
+/* Whether the text is a single path component other than "." and "..". */
+static bool finder_is_file_name(const char *text)
 {
         return *text && !strchr(text, '/') && !strchr(text, '\\') && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
-static bool is_safe(const struct revision_name *id)
+static bool finder_is_safe(const struct revision_name *id)
 {
-        return is_file_name(id->module->organisation) && is_file_name(id->module->name) && is_file_name(id->revision);
+        return finder_is_file_name(id->module->organisation) && finder_is_file_name(id->module->name) &&
+               finder_is_file_name(id->revision);
 }
 
-static bool is_safe_artifact(const struct artifact *a)
+static bool finder_is_safe_artifact(const struct artifact *a)
 {
-        return is_file_name(a->name) && is_file_name(a->type) && is_file_name(a->ext) &&
-               (!a->classifier || is_file_name(a->classifier));
+        return finder_is_file_name(a->name) && finder_is_file_name(a->type) && finder_is_file_name(a->ext) &&
+               (!a->classifier || finder_is_file_name(a->classifier));
 }
 
 /* --- repositories ------------------------------------------------------------------------------------------- */
 
-/* Told once for a host: the second time it is not asked. */
+/* Warns once for each host. The host is then not contacted again. */
 static void finder_note_failure(struct finder *f, int r, const char *message)
 {
         if (r == -EHOSTUNREACH || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -ENETUNREACH)
@@ -159,13 +161,13 @@ static bool finder_is_there(struct finder *f, const char *location)
         return r == 0;
 }
 
-static const char *replace_first(struct names *n, const char *text, const char *what, const char *with)
+static const char *finder_replace_first(struct names *n, const char *text, const char *what, const char *with)
 {
         const char *at = strstr(text, what);
         return at ? names_printf(n, "%.*s%s%s", (int)(at - text), text, with, at + strlen(what)) : text;
 }
 
-/* "1.0-20240101.120000-7" is a snapshot of 1.0: the length of "1.0", else 0. */
+/* "1.0-20240101.120000-7" is a snapshot of 1.0: returns the length of "1.0", else 0. */
 static size_t finder_timestamped(const char *revision)
 {
         static const char form[] = "-dddddddd.dddddd-";
@@ -181,16 +183,16 @@ static size_t finder_timestamped(const char *revision)
         return (size_t)(at - revision);
 }
 
-/* A snapshot's files are named by their time. */
-static const char *snapshot_pattern(struct finder *f, const struct repository *r, const struct revision_name *id,
-                                    const char *pattern)
+/* A snapshot's files have its timestamp in their names. */
+static const char *finder_snapshot_pattern(struct finder *f, const struct repository *r, const struct revision_name *id,
+                                           const char *pattern)
 {
         size_t base = finder_timestamped(id->revision);
         if (!r->m2 || !r->root)
                 return pattern;
         if (base > 0)
-                return replace_first(f->names, pattern, "/[revision]",
-                                     names_printf(f->names, "/%.*s-SNAPSHOT", (int)base, id->revision));
+                return finder_replace_first(f->names, pattern, "/[revision]",
+                                            names_printf(f->names, "/%.*s-SNAPSHOT", (int)base, id->revision));
         if (!text_ends_with(id->revision, "-SNAPSHOT"))
                 return pattern;
         const struct artifact none = {.name = id->module->name, .type = "pom", .ext = "pom"};
@@ -200,19 +202,21 @@ static const char *snapshot_pattern(struct finder *f, const struct repository *r
         if (finder_get_text(f, pattern_fill(f->names, metadata, id, &none, true), &text) < 0)
                 return pattern;
         const char *stamp = metadata_snapshot(f->names, buf_text(&text), text.len);
-        return stamp ? replace_first(f->names, pattern, "-[revision]",
-                                     names_printf(f->names, "-%.*s%s", (int)(strlen(id->revision) - strlen("SNAPSHOT")),
-                                                  id->revision, stamp))
+        return stamp ? finder_replace_first(f->names, pattern, "-[revision]",
+                                            names_printf(f->names, "-%.*s%s",
+                                                         (int)(strlen(id->revision) - strlen("SNAPSHOT")), id->revision,
+                                                         stamp))
                      : pattern;
 }
 
 const char *finder_location(struct finder *f, const struct repository *r, const struct revision_name *id,
                             const struct artifact *a, size_t pattern)
 {
-        return pattern_fill(f->names, snapshot_pattern(f, r, id, r->artifact_patterns.data[pattern]), id, a, r->m2);
+        return pattern_fill(f->names, finder_snapshot_pattern(f, r, id, r->artifact_patterns.data[pattern]), id, a,
+                            r->m2);
 }
 
-static struct artifact description_of(const struct repository *r, const struct revision_name *id)
+static struct artifact finder_description_of(const struct repository *r, const struct revision_name *id)
 {
         return r->m2 && r->root ? (struct artifact){.name = id->module->name, .type = "pom", .ext = "pom"}
                                 : (struct artifact){.name = "ivy", .type = "ivy", .ext = "xml"};
@@ -242,14 +246,14 @@ const char *metadata_snapshot(struct names *n, const char *data, size_t len)
         const struct xml_node *snapshot = xml_child(xml_child(root, "versioning"), "snapshot");
         const char *time = xml_child_text(snapshot, "timestamp"), *build = xml_child_text(snapshot, "buildNumber");
         const char *stamp = time && *time ? names_printf(n, "%s-%s", time, build ? build : "") : NULL;
-        return stamp && is_file_name(stamp) ? stamp : NULL;
+        return stamp && finder_is_file_name(stamp) ? stamp : NULL;
 }
 
-/* Revisions that the repository has, in its own order. */
-static void list_revisions(struct finder *f, const struct repository *r, const struct revision_name *id,
-                           const char *pattern, struct texts *out)
+/* The revisions in a repository, in its order. */
+static void finder_list_revisions(struct finder *f, const struct repository *r, const struct revision_name *id,
+                                  const char *pattern, struct texts *out)
 {
-        const struct artifact a = description_of(r, id);
+        const struct artifact a = finder_description_of(r, id);
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         if (r->m2 && r->root) {
                 const char *metadata = names_printf(f->names, "%s[organisation]/[module]/maven-metadata.xml", r->root);
@@ -269,14 +273,14 @@ static void list_revisions(struct finder *f, const struct repository *r, const s
                 vec_push(out, names_copy(f->names, names.data[i]));
 }
 
-static int compare_revisions(const void *a, const void *b)
+static int finder_compare_revisions(const void *a, const void *b)
 {
         return revision_compare(*(const char *const *)b, *(const char *const *)a);
 }
 
 /* --- descriptions ------------------------------------------------------------------------------------------- */
 
-static const char *cache_path(struct finder *f, const struct revision_name *id, const char *pattern)
+static const char *finder_cache_path(struct finder *f, const struct revision_name *id, const char *pattern)
 {
         const struct artifact none = {.name = "ivy", .type = "ivy", .ext = "xml"};
         return names_printf(f->names, "%s/%s", f->settings->cache_dir,
@@ -288,10 +292,10 @@ static const char *cache_path(struct finder *f, const struct revision_name *id, 
 #define DATA "[organisation]/[module]/ivydata-[revision].properties"
 #define JAR "[organisation]/[module]/[type]s/[artifact]-[revision](-[classifier]).[ext]"
 
-static int other_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error);
+static int finder_other_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error);
 
-static int check_names(const struct known_pom *k, const struct revision_name *id, const char *location,
-                       struct fst_error *error)
+static int finder_check_names(const struct known_pom *k, const struct revision_name *id, const char *location,
+                              struct fst_error *error)
 {
         const struct module_name *is = k->module->id->module, *wanted = id->module;
         if (strcmp(is->organisation, wanted->organisation) != 0)
@@ -312,11 +316,11 @@ static int check_names(const struct known_pom *k, const struct revision_name *id
         return 0;
 }
 
-/* What the text says becomes @k's module. */
-static int read_description(struct finder *f, struct known_pom *k, const struct revision_name *id, const char *location,
-                            const struct buf *text, struct fst_error *error)
+/* Parses the text into @k's module. */
+static int finder_read_description(struct finder *f, struct known_pom *k, const struct revision_name *id,
+                                   const char *location, const struct buf *text, struct fst_error *error)
 {
-        const struct pom_source source = {f, other_pom};
+        const struct pom_source source = {f, finder_other_pom};
         int r;
         if (strstr(buf_text(text), "<ivy-module")) {
                 r = ivy_file_read(f->names, buf_text(text), text->len, &k->module, error);
@@ -328,7 +332,7 @@ static int read_description(struct finder *f, struct known_pom *k, const struct 
                 k->module = r == 0 ? k->pom.module : NULL;
         }
         if (r == 0)
-                r = check_names(k, id, location, error);
+                r = finder_check_names(k, id, location, error);
         if (r < 0 && k->ready) {
                 pom_deinit(&k->pom);
                 k->ready = false;
@@ -338,8 +342,8 @@ static int read_description(struct finder *f, struct known_pom *k, const struct 
         return r;
 }
 
-static void finder_remember(struct finder *f, const struct known_pom *k, const struct revision_name *id,
-                            const struct buf *text)
+static void finder_add_known(struct finder *f, const struct known_pom *k, const struct revision_name *id,
+                             const struct buf *text)
 {
         _cleanup_free_ char *data = mem_printf("#ivy cached data file for %s\nresolver=%s\nartifact.resolver=%s\n",
                                                id->text, k->repository->name, k->repository->name);
@@ -347,36 +351,38 @@ static void finder_remember(struct finder *f, const struct known_pom *k, const s
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int r;
         if (text) {
-                r = fetch_store(cache_path(f, id, ORIGINAL), buf_text(text), text->len, &error);
+                r = fetch_store(finder_cache_path(f, id, ORIGINAL), buf_text(text), text->len, &error);
         } else {
                 own = mem_printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ivy-module version=\"2.0\">\n"
                                  "\t<info organisation=\"%s\" module=\"%s\" revision=\"%s\" status=\"release\" "
                                  "default=\"true\"/>\n</ivy-module>\n",
                                  id->module->organisation, id->module->name, id->revision);
-                r = strpbrk(id->text, "<>&\"") ? 0 : fetch_store(cache_path(f, id, WRITTEN), own, strlen(own), &error);
+                r = strpbrk(id->text, "<>&\"")
+                            ? 0
+                            : fetch_store(finder_cache_path(f, id, WRITTEN), own, strlen(own), &error);
         }
         if (r == 0)
-                r = fetch_store(cache_path(f, id, DATA), data, strlen(data), &error);
+                r = fetch_store(finder_cache_path(f, id, DATA), data, strlen(data), &error);
         if (r < 0)
                 finder_warn(f, names_printf(f->names, "impossible to put metadata file in cache: %s",
                                             error_message(&error)));
 }
 
-static bool find_in_cache(struct finder *f, struct known_pom *k, const struct revision_name *id)
+static bool finder_find_in_cache(struct finder *f, struct known_pom *k, const struct revision_name *id)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_(strmap_deinit) struct strmap data = STRMAP_INIT;
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        const char *path = cache_path(f, id, ORIGINAL);
+        const char *path = finder_cache_path(f, id, ORIGINAL);
         if (fetch_text(&f->fetcher, path, &text, NULL) < 0) {
-                path = cache_path(f, id, WRITTEN);
+                path = finder_cache_path(f, id, WRITTEN);
                 if (fetch_text(&f->fetcher, path, &text, NULL) < 0 || !strstr(buf_text(&text), "default=\"true\""))
                         return false;
         }
-        if (read_description(f, k, id, path, &text, &error) < 0)
+        if (finder_read_description(f, k, id, path, &text, &error) < 0)
                 return false;
         const char *name = NULL;
-        if (properties_load(&data, cache_path(f, id, DATA), NULL) == 0)
+        if (properties_load(&data, finder_cache_path(f, id, DATA), NULL) == 0)
                 name = strmap_get(&data, "resolver");
         k->repository = name ? settings_repository(f->settings, name) : NULL;
         if (!k->repository)
@@ -387,23 +393,23 @@ static bool find_in_cache(struct finder *f, struct known_pom *k, const struct re
         return true;
 }
 
-/* In one repository that is no chain: 0, or -ENOENT; *why says what was wrong with what is there. */
-static int find_here(struct finder *f, struct repository *r, struct known_pom *k, struct revision_name *id,
-                     const char **why)
+/* Searches one repository that is not a chain. Returns 0 or -ENOENT. *why describes an invalid description. */
+static int finder_find_here(struct finder *f, struct repository *r, struct known_pom *k, struct revision_name *id,
+                            const char **why)
 {
-        const struct artifact description = description_of(r, id);
+        const struct artifact description = finder_description_of(r, id);
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         k->repository = r;
         for (size_t i = 0; i < r->ivy_patterns.len; i++) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                const char *pattern = snapshot_pattern(f, r, id, r->ivy_patterns.data[i]);
+                const char *pattern = finder_snapshot_pattern(f, r, id, r->ivy_patterns.data[i]);
                 const char *location = pattern_fill(f->names, pattern, id, &description, r->m2);
                 if (finder_get_text(f, location, &text) < 0)
                         continue;
                 k->searched = k->downloaded = true;
-                int e = read_description(f, k, id, location, &text, &error);
+                int e = finder_read_description(f, k, id, location, &text, &error);
                 if (e == 0) {
-                        finder_remember(f, k, id, &text);
+                        finder_add_known(f, k, id, &text);
                         return 0;
                 }
                 if (strncmp(error_message(&error), "inconsistent", 12) == 0)
@@ -421,20 +427,20 @@ static int find_here(struct finder *f, struct repository *r, struct known_pom *k
                 k->module = m;
                 k->searched = true;
                 k->downloaded = false;
-                finder_remember(f, k, id, NULL);
+                finder_add_known(f, k, id, NULL);
                 return 0;
         }
         return -ENOENT;
 }
 
-static int find_in(struct finder *f, struct repository *r, struct known_pom *k, struct revision_name *id,
-                   const char **why)
+static int finder_find_in(struct finder *f, struct repository *r, struct known_pom *k, struct revision_name *id,
+                          const char **why)
 {
         if (!r->is_chain)
-                return find_here(f, r, k, id, why);
+                return finder_find_here(f, r, k, id, why);
         struct known_pom fallback = {.module = NULL};
         for (struct repository *m = r->members; m; m = m->next_member) {
-                if (find_in(f, m, k, id, why) < 0)
+                if (finder_find_in(f, m, k, id, why) < 0)
                         continue;
                 if (!k->module->is_default || r->return_first)
                         return 0;
@@ -451,15 +457,15 @@ static int find_in(struct finder *f, struct repository *r, struct known_pom *k, 
         return 0;
 }
 
-/* What Ivy says it tried. */
-static void warn_tried(struct finder *f, const struct repository *r, const struct revision_name *id)
+/* The list of tried locations, as Ivy prints it. */
+static void finder_warn_tried(struct finder *f, const struct repository *r, const struct revision_name *id)
 {
         if (r->is_chain) {
                 for (const struct repository *m = r->members; m; m = m->next_member)
-                        warn_tried(f, m, id);
+                        finder_warn_tried(f, m, id);
                 return;
         }
-        const struct artifact description = description_of(r, id);
+        const struct artifact description = finder_description_of(r, id);
         const struct artifact jar = {.name = id->module->name, .type = "jar", .ext = "jar"};
         finder_warn(f, names_printf(f->names, "==== %s: tried", r->name));
         for (size_t i = 0; i < r->ivy_patterns.len; i++)
@@ -473,8 +479,8 @@ static void warn_tried(struct finder *f, const struct repository *r, const struc
                                             pattern_fill(f->names, r->artifact_patterns.data[i], id, &jar, r->m2)));
 }
 
-/* The description of a revision that is not dynamic; looked for once. */
-static struct known_pom *finder_know(struct finder *f, struct revision_name *id)
+/* The description of a revision that is not dynamic. Searches once. */
+static struct known_pom *finder_get_known(struct finder *f, struct revision_name *id)
 {
         struct known_pom *k = NULL;
         size_t reading = 0;
@@ -489,15 +495,15 @@ static struct known_pom *finder_know(struct finder *f, struct revision_name *id)
         k->id = id;
         vec_push(&f->poms, k);
         const char *why = NULL;
-        if (reading > MAX_PARENTS || !is_safe(id)) {
+        if (reading > MAX_PARENTS || !finder_is_safe(id)) {
                 k->failed = -EINVAL;
                 k->message = mem_printf(reading > MAX_PARENTS ? "%s: parents are nested too deeply"
-                                                              : "%s cannot be the name of a file",
+                                                              : "%s is not a valid file name",
                                         id->text);
                 return k;
         }
         k->reading = true;
-        if (!find_in_cache(f, k, id) && find_in(f, f->settings->top, k, id, &why) < 0) {
+        if (!finder_find_in_cache(f, k, id) && finder_find_in(f, f->settings->top, k, id, &why) < 0) {
                 k->failed = -ENOENT;
                 k->message = mem_strdup(why ? why : "not found");
         }
@@ -505,39 +511,39 @@ static struct known_pom *finder_know(struct finder *f, struct revision_name *id)
         return k;
 }
 
-static int other_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
+static int finder_other_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
 {
-        struct known_pom *k = finder_know(context, id);
+        struct known_pom *k = finder_get_known(context, id);
         if (k->reading)
-                return error_set(error, -ELOOP, "%s: POMs refer to each other in a circle", id->text);
+                return error_set(error, -ELOOP, "%s: POMs refer to each other in a cycle", id->text);
         if (k->failed)
                 return error_set(error, k->failed, "%s", k->message);
         if (!k->ready)
-                return error_set(error, -EINVAL, "%s has no POM", id->text);
+                return error_set(error, -EINVAL, "%s: a POM is missing", id->text);
         *pom = &k->pom;
         return 0;
 }
 
-/* The latest revision in @r (or its members) that the range allows, if it is later than *best. */
-static void find_latest(struct finder *f, const struct repository *r, const struct revision_name *asked,
-                        struct revision_name **best)
+/* Finds the latest revision in @r (or its members) that the range allows and that is later than *best. */
+static void finder_find_latest(struct finder *f, const struct repository *r, const struct revision_name *asked,
+                               struct revision_name **best)
 {
         for (const struct repository *m = r->is_chain ? r->members : NULL; m; m = m->next_member)
-                find_latest(f, m, asked, best);
+                finder_find_latest(f, m, asked, best);
         bool described = r->ivy_patterns.len > 0;
         const struct texts *patterns = described ? &r->ivy_patterns : &r->artifact_patterns;
         for (size_t p = 0; !r->is_chain && p < patterns->len; p++) {
                 struct texts found = {0};
-                list_revisions(f, r, asked, patterns->data[p], &found);
+                finder_list_revisions(f, r, asked, patterns->data[p], &found);
                 if (found.len > 1)
-                        qsort(found.data, found.len, sizeof(*found.data), compare_revisions);
+                        qsort(found.data, found.len, sizeof(*found.data), finder_compare_revisions);
                 for (size_t i = 0; i < found.len; i++) {
-                        if (!is_file_name(found.data[i]) || !revision_accepts(asked->revision, found.data[i]))
+                        if (!finder_is_file_name(found.data[i]) || !revision_accepts(asked->revision, found.data[i]))
                                 continue;
                         if (*best && revision_compare(found.data[i], (*best)->revision) <= 0)
                                 break;
                         struct revision_name *id = names_revision(f->names, asked->module, found.data[i]);
-                        struct known_pom *k = finder_know(f, id);
+                        struct known_pom *k = finder_get_known(f, id);
                         if (k->failed ||
                             (revision_needs_status(asked->revision) &&
                              (k->module->is_default || !revision_accepts_status(asked->revision, k->module->status))))
@@ -556,17 +562,17 @@ static int finder_find(void *context, const struct dependency *d, struct found *
         if (!f->settings->top)
                 return error_set(error, -ENOENT, "no resolver found for %s: check your configuration",
                                  id->module->text);
-        if (!is_file_name(id->module->organisation) || !is_file_name(id->module->name))
-                return error_set(error, -EINVAL, "%s cannot be the name of a file", id->module->text);
+        if (!finder_is_file_name(id->module->organisation) || !finder_is_file_name(id->module->name))
+                return error_set(error, -EINVAL, "%s is not a valid file name", id->module->text);
         if (revision_is_dynamic(id->revision)) {
                 id = NULL;
-                find_latest(f, f->settings->top, d->id, &id);
+                finder_find_latest(f, f->settings->top, d->id, &id);
         }
-        struct known_pom *k = id ? finder_know(f, id) : NULL;
+        struct known_pom *k = id ? finder_get_known(f, id) : NULL;
         if (!k || k->failed) {
                 finder_warn(f, names_printf(f->names, "\tmodule not found: %s", d->id->text));
                 if (!k || k->failed == -ENOENT)
-                        warn_tried(f, f->settings->top, d->id);
+                        finder_warn_tried(f, f->settings->top, d->id);
                 return error_set(error, -ENOENT, "%s", k ? k->message : "not found");
         }
         *found = (struct found){k->module, k->repository, k->searched, k->downloaded};
@@ -576,7 +582,7 @@ static int finder_find(void *context, const struct dependency *d, struct found *
 
 /* --- jars --------------------------------------------------------------------------------------------------- */
 
-/* The repository of a node, or the members of it if that is a chain, in their order. */
+/* The repository of a node, or the members of a chain in their order. */
 static const char *finder_locate(struct finder *f, const struct repository *r, const struct revision_name *id,
                                  const struct artifact *a)
 {
@@ -597,7 +603,7 @@ static const char *finder_locate(struct finder *f, const struct repository *r, c
 
 const char *finder_jar_path(struct finder *f, const struct revision_name *id, const struct artifact *a)
 {
-        if (!is_safe(id) || !is_safe_artifact(a))
+        if (!finder_is_safe(id) || !finder_is_safe_artifact(a))
                 return NULL;
         return names_printf(f->names, "%s/%s", f->settings->cache_dir, pattern_fill(f->names, JAR, id, a, false));
 }
@@ -617,7 +623,7 @@ struct module_source finder_source(struct finder *f)
 
 void finder_forget(struct finder *f, const struct revision_name *id)
 {
-        unlink(cache_path(f, id, WRITTEN));
-        unlink(cache_path(f, id, ORIGINAL));
-        unlink(cache_path(f, id, DATA));
+        unlink(finder_cache_path(f, id, WRITTEN));
+        unlink(finder_cache_path(f, id, ORIGINAL));
+        unlink(finder_cache_path(f, id, DATA));
 }

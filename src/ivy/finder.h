@@ -1,10 +1,10 @@
 /*
- * Modules and their jars: from the cache, else from the repositories in their order.
+ * Finds modules and their jars: in the cache, else in the repositories in their order.
  *
- * The cache is laid out as Ivy's, and what Ivy left there is used: ORGANISATION/MODULE/ivy-REVISION.xml.original is
- * what a repository had (a POM or an ivy.xml), ivydata-REVISION.properties says which, TYPEs/ARTIFACT-REVISION.EXT are
- * the jars. Of a module that nothing describes ivy-REVISION.xml says so. What is in the cache is not asked for again,
- * snapshots included, as in Spark.
+ * The cache has Ivy's layout and accepts Ivy's files: ORGANISATION/MODULE/ivy-REVISION.xml.original is the repository's
+ * description (a POM or an ivy.xml), ivydata-REVISION.properties says which, and TYPEs/ARTIFACT-REVISION.EXT are the
+ * jars. For a module without a description, ivy-REVISION.xml says so. As in Spark, cached files are not requested
+ * again, not even snapshots.
  */
 #pragma once
 
@@ -20,24 +20,24 @@ struct finder {
         void (*say)(void *context, const char *line);
         void *context;
         VEC(struct known_pom *) poms;
-        VEC(const char *) warnings; /* told at the end */
+        VEC(const char *) warnings; /* printed at the end */
 };
 
-/* All is borrowed; @silent, NULL or not, is what is known of hosts, and becomes more. */
+/* Everything is borrowed. @silent, NULL or not, holds the unreachable hosts and grows. */
 void finder_init(struct finder *f, struct names *n, const struct settings *s, struct silent_hosts *silent,
                  void (*say)(void *context, const char *line), void *context);
 void finder_deinit(struct finder *f);
 
-/* As struct module_source has them; the context is the finder. */
+/* The functions of struct module_source. Their context is the finder. */
 struct module_source finder_source(struct finder *f);
 
-/* A jar to bring: where it will be in the cache, and how that went. */
+/* A jar to download: its place in the cache, and the result. */
 struct download {
         const struct node *node;
         const struct artifact *artifact;
         const char *path;     /* in the cache */
-        const char *location; /* where it came from; NULL: it was there */
-        int status;           /* 0, -ENOENT: no repository has it, others: see message */
+        const char *location; /* its origin; NULL: it was cached */
+        int status;           /* 0; -ENOENT: no repository has it; others: see message */
         char *message;        /* owned */
         size_t size;
         long ms;
@@ -49,29 +49,31 @@ struct downloads {
 };
 void downloads_deinit(struct downloads *d);
 
-/* Bring all that are not in the cache, two at a time. Each tells about itself; nothing is returned but in the list. */
+/*
+ * Downloads all jars that are not cached, two at a time. Each logs its own result, which is returned only in the list.
+ */
 void finder_download(struct finder *f, struct downloads *d);
 
-/* Where the cache has an artifact; NULL for one whose name cannot be that of a file. In the arena. */
+/* The cache path of an artifact, or NULL if its name is not a valid file name. In the arena. */
 const char *finder_jar_path(struct finder *f, const struct revision_name *id, const struct artifact *a);
-/* Where a repository would have it, by its @pattern'th pattern. */
+/* The location in a repository, by its @pattern'th pattern. */
 const char *finder_location(struct finder *f, const struct repository *r, const struct revision_name *id,
                             const struct artifact *a, size_t pattern);
 
-/* "a#b;1.0!c.jar(bundle)", as Ivy writes an artifact. In the arena. */
+/* "a#b;1.0!c.jar(bundle)": Ivy's form of an artifact. In the arena. */
 const char *artifact_text(struct names *n, const struct revision_name *id, const struct artifact *a);
 
-/* Forget what the cache has of a module, when a jar of it turned out to be broken. */
+/* Removes a module from the cache, because one of its jars is broken. */
 void finder_forget(struct finder *f, const struct revision_name *id);
 
 /*
- * Ivy's pattern: [organisation] [organization] [orgPath] [module] [revision] [artifact] [type] [ext] [classifier], and
- * (parts) that stay away if what is in them is empty. In the arena.
+ * Expands Ivy's pattern: [organisation] [organization] [orgPath] [module] [revision] [artifact] [type] [ext]
+ * [classifier], and (parts), which are omitted if a value in them is empty. In the arena.
  */
 const char *pattern_fill(struct names *n, const char *pattern, const struct revision_name *id, const struct artifact *a,
                          bool m2);
 
-/* Revisions in a maven-metadata.xml, appended; -EINVAL for what is none. */
+/* Appends the revisions of a maven-metadata.xml. Returns -EINVAL if it is invalid. */
 int metadata_revisions(struct names *n, const char *data, size_t len, struct texts *revisions);
-/* "20240101.120000-7" of a snapshot's, or NULL. */
+/* "20240101.120000-7" of a snapshot's metadata, or NULL. */
 const char *metadata_snapshot(struct names *n, const char *data, size_t len);

@@ -49,7 +49,7 @@ bool nodes_equal(const struct nodes *a, const struct nodes *b)
         return true;
 }
 
-static void nodes_assign(struct nodes *to, const struct nodes *from)
+static void graph_nodes_assign(struct nodes *to, const struct nodes *from)
 {
         struct nodes copy = {0};
         nodes_add_all(&copy, from);
@@ -57,7 +57,7 @@ static void nodes_assign(struct nodes *to, const struct nodes *from)
         *to = copy;
 }
 
-static struct usage *new_usage(struct graph *g, struct node *node)
+static struct usage *graph_new_usage(struct graph *g, struct node *node)
 {
         struct usage *u = new0(struct usage);
         u->node = node;
@@ -70,12 +70,12 @@ struct node *graph_new_node(struct graph *g, struct revision_name *id)
         struct node *n = new0(struct node);
         n->graph = g;
         n->id = id;
-        n->usage = new_usage(g, n);
+        n->usage = graph_new_usage(g, n);
         vec_push(&g->all, n);
         return n;
 }
 
-static void free_usage(struct usage *u)
+static void graph_free_usage(struct usage *u)
 {
         for (size_t i = 0; i < u->required.len; i++)
                 vec_deinit(&u->required.data[i].confs);
@@ -85,7 +85,7 @@ static void free_usage(struct usage *u)
         free(u);
 }
 
-static void free_node(struct node *n)
+static void graph_free_node(struct node *n)
 {
         for (size_t i = 0; i < n->callers.len; i++)
                 vec_deinit(&n->callers.data[i].confs);
@@ -109,9 +109,9 @@ static void free_node(struct node *n)
 void graph_deinit(struct graph *g)
 {
         for (size_t i = 0; i < g->usages.len; i++)
-                free_usage(g->usages.data[i]);
+                graph_free_usage(g->usages.data[i]);
         for (size_t i = 0; i < g->all.len; i++)
-                free_node(g->all.data[i]);
+                graph_free_node(g->all.data[i]);
         for (size_t i = 0; i < g->registrations.len; i++) {
                 vec_deinit(&g->registrations.data[i]->visits);
                 free(g->registrations.data[i]);
@@ -123,7 +123,7 @@ void graph_deinit(struct graph *g)
         vec_deinit(&g->reported);
 }
 
-/* `registered` says under which id; the registration itself may be shared, and then has another id. */
+/* `registered` is the id under which the visits are registered. They may be shared, and then have another id. */
 struct registration *graph_registration(const struct graph *g, const struct revision_name *id)
 {
         for (size_t i = 0; i < g->registered.len; i++)
@@ -140,7 +140,7 @@ struct node *graph_find(const struct graph *g, const struct revision_name *id)
         return r ? r->node : NULL;
 }
 
-static struct registration *new_registration(struct graph *g, struct revision_name *id, struct node *node)
+static struct registration *graph_new_registration(struct graph *g, struct revision_name *id, struct node *node)
 {
         struct registration *r = new0(struct registration);
         r->id = id;
@@ -154,12 +154,12 @@ void graph_register(struct graph *g, struct revision_name *id, struct visit *vis
 {
         struct registration *r = graph_registration(g, id);
         if (!r)
-                r = new_registration(g, id, visit->node);
+                r = graph_new_registration(g, id, visit->node);
         r->node = visit->node;
         vec_push(&r->visits, visit);
 }
 
-/* From now on @id means @node, which keeps its own visits and takes over the others. */
+/* Maps @id to @node, which keeps its own visits and takes over the others. */
 void graph_replace(struct graph *g, struct revision_name *id, struct node *node)
 {
         struct registration *old = graph_registration(g, id), *kept = graph_registration(g, node->id);
@@ -238,7 +238,7 @@ struct choice *node_choice(struct node *n, const struct module_name *module)
         return &n->choices.data[n->choices.len - 1];
 }
 
-static struct nodes real_nodes(const struct nodes *of)
+static struct nodes graph_real_nodes(const struct nodes *of)
 {
         struct nodes real = {0};
         for (size_t i = 0; i < of->len; i++)
@@ -248,20 +248,20 @@ static struct nodes real_nodes(const struct nodes *of)
 
 struct nodes node_selected(struct node *n, const struct module_name *module)
 {
-        return real_nodes(&node_choice(n, module)->selected);
+        return graph_real_nodes(&node_choice(n, module)->selected);
 }
 
 void node_set_selected(struct node *n, const struct module_name *module, const struct nodes *selected)
 {
         struct choice *c = node_choice(n, module);
-        nodes_assign(&c->selected, selected);
+        graph_nodes_assign(&c->selected, selected);
         c->chosen = true;
 }
 
 void node_set_evicted(struct node *n, const struct module_name *module, const struct nodes *evicted)
 {
         struct choice *c = node_choice(n, module);
-        nodes_assign(&c->evicted, evicted);
+        graph_nodes_assign(&c->evicted, evicted);
         c->evicted_revisions.len = 0;
         for (size_t i = 0; i < evicted->len; i++) {
                 vec_push(&c->evicted_revisions, evicted->data[i]->id);
@@ -271,7 +271,7 @@ void node_set_evicted(struct node *n, const struct module_name *module, const st
 
 void node_set_pending(struct node *n, const struct module_name *module, const struct nodes *pending)
 {
-        nodes_assign(&node_choice(n, module)->pending, pending);
+        graph_nodes_assign(&node_choice(n, module)->pending, pending);
 }
 
 bool node_has_selected(struct node *n, const struct module_name *module, const struct revision_name *id)
@@ -283,8 +283,8 @@ bool node_has_selected(struct node *n, const struct module_name *module, const s
         return false;
 }
 
-/* If one of those that won turned out to be this very node, it is not evicted any more. */
-static void clean_evicted(struct node *n)
+/* If this very node is one of the winners, it is no longer evicted. */
+static void graph_clean_evicted(struct node *n)
 {
         if (!n->evicted || n->transitively)
                 return;
@@ -295,7 +295,7 @@ static void clean_evicted(struct node *n)
 
 bool node_is_evicted(struct node *n)
 {
-        clean_evicted(n);
+        graph_clean_evicted(n);
         if (n->is_root || !n->evicted)
                 return false;
         return n->transitively || !node_has_selected(n->graph->root, n->id->module, node_resolved_id(n));
@@ -306,7 +306,7 @@ bool node_is_completely_evicted(struct node *n)
         bool used = n->usage->used;
         for (size_t i = 0; i < n->merged.len; i++)
                 used |= n->merged.data[i]->used;
-        clean_evicted(n);
+        graph_clean_evicted(n);
         return !n->is_root && (!used || node_is_evicted(n));
 }
 
@@ -318,7 +318,7 @@ void node_mark_evicted(struct node *n, const struct nodes *by)
                 n->evicted_by.len = 0;
                 return;
         }
-        nodes_assign(&n->evicted_by, by);
+        graph_nodes_assign(&n->evicted_by, by);
         for (size_t i = 0; i < n->evicted_by.len; i++)
                 node_update_from(n->evicted_by.data[i], n, false);
 }
@@ -330,7 +330,7 @@ void node_fetch_confs(struct node *n, const struct texts *confs)
                         texts_add(&n->to_fetch, confs->data[i]);
 }
 
-static void merge_usage(struct usage *to, const struct usage *from)
+static void graph_merge_usage(struct usage *to, const struct usage *from)
 {
         if (to == from)
                 return;
@@ -362,12 +362,12 @@ static void merge_usage(struct usage *to, const struct usage *from)
 
 void usage_merge(struct usage *u, const struct node *from)
 {
-        merge_usage(u, from->usage);
+        graph_merge_usage(u, from->usage);
         for (size_t i = 0; i < from->merged.len; i++)
-                merge_usage(u, from->merged.data[i]);
+                graph_merge_usage(u, from->merged.data[i]);
 }
 
-static void take_callers(struct node *n, const struct node *other)
+static void graph_take_callers(struct node *n, const struct node *other)
 {
         for (size_t i = 0; i < other->callers.len; i++) {
                 const struct caller *c = &other->callers.data[i];
@@ -388,7 +388,7 @@ void node_update_from(struct node *n, const struct node *other, bool real)
 {
         if (n == other)
                 return;
-        take_callers(n, other);
+        graph_take_callers(n, other);
         if (real) {
                 usage_merge(n->usage, other);
         } else {
@@ -397,7 +397,7 @@ void node_update_from(struct node *n, const struct node *other, bool real)
                         if (n->merged.data[i]->node->id == other->id)
                                 merged = n->merged.data[i];
                 if (!merged) {
-                        merged = new_usage(n->graph, (struct node *)other);
+                        merged = graph_new_usage(n->graph, (struct node *)other);
                         vec_push(&n->merged, merged);
                 }
                 usage_merge(merged, other);
@@ -406,15 +406,15 @@ void node_update_from(struct node *n, const struct node *other, bool real)
         node_fetch_confs(n, &other->to_fetch);
 }
 
-/* "main(fallback)": the lengths of the main part; 0 if there is no fallback. */
-static size_t main_length(const char *conf)
+/* For "main(fallback)": the length of the main part, or 0 without a fallback. */
+static size_t graph_main_length(const char *conf)
 {
         size_t len = strlen(conf);
         const char *paren = len > 2 && conf[len - 1] == ')' ? strrchr(conf, '(') : NULL;
         return paren && paren > conf ? (size_t)(paren - conf) : 0;
 }
 
-static void public_confs(const struct node *n, const char *without, struct texts *out)
+static void graph_public_confs(const struct node *n, const char *without, struct texts *out)
 {
         for (const struct configuration *c = n->module->configurations; c; c = c->next) {
                 const char *at = without ? strstr(without, c->name) : NULL;
@@ -429,7 +429,7 @@ struct texts node_special_confs(const struct node *n, const struct texts *confs)
 {
         struct texts out = {0};
         if (confs->len == 1 && confs->data[0][0] == '*' && n->module)
-                public_confs(n, confs->data[0] + 1, &out);
+                graph_public_confs(n, confs->data[0] + 1, &out);
         else
                 for (size_t i = 0; i < confs->len; i++)
                         texts_add(&out, confs->data[i]);
@@ -439,7 +439,7 @@ struct texts node_special_confs(const struct node *n, const struct texts *confs)
 struct texts node_real_confs(const struct node *n, const char *conf)
 {
         struct texts out = {0};
-        size_t len = main_length(conf);
+        size_t len = graph_main_length(conf);
         if (!n->module) {
                 texts_add(&out, conf);
                 return out;
@@ -470,7 +470,7 @@ struct texts node_real_confs(const struct node *n, const char *conf)
 
 const struct configuration *node_configuration(const struct node *n, const char *conf)
 {
-        size_t len = main_length(conf);
+        size_t len = graph_main_length(conf);
         if (len == 0)
                 return module_configuration(n->module, conf);
         _cleanup_free_ char *name = mem_strndup(conf, len);
@@ -490,7 +490,7 @@ struct texts node_confs(const struct node *n)
         return out;
 }
 
-static void add_required(const struct usage *u, const struct node *in, const char *conf, struct texts *out)
+static void graph_add_required(const struct usage *u, const struct node *in, const char *conf, struct texts *out)
 {
         for (size_t i = 0; i < u->required.len; i++) {
                 const struct required *r = &u->required.data[i];
@@ -502,9 +502,9 @@ static void add_required(const struct usage *u, const struct node *in, const cha
 struct texts node_required(const struct node *n, const struct node *in, const char *conf)
 {
         struct texts out = {0};
-        add_required(n->usage, in, conf, &out);
+        graph_add_required(n->usage, in, conf, &out);
         for (size_t i = 0; i < n->merged.len; i++)
-                add_required(n->merged.data[i], in, conf, &out);
+                graph_add_required(n->merged.data[i], in, conf, &out);
         return out;
 }
 
@@ -518,16 +518,16 @@ void node_add_root_confs(struct node *n, struct usage *u, const struct texts *co
         }
 }
 
-static void add_caller_conf(struct caller *c, const char *conf)
+static void graph_add_caller_conf(struct caller *c, const char *conf)
 {
         if (!conf || !texts_add(&c->confs, conf))
                 return;
         const struct configuration *own = module_configuration(c->module, conf);
         for (size_t i = 0; own && i < own->extends.len; i++)
-                add_caller_conf(c, own->extends.data[i]);
+                graph_add_caller_conf(c, own->extends.data[i]);
 }
 
-static bool can_exclude(const struct node *n)
+static bool graph_can_exclude(const struct node *n)
 {
         for (size_t i = 0; i < n->callers.len; i++) {
                 const struct caller *c = &n->callers.data[i];
@@ -545,15 +545,16 @@ void node_add_caller(struct node *n, struct node *by, const char *requested_conf
                 if (n->callers.data[i].id == id)
                         caller = &n->callers.data[i];
         if (!caller) {
-                vec_push(&n->callers,
-                         (struct caller){
-                                 .id = id, .module = by->module, .dependency = d, .can_exclude = can_exclude(by)});
+                vec_push(&n->callers, (struct caller){.id = id,
+                                                      .module = by->module,
+                                                      .dependency = d,
+                                                      .can_exclude = graph_can_exclude(by)});
                 caller = &n->callers.data[n->callers.len - 1];
         }
-        add_caller_conf(caller, requested_conf);
+        graph_add_caller_conf(caller, requested_conf);
 }
 
-/* What is being looked at on the way up, so that circles end. */
+/* The nodes being visited on the way up, which ends cycles. */
 struct below {
         const struct below *next;
         struct node *node;
@@ -561,26 +562,26 @@ struct below {
 
 enum verdict { TAKEN, EXCLUDED, UNKNOWN };
 
-static enum verdict callers_exclude(struct node *n, const struct module_name *module, const char *artifact,
-                                    const struct below *below);
+static enum verdict graph_callers_exclude(struct node *n, const struct module_name *module, const char *artifact,
+                                          const struct below *below);
 
-static bool directly_excludes(const struct module *m, const char *const *confs, size_t n_confs,
-                              const struct dependency *d, const struct module_name *module, const char *artifact)
+static bool graph_directly_excludes(const struct module *m, const char *const *confs, size_t n_confs,
+                                    const struct dependency *d, const struct module_name *module, const char *artifact)
 {
         return (d && exclusions_match(d->exclusions, confs, n_confs, module, artifact)) ||
                (m && exclusions_match(m->exclusions, confs, n_confs, module, artifact));
 }
 
-static enum verdict caller_excludes(struct node *n, const struct caller *c, const struct module_name *module,
-                                    const char *artifact, const struct below *below)
+static enum verdict graph_caller_excludes(struct node *n, const struct caller *c, const struct module_name *module,
+                                          const char *artifact, const struct below *below)
 {
         static const char *const root_confs[] = {ROOT_CONF};
         for (const struct below *b = below; b; b = b->next)
-                if (directly_excludes(n->module, root_confs, 1, c->dependency, b->node->id->module, NULL))
+                if (graph_directly_excludes(n->module, root_confs, 1, c->dependency, b->node->id->module, NULL))
                         return EXCLUDED;
         if (!c->can_exclude && !c->module->exclusions && !c->dependency->exclusions)
                 return TAKEN;
-        if (directly_excludes(c->module, c->confs.data, c->confs.len, c->dependency, module, artifact))
+        if (graph_directly_excludes(c->module, c->confs.data, c->confs.len, c->dependency, module, artifact))
                 return EXCLUDED;
         struct node *above = graph_find(n->graph, c->module->id);
         if (!above)
@@ -588,11 +589,11 @@ static enum verdict caller_excludes(struct node *n, const struct caller *c, cons
         for (const struct below *b = below; b; b = b->next)
                 if (b->node->id == above->id)
                         return UNKNOWN;
-        return callers_exclude(above, module, artifact, below) == EXCLUDED ? EXCLUDED : TAKEN;
+        return graph_callers_exclude(above, module, artifact, below) == EXCLUDED ? EXCLUDED : TAKEN;
 }
 
-static enum verdict callers_exclude(struct node *n, const struct module_name *module, const char *artifact,
-                                    const struct below *below)
+static enum verdict graph_callers_exclude(struct node *n, const struct module_name *module, const char *artifact,
+                                          const struct below *below)
 {
         const struct below here = {below, n};
         bool any = false;
@@ -600,7 +601,7 @@ static enum verdict callers_exclude(struct node *n, const struct module_name *mo
                 const struct caller *c = &n->callers.data[i];
                 if (c->dependency->id != n->id)
                         continue;
-                enum verdict v = caller_excludes(n, c, module, artifact, &here);
+                enum verdict v = graph_caller_excludes(n, c, module, artifact, &here);
                 if (v == TAKEN)
                         return TAKEN;
                 any |= v == EXCLUDED;
@@ -610,5 +611,5 @@ static enum verdict callers_exclude(struct node *n, const struct module_name *mo
 
 bool node_callers_exclude(struct node *n, const struct module_name *module, const char *artifact)
 {
-        return callers_exclude(n, module, artifact, NULL) == EXCLUDED;
+        return graph_callers_exclude(n, module, artifact, NULL) == EXCLUDED;
 }

@@ -1,8 +1,8 @@
 /*
- * What Ivy knows of each revision while it resolves: who calls it, with what usage, and what won against what below it.
+ * Ivy's state of each revision during the resolution: its callers, its usage, and the conflicts below it.
  *
- * Spark resolves one configuration of the root, "default"; so what Ivy keeps for each root configuration is kept once.
- * Nodes are equal if their names are, as in Ivy: a node may exist twice until it is registered.
+ * Spark resolves one configuration of the root, "default", so the data that Ivy keeps for each root configuration
+ * exists once. As in Ivy, nodes with equal names are equal: a node may exist twice until it is registered.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct nodes {
         size_t len, cap;
 };
 
-/* Which configurations of a node are needed, by whom, and through which dependencies. */
+/* The required configurations of a node, with their callers and dependencies. */
 struct required {
         struct revision_name *in;
         const char *conf;
@@ -31,8 +31,8 @@ struct depender {
 };
 
 struct usage {
-        struct node *node; /* whose usage it was */
-        bool used;         /* in the root's configuration: then `confs` counts, even if empty */
+        struct node *node; /* the caller */
+        bool used;         /* in the root's configuration; `confs` then counts, even if empty */
         struct texts confs;
         VEC(struct required) required;
         VEC(struct depender) dependers;
@@ -46,10 +46,10 @@ struct caller {
         struct texts confs;
 };
 
-/* For one module needed somewhere below a node. */
+/* State of one module required somewhere below a node. */
 struct choice {
         const struct module_name *module;
-        bool chosen; /* `selected` is known, maybe empty */
+        bool chosen; /* `selected` is valid, and may be empty */
         struct nodes selected, pending, evicted;
         VEC(struct revision_name *) evicted_revisions;
 };
@@ -59,11 +59,11 @@ struct node {
         struct revision_name *id;
         struct module *module;         /* NULL until loaded */
         struct repository *repository; /* where it was found */
-        const char *problem;           /* why it cannot be used */
+        const char *problem;           /* why it is unusable */
         bool is_root, downloaded, searched, root_loaded;
         struct texts to_fetch, fetched;
         struct usage *usage;
-        VEC(struct usage *) merged; /* of evicted nodes that this one stands for */
+        VEC(struct usage *) merged; /* evicted nodes that this one replaces */
         VEC(struct {
                 struct revision_name *parent;
                 const struct dependency *dependency;
@@ -72,18 +72,18 @@ struct node {
         VEC(struct caller) callers;
 
         VEC(struct choice) choices;
-        bool evicted, transitively; /* transitively: everyone who needs it is evicted */
+        bool evicted, transitively; /* transitively: all its callers are evicted */
         struct nodes evicted_by;
 };
 
-/* A node as it is reached on one path from the root. */
+/* A node on one path from the root. */
 struct visit {
         struct node *node;
         struct visit *parent;
         const char *parent_conf, *requested_conf;
         struct usage *usage; /* NULL: the node's own */
         int depth;
-        signed char circular; /* -1: not known yet */
+        signed char circular; /* -1: unknown */
 };
 
 struct registration {
@@ -97,7 +97,7 @@ struct graph {
         bool only_named;
         struct node *root;
         struct visit *current;
-        VEC(struct registration *) registered; /* in order of first visit; several ids may share a node's visits */
+        VEC(struct registration *) registered; /* in order of the first visit; several ids may share a node's visits */
         VEC(struct {
                 struct revision_name *id;
                 struct node *node;
@@ -130,7 +130,7 @@ struct revision_name *node_resolved_id(const struct node *n);
 void node_set_dependency(struct node *n, struct revision_name *parent, const struct dependency *d);
 const struct dependency *node_dependency(const struct node *n, const struct node *parent);
 
-/* Of the sets that Ivy keeps at a node for modules below it. The sets returned are the caller's to deinit. */
+/* The sets that Ivy keeps at a node for modules below it. The caller must deinit the returned sets. */
 struct choice *node_choice(struct node *n, const struct module_name *module);
 struct nodes node_selected(struct node *n, const struct module_name *module);
 void node_set_selected(struct node *n, const struct module_name *module, const struct nodes *selected);
@@ -140,22 +140,22 @@ bool node_has_selected(struct node *n, const struct module_name *module, const s
 
 bool node_is_evicted(struct node *n);
 bool node_is_completely_evicted(struct node *n);
-/* @by NULL: transitively. Those who win take over who calls it and what of it is used. */
+/* Evicts @n. @by NULL: transitively. The winners take over its callers and usage. */
 void node_mark_evicted(struct node *n, const struct nodes *by);
 
 void node_fetch_confs(struct node *n, const struct texts *confs);
 void node_update_from(struct node *n, const struct node *other, bool real);
 void usage_merge(struct usage *u, const struct node *from);
 
-/* "compile(*)": what there is of it in the module, of those that are public. */
+/* Expands "compile(*)" to the public configurations that the module has. */
 struct texts node_real_confs(const struct node *n, const char *conf);
 struct texts node_special_confs(const struct node *n, const struct texts *confs);
 const struct configuration *node_configuration(const struct node *n, const char *conf);
-/* In which configurations it is needed at all; in those of @in's @conf. */
+/* All configurations in which the node is required, or those for @conf of @in. */
 struct texts node_confs(const struct node *n);
 struct texts node_required(const struct node *n, const struct node *in, const char *conf);
 void node_add_root_confs(struct node *n, struct usage *u, const struct texts *confs);
 
 void node_add_caller(struct node *n, struct node *caller, const char *requested_conf, const struct dependency *d);
-/* Whether everyone who needs @n leaves @module (or its @artifact) out. */
+/* Whether all callers of @n exclude @module (or its @artifact). */
 bool node_callers_exclude(struct node *n, const struct module_name *module, const char *artifact);

@@ -24,7 +24,7 @@ static const char *ivy_file_word(struct names *n, const char *from, size_t len)
         return arena_copy(&n->arena, from, len);
 }
 
-/* The words of a list by @separator, one after the other; NULL at the end. */
+/* The next word of a list with @separator, or NULL at the end. */
 static const char *ivy_file_next_word(struct names *n, const char **at, char separator)
 {
         if (!*at)
@@ -34,12 +34,12 @@ static const char *ivy_file_next_word(struct names *n, const char **at, char sep
         return ivy_file_word(n, start, end ? (size_t)(end - start) : strlen(start));
 }
 
-static bool is_false(const char *text)
+static bool ivy_file_is_false(const char *text)
 {
         return text && strcasecmp(text, "false") == 0;
 }
 
-static int read_info(struct reader *r, const struct xml_node *info)
+static int ivy_file_read_info(struct reader *r, const struct xml_node *info)
 {
         const char *organisation = info ? xml_attribute(info, "organisation") : NULL;
         const char *name = info ? xml_attribute(info, "module") : NULL;
@@ -57,8 +57,8 @@ static int read_info(struct reader *r, const struct xml_node *info)
 }
 
 /*
- * Configurations that extend nothing but what is finished are finished; if no more can be, the rest goes in circles.
- * The number of those that are not finished.
+ * Resolves `extends`: a configuration is done if it extends only done ones. If no progress is possible, the rest is
+ * cyclic. Returns the number of unresolved configurations.
  */
 static size_t ivy_file_unfinished(const struct module *m, const char **name)
 {
@@ -83,7 +83,7 @@ static size_t ivy_file_unfinished(const struct module *m, const char **name)
         return left;
 }
 
-static int check_configurations(struct reader *r)
+static int ivy_file_check_configurations(struct reader *r)
 {
         const char *name;
         for (const struct configuration *c = r->module->configurations; c; c = c->next)
@@ -96,7 +96,7 @@ static int check_configurations(struct reader *r)
         return 0;
 }
 
-static int read_configurations(struct reader *r, const struct xml_node *of)
+static int ivy_file_read_configurations(struct reader *r, const struct xml_node *of)
 {
         if (of) {
                 const char *mapping = xml_attribute(of, "defaultconfmapping");
@@ -111,7 +111,7 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
                 struct configuration *c = module_new(r->names, struct configuration);
                 c->name = name;
                 c->is_private = visibility && strcmp(visibility, "private") == 0;
-                c->not_transitive = is_false(xml_attribute(node, "transitive"));
+                c->not_transitive = ivy_file_is_false(xml_attribute(node, "transitive"));
                 size_t count = 1;
                 for (const char *p = extends; p && *p; p++)
                         count += *p == ',';
@@ -126,10 +126,10 @@ static int read_configurations(struct reader *r, const struct xml_node *of)
                 r->module->configurations = module_new(r->names, struct configuration);
                 r->module->configurations->name = "default";
         }
-        return check_configurations(r);
+        return ivy_file_check_configurations(r);
 }
 
-/* An <artifact> for each configuration in @confs; for "*" of a publication each that there is. */
+/* Adds an <artifact> to each configuration in @confs, or to every existing one for "*" of a publication. */
 static void ivy_file_add_artifact(struct reader *r, const struct xml_node *node, const char *name, const char *confs,
                                   bool published, struct artifact **list)
 {
@@ -158,7 +158,7 @@ static void ivy_file_add_artifact(struct reader *r, const struct xml_node *node,
         }
 }
 
-static void read_publications(struct reader *r, const struct xml_node *of)
+static void ivy_file_read_publications(struct reader *r, const struct xml_node *of)
 {
         const char *name = r->module->id->module->name, *otherwise = of ? xml_attribute(of, "defaultconf") : NULL;
         if (!of) {
@@ -181,8 +181,8 @@ static void read_publications(struct reader *r, const struct xml_node *of)
         }
 }
 
-/* "a,b->c,d;e": e alone means e->e, or what defaultconfmapping says of it. */
-static void add_mappings(struct reader *r, struct dependency *d, const char *text, const char *otherwise)
+/* Parses "a,b->c,d;e". A lone e means e->e, or its entry in defaultconfmapping. */
+static void ivy_file_add_mappings(struct reader *r, struct dependency *d, const char *text, const char *otherwise)
 {
         for (const char *one; (one = ivy_file_next_word(r->names, &text, ';'));) {
                 const char *arrow = strstr(one, "->");
@@ -195,7 +195,7 @@ static void add_mappings(struct reader *r, struct dependency *d, const char *tex
                                 to = strstr(otherwise, "->") + 2;
                         if (!to)
                                 to = f;
-                        /* Within the parentheses of a fallback commas do not divide. */
+                        /* Commas inside the parentheses of a fallback do not separate. */
                         if (strchr(to, '('))
                                 module_add_mapping(r->names, d, f, ivy_file_word(r->names, to, strlen(to)));
                         else
@@ -205,26 +205,26 @@ static void add_mappings(struct reader *r, struct dependency *d, const char *tex
         }
 }
 
-static const char *or_any(const char *text)
+static const char *ivy_file_or_any(const char *text)
 {
         return text ? text : "*";
 }
 
-static struct exclusion *read_exclusion(struct reader *r, const struct xml_node *node)
+static struct exclusion *ivy_file_read_exclusion(struct reader *r, const struct xml_node *node)
 {
         const char *matcher = xml_attribute(node, "matcher"), *name = xml_attribute(node, "name");
         struct exclusion *e = module_new(r->names, struct exclusion);
         if (!name)
                 name = xml_attribute(node, "artifact");
-        *e = (struct exclusion){.organisation = or_any(xml_attribute(node, "org")),
-                                .name = or_any(xml_attribute(node, "module")),
+        *e = (struct exclusion){.organisation = ivy_file_or_any(xml_attribute(node, "org")),
+                                .name = ivy_file_or_any(xml_attribute(node, "module")),
                                 .glob = matcher && strcmp(matcher, "glob") == 0,
                                 .artifact = name && strcmp(name, "*") != 0 ? name : NULL,
-                                .conf = or_any(xml_attribute(node, "conf"))};
+                                .conf = ivy_file_or_any(xml_attribute(node, "conf"))};
         return e;
 }
 
-static int read_dependency(struct reader *r, const struct xml_node *node)
+static int ivy_file_read_dependency(struct reader *r, const struct xml_node *node)
 {
         const char *organisation = xml_attribute(node, "org"), *name = xml_attribute(node, "name");
         const char *revision = xml_attribute(node, "rev"), *confs = xml_attribute(node, "conf");
@@ -236,18 +236,18 @@ static int read_dependency(struct reader *r, const struct xml_node *node)
         struct dependency *d = module_new(r->names, struct dependency);
         *d = (struct dependency){.of = r->module,
                                  .force = force && strcasecmp(force, "true") == 0,
-                                 .not_transitive = is_false(xml_attribute(node, "transitive"))};
+                                 .not_transitive = ivy_file_is_false(xml_attribute(node, "transitive"))};
         d->id = names_revision(r->names, names_module(r->names, organisation, name), revision);
         if (!confs)
                 confs = r->default_conf ? r->default_conf : r->default_mapping ? r->default_mapping : "*->*";
-        add_mappings(r, d, confs, r->default_mapping);
+        ivy_file_add_mappings(r, d, confs, r->default_mapping);
         xml_each(child, node)
         {
                 const char *of = xml_attribute(child, "conf");
                 if (strcmp(child->name, "artifact") == 0)
-                        ivy_file_add_artifact(r, child, name, or_any(of), false, &d->artifacts);
+                        ivy_file_add_artifact(r, child, name, ivy_file_or_any(of), false, &d->artifacts);
                 else if (strcmp(child->name, "exclude") == 0)
-                        list_append(&d->exclusions, read_exclusion(r, child));
+                        list_append(&d->exclusions, ivy_file_read_exclusion(r, child));
                 else if (strcmp(child->name, "conf") != 0)
                         return error_set(r->error, -ENOTSUP, "<%s> in a dependency is not supported", child->name);
         }
@@ -255,7 +255,7 @@ static int read_dependency(struct reader *r, const struct xml_node *node)
         return 0;
 }
 
-static int read_dependencies(struct reader *r, const struct xml_node *of)
+static int ivy_file_read_dependencies(struct reader *r, const struct xml_node *of)
 {
         if (of && xml_attribute(of, "defaultconfmapping"))
                 r->default_mapping = xml_attribute(of, "defaultconfmapping");
@@ -264,9 +264,9 @@ static int read_dependencies(struct reader *r, const struct xml_node *of)
         {
                 int e = 0;
                 if (strcmp(node->name, "dependency") == 0) {
-                        e = read_dependency(r, node);
+                        e = ivy_file_read_dependency(r, node);
                 } else if (strcmp(node->name, "exclude") == 0) {
-                        list_append(&r->module->exclusions, read_exclusion(r, node));
+                        list_append(&r->module->exclusions, ivy_file_read_exclusion(r, node));
                 } else if (strcmp(node->name, "override") == 0 && xml_attribute(node, "org") &&
                            xml_attribute(node, "module") && xml_attribute(node, "rev")) {
                         struct override *o = module_new(r->names, struct override);
@@ -294,13 +294,13 @@ int ivy_file_read(struct names *n, const char *data, size_t len, struct module *
                 return error_set(error, -EINVAL, "its root element is <%s>, not <ivy-module>", root->name);
         if (xml_child(root, "conflicts"))
                 return error_set(error, -ENOTSUP, "<conflicts> is not supported");
-        e = read_info(&r, xml_child(root, "info"));
+        e = ivy_file_read_info(&r, xml_child(root, "info"));
         if (e == 0)
-                e = read_configurations(&r, xml_child(root, "configurations"));
+                e = ivy_file_read_configurations(&r, xml_child(root, "configurations"));
         if (e < 0)
                 return e;
-        read_publications(&r, xml_child(root, "publications"));
-        e = read_dependencies(&r, xml_child(root, "dependencies"));
+        ivy_file_read_publications(&r, xml_child(root, "publications"));
+        e = ivy_file_read_dependencies(&r, xml_child(root, "dependencies"));
         if (e == 0)
                 *module = r.module;
         return e;

@@ -1,8 +1,8 @@
 /*
- * ivy.xml, as local Ivy repositories have it.
+ * Reads ivy.xml, the description in local Ivy repositories.
  *
- * Configurations, publications, dependencies with their mappings, exclusions and artifacts, and overrides are
- * understood; conflict managers and what Ivy computes (extends, include) are refused.
+ * Supports configurations, publications, dependencies with mappings, exclusions and artifacts, and overrides. Rejects
+ * conflict managers and Ivy's computed parts (extends, include).
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 
 struct fst_error;
 
-/* -EINVAL or -ENOTSUP with @error. */
+/* Returns -EINVAL or -ENOTSUP with @error. */
 int ivy_file_read(struct names *n, const char *data, size_t len, struct module **module, struct fst_error *error);

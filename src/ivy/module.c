@@ -29,7 +29,7 @@ void *module_alloc(struct names *n, size_t size)
         return p;
 }
 
-static struct configuration *add_configuration(struct names *n, struct module *m, const char *name)
+static struct configuration *module_add_configuration(struct names *n, struct module *m, const char *name)
 {
         struct configuration *c = module_new(n, struct configuration);
         c->name = name;
@@ -37,8 +37,8 @@ static struct configuration *add_configuration(struct names *n, struct module *m
         return c;
 }
 
-/* A small list in the arena, of which nothing needs to be released. */
-static struct texts arena_texts(struct names *n, const char *a, const char *b)
+/* A small list in the arena, which needs no release. */
+static struct texts module_arena_texts(struct names *n, const char *a, const char *b)
 {
         const char **data = module_alloc(n, 2 * sizeof(*data));
         data[0] = a;
@@ -50,11 +50,11 @@ void module_add_maven_configurations(struct names *n, struct module *m)
 {
         static const char *const plain[] = {"master",  "compile", "provided", "system",
                                             "sources", "javadoc", "optional"};
-        add_configuration(n, m, "default")->extends = arena_texts(n, "runtime", "master");
+        module_add_configuration(n, m, "default")->extends = module_arena_texts(n, "runtime", "master");
         for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-                add_configuration(n, m, plain[i]);
-        add_configuration(n, m, "runtime")->extends = arena_texts(n, "compile", NULL);
-        add_configuration(n, m, "test")->extends = arena_texts(n, "runtime", NULL);
+                module_add_configuration(n, m, plain[i]);
+        module_add_configuration(n, m, "runtime")->extends = module_arena_texts(n, "compile", NULL);
+        module_add_configuration(n, m, "test")->extends = module_arena_texts(n, "runtime", NULL);
 }
 
 struct module *module_default(struct names *n, struct revision_name *id)
@@ -63,7 +63,7 @@ struct module *module_default(struct names *n, struct revision_name *id)
         m->id = id;
         m->status = "release";
         m->is_default = true;
-        add_configuration(n, m, "default");
+        module_add_configuration(n, m, "default");
         struct artifact *a = module_new(n, struct artifact);
         *a = (struct artifact){.name = id->module->name, .type = "jar", .ext = "jar", .conf = "default"};
         m->artifacts = a;
@@ -88,8 +88,8 @@ void module_add_mapping(struct names *n, struct dependency *d, const char *from,
         list_append(&d->mappings, m);
 }
 
-/* "@" is the configuration itself, "#" the one that was asked for; what follows them, "(default)", stays. */
-static const char *replace_self(struct names *n, const char *to, const char *conf, const char *requested)
+/* "@" is the configuration itself, "#" the requested one. A following "(default)" stays. */
+static const char *module_replace_self(struct names *n, const char *to, const char *conf, const char *requested)
 {
         if (to[0] == '@' && (to[1] == '\0' || to[1] == '(' || to[1] == '+'))
                 return names_printf(n, "%s%s", conf, to + 1);
@@ -106,10 +106,10 @@ void dependency_configurations(struct names *n, const struct dependency *d, cons
                 own |= strcmp(m->from, conf) == 0;
         for (const struct mapping *m = d->mappings; m; m = m->next)
                 if (strcmp(m->from, conf) == 0 || strcmp(m->from, "*") == 0 || (!own && strcmp(m->from, "%") == 0))
-                        texts_add(out, replace_self(n, m->to, conf, requested));
+                        texts_add(out, module_replace_self(n, m->to, conf, requested));
 }
 
-static bool name_matches(const struct exclusion *rule, const char *pattern, const char *text)
+static bool module_name_matches(const struct exclusion *rule, const char *pattern, const char *text)
 {
         return strcmp(pattern, "*") == 0 || (rule->glob ? names_glob(pattern, text) : strcmp(pattern, text) == 0);
 }
@@ -121,9 +121,9 @@ bool exclusions_match(const struct exclusion *rules, const char *const *confs, s
                 bool applies = strcmp(e->conf, "*") == 0;
                 for (size_t i = 0; i < n_confs && !applies; i++)
                         applies = strcmp(e->conf, confs[i]) == 0;
-                if (applies && name_matches(e, e->organisation, module->organisation) &&
-                    name_matches(e, e->name, module->name) &&
-                    (!e->artifact || (artifact && name_matches(e, e->artifact, artifact))))
+                if (applies && module_name_matches(e, e->organisation, module->organisation) &&
+                    module_name_matches(e, e->name, module->name) &&
+                    (!e->artifact || (artifact && module_name_matches(e, e->artifact, artifact))))
                         return true;
         }
         return false;

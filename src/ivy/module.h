@@ -1,6 +1,6 @@
 /*
- * A module as Ivy describes it: configurations, what it publishes in each of them, and what it needs. POMs, ivy.xml
- * and modules without either all become this.
+ * A module in Ivy's terms: its configurations, the artifacts of each, and its dependencies. POMs, ivy.xml files and
+ * modules without either are converted to this form.
  */
 #pragma once
 
@@ -12,7 +12,8 @@ struct texts {
 };
 
 bool texts_contain(const struct texts *t, const char *text);
-bool texts_add(struct texts *t, const char *text); /* if it is not there; whether it was added. Borrowed. */
+bool texts_add(struct texts *t,
+               const char *text); /* Adds @text if it is new. Returns whether it was added. Borrowed. */
 
 struct configuration {
         const char *name;
@@ -24,10 +25,10 @@ struct configuration {
 struct artifact {
         const char *name, *type, *ext;
         const char *classifier; /* NULL: none */
-        const char *url;        /* where it is, if not where the repository has it */
-        const char *conf;       /* of the module that publishes it, or of the one that asks for it */
+        const char *url;        /* its location, if not the repository's default */
+        const char *conf;       /* of the module that publishes or requests it */
         bool if_exists;         /* of a POM with packaging "pom": only if the repository has such a jar */
-        bool merged;            /* asked for by a revision that lost; it may be missing */
+        bool merged;            /* requested by an evicted revision; it may be missing */
         struct artifact *next;
 };
 
@@ -40,44 +41,44 @@ struct exclusion {
         struct exclusion *next;
 };
 
-/* "compile->runtime": in @from of the one who asks, @to of the one that is needed is needed. */
+/* "compile->runtime": the caller's configuration @from needs @to of the dependency. */
 struct mapping {
         const char *from, *to;
         struct mapping *next;
 };
 
 struct dependency {
-        struct module *of; /* who needs it */
+        struct module *of; /* the caller */
         struct revision_name *id;
-        bool force; /* a module's own choice stands against those of what it needs */
+        bool force; /* the module's own choice wins over those of its dependencies */
         bool not_transitive;
         struct mapping *mappings;
         struct artifact *artifacts;
         struct exclusion *exclusions;
-        const void *source;        /* what the POM says, for those who inherit it */
-        struct dependency *clones; /* with other revisions, made while resolving; by their `next` */
+        const void *source;        /* as written in the POM, for POMs that inherit it */
+        struct dependency *clones; /* with other revisions, made while resolving; linked by `next` */
         struct dependency *next;
 };
 
-/* A version for a module, wherever below it is needed. */
+/* Sets the version of a module wherever it is required below. */
 struct override {
         struct module_name *module;
-        const char *revision; /* NULL: as it is */
+        const char *revision; /* NULL: unchanged */
         struct override *next;
 };
 
 struct module {
         struct revision_name *id;
         const char *status; /* "release", "integration" */
-        bool is_default;    /* nothing describes it: there is only a jar */
+        bool is_default;    /* without a description; only a jar exists */
         struct configuration *configurations;
-        struct artifact *artifacts; /* one entry for each configuration it is in */
+        struct artifact *artifacts; /* one entry per configuration */
         struct dependency *dependencies;
         struct exclusion *exclusions;
         struct override *overrides;
 };
 
-/* For things that are appended in order. */
+/* Appends to a list. */
 #define list_append(head, item)                                                                                        \
         do {                                                                                                           \
                 __auto_type end_ = (head);                                                                             \
@@ -95,14 +96,14 @@ struct module *module_default(struct names *n, struct revision_name *id);
 
 const struct configuration *module_configuration(const struct module *m, const char *name);
 
-/* Of Ivy's view of a POM: "default", "compile", "runtime", "master", …: all public. */
+/* The configurations of Ivy's view of a POM: "default", "compile", "runtime", "master", …, all public. */
 void module_add_maven_configurations(struct names *n, struct module *m);
 void module_add_mapping(struct names *n, struct dependency *d, const char *from, const char *to);
 
-/* What of the dependency is needed in @conf of its module. Appended. Ivy's "*", "@", "#" and "%" are understood. */
+/* Appends the dependency's configurations that @conf of its caller needs. Expands Ivy's "*", "@", "#" and "%". */
 void dependency_configurations(struct names *n, const struct dependency *d, const char *conf, const char *requested,
                                struct texts *out);
 
-/* Whether one of the rules for @confs matches the module (and the artifact, where one is given and the rule has it). */
+/* Whether a rule for @confs matches the module (and the artifact, if one is given and the rule has one). */
 bool exclusions_match(const struct exclusion *rules, const char *const *confs, size_t n_confs,
                       const struct module_name *module, const char *artifact);

@@ -35,7 +35,7 @@ const char *names_printf(struct names *n, const char *format, ...)
         return text;
 }
 
-/* Both kinds of entry: the text is found through `text_of`. Modules have no ';' in their text, revisions have. */
+/* Both kinds of entry: the text is found through `text_of`. A module's text has no ';', a revision's has one. */
 struct entry {
         const char *text;
         void *name;
@@ -49,7 +49,7 @@ static size_t names_hash(const char *text)
         return h;
 }
 
-static void **find_slot(struct names *n, const char *text)
+static void **names_find_slot(struct names *n, const char *text)
 {
         size_t at = names_hash(text) & (n->n_slots - 1);
         while (n->slots[at] && strcmp(((struct entry *)n->slots[at])->text, text) != 0)
@@ -57,7 +57,7 @@ static void **find_slot(struct names *n, const char *text)
         return &n->slots[at];
 }
 
-static void **slot_for(struct names *n, const char *text)
+static void **names_slot_for(struct names *n, const char *text)
 {
         if (2 * (n->count + 1) > n->n_slots) {
                 void **old = n->slots;
@@ -66,10 +66,10 @@ static void **slot_for(struct names *n, const char *text)
                 n->slots = new_array(void *, n->n_slots);
                 for (size_t i = 0; i < n_old; i++)
                         if (old[i])
-                                *find_slot(n, ((struct entry *)old[i])->text) = old[i];
+                                *names_find_slot(n, ((struct entry *)old[i])->text) = old[i];
                 free(old);
         }
-        return find_slot(n, text);
+        return names_find_slot(n, text);
 }
 
 static void *names_keep(struct names *n, void **slot, const char *text, void *name)
@@ -84,7 +84,7 @@ static void *names_keep(struct names *n, void **slot, const char *text, void *na
 struct module_name *names_module(struct names *n, const char *organisation, const char *name)
 {
         _cleanup_free_ char *text = mem_printf("%s#%s", organisation, name);
-        void **slot = slot_for(n, text);
+        void **slot = names_slot_for(n, text);
         if (*slot)
                 return ((struct entry *)*slot)->name;
         struct module_name *m = arena_alloc(&n->arena, sizeof(*m));
@@ -99,9 +99,9 @@ struct revision_name *names_revision(struct names *n, struct module_name *module
         if (len >= 2 && revision[0] == '[' && revision[len - 1] == ']' && !strchr(revision, ','))
                 revision = inner = mem_strndup(revision + 1, len - 2);
         _cleanup_free_ char *text = mem_printf("%s;%s", module->text, revision);
-        /* The key tells it from a module whose name has a ';'. */
+        /* The key differs from that of a module whose name has a ';'. */
         _cleanup_free_ char *key = mem_printf(";%s", text);
-        void **slot = slot_for(n, key);
+        void **slot = names_slot_for(n, key);
         if (*slot)
                 return ((struct entry *)*slot)->name;
         struct revision_name *r = arena_alloc(&n->arena, sizeof(*r));
@@ -124,8 +124,8 @@ static bool names_blank(const char *text)
         return text[strspn(text, " \t\r\n\f\v")] == '\0';
 }
 
-/* Java's split at ':': empty parts at the end do not count. The parts are of @text, which is cut. */
-static size_t split_colons(char *text, char *parts[4])
+/* Splits at ':' as Java does: drops empty parts at the end. The parts point into @text, which is modified. */
+static size_t names_split_colons(char *text, char *parts[4])
 {
         size_t len = strlen(text), n = 0;
         while (len > 0 && text[len - 1] == ':')
@@ -139,7 +139,7 @@ static size_t split_colons(char *text, char *parts[4])
         return n;
 }
 
-static int parse_one(const char *text, struct coordinates *c, struct fst_error *error)
+static int names_parse_one(const char *text, struct coordinates *c, struct fst_error *error)
 {
         static const char *const fields[] = {"groupId", "artifactId", "version"};
         _cleanup_free_ char *copy = mem_strdup(text);
@@ -147,7 +147,7 @@ static int parse_one(const char *text, struct coordinates *c, struct fst_error *
         for (char *p = copy; *p; p++)
                 if (*p == '/')
                         *p = ':';
-        if (split_colons(copy, parts) != 3)
+        if (names_split_colons(copy, parts) != 3)
                 return error_set(error, -EINVAL,
                                  "requirement failed: Provided Maven Coordinates must be in the form "
                                  "'groupId:artifactId:version'. The coordinate provided is: %s",
@@ -171,7 +171,7 @@ int coordinates_parse(const char *list, struct coordinates *c, struct fst_error 
                 size_t n = strcspn(list + at, ",");
                 n = MIN(n, end - at);
                 _cleanup_free_ char *one = mem_strndup(list + at, n);
-                int r = parse_one(one, c, error);
+                int r = names_parse_one(one, c, error);
                 if (r < 0) {
                         while (c->len > before) {
                                 struct coordinate *last = &c->data[--c->len];

@@ -1,6 +1,6 @@
 /*
- * Names of modules and of their revisions, each kept once, so that equal ones are the same pointer. Everything of one
- * resolution lives in one arena and goes with it.
+ * Interned names of modules and revisions: equal names are the same pointer. All data of one resolution lives in one
+ * arena.
  */
 #pragma once
 
@@ -31,14 +31,14 @@ struct names {
 #define NAMES_INIT ((struct names){0})
 void names_deinit(struct names *n);
 
-const char *names_copy(struct names *n, const char *text); /* into the arena; NULL stays NULL */
+const char *names_copy(struct names *n, const char *text); /* copies into the arena; NULL stays NULL */
 const char *names_printf(struct names *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "[1.0]" means the revision 1.0, as in Ivy. */
+/* As in Ivy, "[1.0]" means the revision 1.0. */
 struct module_name *names_module(struct names *n, const char *organisation, const char *name);
 struct revision_name *names_revision(struct names *n, struct module_name *module, const char *revision);
 
-/* A Maven coordinate as --packages has it, and a pattern of one as excludes have it ("*" matches anything). */
+/* A Maven coordinate of --packages, and a pattern of excludes ("*" matches anything). */
 struct coordinate {
         char *group, *artifact, *version;
 };
@@ -51,8 +51,8 @@ struct coordinates {
 void coordinates_deinit(struct coordinates *c);
 
 /*
- * Append what a list by commas names, each group:artifact:version or group/artifact/version. -EINVAL with Spark's
- * sentences ("requirement failed: …").
+ * Appends the coordinates of a comma list, each group:artifact:version or group/artifact/version. Returns -EINVAL with
+ * Spark's messages ("requirement failed: …").
  */
 int coordinates_parse(const char *list, struct coordinates *c, struct fst_error *error);
 

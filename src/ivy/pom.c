@@ -1,7 +1,7 @@
 /*
- * See pom.h. The order in which things are looked up is Ivy's: the environment ("env.X") and system properties, then
- * the parent's version and group, then properties, then the project's own name. A managed dependency or an inherited
- * one is looked at again with the child's properties.
+ * See pom.h. Properties are looked up in Ivy's order: the environment ("env.X") and system properties, the parent's
+ * version and group, properties, the project's own name. A managed or inherited dependency is evaluated again with the
+ * child's properties.
  */
 #include "ivy/pom.h"
 
@@ -14,15 +14,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define MAX_EXPANDED 65536 /* bytes of one text with its properties put in */
-#define MAX_DEPTH 32       /* of properties within properties */
-#define MAX_PUT_IN 10000   /* properties into one text: they may be many without making it long */
+#define MAX_EXPANDED 65536 /* size of a text after expansion */
+#define MAX_DEPTH 32       /* nesting of properties */
+#define MAX_PUT_IN 10000   /* expansions in one text, because many short ones do not make it long */
 #define JAVA_VERSION "17"
 
 struct managed {
         struct module_name *module;
-        const struct xml_node *element; /* is read with the properties of whoever asks; NULL: imported */
-        const char *version, *scope;    /* an imported one's */
+        const struct xml_node *element; /* evaluated with the caller's properties; NULL: imported */
+        const char *version, *scope;    /* of an imported one */
         const struct xml_node *exclusions;
         struct managed *next;
 };
@@ -33,16 +33,16 @@ struct reader {
         struct pom *pom;
         const char *parent_group, *parent_version; /* NULL until known */
         const char *group, *artifact, *version;
-        bool named; /* the project.* properties are there */
-        int put_in; /* properties into the text that is being read */
+        bool named; /* the project.* properties are set */
+        int put_in; /* expansions in the current text */
         struct fst_error *error;
 };
 
 /*
- * A version made of a variable is asked of the repository, which so learns its value. Who writes a POM is not trusted
- * with passwords: it is told where programs lie, of what version they are, and who the user is.
+ * A version with a variable becomes a request to the repository, which reveals the variable's value. A POM's author
+ * must not learn passwords, so POMs see only program locations, versions and the user's name.
  */
-static bool may_be_told(const char *variable)
+static bool pom_may_see_variable(const char *variable)
 {
         return text_ends_with(variable, "_HOME") || text_ends_with(variable, "_VERSION") ||
                strcmp(variable, "HOME") == 0 || strcmp(variable, "USER") == 0;
@@ -52,7 +52,7 @@ static const char *pom_system_property(struct reader *r, const char *name)
 {
         static struct utsname system;
         if (strncmp(name, "env.", 4) == 0)
-                return may_be_told(name + 4) ? getenv(name + 4) : NULL;
+                return pom_may_see_variable(name + 4) ? getenv(name + 4) : NULL;
         if (system.sysname[0] == '\0')
                 uname(&system);
         if (strcmp(name, "os.name") == 0)
@@ -74,7 +74,7 @@ static const char *pom_system_property(struct reader *r, const char *name)
         return NULL;
 }
 
-static const char *own_name(const struct reader *r, const char *name)
+static const char *pom_own_name(const struct reader *r, const char *name)
 {
         if (!r->named)
                 return NULL;
@@ -99,7 +99,7 @@ static const char *pom_property(struct reader *r, const char *name)
                 value = r->parent_group;
         if (!value)
                 value = strmap_get(&r->pom->properties, name);
-        return value ? value : own_name(r, name);
+        return value ? value : pom_own_name(r, name);
 }
 
 static int pom_expand(struct reader *r, const char *text, struct buf *out, const char **within, int depth)
@@ -121,13 +121,13 @@ static int pom_expand(struct reader *r, const char *text, struct buf *out, const
                 if (value && depth == MAX_DEPTH)
                         return error_set(r->error, -EINVAL, "properties are nested too deeply: ${%s}", name);
                 if (value && ++r->put_in > MAX_PUT_IN)
-                        return error_set(r->error, -EINVAL, "too many properties within each other: ${%s}", name);
+                        return error_set(r->error, -EINVAL, "too many nested properties: ${%s}", name);
                 within[depth < MAX_DEPTH ? depth : 0] = name;
                 int e = value ? pom_expand(r, value, out, within, depth + 1) : 0;
                 if (e < 0)
                         return e;
                 if (out->len > MAX_EXPANDED)
-                        return error_set(r->error, -EFBIG, "${%s} becomes too long", name);
+                        return error_set(r->error, -EFBIG, "the value of ${%s} is too long", name);
                 at = end + 1;
         }
         return 0;
@@ -143,7 +143,7 @@ static const char *pom_trimmed(struct names *n, const char *text)
         return arena_copy(&n->arena, text, len);
 }
 
-/* The text with its properties, without white space around it; NULL stays NULL. */
+/* The text with its properties expanded, trimmed. NULL stays NULL. */
 static int pom_value_of(struct reader *r, const char *text, const char **out)
 {
         const char *within[MAX_DEPTH + 1];
@@ -162,26 +162,26 @@ static int pom_value_of(struct reader *r, const char *text, const char **out)
         return e;
 }
 
-static int child_value(struct reader *r, const struct xml_node *node, const char *name, const char **out)
+static int pom_child_value(struct reader *r, const struct xml_node *node, const char *name, const char **out)
 {
         return pom_value_of(r, xml_child_text(node, name), out);
 }
 
-/* The project's own element, else the parent element's; for the parent, the other way round. */
-static int either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second, const char *name,
-                        const char **out)
+/* The project's own element, else the parent element's. For the parent, the reverse. */
+static int pom_either_value(struct reader *r, const struct xml_node *first, const struct xml_node *second,
+                            const char *name, const char **out)
 {
         const char *text = xml_child_text(first, name);
         return pom_value_of(r, text ? text : xml_child_text(second, name), out);
 }
 
-static bool is_true(const char *text)
+static bool pom_is_true(const char *text)
 {
         return text && strcasecmp(text, "true") == 0;
 }
 
-/* Dotted numbers, as far as they are numbers. */
-static int compare_dotted(const char *a, const char *b)
+/* Compares dotted numbers, as far as they are numbers. */
+static int pom_compare_dotted(const char *a, const char *b)
 {
         for (;;) {
                 char *a_end, *b_end;
@@ -195,8 +195,8 @@ static int compare_dotted(const char *a, const char *b)
         }
 }
 
-/* "[1.8,)", "17", "(,9)", "!1.8": one range, or several after each other. */
-static bool jdk_matches(const char *range)
+/* "[1.8,)", "17", "(,9)", "!1.8": one range, or several in a row. */
+static bool pom_jdk_matches(const char *range)
 {
         _cleanup_free_ char *text = mem_strdup(range);
         bool found = false, negate = false;
@@ -223,14 +223,14 @@ static bool jdk_matches(const char *range)
                 at += *at == ')' || *at == ']';
                 if (!low[strspn(low, " ")] && !high[strspn(high, " ")])
                         continue;
-                int below = low[strspn(low, " ")] ? compare_dotted(low, JAVA_VERSION) : -1;
-                int above = high[strspn(high, " ")] ? compare_dotted(JAVA_VERSION, high) : -1;
+                int below = low[strspn(low, " ")] ? pom_compare_dotted(low, JAVA_VERSION) : -1;
+                int above = high[strspn(high, " ")] ? pom_compare_dotted(JAVA_VERSION, high) : -1;
                 found = (below < 0 || (below == 0 && !open_low)) && (above < 0 || (above == 0 && !open_high));
         }
         return found != negate;
 }
 
-static bool os_matches(struct reader *r, const struct xml_node *os)
+static bool pom_os_matches(struct reader *r, const struct xml_node *os)
 {
         static const char *const parts[][2] = {{"name", "os.name"}, {"arch", "os.arch"}, {"version", "os.version"}};
         bool any = false;
@@ -248,7 +248,7 @@ static bool os_matches(struct reader *r, const struct xml_node *os)
         return any || family;
 }
 
-static bool file_matches(struct reader *r, const struct xml_node *file)
+static bool pom_file_matches(struct reader *r, const struct xml_node *file)
 {
         const char *missing = xml_child_text(file, "missing"), *exists = xml_child_text(file, "exists");
         if (missing && access(pom_trimmed(r->names, missing), F_OK) == 0)
@@ -258,7 +258,7 @@ static bool file_matches(struct reader *r, const struct xml_node *file)
         return missing || exists;
 }
 
-static bool property_matches(struct reader *r, const struct xml_node *rule)
+static bool pom_property_matches(struct reader *r, const struct xml_node *rule)
 {
         const char *name = xml_child_text(rule, "name"), *wanted = xml_child_text(rule, "value");
         bool negate = name && *name == '!';
@@ -271,41 +271,41 @@ static bool property_matches(struct reader *r, const struct xml_node *rule)
         return matched != negate;
 }
 
-static bool profile_is_active(struct reader *r, const struct xml_node *profile)
+static bool pom_profile_is_active(struct reader *r, const struct xml_node *profile)
 {
         const struct xml_node *activation = xml_child(profile, "activation");
         if (!activation)
                 return false;
         const struct xml_node *os = xml_child(activation, "os"), *file = xml_child(activation, "file");
         const char *jdk = xml_child_text(activation, "jdk");
-        return is_true(xml_child_text(activation, "activeByDefault")) ||
-               property_matches(r, xml_child(activation, "property")) || (os && os_matches(r, os)) ||
-               (jdk && jdk_matches(jdk)) || (file && file_matches(r, file));
+        return pom_is_true(xml_child_text(activation, "activeByDefault")) ||
+               pom_property_matches(r, xml_child(activation, "property")) || (os && pom_os_matches(r, os)) ||
+               (jdk && pom_jdk_matches(jdk)) || (file && pom_file_matches(r, file));
 }
 
-static void add_properties(struct pom *pom, const struct xml_node *of)
+static void pom_add_properties(struct pom *pom, const struct xml_node *of)
 {
         xml_each(p, xml_child(of, "properties")) strmap_set_if_missing(&pom->properties, p->name, p->text);
 }
 
-/* Which of a project's profiles are active is decided once: later properties must not change it. */
+/* A project's active profiles are determined once. Later properties must not change them. */
 struct profiles {
         const struct xml_node *data[64];
         size_t len;
 };
 
-static void read_profiles(struct reader *r, struct profiles *active)
+static void pom_read_profiles(struct reader *r, struct profiles *active)
 {
         xml_each(profile, xml_child(r->pom->project, "profiles")) if (strcmp(profile->name, "profile") == 0 &&
                                                                       active->len < ARRAY_SIZE(active->data) &&
-                                                                      profile_is_active(r, profile))
+                                                                      pom_profile_is_active(r, profile))
         {
                 active->data[active->len++] = profile;
-                add_properties(r->pom, profile);
+                pom_add_properties(r->pom, profile);
         }
 }
 
-static struct managed *find_managed(const struct pom *pom, const struct module_name *module)
+static struct managed *pom_find_managed(const struct pom *pom, const struct module_name *module)
 {
         for (struct managed *m = pom->managed; m; m = m->next)
                 if (m->module == module)
@@ -313,13 +313,13 @@ static struct managed *find_managed(const struct pom *pom, const struct module_n
         return NULL;
 }
 
-static int managed_version(struct reader *r, const struct managed *m, const char **version)
+static int pom_managed_version(struct reader *r, const struct managed *m, const char **version)
 {
         *version = m->version;
-        return m->element ? child_value(r, m->element, "version", version) : 0;
+        return m->element ? pom_child_value(r, m->element, "version", version) : 0;
 }
 
-static void set_override(struct reader *r, struct module_name *module, const char *version)
+static void pom_set_override(struct reader *r, struct module_name *module, const char *version)
 {
         for (struct override *o = r->pom->module->overrides; o; o = o->next)
                 if (o->module == module) {
@@ -332,13 +332,13 @@ static void set_override(struct reader *r, struct module_name *module, const cha
         r->pom->module->overrides = o;
 }
 
-static int add_managed(struct reader *r, struct managed what)
+static int pom_add_managed(struct reader *r, struct managed what)
 {
         const char *version;
-        int e = managed_version(r, &what, &version);
+        int e = pom_managed_version(r, &what, &version);
         if (e < 0)
                 return e;
-        struct managed *m = find_managed(r->pom, what.module);
+        struct managed *m = pom_find_managed(r->pom, what.module);
         if (m) {
                 what.next = m->next;
                 *m = what;
@@ -346,39 +346,39 @@ static int add_managed(struct reader *r, struct managed what)
                 m = module_new(r->names, struct managed);
                 *m = what;
                 m->next = NULL;
-                /* Kept newest first; order matters to nobody but the reader of a dump. */
+                /* Newest first. The order matters only to readers of a dump. */
                 m->next = r->pom->managed;
                 r->pom->managed = m;
         }
-        set_override(r, what.module, version);
+        pom_set_override(r, what.module, version);
         return 0;
 }
 
-static int module_of(struct reader *r, const struct xml_node *element, struct module_name **module)
+static int pom_module_of(struct reader *r, const struct xml_node *element, struct module_name **module)
 {
         const char *group, *artifact;
-        int e = child_value(r, element, "groupId", &group);
+        int e = pom_child_value(r, element, "groupId", &group);
         if (e == 0)
-                e = child_value(r, element, "artifactId", &artifact);
+                e = pom_child_value(r, element, "artifactId", &artifact);
         if (e < 0)
                 return e;
         if (!group || !artifact)
-                return error_set(r->error, -EINVAL, "a dependency without %s", group ? "artifactId" : "groupId");
+                return error_set(r->error, -EINVAL, "a dependency has no %s", group ? "artifactId" : "groupId");
         *module = names_module(r->names, group, artifact);
         return 0;
 }
 
-static const char *host_revision(struct reader *r)
+static const char *pom_host_revision(struct reader *r)
 {
         char host[256] = "localhost";
         gethostname(host, sizeof(host) - 1);
         return names_printf(r->names, "working@%s", host);
 }
 
-static int import_managed(struct reader *r, struct module_name *module, const char *version)
+static int pom_import_managed(struct reader *r, struct module_name *module, const char *version)
 {
         const struct pom *other;
-        struct revision_name *id = names_revision(r->names, module, version ? version : host_revision(r));
+        struct revision_name *id = names_revision(r->names, module, version ? version : pom_host_revision(r));
         int e = r->source->other(r->source->context, id, &other, r->error);
         if (e < 0)
                 return error_wrap(r->error, e, "Impossible to import module. Import=%s", id->text);
@@ -392,18 +392,18 @@ static int import_managed(struct reader *r, struct module_name *module, const ch
         }
         for (const struct managed *m = other->managed; m && e == 0; m = m->next) {
                 struct managed copy = {.module = m->module, .scope = m->scope, .exclusions = m->exclusions};
-                e = managed_version(&theirs, m, &copy.version);
+                e = pom_managed_version(&theirs, m, &copy.version);
                 if (e == 0 && m->element) {
-                        e = child_value(&theirs, m->element, "scope", &copy.scope);
+                        e = pom_child_value(&theirs, m->element, "scope", &copy.scope);
                         copy.exclusions = xml_child(m->element, "exclusions");
                 }
                 if (e == 0)
-                        e = add_managed(r, copy);
+                        e = pom_add_managed(r, copy);
         }
         return e;
 }
 
-static int read_managed(struct reader *r, const struct xml_node *of)
+static int pom_read_managed(struct reader *r, const struct xml_node *of)
 {
         xml_each(d, xml_child(xml_child(of, "dependencyManagement"), "dependencies"))
         {
@@ -411,22 +411,22 @@ static int read_managed(struct reader *r, const struct xml_node *of)
                         continue;
                 struct module_name *module;
                 const char *scope, *version;
-                int e = module_of(r, d, &module);
+                int e = pom_module_of(r, d, &module);
                 if (e == 0)
-                        e = child_value(r, d, "scope", &scope);
+                        e = pom_child_value(r, d, "scope", &scope);
                 if (e == 0)
-                        e = child_value(r, d, "version", &version);
+                        e = pom_child_value(r, d, "version", &version);
                 if (e == 0 && scope && strcmp(scope, "import") == 0)
-                        e = import_managed(r, module, version);
+                        e = pom_import_managed(r, module, version);
                 else if (e == 0)
-                        e = add_managed(r, (struct managed){.module = module, .element = d});
+                        e = pom_add_managed(r, (struct managed){.module = module, .element = d});
                 if (e < 0)
                         return e;
         }
         return 0;
 }
 
-/* What Ivy maps a scope to; the first list is for optional dependencies. */
+/* Ivy's mapping of a scope. The first list is for optional dependencies. */
 static const struct {
         const char *scope;
         const char *optional[5];
@@ -448,7 +448,7 @@ static const struct {
         {"system", {NULL}, {{"system", "master(*)"}}},
 };
 
-static size_t scope_index(const char *scope)
+static size_t pom_scope_index(const char *scope)
 {
         for (size_t i = 0; scope && i < ARRAY_SIZE(scopes); i++)
                 if (strcmp(scopes[i].scope, scope) == 0)
@@ -456,7 +456,7 @@ static size_t scope_index(const char *scope)
         return 0;
 }
 
-static void map_scope(struct names *n, struct dependency *d, size_t scope, bool optional)
+static void pom_map_scope(struct names *n, struct dependency *d, size_t scope, bool optional)
 {
         if (optional && scopes[scope].optional[0])
                 for (size_t i = 0; scopes[scope].optional[i]; i++)
@@ -466,7 +466,7 @@ static void map_scope(struct names *n, struct dependency *d, size_t scope, bool 
                         module_add_mapping(n, d, scopes[scope].mapping[i][0], scopes[scope].mapping[i][1]);
 }
 
-static bool packed_as_jar(const char *packaging)
+static bool pom_packed_as_jar(const char *packaging)
 {
         static const char *const jars[] = {
                 "ejb",   "bundle", "maven-plugin", "eclipse-plugin", "jbi-component", "jbi-shared-library",
@@ -487,14 +487,14 @@ static void pom_add_artifact(struct reader *r, struct dependency *d, const char 
                 a->ext = "jar";
                 if (!classifier)
                         a->classifier = "tests";
-        } else if (packed_as_jar(type)) {
+        } else if (pom_packed_as_jar(type)) {
                 a->ext = "jar";
         }
         list_append(&d->artifacts, a);
 }
 
-/* Exclusions of a dependency; *all for "*:*", with which nothing that it needs is taken. */
-static bool has_exclusions(const struct xml_node *exclusions, bool *all)
+/* Reads the exclusions of a dependency. "*:*" sets *all, which drops all its dependencies. */
+static bool pom_has_exclusions(const struct xml_node *exclusions, bool *all)
 {
         bool any = false;
         *all = false;
@@ -510,7 +510,7 @@ static bool has_exclusions(const struct xml_node *exclusions, bool *all)
         return any;
 }
 
-static void add_exclusions(struct reader *r, struct dependency *d, const struct xml_node *exclusions)
+static void pom_add_exclusions(struct reader *r, struct dependency *d, const struct xml_node *exclusions)
 {
         xml_each(e, exclusions)
         {
@@ -530,7 +530,7 @@ static void add_exclusions(struct reader *r, struct dependency *d, const struct 
         }
 }
 
-static struct dependency *find_dependency(const struct module *m, const struct revision_name *id)
+static struct dependency *pom_find_dependency(const struct module *m, const struct revision_name *id)
 {
         for (struct dependency *d = m->dependencies; d; d = d->next)
                 if (d->id == id)
@@ -538,7 +538,7 @@ static struct dependency *find_dependency(const struct module *m, const struct r
         return NULL;
 }
 
-/* What a dependency's element says, with what is managed. */
+/* Reads a dependency element and applies the managed values. */
 struct need {
         struct revision_name *id;
         const char *type, *classifier;
@@ -548,39 +548,39 @@ struct need {
         bool without_all;
 };
 
-static int read_need(struct reader *r, const struct xml_node *d, struct need *need)
+static int pom_read_dependency(struct reader *r, const struct xml_node *d, struct need *need)
 {
         struct module_name *module;
         const char *version, *scope;
-        int e = module_of(r, d, &module);
+        int e = pom_module_of(r, d, &module);
         if (e == 0)
-                e = child_value(r, d, "version", &version);
+                e = pom_child_value(r, d, "version", &version);
         if (e == 0)
-                e = child_value(r, d, "scope", &scope);
+                e = pom_child_value(r, d, "scope", &scope);
         if (e == 0)
-                e = child_value(r, d, "type", &need->type);
+                e = pom_child_value(r, d, "type", &need->type);
         if (e == 0)
-                e = child_value(r, d, "classifier", &need->classifier);
+                e = pom_child_value(r, d, "classifier", &need->classifier);
         if (e < 0)
                 return e;
-        const struct managed *m = find_managed(r->pom, module);
+        const struct managed *m = pom_find_managed(r->pom, module);
         if (m && (!version || !*version))
-                e = managed_version(r, m, &version);
+                e = pom_managed_version(r, m, &version);
         if (e == 0 && m && (!scope || !*scope)) {
                 scope = m->scope;
                 if (m->element)
-                        e = child_value(r, m->element, "scope", &scope);
+                        e = pom_child_value(r, m->element, "scope", &scope);
         }
         if (e < 0)
                 return e;
         need->exclusions = xml_child(d, "exclusions");
-        if (!has_exclusions(need->exclusions, &need->without_all) && m) {
+        if (!pom_has_exclusions(need->exclusions, &need->without_all) && m) {
                 need->exclusions = m->element ? xml_child(m->element, "exclusions") : m->exclusions;
-                has_exclusions(need->exclusions, &need->without_all);
+                pom_has_exclusions(need->exclusions, &need->without_all);
         }
-        need->id = names_revision(r->names, module, version ? version : host_revision(r));
-        need->scope = scope_index(scope);
-        need->optional = is_true(xml_child_text(d, "optional"));
+        need->id = names_revision(r->names, module, version ? version : pom_host_revision(r));
+        need->scope = pom_scope_index(scope);
+        need->optional = pom_is_true(xml_child_text(d, "optional"));
         if (need->type && !*need->type)
                 need->type = NULL;
         if (need->classifier && !*need->classifier)
@@ -591,13 +591,13 @@ static int read_need(struct reader *r, const struct xml_node *d, struct need *ne
 static int pom_add_dependency(struct reader *r, const struct xml_node *element)
 {
         struct need need = {0};
-        int e = read_need(r, element, &need);
+        int e = pom_read_dependency(r, element, &need);
         if (e < 0)
                 return e;
         struct module *m = r->pom->module;
         if (need.id->module == m->id->module)
-                return 0; /* some POMs need themselves */
-        struct dependency *d = find_dependency(m, need.id);
+                return 0; /* some POMs depend on themselves */
+        struct dependency *d = pom_find_dependency(m, need.id);
         bool existing = d != NULL;
         const char *conf = need.optional ? "optional" : scopes[need.scope].scope, *only = NULL;
         if (!existing) {
@@ -608,7 +608,7 @@ static int pom_add_dependency(struct reader *r, const struct xml_node *element)
         }
         for (const struct mapping *p = d->mappings; p; p = p->next)
                 only = !only || strcmp(only, p->from) == 0 ? p->from : conf;
-        map_scope(r->names, d, need.scope, need.optional);
+        pom_map_scope(r->names, d, need.scope, need.optional);
         if (need.classifier || (need.type && strcmp(need.type, "jar") != 0)) {
                 if (existing && !d->artifacts)
                         pom_add_artifact(r, d, only ? only : conf, "jar", NULL);
@@ -616,11 +616,11 @@ static int pom_add_dependency(struct reader *r, const struct xml_node *element)
         } else if (existing) {
                 pom_add_artifact(r, d, conf, "jar", NULL);
         }
-        add_exclusions(r, d, need.exclusions);
+        pom_add_exclusions(r, d, need.exclusions);
         return 0;
 }
 
-static int add_dependencies(struct reader *r, const struct xml_node *of)
+static int pom_add_dependencies(struct reader *r, const struct xml_node *of)
 {
         xml_each(d, xml_child(of, "dependencies"))
         {
@@ -631,8 +631,8 @@ static int add_dependencies(struct reader *r, const struct xml_node *of)
         return 0;
 }
 
-/* One that another POM made and that has no element of its own (a relocation). */
-static void copy_dependency(struct reader *r, const struct dependency *of)
+/* Adds a dependency that has no element of its own (a relocation). */
+static void pom_copy_dependency(struct reader *r, const struct dependency *of)
 {
         if (of->id->module == r->pom->module->id->module)
                 return;
@@ -642,12 +642,12 @@ static void copy_dependency(struct reader *r, const struct dependency *of)
         list_append(&r->pom->module->dependencies, d);
 }
 
-static int inherit_dependencies(struct reader *r)
+static int pom_inherit_dependencies(struct reader *r)
 {
         const struct dependency *d = r->pom->parent ? r->pom->parent->module->dependencies : NULL;
         for (; d; d = d->next) {
                 if (!d->source) {
-                        copy_dependency(r, d);
+                        pom_copy_dependency(r, d);
                         continue;
                 }
                 int e = pom_add_dependency(r, d->source);
@@ -657,33 +657,33 @@ static int inherit_dependencies(struct reader *r)
         return 0;
 }
 
-static int inherit_managed(struct reader *r)
+static int pom_inherit_managed(struct reader *r)
 {
         for (const struct managed *m = r->pom->parent ? r->pom->parent->managed : NULL; m; m = m->next) {
                 struct managed copy = *m;
-                int e = m->element ? module_of(r, m->element, &copy.module) : 0;
+                int e = m->element ? pom_module_of(r, m->element, &copy.module) : 0;
                 if (e == 0)
-                        e = add_managed(r, copy);
+                        e = pom_add_managed(r, copy);
                 if (e < 0)
                         return e;
         }
         return 0;
 }
 
-static int read_parent(struct reader *r, const struct xml_node *parent)
+static int pom_read_parent(struct reader *r, const struct xml_node *parent)
 {
         const char *artifact;
-        int e = either_value(r, parent, r->pom->project, "groupId", &r->parent_group);
+        int e = pom_either_value(r, parent, r->pom->project, "groupId", &r->parent_group);
         if (e == 0)
-                e = either_value(r, parent, r->pom->project, "version", &r->parent_version);
+                e = pom_either_value(r, parent, r->pom->project, "version", &r->parent_version);
         if (e == 0)
-                e = either_value(r, parent, r->pom->project, "artifactId", &artifact);
+                e = pom_either_value(r, parent, r->pom->project, "artifactId", &artifact);
         if (e < 0)
                 return e;
         if (!r->parent_group || !artifact)
-                return error_set(r->error, -EINVAL, "its parent has no name");
+                return error_set(r->error, -EINVAL, "the parent element needs groupId, artifactId and version");
         struct revision_name *id = names_revision(r->names, names_module(r->names, r->parent_group, artifact),
-                                                  r->parent_version ? r->parent_version : host_revision(r));
+                                                  r->parent_version ? r->parent_version : pom_host_revision(r));
         e = r->source->other(r->source->context, id, &r->pom->parent, r->error);
         if (e < 0)
                 return error_wrap(r->error, e, "Impossible to load parent. Parent=%s", id->text);
@@ -695,18 +695,18 @@ static int read_parent(struct reader *r, const struct xml_node *parent)
 
 static int pom_read_name(struct reader *r, const struct xml_node *parent)
 {
-        int e = either_value(r, r->pom->project, parent, "groupId", &r->group);
+        int e = pom_either_value(r, r->pom->project, parent, "groupId", &r->group);
         if (e == 0)
-                e = either_value(r, r->pom->project, parent, "artifactId", &r->artifact);
+                e = pom_either_value(r, r->pom->project, parent, "artifactId", &r->artifact);
         if (e == 0)
-                e = either_value(r, r->pom->project, parent, "version", &r->version);
+                e = pom_either_value(r, r->pom->project, parent, "version", &r->version);
         if (e < 0)
                 return e;
         if (!r->group || !r->artifact)
-                return error_set(r->error, -EINVAL, "it has no %s", r->group ? "artifactId" : "groupId");
+                return error_set(r->error, -EINVAL, "the POM has no %s", r->group ? "artifactId" : "groupId");
         struct module *m = module_new(r->names, struct module);
         m->id = names_revision(r->names, names_module(r->names, r->group, r->artifact),
-                               r->version ? r->version : host_revision(r));
+                               r->version ? r->version : pom_host_revision(r));
         size_t len = strlen(m->id->revision);
         m->status = !r->version || (len >= 8 && strcmp(m->id->revision + len - 8, "SNAPSHOT") == 0) ? "integration"
                                                                                                     : "release";
@@ -715,8 +715,8 @@ static int pom_read_name(struct reader *r, const struct xml_node *parent)
         return 0;
 }
 
-/* It is now called otherwise: then that is all that it needs. Under another version: what that needs. */
-static int read_relocation(struct reader *r, const struct xml_node *relocation)
+/* A relocated module has one dependency: its new name. With only a new version, it has that version's dependencies. */
+static int pom_read_relocation(struct reader *r, const struct xml_node *relocation)
 {
         const char *group = xml_child_text(relocation, "groupId"), *artifact = xml_child_text(relocation, "artifactId");
         const char *version = xml_child_text(relocation, "version");
@@ -730,7 +730,7 @@ static int read_relocation(struct reader *r, const struct xml_node *relocation)
                         return error_wrap(r->error, e, "impossible to load module %s to which %s has been relocated",
                                           id->text, r->pom->module->id->text);
                 for (const struct dependency *d = other->module->dependencies; d; d = d->next)
-                        copy_dependency(r, d);
+                        pom_copy_dependency(r, d);
                 return 0;
         }
         struct dependency *d = module_new(r->names, struct dependency);
@@ -741,10 +741,10 @@ static int read_relocation(struct reader *r, const struct xml_node *relocation)
         return 0;
 }
 
-static int read_packaging(struct reader *r)
+static int pom_read_packaging(struct reader *r)
 {
         const char *packaging;
-        int e = child_value(r, r->pom->project, "packaging", &packaging);
+        int e = pom_child_value(r, r->pom->project, "packaging", &packaging);
         if (e < 0)
                 return e;
         if (!packaging)
@@ -754,7 +754,7 @@ static int read_packaging(struct reader *r)
         if (strcmp(packaging, "pom") == 0) {
                 a->type = a->ext = "jar";
                 a->if_exists = true;
-        } else if (packed_as_jar(packaging)) {
+        } else if (pom_packed_as_jar(packaging)) {
                 a->ext = "jar";
         } else if (strcmp(packaging, "pear") == 0) {
                 a->ext = "phar";
@@ -763,34 +763,34 @@ static int read_packaging(struct reader *r)
         return 0;
 }
 
-static int read_project(struct reader *r)
+static int pom_read_project(struct reader *r)
 {
         const struct xml_node *project = r->pom->project, *parent = xml_child(project, "parent");
         struct profiles active = {.len = 0};
-        add_properties(r->pom, project);
-        read_profiles(r, &active);
-        int e = parent ? read_parent(r, parent) : 0;
+        pom_add_properties(r->pom, project);
+        pom_read_profiles(r, &active);
+        int e = parent ? pom_read_parent(r, parent) : 0;
         if (e == 0)
                 e = pom_read_name(r, parent);
         if (e < 0)
                 return e;
         const struct xml_node *relocation = xml_child(xml_child(project, "distributionManagement"), "relocation");
         if (relocation)
-                return read_relocation(r, relocation);
+                return pom_read_relocation(r, relocation);
         r->named = true;
-        e = inherit_managed(r);
+        e = pom_inherit_managed(r);
         if (e == 0)
-                e = read_managed(r, project);
+                e = pom_read_managed(r, project);
         if (e == 0)
-                e = add_dependencies(r, project);
+                e = pom_add_dependencies(r, project);
         for (size_t i = 0; i < active.len && e == 0; i++) {
-                e = read_managed(r, active.data[i]);
+                e = pom_read_managed(r, active.data[i]);
                 if (e == 0)
-                        e = add_dependencies(r, active.data[i]);
+                        e = pom_add_dependencies(r, active.data[i]);
         }
         if (e == 0)
-                e = inherit_dependencies(r);
-        return e < 0 ? e : read_packaging(r);
+                e = pom_inherit_dependencies(r);
+        return e < 0 ? e : pom_read_packaging(r);
 }
 
 int pom_read(struct names *n, const char *data, size_t len, const struct pom_source *source, struct pom *pom,
@@ -804,7 +804,7 @@ int pom_read(struct names *n, const char *data, size_t len, const struct pom_sou
                 return error_set(error, -EINVAL, "project must be the root tag");
         *pom = (struct pom){.project = project};
         struct reader reader = {.names = n, .source = source, .pom = pom, .error = error};
-        r = read_project(&reader);
+        r = pom_read_project(&reader);
         if (r < 0)
                 pom_deinit(pom);
         return r;

@@ -15,7 +15,7 @@ static void report_say(const struct report *r, const char *line)
         r->say(r->context, line);
 }
 
-/* Nodes that were reported, each once, in the order of their first report. */
+/* The reported nodes, once each, in the order of their first report. */
 static struct nodes report_reported(const struct graph *g)
 {
         struct nodes out = {0};
@@ -24,7 +24,7 @@ static struct nodes report_reported(const struct graph *g)
         return out;
 }
 
-static int by_module(const void *a, const void *b)
+static int report_compare_modules(const void *a, const void *b)
 {
         const struct module_name *x = (*(struct node *const *)a)->id->module,
                                  *y = (*(struct node *const *)b)->id->module;
@@ -32,13 +32,13 @@ static int by_module(const void *a, const void *b)
         return c ? c : strcmp(x->name, y->name);
 }
 
-static void say_modules(const struct report *r)
+static void report_say_modules(const struct report *r)
 {
         _cleanup_(nodes_deinit) struct nodes all = resolve_nodes(r->graph), last = report_reported(r->graph);
         bool any_evicted = false;
         report_say(r, "\t:: modules in use:");
         if (all.len > 1)
-                qsort(all.data, all.len, sizeof(*all.data), by_module);
+                qsort(all.data, all.len, sizeof(*all.data), report_compare_modules);
         for (size_t i = 0; i < all.len; i++) {
                 struct node *n = all.data[i];
                 if (!node_is_completely_evicted(n) && !n->problem && n->repository)
@@ -62,7 +62,7 @@ static void say_modules(const struct report *r)
         }
 }
 
-/* "|" and the text in the middle of @width. */
+/* "|" and the text centred in @width. */
 static void report_cell(struct buf *line, const char *text, size_t width)
 {
         size_t len = MIN(strlen(text), width), left = (width - len) - (width - len) / 2;
@@ -76,7 +76,7 @@ static void report_number(struct buf *line, size_t value)
         report_cell(line, text, 7);
 }
 
-static void say_table(const struct report *r)
+static void report_say_table(const struct report *r)
 {
         _cleanup_(nodes_deinit) struct nodes all = report_reported(r->graph);
         size_t searched = 0, downloaded = 0, evicted = 0, jars = 0;
@@ -110,8 +110,8 @@ void report_resolution(const struct report *r)
 {
         report_say(r, names_printf(r->names, ":: resolution report :: resolve %ldms :: artifacts dl %ldms",
                                    r->resolve_ms, r->download_ms));
-        say_modules(r);
-        say_table(r);
+        report_say_modules(r);
+        report_say_table(r);
 }
 
 static bool report_failed(const struct download *d)

@@ -1,6 +1,4 @@
-/*
- * What Ivy prints about a resolution, line for line but for times.
- */
+/* Prints Ivy's report of a resolution, equal line by line except for times. */
 #pragma once
 
 #include "ivy/finder.h"
@@ -14,14 +12,14 @@ struct report {
         void *context;
 };
 
-/* ":: resolution report ::" with modules in use, those evicted, and the table. */
+/* ":: resolution report ::" with used modules, evicted modules and the table. */
 void report_resolution(const struct report *r);
 
-/* Those without a module and jars without a file, as warnings: appended to the finder's. */
+/* Appends missing modules and missing jars to the finder's warnings. */
 void report_problems(const struct report *r, struct finder *f);
 
-/* ":: problems summary ::", if there were any. */
+/* ":: problems summary ::", if there were problems. */
 void report_warnings(const struct report *r, const struct finder *f);
 
-/* "[unresolved dependency: a#b;1.0: not found, download failed: …]", or NULL if all went well. In the arena. */
+/* "[unresolved dependency: a#b;1.0: not found, download failed: …]", or NULL without problems. In the arena. */
 const char *report_failure(const struct report *r);

@@ -1,7 +1,7 @@
 /*
- * See resolve.h. The walk is depth first: a node's conflicts are settled from its parent up to the root before and
- * after it is loaded; then its configurations are walked, those it extends first. When a node loses after it was
- * walked, the winner takes over what was asked of it.
+ * See resolve.h. The walk is depth first. A node's conflicts are settled from its parent up to the root, before and
+ * after it is loaded. Then its configurations are walked, extended ones first. If a node is evicted after its walk, the
+ * winner takes over its requirements.
  */
 #include "ivy/resolve.h"
 
@@ -11,7 +11,7 @@
 
 #define MAX_DEPTH 300
 #define MAX_NODES 20000
-#define MAX_NESTED 5000 /* steps of the walk within each other */
+#define MAX_NESTED 5000 /* nesting of the walk */
 
 struct engine {
         struct graph *graph;
@@ -21,15 +21,15 @@ struct engine {
         VEC(const char *) walked; /* "organisation#name;revision|conf" */
 };
 
-#define _cleanup_texts_ _cleanup_(texts_deinit)
+#define _cleanup_texts_ _cleanup_(resolve_texts_deinit)
 #define _cleanup_nodes_ _cleanup_(nodes_deinit)
 
-static void texts_deinit(struct texts *t)
+static void resolve_texts_deinit(struct texts *t)
 {
         vec_deinit(t);
 }
 
-static const struct dependency *with_revision(struct graph *g, const struct dependency *d, const char *revision)
+static const struct dependency *resolve_with_revision(struct graph *g, const struct dependency *d, const char *revision)
 {
         struct dependency *original = (struct dependency *)d; /* only its list of clones changes */
         struct revision_name *id = names_revision(g->names, d->id->module, revision);
@@ -47,7 +47,7 @@ static const struct dependency *with_revision(struct graph *g, const struct depe
         return clone;
 }
 
-/* What those above the node that is being walked say about the revision: the one furthest up has the last word. */
+/* The mediated revision from the ancestors of the current node. The farthest ancestor wins. */
 static const struct dependency *resolve_mediate(struct graph *g, const struct dependency *d)
 {
         const char *revision = NULL;
@@ -55,10 +55,10 @@ static const struct dependency *resolve_mediate(struct graph *g, const struct de
                 for (const struct override *o = v->node->module ? v->node->module->overrides : NULL; o; o = o->next)
                         if (o->module == d->id->module && o->revision)
                                 revision = o->revision;
-        return revision ? with_revision(g, d, revision) : d;
+        return revision ? resolve_with_revision(g, d, revision) : d;
 }
 
-static bool is_excluded(struct node *n, const struct dependency *d)
+static bool resolve_is_excluded(struct node *n, const struct dependency *d)
 {
         static const char *const confs[] = {ROOT_CONF};
         if (n->is_root)
@@ -67,7 +67,7 @@ static bool is_excluded(struct node *n, const struct dependency *d)
         return node_callers_exclude(n, d->id->module, NULL);
 }
 
-static void set_required(struct usage *u, struct node *in, const char *conf, const struct texts *confs)
+static void resolve_set_required(struct usage *u, struct node *in, const char *conf, const struct texts *confs)
 {
         struct required *r = NULL;
         for (size_t i = 0; i < u->required.len && !r; i++)
@@ -82,7 +82,7 @@ static void set_required(struct usage *u, struct node *in, const char *conf, con
                 texts_add(&r->confs, confs->data[i]);
 }
 
-/* Of the same revision only one node is kept in @out, as Ivy's map has it. */
+/* Keeps only one node of a revision in @out, as Ivy's map does. */
 static void resolve_add_dependency(struct node *n, const struct dependency *d, const char *conf, const char *requested,
                                    const struct texts *confs, struct nodes *out)
 {
@@ -99,25 +99,25 @@ static void resolve_add_dependency(struct node *n, const struct dependency *d, c
         _cleanup_texts_ struct texts real = node_special_confs(node, confs);
         node_fetch_confs(node, &real);
         node_add_root_confs(node, node->usage, &real);
-        set_required(node->usage, n, conf, &real);
+        resolve_set_required(node->usage, n, conf, &real);
         node_add_caller(node, n, requested, d);
         nodes_add(out, node);
 }
 
-static void dependencies_in(struct node *n, const char *conf, const char *requested, struct nodes *out)
+static void resolve_dependencies_in(struct node *n, const char *conf, const char *requested, struct nodes *out)
 {
         for (const struct dependency *d = n->module->dependencies; d; d = d->next) {
                 const struct dependency *asked = resolve_mediate(n->graph, d);
                 _cleanup_texts_ struct texts confs = {0};
                 dependency_configurations(n->graph->names, asked, conf, requested ? requested : conf, &confs);
-                /* A module that needs itself through a mediated name is no dependency. */
-                if (confs.len > 0 && asked->id->module != n->id->module && !is_excluded(n, asked))
+                /* A module that depends on itself through a mediated name is not a dependency. */
+                if (confs.len > 0 && asked->id->module != n->id->module && !resolve_is_excluded(n, asked))
                         resolve_add_dependency(n, asked, conf, requested ? requested : conf, &confs, out);
         }
 }
 
-/* In all configurations of @n that are in use. */
-static struct nodes dependencies_of(struct node *n, const char *requested)
+/* In all used configurations of @n. */
+static struct nodes resolve_dependencies_of(struct node *n, const char *requested)
 {
         struct nodes out = {0};
         _cleanup_texts_ struct texts confs = node_confs(n);
@@ -129,7 +129,7 @@ static struct nodes dependencies_of(struct node *n, const char *requested)
         }
         for (size_t i = 0; i < confs.len; i++) {
                 struct nodes some = {0};
-                dependencies_in(n, confs.data[i], requested, &some);
+                resolve_dependencies_in(n, confs.data[i], requested, &some);
                 nodes_add_all(&out, &some);
                 nodes_deinit(&some);
         }
@@ -138,12 +138,12 @@ static struct nodes dependencies_of(struct node *n, const char *requested)
 
 /* --- loading ------------------------------------------------------------------------------------------------ */
 
-static bool conf_only_of_merged(const struct usage *u, const char *conf)
+static bool resolve_conf_only_of_merged(const struct usage *u, const char *conf)
 {
         return !u->used || !texts_contain(&u->confs, conf);
 }
 
-static void texts_remove(struct texts *t, const char *text)
+static void resolve_texts_remove(struct texts *t, const char *text)
 {
         size_t kept = 0;
         for (size_t i = 0; i < t->len; i++)
@@ -152,8 +152,8 @@ static void texts_remove(struct texts *t, const char *text)
         t->len = kept;
 }
 
-static bool take_configuration(struct node *n, bool loaded, struct node *parent, const char *parent_conf,
-                               const char *conf, bool should_be_public, struct usage *usage)
+static bool resolve_take_configuration(struct node *n, bool loaded, struct node *parent, const char *parent_conf,
+                                       const char *conf, bool should_be_public, struct usage *usage)
 {
         if (!n->module)
                 return true;
@@ -163,8 +163,8 @@ static bool take_configuration(struct node *n, bool loaded, struct node *parent,
                 const struct configuration *c = module_configuration(n->module, confs.data[i]);
                 if (c && !(should_be_public && !n->is_root && c->is_private))
                         continue;
-                texts_remove(&n->to_fetch, conf);
-                if (!conf_only_of_merged(n->usage, conf))
+                resolve_texts_remove(&n->to_fetch, conf);
+                if (!resolve_conf_only_of_merged(n->usage, conf))
                         n->problem = names_printf(n->graph->names,
                                                   "configuration not %s in %s: '%s'. It was required from %s %s",
                                                   c ? "public" : "found", node_resolved_id(n)->text, conf,
@@ -174,8 +174,8 @@ static bool take_configuration(struct node *n, bool loaded, struct node *parent,
         if (loaded) {
                 texts_add(&n->fetched, conf);
                 for (size_t i = 0; i < confs.len; i++)
-                        texts_remove(&n->to_fetch, confs.data[i]);
-                texts_remove(&n->to_fetch, conf);
+                        resolve_texts_remove(&n->to_fetch, confs.data[i]);
+                resolve_texts_remove(&n->to_fetch, conf);
         }
         return true;
 }
@@ -183,9 +183,9 @@ static bool take_configuration(struct node *n, bool loaded, struct node *parent,
 static bool resolve_load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
                          const char *conf, bool should_be_public, struct usage *usage);
 
-/* A dynamic revision turned out to be one that there is already: that node takes over. */
-static void move_to(struct engine *e, struct node *n, struct node *real, const struct found *found, struct node *parent,
-                    const char *parent_conf, const char *conf, bool should_be_public)
+/* A dynamic revision resolved to an existing revision: that node takes over. */
+static void resolve_move_to(struct engine *e, struct node *n, struct node *real, const struct found *found,
+                            struct node *parent, const char *parent_conf, const char *conf, bool should_be_public)
 {
         if (!real->module) {
                 real->module = n->module;
@@ -203,9 +203,9 @@ static void move_to(struct engine *e, struct node *n, struct node *real, const s
         e->source->say(e->source->context, names_printf(e->graph->names, "\t[%s] %s", real->id->revision, n->id->text));
 }
 
-/* Ask the source. False if there is a problem, or if @n gave way to another node (*moved). */
-static bool find_module(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
-                        const char *conf, bool should_be_public, struct usage *usage, bool *moved)
+/* Loads @n from the source. Returns false for a problem, or if another node took over (*moved). */
+static bool resolve_find_module(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
+                                const char *conf, bool should_be_public, struct usage *usage, bool *moved)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct found found = {0};
@@ -222,8 +222,8 @@ static bool find_module(struct engine *e, struct node *n, struct node *parent, c
                 if (real && real != n) {
                         n->module = found.module;
                         n->repository = found.repository;
-                        if (take_configuration(n, false, parent, parent_conf, conf, should_be_public, usage))
-                                move_to(e, n, real, &found, parent, parent_conf, conf, should_be_public);
+                        if (resolve_take_configuration(n, false, parent, parent_conf, conf, should_be_public, usage))
+                                resolve_move_to(e, n, real, &found, parent, parent_conf, conf, should_be_public);
                         *moved = n->problem == NULL;
                         return false;
                 }
@@ -234,14 +234,14 @@ static bool find_module(struct engine *e, struct node *n, struct node *parent, c
         n->searched = found.searched;
         n->module = found.module;
         n->repository = found.repository;
-        texts_remove(&n->to_fetch, "*");
+        resolve_texts_remove(&n->to_fetch, "*");
         _cleanup_texts_ struct texts required = parent ? node_required(n, parent, parent_conf) : (struct texts){0};
         _cleanup_texts_ struct texts real_confs = node_special_confs(n, &required);
         node_fetch_confs(n, &real_confs);
         return true;
 }
 
-/* Whether it was loaded now, or has something more to load. */
+/* Whether it was loaded now, or has more to load. */
 static bool resolve_load(struct engine *e, struct node *n, struct node *parent, const char *parent_conf,
                          const char *conf, bool should_be_public, struct usage *usage)
 {
@@ -250,13 +250,14 @@ static bool resolve_load(struct engine *e, struct node *n, struct node *parent, 
                 graph_report(e->graph, n->id, n);
         if (!n->problem && !node_is_evicted(n) && (n->to_fetch.len > 0 || !n->root_loaded)) {
                 n->root_loaded = true;
-                if (!n->module && !find_module(e, n, parent, parent_conf, conf, should_be_public, usage, &moved))
+                if (!n->module &&
+                    !resolve_find_module(e, n, parent, parent_conf, conf, should_be_public, usage, &moved))
                         return moved;
                 loaded = true;
         }
         if (n->module && !n->is_root)
                 graph_report(e->graph, node_resolved_id(n), n);
-        take_configuration(n, loaded, parent, parent_conf, conf, should_be_public, usage);
+        resolve_take_configuration(n, loaded, parent, parent_conf, conf, should_be_public, usage);
         if (n->problem)
                 return false;
         const struct dependency *d = node_dependency(n, parent);
@@ -273,19 +274,20 @@ static bool resolve_load(struct engine *e, struct node *n, struct node *parent, 
 
 /* --- visits ------------------------------------------------------------------------------------------------- */
 
-static struct node *parent_node(const struct visit *v)
+static struct node *resolve_parent_node(const struct visit *v)
 {
         return v->parent ? v->parent->node : NULL;
 }
 
-static struct usage *visit_usage(const struct visit *v)
+static struct usage *resolve_visit_usage(const struct visit *v)
 {
         return v->usage ? v->usage : v->node->usage;
 }
 
-static bool visit_load(struct engine *e, struct visit *v, const char *conf, bool should_be_public)
+static bool resolve_visit_load(struct engine *e, struct visit *v, const char *conf, bool should_be_public)
 {
-        if (!resolve_load(e, v->node, parent_node(v), v->parent_conf, conf, should_be_public, visit_usage(v)))
+        if (!resolve_load(e, v->node, resolve_parent_node(v), v->parent_conf, conf, should_be_public,
+                          resolve_visit_usage(v)))
                 return false;
         struct node *real = v->parent ? graph_find(e->graph, v->node->id) : NULL;
         if (real)
@@ -297,7 +299,7 @@ static bool visit_load(struct engine *e, struct visit *v, const char *conf, bool
         return true;
 }
 
-static bool visit_is_circular(struct visit *v)
+static bool resolve_visit_is_circular(struct visit *v)
 {
         if (v->circular < 0) {
                 v->circular = 0;
@@ -307,7 +309,7 @@ static bool visit_is_circular(struct visit *v)
         return v->circular;
 }
 
-static bool visit_is_transitive(const struct visit *v)
+static bool resolve_visit_is_transitive(const struct visit *v)
 {
         const struct node *n = v->node;
         if (n->is_root)
@@ -330,7 +332,7 @@ static bool visit_is_transitive(const struct visit *v)
 }
 
 /* The visit of another revision of the same module from the same parent. */
-static struct visit *visit_other(struct visit *v, struct node *node)
+static struct visit *resolve_visit_other(struct visit *v, struct node *node)
 {
         struct registration *r = graph_registration(node->graph, node->id);
         for (size_t i = 0; r && i < r->visits.len; i++) {
@@ -338,16 +340,19 @@ static struct visit *visit_other(struct visit *v, struct node *node)
                 if ((!v->parent && !other->parent) ||
                     (v->parent && other->parent && v->parent->node->id == other->parent->node->id)) {
                         other->parent_conf = v->parent_conf;
-                        other->usage = visit_usage(v);
+                        other->usage = resolve_visit_usage(v);
                         return other;
                 }
         }
-        return graph_visit(node->graph, node, v->parent, v->parent_conf, visit_usage(v));
+        return graph_visit(node->graph, node, v->parent, v->parent_conf, resolve_visit_usage(v));
 }
 
 /* --- conflicts ---------------------------------------------------------------------------------------------- */
 
-/* The later revision; or what @parent itself says. False if a dynamic revision is not known yet. */
+/*
+ * Chooses the later revision, or the one that @parent itself requires. Returns false if a dynamic revision is still
+ * unresolved.
+ */
 static bool resolve_pick(struct node *parent, const struct nodes *conflicts, struct nodes *out)
 {
         struct node *best = NULL;
@@ -379,9 +384,9 @@ static bool resolve_pick(struct node *parent, const struct nodes *conflicts, str
         return true;
 }
 
-/* All that stands against @v below @ancestor, @v first. @selected loses those who were evicted further down. */
-static struct nodes find_conflicts(struct engine *e, struct visit *v, struct visit *ancestor,
-                                   const struct nodes *to_evict, struct nodes *selected)
+/* All rivals of @v below @ancestor, @v first. Removes those from @selected that were evicted further down. */
+static struct nodes resolve_find_conflicts(struct engine *e, struct visit *v, struct visit *ancestor,
+                                           const struct nodes *to_evict, struct nodes *selected)
 {
         const struct module_name *module = v->node->id->module;
         struct nodes conflicts = {0};
@@ -391,7 +396,7 @@ static struct nodes find_conflicts(struct engine *e, struct visit *v, struct vis
         if (selected->len < before || (selected->len == 0 && v->parent->node->id != ancestor->node->id)) {
                 struct visit *current = e->graph->current;
                 e->graph->current = ancestor;
-                _cleanup_nodes_ struct nodes below = dependencies_of(ancestor->node, ancestor->requested_conf);
+                _cleanup_nodes_ struct nodes below = resolve_dependencies_of(ancestor->node, ancestor->requested_conf);
                 for (size_t i = 0; i < below.len; i++) {
                         if (below.data[i]->id->module == module)
                                 nodes_add(&conflicts, below.data[i]);
@@ -400,7 +405,8 @@ static struct nodes find_conflicts(struct engine *e, struct visit *v, struct vis
                 }
                 e->graph->current = current;
         } else if (selected->len == 0) {
-                _cleanup_nodes_ struct nodes below = dependencies_of(v->parent->node, v->parent->requested_conf);
+                _cleanup_nodes_ struct nodes below =
+                        resolve_dependencies_of(v->parent->node, v->parent->requested_conf);
                 for (size_t i = 0; i < below.len; i++)
                         if (below.data[i]->id->module == module)
                                 nodes_add(&conflicts, below.data[i]);
@@ -412,9 +418,9 @@ static struct nodes find_conflicts(struct engine *e, struct visit *v, struct vis
 
 static bool resolve_settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict);
 
-/* @v won in @ancestor: those who were selected before and are not any more are evicted there. */
-static bool settle_won(struct engine *e, struct visit *v, struct visit *ancestor, const struct nodes *winners,
-                       struct nodes *before)
+/* @v won in @ancestor: evicts there the nodes that were selected before and no longer are. */
+static bool resolve_settle_winners(struct engine *e, struct visit *v, struct visit *ancestor,
+                                   const struct nodes *winners, struct nodes *before)
 {
         struct node *a = ancestor->node;
         const struct module_name *module = v->node->id->module;
@@ -431,8 +437,8 @@ static bool settle_won(struct engine *e, struct visit *v, struct visit *ancestor
         return resolve_settle(e, v, ancestor->parent, before);
 }
 
-static bool settle_lost(struct engine *e, struct visit *v, struct visit *ancestor, const struct nodes *winners,
-                        const struct nodes *to_evict)
+static bool resolve_settle_losers(struct engine *e, struct visit *v, struct visit *ancestor,
+                                  const struct nodes *winners, const struct nodes *to_evict)
 {
         struct node *a = ancestor->node;
         const struct module_name *module = v->node->id->module;
@@ -454,11 +460,11 @@ static bool settle_lost(struct engine *e, struct visit *v, struct visit *ancesto
         node_set_selected(a, module, winners);
         for (size_t i = 0; i < winners->len; i++)
                 if (!nodes_contain(&before, winners->data[i]))
-                        settled &= resolve_settle(e, visit_other(v, winners->data[i]), ancestor->parent, &out);
+                        settled &= resolve_settle(e, resolve_visit_other(v, winners->data[i]), ancestor->parent, &out);
         return settled;
 }
 
-static bool was_settled_before(struct visit *v, struct visit *ancestor)
+static bool resolve_was_settled_before(struct visit *v, struct visit *ancestor)
 {
         struct choice *c = node_choice(ancestor->node, v->node->id->module);
         struct revision_name *id = node_resolved_id(v->node);
@@ -468,8 +474,8 @@ static bool was_settled_before(struct visit *v, struct visit *ancestor)
         return false;
 }
 
-/* Selected before in @ancestor: if the root has another one meanwhile, it is evicted. */
-static void check_root(struct engine *e, struct visit *v)
+/* @v was selected before in @ancestor. Evicts it if the root has selected another one since. */
+static void resolve_check_root(struct engine *e, struct visit *v)
 {
         struct revision_name *id = node_resolved_id(v->node);
         _cleanup_nodes_ struct nodes selected = node_selected(e->graph->root, v->node->id->module);
@@ -479,23 +485,23 @@ static void check_root(struct engine *e, struct visit *v)
         node_mark_evicted(v->node, &selected);
 }
 
-/* Conflicts of @v in @ancestor and above. False if a dynamic revision has to be known first. */
+/* Settles the conflicts of @v in @ancestor and above. Returns false if a dynamic revision must be resolved first. */
 static bool resolve_settle(struct engine *e, struct visit *v, struct visit *ancestor, struct nodes *to_evict)
 {
-        if (!ancestor || v == ancestor || was_settled_before(v, ancestor))
+        if (!ancestor || v == ancestor || resolve_was_settled_before(v, ancestor))
                 return true;
         const struct module_name *module = v->node->id->module;
         if (node_has_selected(ancestor->node, module, node_resolved_id(v->node))) {
                 if (!resolve_settle(e, v, ancestor->parent, to_evict))
                         return false;
-                check_root(e, v);
+                resolve_check_root(e, v);
                 return true;
         }
         _cleanup_nodes_ struct nodes selected = node_selected(ancestor->node, module), winners = {0};
         const struct nodes *pending = &node_choice(ancestor->node, module)->pending;
         for (size_t i = 0; i < pending->len; i++)
                 nodes_add(&selected, node_real(pending->data[i]));
-        _cleanup_nodes_ struct nodes conflicts = find_conflicts(e, v, ancestor, to_evict, &selected);
+        _cleanup_nodes_ struct nodes conflicts = resolve_find_conflicts(e, v, ancestor, to_evict, &selected);
 
         bool known = false;
         if (v->parent != ancestor) {
@@ -508,11 +514,11 @@ static bool resolve_settle(struct engine *e, struct visit *v, struct visit *ance
                 node_set_pending(ancestor->node, module, &conflicts);
                 return false;
         }
-        return nodes_contain(&winners, v->node) ? settle_won(e, v, ancestor, &winners, &selected)
-                                                : settle_lost(e, v, ancestor, &winners, to_evict);
+        return nodes_contain(&winners, v->node) ? resolve_settle_winners(e, v, ancestor, &winners, &selected)
+                                                : resolve_settle_losers(e, v, ancestor, &winners, to_evict);
 }
 
-static void settle_all(struct engine *e, struct visit *v)
+static void resolve_settle_all(struct engine *e, struct visit *v)
 {
         struct nodes none = {0};
         resolve_settle(e, v, v->parent, &none);
@@ -520,7 +526,7 @@ static void settle_all(struct engine *e, struct visit *v)
 
 /* --- the walk ----------------------------------------------------------------------------------------------- */
 
-static bool was_walked(struct engine *e, const struct node *n, const char *conf, bool mark)
+static bool resolve_was_walked(struct engine *e, const struct node *n, const char *conf, bool mark)
 {
         const char *key = names_printf(e->graph->names, "%s|%s", node_resolved_id(n)->text, conf);
         for (size_t i = 0; i < e->walked.len; i++)
@@ -533,7 +539,7 @@ static bool was_walked(struct engine *e, const struct node *n, const char *conf,
 
 static void resolve_walk(struct engine *e, struct visit *v, const char *conf, bool should_be_public);
 
-static void walk_dependency(struct engine *e, struct visit *v, const char *conf, struct visit *child)
+static void resolve_walk_dependency(struct engine *e, struct visit *v, const char *conf, struct visit *child)
 {
         struct node *real = graph_find(e->graph, child->node->id);
         if (real)
@@ -550,7 +556,7 @@ static void walk_dependency(struct engine *e, struct visit *v, const char *conf,
                 resolve_walk(e, child, left.data[i], false);
 }
 
-static void walk_configuration(struct engine *e, struct visit *v, const char *conf)
+static void resolve_walk_configuration(struct engine *e, struct visit *v, const char *conf)
 {
         const struct configuration *c = node_configuration(v->node, conf);
         if (!c)
@@ -561,32 +567,32 @@ static void walk_configuration(struct engine *e, struct visit *v, const char *co
         node_fetch_confs(v->node, &c->extends);
         for (size_t i = 0; i < c->extends.len; i++)
                 resolve_walk(e, v, c->extends.data[i], false);
-        if (!was_walked(e, v->node, conf, false) && visit_is_transitive(v)) {
+        if (!resolve_was_walked(e, v->node, conf, false) && resolve_visit_is_transitive(v)) {
                 _cleanup_nodes_ struct nodes below = {0};
-                dependencies_in(v->node, conf, v->requested_conf, &below);
+                resolve_dependencies_in(v->node, conf, v->requested_conf, &below);
                 struct visit **children = new_array(struct visit *, below.len + 1);
                 for (size_t i = 0; i < below.len; i++)
                         children[i] = graph_visit(e->graph, below.data[i], v, conf, NULL);
                 for (size_t i = 0; i < below.len && !e->failed; i++)
-                        walk_dependency(e, v, conf, children[i]);
+                        resolve_walk_dependency(e, v, conf, children[i]);
                 free(children);
-                was_walked(e, v->node, conf, true);
+                resolve_was_walked(e, v->node, conf, true);
         }
         if (is_requested)
                 v->requested_conf = NULL;
 }
 
-static void walk_configurations(struct engine *e, struct visit *v, const char *conf)
+static void resolve_walk_configurations(struct engine *e, struct visit *v, const char *conf)
 {
-        if (node_is_evicted(v->node) || visit_is_circular(v))
+        if (node_is_evicted(v->node) || resolve_visit_is_circular(v))
                 return;
         _cleanup_texts_ struct texts confs = node_real_confs(v->node, conf);
         for (size_t i = 0; i < confs.len; i++)
-                walk_configuration(e, v, confs.data[i]);
+                resolve_walk_configuration(e, v, confs.data[i]);
 }
 
-/* It lost: those who won are asked for the same. */
-static void walk_winners(struct engine *e, struct visit *v, const char *conf)
+/* The node was evicted: the winners get its requirements. */
+static void resolve_walk_winners(struct engine *e, struct visit *v, const char *conf)
 {
         _cleanup_nodes_ struct nodes winners = {0};
         nodes_add_all(&winners, &v->node->evicted_by);
@@ -594,7 +600,7 @@ static void walk_winners(struct engine *e, struct visit *v, const char *conf)
         texts_add(&one, conf);
         for (size_t i = 0; i < winners.len; i++)
                 if (winners.data[i]->module)
-                        resolve_walk(e, visit_other(v, winners.data[i]), conf, true);
+                        resolve_walk(e, resolve_visit_other(v, winners.data[i]), conf, true);
                 else
                         node_fetch_confs(winners.data[i], &one);
 }
@@ -604,23 +610,24 @@ static void resolve_walk(struct engine *e, struct visit *v, const char *conf, bo
         if (e->failed)
                 return;
         if (v->depth > MAX_DEPTH || e->nested > MAX_NESTED || e->graph->all.len > MAX_NODES) {
-                e->failed = error_set(e->error, -ELOOP, "%s: there are too many dependencies", v->node->id->text);
+                e->failed =
+                        error_set(e->error, -ELOOP, "%s: the dependencies are nested too deeply", v->node->id->text);
                 return;
         }
         struct visit *before = e->graph->current;
         e->graph->current = v;
         e->nested++;
-        const struct dependency *d = node_dependency(v->node, parent_node(v));
+        const struct dependency *d = node_dependency(v->node, resolve_parent_node(v));
         if (d && !(v->parent->node->is_root && revision_is_dynamic(d->id->revision)))
-                settle_all(e, v);
-        if (visit_load(e, v, conf, should_be_public)) {
-                settle_all(e, v);
-                walk_configurations(e, v, conf);
+                resolve_settle_all(e, v);
+        if (resolve_visit_load(e, v, conf, should_be_public)) {
+                resolve_settle_all(e, v);
+                resolve_walk_configurations(e, v, conf);
         } else if (!v->node->problem && v->node->module) {
-                walk_configurations(e, v, conf);
+                resolve_walk_configurations(e, v, conf);
         }
         if (node_is_evicted(v->node))
-                walk_winners(e, v, conf);
+                resolve_walk_winners(e, v, conf);
         e->nested--;
         e->graph->current = before;
 }
@@ -638,8 +645,8 @@ struct nodes resolve_nodes(const struct graph *g)
         return out;
 }
 
-/* Those that are needed before those who need them, which is how they are sorted in Ivy. */
-static void sort_from(const struct nodes *all, struct node *n, struct nodes *seen, struct nodes *out, int depth)
+/* Dependencies before their callers, which is Ivy's order. */
+static void resolve_sort_from(const struct nodes *all, struct node *n, struct nodes *seen, struct nodes *out, int depth)
 {
         if (nodes_contain(seen, n) || depth > MAX_DEPTH)
                 return;
@@ -648,18 +655,18 @@ static void sort_from(const struct nodes *all, struct node *n, struct nodes *see
                 for (size_t i = 0; i < all->len; i++)
                         if (all->data[i]->id->module == d->id->module && all->data[i]->module &&
                             revision_accepts(d->id->revision, node_resolved_id(all->data[i])->revision)) {
-                                sort_from(all, all->data[i], seen, out, depth + 1);
+                                resolve_sort_from(all, all->data[i], seen, out, depth + 1);
                                 break;
                         }
         vec_push(out, n);
 }
 
-/* What is needed only by those who lost has lost, too. */
-static void evict_transitively(struct graph *g)
+/* A node whose callers are all evicted is evicted, too. */
+static void resolve_evict_transitively(struct graph *g)
 {
         _cleanup_nodes_ struct nodes all = resolve_nodes(g), seen = {0}, sorted = {0};
         for (size_t i = 0; i < all.len; i++)
-                sort_from(&all, all.data[i], &seen, &sorted, 0);
+                resolve_sort_from(&all, all.data[i], &seen, &sorted, 0);
         for (size_t i = sorted.len; i-- > 0;) {
                 struct node *n = sorted.data[i];
                 bool all_evicted = n->callers.len > 0;
@@ -688,7 +695,7 @@ int resolve(struct graph *g, struct module *root, const struct module_source *so
         resolve_walk(&e, v, ROOT_CONF, false);
         vec_deinit(&e.walked);
         if (!e.failed)
-                evict_transitively(g);
+                resolve_evict_transitively(g);
         return e.failed;
 }
 
@@ -705,8 +712,8 @@ static void resolve_add_artifact(struct node *n, struct artifact **list, const s
         list_append(list, copy);
 }
 
-/* What those who need it say that they need of it. */
-static bool add_asked(struct node *n, const struct usage *u, struct artifact **list, bool merged)
+/* The artifacts that the callers request. */
+static bool resolve_add_requested(struct node *n, const struct usage *u, struct artifact **list, bool merged)
 {
         bool any = false;
         for (size_t i = 0; i < u->dependers.len; i++)
@@ -724,9 +731,9 @@ struct artifact *resolve_artifacts(struct node *n, const struct module_source *s
         _cleanup_texts_ struct texts confs = node_confs(n);
         if (n->problem || !n->module || node_is_completely_evicted(n) || confs.len == 0)
                 return NULL;
-        if (add_asked(n, n->usage, &all, false)) {
+        if (resolve_add_requested(n, n->usage, &all, false)) {
                 for (size_t i = 0; i < n->merged.len; i++)
-                        add_asked(n, n->merged.data[i], &all, true);
+                        resolve_add_requested(n, n->merged.data[i], &all, true);
         } else {
                 for (size_t i = 0; i < confs.len; i++)
                         for (const struct artifact *a = n->module->artifacts; a; a = a->next)

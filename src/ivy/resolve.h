@@ -1,12 +1,12 @@
 /*
- * Ivy's resolution: which revision of which module is needed, and which jars of it.
+ * Ivy's resolution: which revision of each module is required, and which of its jars.
  *
- * Pure: modules come from a source. Rules that decide, as in Ivy with its default conflict manager:
- * - A module's own choice of a revision stands, within what it needs, against other choices further down (POMs force
- *   theirs); between what the root needs and what anyone needs the latest revision wins.
- * - What a POM's dependencyManagement says about a module holds wherever that module is needed below it.
- * - What was needed only by revisions that lost is dropped.
- * - A module is left out if everyone who needs it excludes it.
+ * Pure: a source supplies the modules. The rules are those of Ivy's default conflict manager:
+ * - A module's own choice of a revision wins over choices further down (POMs force theirs). Between the root's
+ * choice and others, the latest revision wins.
+ * - A POM's dependencyManagement applies to a module wherever it is required below that POM.
+ * - A module that only evicted revisions require is dropped.
+ * - A module is left out if all its callers exclude it.
  */
 #pragma once
 
@@ -14,30 +14,30 @@
 
 struct fst_error;
 
-/* What the source found. */
+/* The result of a search. */
 struct found {
-        struct module *module; /* of the revision that was found: another one than asked for if that was dynamic */
+        struct module *module; /* of the found revision, which differs from a dynamic request */
         struct repository *repository;
-        bool searched, downloaded; /* its description: looked for in repositories, and brought from there */
+        bool searched, downloaded; /* its description was searched in repositories and downloaded */
 };
 
 struct module_source {
         void *context;
-        /* 0, or a negative errno with @error; -ENOENT with "not found" when no repository has it. */
+        /* Returns 0, or a negative errno with @error: -ENOENT with "not found" if no repository has it. */
         int (*find)(void *context, const struct dependency *d, struct found *found, struct fst_error *error);
-        void (*say)(void *context, const char *line); /* a line of what Ivy prints about it */
-        /* Whether a module's repository has this artifact (asked for jars of POMs with packaging "pom"). */
+        void (*say)(void *context, const char *line); /* prints one of Ivy's lines */
+        /* Whether a module's repository has this artifact (called for jars of POMs with packaging "pom"). */
         bool (*exists)(void *context, const struct node *node, const struct artifact *a);
 };
 
 /*
- * Resolve @root, whose dependencies are in the configuration "default". The graph is the caller's to deinit, whatever
- * is answered. -ELOOP and others only for what cannot be walked; modules that were not found are nodes with a problem.
+ * Resolves @root, whose dependencies are in the configuration "default". The caller must deinit the graph in any case.
+ * Returns -ELOOP and others only for a graph that cannot be walked. A missing module is a node with a problem.
  */
 int resolve(struct graph *g, struct module *root, const struct module_source *source, struct fst_error *error);
 
-/* The nodes in the order in which they were met, each once, without the root. The caller's to deinit. */
+/* The nodes in the order of their first visit, once each, without the root. The caller must deinit the list. */
 struct nodes resolve_nodes(const struct graph *g);
 
-/* What is wanted of @node, as a list in the arena. Empty for those who lost or have a problem. */
+/* The required artifacts of @node, as a list in the arena. Empty for evicted nodes and nodes with a problem. */
 struct artifact *resolve_artifacts(struct node *n, const struct module_source *source);

@@ -1,4 +1,4 @@
-/* The walk alone: modules are lines of a table, nothing is read. */
+/* The walk alone: modules are lines of a table, and no file is read. */
 #include "ivy/resolve.h"
 
 #include "base/buf.h"
@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* "name revision: needed needed …", each needed as name:revision, with "!" behind it if its own needs are not wanted.
+/*
+ * "name revision: needed needed …", each needed as name:revision, followed by "!" if its own dependencies are excluded.
  */
 struct world {
         struct names names;
@@ -66,7 +67,7 @@ static bool exists(void *context, const struct node *node, const struct artifact
         return true;
 }
 
-/* What is left, as "name:revision" in order; "?" behind those that were not found. */
+/* The remaining modules as "name:revision" in order, missing ones with "?". */
 static char *outcome(const char *const *lines, const char *asked, bool only_named)
 {
         struct world w = {.n = 0};
@@ -118,12 +119,12 @@ static void own_choice_holds_below(void **state)
 {
         static const char *const lines[] = {"a 1: x:1 b:1", "b 1: x:2", "x 1:", "x 2:", NULL};
         check(lines, "a:1", "a:1 x:1 b:1");
-        /* As in Ivy, a loser is not looked at again when another one asks for what needed it. */
+        /* As in Ivy, an evicted node is not visited again when another caller requires it. */
         check(lines, "a:1 b:1", "a:1 b:1 x:1");
         check(lines, "b:1 a:1", "b:1 a:1 x:2");
 }
 
-/* The evicted revision's needs, several levels of them, are dropped, but not what others need, too. */
+/* The dependencies of the evicted revision are dropped, at several levels, except those that others need. */
 static void losers_take_theirs_along(void **state)
 {
         static const char *const lines[] = {

@@ -1,6 +1,4 @@
-/*
- * See revision.h. Nothing is allocated: revisions come from repositories and may be of any length.
- */
+/* See revision.h. Nothing is allocated, because revisions come from repositories and may have any length. */
 #include "ivy/revision.h"
 
 #include "base/mem.h"
@@ -21,10 +19,9 @@ static bool revision_divides(char c)
 }
 
 /*
- * The next part from *@at on; false at the end. Parts that are empty at the end of a revision do not count, as with
- * Java's split.
+ * Reads the next part from *@at. Returns false at the end. As with Java's split, empty parts at the end do not count.
  */
-static bool next_part(const char **at, struct part *part)
+static bool revision_next_part(const char **at, struct part *part)
 {
         const char *p = *at;
         if (!p)
@@ -56,7 +53,7 @@ static bool revision_is_number(struct part p)
         return p.len > 0;
 }
 
-static int compare_numbers(struct part a, struct part b)
+static int revision_compare_numbers(struct part a, struct part b)
 {
         while (a.len > 1 && *a.text == '0')
                 a.text++, a.len--;
@@ -67,7 +64,7 @@ static int compare_numbers(struct part a, struct part b)
         return memcmp(a.text, b.text, a.len);
 }
 
-/* 0 for words that mean nothing; @known says whether it does. */
+/* The rank of a special word, or 0. @known says whether the word is special. */
 static int revision_meaning(struct part p, bool *known)
 {
         static const struct {
@@ -83,7 +80,7 @@ static int revision_meaning(struct part p, bool *known)
         return 0;
 }
 
-static int compare_words(struct part a, struct part b)
+static int revision_compare_words(struct part a, struct part b)
 {
         bool a_known, b_known;
         int a_value = revision_meaning(a, &a_known), b_value = revision_meaning(b, &b_known);
@@ -98,7 +95,7 @@ int revision_compare(const char *a, const char *b)
         const char *at = a, *bt = b;
         struct part p, q;
         for (;;) {
-                bool more_a = next_part(&at, &p), more_b = next_part(&bt, &q);
+                bool more_a = revision_next_part(&at, &p), more_b = revision_next_part(&bt, &q);
                 if (!more_a && !more_b)
                         return 0;
                 if (!more_b)
@@ -110,11 +107,11 @@ int revision_compare(const char *a, const char *b)
                 bool p_number = revision_is_number(p), q_number = revision_is_number(q);
                 if (p_number != q_number)
                         return p_number ? 1 : -1;
-                return p_number ? compare_numbers(p, q) : compare_words(p, q);
+                return p_number ? revision_compare_numbers(p, q) : revision_compare_words(p, q);
         }
 }
 
-/* A range's parts: lower or upper is empty where it is open. */
+/* The bounds of a range. An open one is empty. */
 struct range {
         struct part lower, upper;
         bool with_lower, with_upper;
@@ -129,7 +126,7 @@ static struct part revision_limit(const char *from, const char *to)
         return (struct part){from, (size_t)(to - from)};
 }
 
-static bool limit_ok(struct part p)
+static bool revision_limit_ok(struct part p)
 {
         for (size_t i = 0; i < p.len; i++)
                 if (isspace((unsigned char)p.text[i]) || strchr(",[]()", p.text[i]))
@@ -137,8 +134,8 @@ static bool limit_ok(struct part p)
         return true;
 }
 
-/* Ivy's forms: [a,b] ]a,b[ (a,b) and mixtures; (,b] without a lower limit; [a,) without an upper one. */
-static bool parse_range(const char *text, struct range *range)
+/* Parses Ivy's forms: [a,b] ]a,b[ (a,b) and mixtures; (,b] has no lower bound, [a,) no upper one. */
+static bool revision_parse_range(const char *text, struct range *range)
 {
         size_t n = strlen(text);
         if (n < 3 || !strchr("[](", text[0]) || !strchr("[])", text[n - 1]))
@@ -148,7 +145,7 @@ static bool parse_range(const char *text, struct range *range)
                 return false;
         *range = (struct range){revision_limit(text + 1, comma), revision_limit(comma + 1, text + n - 1),
                                 text[0] == '[', text[n - 1] == ']'};
-        if (!limit_ok(range->lower) || !limit_ok(range->upper))
+        if (!revision_limit_ok(range->lower) || !revision_limit_ok(range->upper))
                 return false;
         if (range->lower.len == 0)
                 return text[0] == '(' && range->upper.len > 0;
@@ -160,11 +157,11 @@ bool revision_is_dynamic(const char *revision)
         struct range range;
         size_t n = strlen(revision);
         return strncmp(revision, "latest.", 7) == 0 || (n > 0 && revision[n - 1] == '+') ||
-               parse_range(revision, &range);
+               revision_parse_range(revision, &range);
 }
 
-/* @bound against @found; the one is no C string of its own. */
-static int compare_bound(struct part bound, const char *found)
+/* Compares @bound, which is not NUL-terminated, with @found. */
+static int revision_compare_bound(struct part bound, const char *found)
 {
         char small[64];
         char *text = bound.len < sizeof(small) ? small : mem_alloc(bound.len + 1);
@@ -172,7 +169,7 @@ static int compare_bound(struct part bound, const char *found)
         text[bound.len] = '\0';
         int r = strcmp(text, found) == 0 ? 0 : revision_compare(text, found);
         if (r == 0 && strcmp(text, found) != 0)
-                r = -1; /* Ivy takes the found one to be later when two are equal but written differently */
+                r = -1; /* Ivy treats the found one as later if two are equal but written differently */
         if (text != small)
                 free(text);
         return r;
@@ -186,15 +183,15 @@ bool revision_accepts(const char *asked, const char *found)
                 return true;
         if (n > 0 && asked[n - 1] == '+')
                 return strncmp(asked, found, n - 1) == 0;
-        if (!parse_range(asked, &range))
+        if (!revision_parse_range(asked, &range))
                 return strcmp(asked, found) == 0;
         if (range.lower.len > 0) {
-                int r = compare_bound(range.lower, found);
+                int r = revision_compare_bound(range.lower, found);
                 if (r > 0 || (r == 0 && !range.with_lower))
                         return false;
         }
         if (range.upper.len > 0) {
-                int r = compare_bound(range.upper, found);
+                int r = revision_compare_bound(range.upper, found);
                 if (r < 0 || (r == 0 && !range.with_upper))
                         return false;
         }

@@ -1,4 +1,4 @@
-/* Ivy's order of revisions and what ranges allow; the answers are those of Ivy 2.5.3. */
+/* Ivy's order of revisions, and ranges. Ivy 2.5.3 printed the expected values. */
 #include "ivy/revision.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 static void order(void **state)
 {
-        /* Each is later than those before it. */
+        /* Each revision is later than those before it. */
         static const char *const ascending[] = {
                 "0.2a",       "0.2_b",     "0.2rc1",    "0.2-final", "1.0-dev1", "1.0-dev2", "1.0-alpha1",
                 "1.0-alpha2", "1.0-beta1", "1.0-beta2", "1.0-gamma", "1.0-rc1",  "1.0-rc2",  "1.0",

@@ -1,7 +1,7 @@
 /*
- * spark-env.sh; see environment.h. The shell writes its environment to a descriptor of its own after the script ran,
- * each entry ended by a NUL, so that neither the script's output nor line breaks in values disturb. The script itself
- * does not have that descriptor: what it leaves running would hold it open.
+ * Reads spark-env.sh; see environment.h. After the script, the shell writes its environment to a separate descriptor
+ * with a NUL after each entry, so neither the script's output nor line breaks in values interfere. The script does not
+ * inherit that descriptor, because a background process would keep it open.
  */
 #include "launch/environment.h"
 
@@ -41,7 +41,7 @@ static int environment_read_all(int fd, struct buf *out)
         }
 }
 
-static void take_over(char *entries, size_t len)
+static void environment_take_over(char *entries, size_t len)
 {
         for (char *e = entries; e < entries + len; e += strlen(e) + 1) {
                 char *equals = strchr(e, '=');
@@ -64,7 +64,7 @@ static int environment_run_script(const char *script, struct buf *out, struct fs
                 return error_errno(error, "reading %s", script);
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
-        /* Were it descriptor 3 already, dup2 would leave it to be closed. */
+        /* If it were already descriptor 3, dup2 would leave it close-on-exec. */
         if (ends[1] == 3) {
                 int other = fcntl(ends[1], F_DUPFD_CLOEXEC, 4);
                 close(ends[1]);
@@ -79,12 +79,12 @@ static int environment_run_script(const char *script, struct buf *out, struct fs
                 r = -environment_read_all(ends[0], out);
         close(ends[0]);
         if (r != 0)
-                return error_set(error, -r, "reading %s with %s: %s", script, shell, strerror(r));
+                return error_set(error, -r, "cannot read %s with %s: %s", script, shell, strerror(r));
         int status = 0;
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
                 ;
         if (status != 0)
-                return error_set(error, -EINVAL, "%s ended its shell with status %d", script,
+                return error_set(error, -EINVAL, "the shell that read %s exited with status %d", script,
                                  WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
         return 0;
 }
@@ -101,7 +101,7 @@ int submit_load_spark_env(const char *conf_dir, struct fst_error *error)
         int r = environment_run_script(script, &entries, error);
         if (r < 0)
                 return r;
-        take_over(entries.data, entries.len);
+        environment_take_over(entries.data, entries.len);
         setenv("SPARK_ENV_LOADED", "1", 1);
         return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * See jar_manifest.h. Java's own rules decide what a manifest is: a line of at most 511 bytes with its end, "Name:
- * value" with one blank, a blank in front of what continues a line, sections divided by empty lines, each but the first
- * opened by "Name". A last line without an end is passed over.
+ * See jar_manifest.h. A manifest follows Java's rules: a line has at most 511 bytes with its end, "Name: value" has one
+ * blank, a continuation line starts with a blank, empty lines separate sections, and each section but the first starts
+ * with "Name". A last line without an end is ignored.
  */
 #include "launch/jar_manifest.h"
 
@@ -15,7 +15,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 512 /* with its end */
+#define LINE_MAX_BYTES 512 /* including its end */
 #define MANIFEST_MAX (8u << 20)
 
 struct manifest {
@@ -23,8 +23,11 @@ struct manifest {
         int line;
 };
 
-/* The next line into @text and @n without its end; false at the end of the text. -EINVAL in *@r if it is too long. */
-static bool next_line(struct manifest *m, const char **text, size_t *n, int *r)
+/*
+ * Stores the next line in @text and @n, without its end. Returns false at the end of the text. Sets *@r to -EINVAL for
+ * a long line.
+ */
+static bool jar_manifest_next_line(struct manifest *m, const char **text, size_t *n, int *r)
 {
         const char *at = m->at;
         while (at < m->end && *at != '\n' && *at != '\r')
@@ -43,7 +46,7 @@ static bool next_line(struct manifest *m, const char **text, size_t *n, int *r)
         return true;
 }
 
-static bool good_name(const char *name, size_t n)
+static bool jar_manifest_good_name(const char *name, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '-')
@@ -51,14 +54,15 @@ static bool good_name(const char *name, size_t n)
         return n > 0 && n <= 70;
 }
 
-/* Read one section to its empty line; the last value of @wanted (NULL: none) goes to @value. */
-static int read_section(struct manifest *m, const char *wanted, struct buf *value, bool *found, struct fst_error *error)
+/* Parses one section up to its empty line. Stores the last value of @wanted (NULL: none) in @value. */
+static int jar_manifest_read_section(struct manifest *m, const char *wanted, struct buf *value, bool *found,
+                                     struct fst_error *error)
 {
         const char *text;
         size_t n;
         int r = 0;
         bool any = false, ours = false;
-        while (next_line(m, &text, &n, &r) && n > 0) {
+        while (jar_manifest_next_line(m, &text, &n, &r) && n > 0) {
                 if (text[0] == ' ') {
                         if (!any)
                                 return error_set(error, -EINVAL, "misplaced continuation line (line %d)", m->line);
@@ -70,7 +74,7 @@ static int read_section(struct manifest *m, const char *wanted, struct buf *valu
                 if (!colon || (size_t)(colon - text) + 1 >= n || colon[1] != ' ')
                         return error_set(error, -EINVAL, "invalid header field (line %d)", m->line);
                 size_t name = (size_t)(colon - text);
-                if (!good_name(text, name))
+                if (!jar_manifest_good_name(text, name))
                         return error_set(error, -EINVAL, "invalid header field name: %.*s (line %d)", (int)name, text,
                                          m->line);
                 any = true;
@@ -91,17 +95,17 @@ int manifest_attribute(const char *text, size_t len, const char *name, char **ou
         bool found = false;
         const char *line;
         size_t n;
-        int r = read_section(&m, name, &value, &found, error);
+        int r = jar_manifest_read_section(&m, name, &value, &found, error);
         if (r < 0)
                 return r;
-        while (next_line(&m, &line, &n, &r)) {
+        while (jar_manifest_next_line(&m, &line, &n, &r)) {
                 if (n == 0)
                         continue;
                 if (n < 6 || strncasecmp(line, "Name: ", 6) != 0)
                         return error_set(error, -EINVAL, "invalid manifest format (line %d)", m.line);
-                while (m.at < m.end && *m.at == ' ' && next_line(&m, &line, &n, &r))
+                while (m.at < m.end && *m.at == ' ' && jar_manifest_next_line(&m, &line, &n, &r))
                         ;
-                r = r < 0 ? r : read_section(&m, NULL, NULL, NULL, error);
+                r = r < 0 ? r : jar_manifest_read_section(&m, NULL, NULL, NULL, error);
                 if (r == -EINVAL)
                         return r;
         }
@@ -111,9 +115,9 @@ int manifest_attribute(const char *text, size_t len, const char *name, char **ou
         return 0;
 }
 
-/* The manifest's bytes into @text: 1, or 0 when there is none. */
-static int find_manifest(const struct archive_library *lib, struct archive *jar, bool streamed, struct buf *text,
-                         struct fst_error *error)
+/* Reads the manifest into @text. Returns 1, or 0 if there is none. */
+static int jar_manifest_find_manifest(const struct archive_library *lib, struct archive *jar, bool streamed,
+                                      struct buf *text, struct fst_error *error)
 {
         struct archive_entry *entry;
         int r;
@@ -130,7 +134,8 @@ static int find_manifest(const struct archive_library *lib, struct archive *jar,
                 ssize_t n;
                 while ((n = lib->archive_read_data(jar, piece, sizeof(piece))) > 0) {
                         if (text->len + (size_t)n > MANIFEST_MAX)
-                                return error_set(error, -EINVAL, "the manifest is larger than %u bytes", MANIFEST_MAX);
+                                return error_set(error, -EINVAL, "the jar's manifest is larger than %u bytes",
+                                                 MANIFEST_MAX);
                         buf_append(text, piece, (size_t)n);
                 }
                 return n < 0 ? error_set(error, -EINVAL, "%s", archive_library_why(lib, jar)) : 1;
@@ -149,14 +154,14 @@ int jar_manifest_attribute(const char *path, const char *name, bool streamed, ch
                 return error_wrap(error, r, "%s", path);
         struct archive *jar = lib->archive_read_new();
         if (!jar)
-                return error_set(error, -ENOMEM, "no memory to read %s", path);
-        /* The streaming reader sees the files in the order in which they lie in the jar. */
+                return error_set(error, -ENOMEM, "not enough memory to read %s", path);
+        /* The streaming reader sees the entries in the order of the jar. */
         if (streamed)
                 lib->archive_read_support_format_zip_streamable(jar);
         else
                 lib->archive_read_support_format_zip_seekable(jar);
         if (lib->archive_read_open_filename(jar, path, 1 << 14) == ARCHIVE_OK)
-                r = find_manifest(lib, jar, streamed, &text, error);
+                r = jar_manifest_find_manifest(lib, jar, streamed, &text, error);
         lib->archive_read_free(jar);
         if (r < 0)
                 return r;

@@ -1,4 +1,4 @@
-/* What a jar says about itself in META-INF/MANIFEST.MF. libarchive is loaded to find it. */
+/* The attributes in a jar's META-INF/MANIFEST.MF. Loads libarchive to read it. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,19 +7,20 @@
 struct fst_error;
 
 /*
- * The value of @name ("Main-Class") of the manifest's main section, owned by the caller, into *@out: NULL if it has
- * none. The jar is a path. @streamed: as JarInputStream looks, which only finds a manifest that is the first file,
- * behind its directory at most (Spark reads Main-Class so); else as JarFile, which finds it anywhere.
- * -ENOENT "File file:/… does not exist"; -ENODATA in the words of Java for a jar without manifest and for what is no
- * jar; -EINVAL for a manifest that cannot be read ("invalid header field"); -ENOTSUP when libarchive is not installed.
+ * Stores the value of @name ("Main-Class") in the manifest's main section in *@out, owned by the caller, or NULL if
+ * there is none. @jar is a path. With @streamed it reads as JarInputStream, which only finds a manifest that is the
+ * first file, at most after its directory (Spark reads Main-Class so). Otherwise it reads as JarFile, which finds it
+ * anywhere. Returns -ENOENT "File file:/… does not exist", -ENODATA in Java's words for a jar without manifest or a
+ * file that is not a jar, -EINVAL for an invalid manifest ("invalid header field"), -ENOTSUP if libarchive is not
+ * installed.
  */
 int jar_manifest_attribute(const char *path, const char *name, bool streamed, char **out, struct fst_error *error);
 
 /*
- * The main class of the application at @resource, a URI, as Spark 2.4 looks for it: in local files only. NULL in
- * *@class if the manifest names none; -EINVAL or what reading failed with, and Spark's sentence in @error.
+ * Stores the main class of the application at @resource, a URI, in *@class, or NULL if the manifest names none. Follows
+ * Spark 2.4, which reads local files only. Returns -EINVAL or the error of reading, with Spark's message in @error.
  */
 int jar_main_class_2_4(const char *resource, char **class, struct fst_error *error);
 
-/* The same for the text of a manifest. -EINVAL "invalid header field" and what else Java's Manifest refuses. */
+/* The same for the text of a manifest. Returns -EINVAL "invalid header field" and other errors of Java's Manifest. */
 int manifest_attribute(const char *text, size_t len, const char *name, char **out, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* Manifests, and jars that have them or not; the answers are those of java.util.jar (JDK 17). */
+/* Manifests, and jars with and without one. java.util.jar (JDK 17) printed the expected values. */
 #include "launch/jar_manifest.h"
 
 #include "base/buf.h"
@@ -107,7 +107,7 @@ static void put(struct buf *out, uint32_t value, int bytes)
                 buf_putc(out, (char)(value >> 8 * i));
 }
 
-/* Stored entries, pairs of name and content, as a jar in a new file. */
+/* Writes stored entries, pairs of name and content, as a jar into a new file. */
 static char *make_jar(const char *const *entries)
 {
         _cleanup_(buf_deinit) struct buf jar = BUF_INIT;
@@ -182,7 +182,7 @@ static void jars(void **state)
         assert_int_equal(ask(none, false, &value, &error), -ENODATA);
         assert_int_equal(jar_manifest_attribute("/nowhere/x.jar", "Main-Class", true, &value, &error), -ENOENT);
         assert_string_equal(error_message(&error), "File file:/nowhere/x.jar does not exist");
-        /* What is no jar has no manifest, either. */
+        /* A file that is not a jar has no manifest. */
         char text[] = "/tmp/firesteel-jar-XXXXXX";
         int fd = mkstemp(text);
         assert_int_equal(write(fd, "hello", 5), 5);

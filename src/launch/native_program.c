@@ -1,4 +1,4 @@
-/* See native_program.h. Loading a module runs its constructors: whatever must be set up is set up before. */
+/* See native_program.h. Loading a module runs its constructors, so all setup precedes it. */
 #include "launch/native_program.h"
 
 #include "base/error.h"
@@ -41,7 +41,7 @@ static int native_program_load(const struct native_program *p, struct app *app, 
         return app_load(&options, app, error);
 }
 
-static int call_main(const struct native_program *p, const struct app *app)
+static int native_program_call_main(const struct native_program *p, const struct app *app)
 {
         _cleanup_free_ char **argv = new_array(char *, p->n + 2);
         argv[0] = (char *)p->shown;
@@ -64,11 +64,11 @@ int native_program_run(const struct native_program *p, int *status, struct fst_e
                 *status = NATIVE_PROGRAM_NO_CLASS;
                 return 0;
         }
-        int answer = call_main(p, &app);
+        int answer = native_program_call_main(p, &app);
         if (fflush(stdout) != 0 && answer == 0) {
                 error_errno(error, "standard output");
                 answer = 1;
         }
-        *status = answer < 0 ? 1 : answer; /* a status of fst_context_stop: not what a signal's end looks like */
+        *status = answer < 0 ? 1 : answer; /* a status of fst_context_stop, which must not look like a signal's */
         return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Running a native application in this process: its shared object (or C file, compiled first) is loaded and its main
- * called on this thread.
+ * Runs a native application in this process: compiles a C file, loads the shared object and calls its main on this
+ * thread.
  */
 #pragma once
 
@@ -9,26 +9,26 @@
 struct fst_conf;
 struct fst_error;
 
-/* Spark's exit status when there is no such class. */
+/* Spark's exit status for a missing class. */
 #define NATIVE_PROGRAM_NO_CLASS 101
 
 struct native_program {
-        const char *path;  /* of the file */
-        const char *shown; /* what its argv[0] is */
-        const char *entry; /* the function; NULL: main */
+        const char *path;  /* path of the file */
+        const char *shown; /* its argv[0] */
+        const char *entry; /* name of the function; NULL: main */
         char *const *arguments;
         size_t n;
-        const struct fst_conf *conf; /* what fst_conf_new starts from; for the whole life of the process */
+        const struct fst_conf *conf; /* the initial values of fst_conf_new; live as long as the process */
 };
 
 /*
- * Before foreign code can run: the configuration is prepared, signals end the process in order (exec/exit_hooks.h), and
- * crashes are reported on standard error. Before there are threads. Negative with @error.
+ * Call before foreign code can run and before threads start. Prepares the configuration, installs signal handlers that
+ * end the process in order (exec/exit_hooks.h), and reports crashes on standard error. Returns negative with @error.
  */
 int native_program_prepare(const struct native_program *p, struct fst_error *error);
 
 /*
- * Load it and call it: 0 with what it answers in *@status, NATIVE_PROGRAM_NO_CLASS with @error set if it has no such
- * function; or negative with @error.
+ * Loads and calls the program. Returns 0 with its result in *@status, or with NATIVE_PROGRAM_NO_CLASS and @error if the
+ * function does not exist. Returns negative with @error for other failures.
  */
 int native_program_run(const struct native_program *p, int *status, struct fst_error *error);

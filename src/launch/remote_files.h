@@ -1,5 +1,5 @@
 /*
- * Files of a submission that are somewhere else: patterns become names, and what a driver needs here is downloaded.
+ * Resolves patterns in a submission's file names, and downloads the files that a driver needs.
  *
  *      struct remote_files *files;
  *      r = remote_files_new(&(struct remote_files_options){.conf = &conf, .env = env}, &files, error);
@@ -8,13 +8,13 @@
  *      char *dir = remote_files_take_directory(files);     // the caller removes it, NULL: nothing was downloaded
  *      remote_files_free(files);
  *
- * Schemes: file and local (stay where they are), http, https, ftp, hdfs, webhdfs, swebhdfs (through WebHDFS), s3a, s3,
- * s3n. Nothing costs anything before it is needed: Hadoop's configuration is read and libcurl loaded for the first
- * remote name, the directory made by the first download.
+ * Schemes: file and local (not downloaded), http, https, ftp, hdfs, webhdfs, swebhdfs (over WebHDFS), s3a, s3, s3n.
+ * Everything is lazy: the first remote name reads Hadoop's configuration and loads libcurl, the first download creates
+ * the directory.
  *
- * Names are URIs or paths as Spark's Utils.resolveURI takes them; lists are separated by commas, blanks around names
- * and empty names do not count. Results are owned by the caller and replaced only on success. The sentences of errors
- * are those of Spark's exceptions, without their class.
+ * Names are URIs or paths in the form of Spark's Utils.resolveURI. Lists are separated by commas. Names are trimmed and
+ * empty ones dropped. The caller owns the results, which change only on success. Error messages are those of Spark's
+ * exceptions, without their class.
  */
 #pragma once
 
@@ -27,61 +27,66 @@ struct remote_files;
 struct strmap;
 
 struct remote_files_options {
-        const struct strmap *conf; /* Spark's configuration: borrowed, and read when the first remote name comes */
+        const struct strmap *conf; /* Spark's configuration: borrowed, read at the first remote name */
         const char *(*env)(const char *name);
-        const char *directory; /* for downloads, and nobody's to remove; NULL: one is made */
-        /* Called before each download with the URL to show and where it goes. NULL: nobody is told. */
+        const char *directory; /* for downloads, kept by remote_files; NULL: create one */
+        /* Called before each download with the URL to show and the target. May be NULL. */
         void (*started)(void *context, const char *url, const char *path);
-        /* Called before a file is put into the working directory: the URL to show, where it is, where it goes. NULL
-         * too. */
+        /*
+         * Called before a file is copied to the working directory, with the URL to show, the source and the target. May
+         * be NULL.
+         */
         void (*moved)(void *context, const char *url, const char *from, const char *to);
         void *context;
 };
 
 int remote_files_new(const struct remote_files_options *options, struct remote_files **out, struct fst_error *error);
-void remote_files_free(struct remote_files *files); /* keeps the directory: see remote_files_take_directory */
+void remote_files_free(struct remote_files *files); /* keeps the directory; see remote_files_take_directory */
 
-/* The directory of the downloads, or NULL; it is the caller's then, and to be removed by it (scratch_remove). */
+/* The directory of the downloads, or NULL. The caller then owns it and must remove it (scratch_remove). */
 char *remote_files_take_directory(struct remote_files *files);
 
-/* Hadoop's configuration of this submission: files, AWS_* and spark.hadoop.*. Borrowed. -EINVAL with @error. */
+/* Hadoop's configuration of this submission: files, AWS_* and spark.hadoop.*. Borrowed. Returns -EINVAL with @error. */
 int remote_files_hadoop_conf(struct remote_files *files, const struct hadoop_conf **out, struct fst_error *error);
 
 /*
- * The file systems that are elsewhere (io/fs/remote_fs.h). Borrowed; one thread at a time. What remote_files_hadoop_conf
- * and remote_fs_new answer.
+ * The remote file systems (io/fs/remote_fs.h). Borrowed, for one thread at a time. Returns the errors of
+ * remote_files_hadoop_conf and remote_fs_new.
  */
 int remote_files_systems(struct remote_files *files, struct remote_fs **out, struct fst_error *error);
 
 /*
- * DependencyUtils.resolveGlobPaths: each name becomes the files that its pattern matches, in their order; a directory
- * and a pattern that nothing matches vanish, a plain name that is not there stays. A fragment ("#name") stays behind
- * the one file: -EINVAL "… resolves ambiguously to multiple files: …" for several. local, http(s) and ftp are not
- * looked at. -EPROTONOSUPPORT for schemes that there are no file systems for; what the file system answers.
+ * DependencyUtils.resolveGlobPaths: replaces each name by the files that its pattern matches, in their order.
+ * Directories and patterns without matches vanish, and a plain name that does not exist stays. A fragment ("#name")
+ * stays with its file, and several matches then fail with -EINVAL "… resolves ambiguously to multiple files: …". Names
+ * with local, http(s) and ftp are not resolved. Returns -EPROTONOSUPPORT for an unknown scheme, or the file system's
+ * error.
  */
 int remote_files_resolve_globs(struct remote_files *files, const char *list, char **out, struct fst_error *error);
 
 /*
- * DependencyUtils.downloadFile: "file:" and "local:" names come back as they are; anything else is downloaded into the
- * directory under its last component, and its "file:" URI is the result. A second file of the same name must have the
- * same content, unless spark.files.overwrite is true: -EEXIST. Where SPARK_TESTING is set in the environment http(s)
- * and ftp are not asked, as in Spark. The second is for a list.
+ * DependencyUtils.downloadFile: returns "file:" and "local:" names unchanged. Downloads other files into the directory
+ * under their last component, and returns a "file:" URI. A second file of the same name must have the same content,
+ * unless spark.files.overwrite is true: -EEXIST. If SPARK_TESTING is set in the environment, http(s) and ftp are
+ * skipped, as in Spark. The second function takes a list.
  */
 int remote_files_download(struct remote_files *files, const char *name, char **out, struct fst_error *error);
 int remote_files_download_list(struct remote_files *files, const char *list, char **out, struct fst_error *error);
 
 /*
- * For YARN: download what its file systems could not fetch, or what spark.yarn.dist.forceDownloadSchemes names ("*":
- * all), unless it is in the directory already; other names become URIs. The list may be a single name.
+ * For YARN: downloads the files that its file systems cannot fetch, or whose scheme
+ * spark.yarn.dist.forceDownloadSchemes lists ("*": all), unless they are in the directory already. Other names become
+ * URIs. The list may be a single name.
  */
 int remote_files_localize_for_yarn(struct remote_files *files, const char *list, char **out, struct fst_error *error);
 
 /*
- * For the driver's pod (spark.kubernetes.submitInDriver): download each of @list, then copy it into the working
- * directory as its fragment or its name says, replacing what is there; archives are unpacked into a directory of that
- * name. Schemes in @avoid (a comma list, "*": all; NULL: none) stay remote, at the end of the list. The result names
- * the copies of files, and what archives were unpacked from; with compat 3.5 it names what was copied, and nothing is
- * avoided. -ENOENT for what is not there, and for what lies in the working directory under that name already.
+ * For the driver's pod (spark.kubernetes.submitInDriver): downloads each of @list, then copies it to the working
+ * directory under its fragment or name, replacing an existing file. Archives are unpacked into a directory of that
+ * name. Names with a scheme in @avoid (a comma list, "*": all; NULL: none) stay remote, at the end of the list. The
+ * result names the copies of files and the sources of archives. With compat 3.5 it names the sources of files too, and
+ * @avoid is ignored. Returns -ENOENT for a missing file, and for a source that already lies in the working directory
+ * under that name.
  */
 int remote_files_to_working_directory(struct remote_files *files, const char *list, bool archives, const char *avoid,
                                       char **out, struct fst_error *error);

@@ -1,6 +1,6 @@
 /*
- * SparkSubmitSuite's cases of patterns and downloads, restated, with servers on loopback: the web, a namenode that
- * speaks WebHDFS (a nameservice's first one is on standby), an object store that checks who asks.
+ * SparkSubmitSuite's cases of patterns and downloads, with servers on loopback: a web server, a namenode with WebHDFS
+ * (the first one of a nameservice is on standby), and an object store that authenticates requests.
  */
 #include "launch/remote_files.h"
 
@@ -65,7 +65,7 @@ static void serve_webhdfs(struct fixture_exchange *x)
                        "{\"RemoteException\":{\"exception\":\"FileNotFoundException\",\"message\":\"no\"}}");
 }
 
-static int elsewhere; /* how often that was asked for */
+static int elsewhere; /* number of requests for it */
 
 static void serve_s3(struct fixture_exchange *x)
 {
@@ -124,7 +124,7 @@ static int set_up(void **state)
         strmap_set(&environment, "TMPDIR", folder);
         set_hadoop("dfs.nameservices", "ns");
         set_hadoop("dfs.ha.namenodes.ns", "one, two");
-        set_hadoop("dfs.namenode.http-address.ns.one", "127.0.0.1:1"); /* nobody listens */
+        set_hadoop("dfs.namenode.http-address.ns.one", "127.0.0.1:1"); /* nothing listens there */
         set_hadoop("dfs.namenode.http-address.ns.two", address);
         set_hadoop("dfs.namenode.rpc-address.ns.one", "nowhere:8020");
         set_hadoop("dfs.namenode.rpc-address.ns.two", "somewhere:8020");
@@ -195,7 +195,7 @@ static void assert_content(const char *uri, const char *expected)
         assert_string_equal(text, expected);
 }
 
-/* @list and what is expected of it with the folder for each "@". */
+/* Resolves @list, with the directory in place of each "@", and compares the result. */
 static void assert_globs(const char *list, const char *expected)
 {
         struct buf in = BUF_INIT, out = BUF_INIT;
@@ -298,7 +298,7 @@ static void downloads(void **state)
                      "No such file or directory: s3a://bucket/none");
         assert_fails(remote_files_download, "foo://h/x", -EPROTONOSUPPORT, "No FileSystem for scheme \"foo\"");
         assert_fails(remote_files_download, "s3a://bucket/lib/elsewhere.jar", -EIO, "the object store answers 301");
-        assert_int_equal(elsewhere, 1); /* nothing is asked again with what cannot be a region */
+        assert_int_equal(elsewhere, 1); /* an invalid region causes no second request */
         set_hadoop("fs.s3a.secret.key", "");
 }
 
@@ -321,7 +321,7 @@ static void yarn_downloads_what_it_must(void **state)
         assert_content(app, "web jar");
         _cleanup_free_ char *expected = mem_printf("/x,hdfs://ns/lib/b.jar,%s,local:/l", app);
         assert_gives(remote_files_localize_for_yarn, list, expected);
-        /* What is there is not asked for again. */
+        /* An existing file is not requested again. */
         int requests = server.requests;
         assert_gives(remote_files_localize_for_yarn, url, app);
         assert_int_equal(server.requests, requests);
@@ -354,7 +354,7 @@ static void working_directory(void **state)
         int r = remote_files_to_working_directory(files, list, false, "s3a", &out, &error);
         if (r < 0)
                 fail_msg("%s", error_message(&error));
-        /* What is there already is refused, and stays. */
+        /* An existing file is rejected and stays. */
         char *again = NULL;
         r = remote_files_to_working_directory(files, "b.jar", false, NULL, &again, &error);
         assert_int_equal(chdir(before), 0);

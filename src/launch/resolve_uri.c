@@ -1,7 +1,7 @@
 /*
- * Paths as URIs, as Spark's Utils.resolveURI makes them: what has a scheme stays, all else becomes an absolute file:
- * URI whose path has no links and no "..", with a fragment ("#name in the working folder") kept behind it. Spark 2.4
- * leaves links and dots as they are. What Java does not take for a URI is a path, scheme or not.
+ * Paths as URIs, like Spark's Utils.resolveURI: a name with a scheme stays. Other names become an absolute file: URI
+ * without links and "..", followed by their fragment ("#name in the working directory"). Spark 2.4 keeps links and
+ * dots. A name that Java does not accept as a URI is a path, with or without scheme.
  */
 #include "base/buf.h"
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Append @path to @out, a path without links, less "." and "..". */
-static void put_normalised(struct buf *out, const char *path)
+/* Appends @path, which has no links, to @out without "." and "..". */
+static void resolve_uri_put_normalised(struct buf *out, const char *path)
 {
         if (out->len == 1)
                 buf_truncate(out, 0);
@@ -34,8 +34,8 @@ static void put_normalised(struct buf *out, const char *path)
                 buf_putc(out, '/');
 }
 
-/* @path, absolute, with the links resolved in that part of it which exists. */
-static void put_canonical(struct buf *out, const char *path)
+/* @path, absolute, with links resolved in the part that exists. */
+static void resolve_uri_put_canonical(struct buf *out, const char *path)
 {
         char here[PATH_MAX], real[PATH_MAX];
         _cleanup_free_ char *absolute =
@@ -50,11 +50,11 @@ static void put_canonical(struct buf *out, const char *path)
                 start[n] = 0;
         }
         buf_puts(out, n > 0 ? real : "/");
-        put_normalised(out, absolute + n);
+        resolve_uri_put_normalised(out, absolute + n);
 }
 
-/* @path, absolute, as Java's File has names: with one slash between them, and none at the end. */
-static void put_absolute(struct buf *out, const char *path)
+/* @path, absolute, normalised like Java's File: single slashes, and none at the end. */
+static void resolve_uri_put_absolute(struct buf *out, const char *path)
 {
         char here[PATH_MAX];
         _cleanup_free_ char *absolute =
@@ -67,14 +67,14 @@ static void put_absolute(struct buf *out, const char *path)
 }
 
 /* The file at @path as a URI. */
-static void put_file(struct buf *uri, const char *path, enum submit_compat compat)
+static void resolve_uri_put_file(struct buf *uri, const char *path, enum submit_compat compat)
 {
         _cleanup_(buf_deinit) struct buf absolute = BUF_INIT;
         struct stat st;
         if (compat == COMPAT_2_4)
-                put_absolute(&absolute, path);
+                resolve_uri_put_absolute(&absolute, path);
         else
-                put_canonical(&absolute, path);
+                resolve_uri_put_canonical(&absolute, path);
         buf_puts(uri, "file:");
         uri_put_path(uri, buf_text(&absolute));
         if (stat(buf_text(&absolute), &st) == 0 && S_ISDIR(st.st_mode) && absolute.len > 1)
@@ -89,11 +89,11 @@ char *submit_resolve_uri(const char *path, enum submit_compat compat)
         if (is_uri && parsed.scheme.text)
                 return mem_strdup(path);
         if (!is_uri || !parsed.fragment.text) { /* a "?" belongs to the file's name */
-                put_file(&out, path, compat);
+                resolve_uri_put_file(&out, path, compat);
                 return buf_steal(&out);
         }
         _cleanup_free_ char *file = uri_decode(parsed.path), *fragment = uri_decode(parsed.fragment);
-        put_file(&out, file, compat); /* what stands behind a "?" Spark forgets here */
+        resolve_uri_put_file(&out, file, compat); /* Spark drops the text after a "?" here */
         buf_putc(&out, '#');
         uri_put_fragment(&out, fragment);
         return buf_steal(&out);

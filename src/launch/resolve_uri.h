@@ -4,8 +4,8 @@
 #include "conf/compat.h"
 
 /*
- * A file or URI as an absolute URI: "a.so" becomes "file:/here/a.so"; a URI with a scheme is returned as it is. With
- * COMPAT_2_4 the path keeps its symbolic links and dots. The caller owns the result.
+ * Returns a file or URI as an absolute URI: "a.so" becomes "file:/here/a.so", and a URI with a scheme is unchanged.
+ * With COMPAT_2_4 the path keeps its symbolic links and dots. Owned by the caller.
  */
 char *submit_resolve_uri(const char *path, enum submit_compat compat);
 

@@ -56,8 +56,8 @@ int spark_home_list(const char *path, struct option_words *out)
         return 0;
 }
 
-/* spark-launcher_2.13-4.3.0.jar says both versions. */
-static void read_versions(struct spark_home *home)
+/* spark-launcher_2.13-4.3.0.jar contains both versions. */
+static void spark_home_read_versions(struct spark_home *home)
 {
         DIR *dir = home->jars ? opendir(home->jars) : NULL;
         if (!dir)
@@ -83,14 +83,14 @@ int spark_home_find(struct spark_home *home, const char *(*env)(const char *name
                                  "Spark home not found; set it explicitly or use the SPARK_HOME environment variable.");
         *home = (struct spark_home){.path = mem_strdup(path), .major = 4, .minor = INT_MAX};
         home->scala = scala && scala[0] ? mem_strdup(scala) : NULL;
-        if (home->scala && strcmp(home->scala, "2.13") < 0) { /* 4.x is for 2.13 only */
+        if (home->scala && strcmp(home->scala, "2.13") < 0) { /* 4.x supports only 2.13 */
                 home->major = 3;
                 home->minor = 5;
         }
         _cleanup_free_ char *jars = spark_home_file(path, "jars");
         if (spark_home_is_dir(jars))
                 home->jars = mem_strdup(jars);
-        read_versions(home);
+        spark_home_read_versions(home);
         if (!home->scala) {
                 _cleanup_free_ char *built = spark_home_file(path, "launcher/target/scala-2.13");
                 home->scala = spark_home_is_dir(built) ? mem_strdup("2.13") : NULL;
@@ -100,7 +100,7 @@ int spark_home_find(struct spark_home *home, const char *(*env)(const char *name
                         mem_printf("assembly/target/scala-%s/jars", home->scala ? home->scala : "2.13");
                 home->jars_wanted = spark_home_file(path, assembly);
                 home->jars = spark_home_is_dir(home->jars_wanted) ? mem_strdup(home->jars_wanted) : NULL;
-                read_versions(home);
+                spark_home_read_versions(home);
         } else {
                 home->jars_wanted = mem_strdup(home->jars);
         }

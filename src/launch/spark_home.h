@@ -1,7 +1,7 @@
 /*
- * An installation of Spark: where it is, which version, where its jars are.
+ * An installation of Spark: its directory, version and jars.
  *
- * The version is read from the name of the launcher's jar (spark-launcher_2.13-4.3.0.jar), which every Spark has.
+ * The version comes from the name of the launcher's jar (spark-launcher_2.13-4.3.0.jar), which every Spark has.
  */
 #pragma once
 
@@ -12,16 +12,16 @@
 struct fst_error;
 
 struct spark_home {
-        char *path;        /* as SPARK_HOME has it */
-        char *jars;        /* absolute; NULL when it is not there */
-        char *jars_wanted; /* where it would be */
-        char *scala;       /* "2.13"; NULL when nothing says it */
-        int major, minor;  /* 4, 3; 4 and a large number, or with Scala 2.12 3.5, when no jar says it */
+        char *path;        /* the value of SPARK_HOME */
+        char *jars;        /* absolute; NULL if it does not exist */
+        char *jars_wanted; /* the expected path */
+        char *scala;       /* "2.13"; NULL if unknown */
+        int major, minor;  /* 4 and 3; without a jar 4 and a large number, or 3.5 with Scala 2.12 */
 };
 
 /*
- * Look at the installation in SPARK_HOME; @env is getenv. -ENOENT with Spark's sentence when that is not set.
- * jars is NULL when there are none: whoever needs them asks.
+ * Examines the installation in SPARK_HOME. @env is getenv. Returns -ENOENT with Spark's message if it is unset. If
+ * there are no jars, jars is NULL, and callers that need them must check.
  */
 int spark_home_find(struct spark_home *home, const char *(*env)(const char *name), struct fst_error *error);
 void spark_home_deinit(struct spark_home *home);
@@ -29,10 +29,13 @@ void spark_home_deinit(struct spark_home *home);
 /* Whether it is this version or a later one. */
 bool spark_home_since(const struct spark_home *home, int major, int minor);
 
-/* The entries of folder @path in the system's order, which is Java's listFiles: full names. 0, or -errno. */
+/*
+ * The entries of directory @path as full names, in the system's order, which is that of Java's listFiles. Returns 0 or
+ * -errno.
+ */
 int spark_home_list(const char *path, struct option_words *out);
 
-/* As Java's File has it: @child below @parent (NULL: none), without double or trailing slashes, made absolute. */
+/* As Java's File: @child below @parent (NULL: none), absolute, without double or trailing slashes. */
 char *spark_home_file(const char *parent, const char *child);
 bool spark_home_is_dir(const char *path);
 bool spark_home_is_file(const char *path);

@@ -1,10 +1,10 @@
 /*
  * The REST client; see rest_client.h.
  *
- * It follows Spark 4.3's RestSubmissionClient: which master is asked when, when one counts as lost (a connection that
- * is refused, breaks before an answer, or is silent for ten seconds), and every line of its log, which is why some read
- * oddly ("Some(…)"). Two things differ, because they may start an application twice: a request that was sent is never
- * sent again over a new connection, and once a master has accepted a driver, losing it makes nobody fall back.
+ * It follows Spark 4.3's RestSubmissionClient: the order of masters, the definition of a lost master (it refuses the
+ * connection, closes it before a reply, or is silent for ten seconds), and every log line, so some read oddly
+ * ("Some(…)"). It differs in two points that could start an application twice: a request that was sent is never
+ * repeated on a new connection, and after a master has accepted a driver, losing that master causes no fallback.
  */
 #include "rest/rest_client.h"
 
@@ -29,24 +29,24 @@
 #define UNKNOWN_PROTOCOL 468
 
 struct rest_master {
-        char *url;    /* spark://host:port, as it is named in messages */
-        char *prefix; /* of paths: "" or "/something" */
+        char *url;    /* spark://host:port, as messages show it */
+        char *prefix; /* prefix of paths: "" or "/something" */
         struct http_plain *connection;
         bool lost;
-        bool other; /* somebody took the connection, and it was no HTTP that came back, if anything */
+        bool other; /* accepted the connection, but did not reply with HTTP */
 };
 
 struct rest_client {
-        char *master; /* as it was given */
+        char *master; /* as given */
         struct rest_master *masters;
         size_t n_masters;
         struct http_reader reader;
         const int *stopped;
-        char *authorization; /* a line of the header, or "" */
-        bool quiet;          /* refusals are not logged: it is waiting */
+        char *authorization; /* a header line, or "" */
+        bool quiet;          /* do not log refusals while waiting */
 };
 
-static const char *after_scheme(const char *master)
+static const char *rest_client_after_scheme(const char *master)
 {
         static const char *const schemes[] = {"spark://", "mesos://"};
         for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
@@ -57,11 +57,12 @@ static const char *after_scheme(const char *master)
 
 bool rest_client_supports(const char *master)
 {
-        return after_scheme(master) != NULL;
+        return rest_client_after_scheme(master) != NULL;
 }
 
-/* "host:port", "host:port/", "host/prefix": the port of HTTP is what Java takes where none is said. */
-static int add_master(struct rest_client *c, const char *scheme, const char *text, size_t n, struct fst_error *error)
+/* Parses "host:port", "host:port/" or "host/prefix". Without a port, uses HTTP's, as Java does. */
+static int rest_client_add_master(struct rest_client *c, const char *scheme, const char *text, size_t n,
+                                  struct fst_error *error)
 {
         struct rest_master m = {.url = mem_printf("%s%.*s", scheme, (int)n, text)};
         _cleanup_free_ char *host = mem_strndup(text, n);
@@ -77,7 +78,7 @@ static int add_master(struct rest_client *c, const char *scheme, const char *tex
         struct host_port at;
         int r = host_port_parse(full, &at, error);
         if (r < 0) {
-                error_wrap(error, r, "the master %s cannot be asked", m.url);
+                error_wrap(error, r, "cannot send a request to the master %s", m.url);
                 free(m.url);
                 free(m.prefix);
                 return r;
@@ -90,7 +91,7 @@ static int add_master(struct rest_client *c, const char *scheme, const char *tex
 
 int rest_client_new(const char *master, struct rest_client **out, struct fst_error *error)
 {
-        const char *list = after_scheme(master);
+        const char *list = rest_client_after_scheme(master);
         if (!list)
                 return error_set(error, -EINVAL,
                                  "This REST client only supports master URLs that start with one of the following: "
@@ -103,7 +104,7 @@ int rest_client_new(const char *master, struct rest_client **out, struct fst_err
         do {
                 size_t n = many ? strcspn(list, ",") : strlen(list);
                 if (n || !list[n])
-                        r = add_master(c, scheme, list, n, error);
+                        r = rest_client_add_master(c, scheme, list, n, error);
                 list += n + (list[n] == ',');
         } while (r == 0 && *list);
         if (r < 0) {
@@ -152,33 +153,33 @@ void rest_client_set_stopped(struct rest_client *c, const int *stopped)
         c->stopped = stopped;
 }
 
-/* ----------------------------------------------------------------------------------------------- one question */
+/* ------------------------------------------------------------------------------------------------------ one request */
 
 struct question {
-        const char *method, *action, *id; /* id NULL: none */
+        const char *method, *action, *id; /* NULL: none */
         const char *body;                 /* NULL: none */
 };
 
-#define REST_PORT "a master's REST server is at port 6066 unless its spark.master.rest.port says another"
+#define REST_PORT "a master's REST server is at port 6066, or at its spark.master.rest.port"
 
-/* A page for people: what the port of a master's pages answers. */
-static bool is_page(const struct http_reader *h)
+/* Whether the reply is an HTML page, as the port of a master's pages returns. */
+static bool rest_client_is_page(const struct http_reader *h)
 {
         return (h->status == 200 || h->status == 404 || h->status == 405) && strstr(h->content_type, "text/html");
 }
 
-/* What an answer of a status other than 200 becomes. */
-static int refused(const struct rest_client *c, const struct rest_master *m, struct rest_answer *answer,
-                   struct fst_error *error)
+/* Turns a reply with a status other than 200 into an error. */
+static int rest_client_refused(const struct rest_client *c, const struct rest_master *m, struct rest_answer *answer,
+                               struct fst_error *error)
 {
         const struct http_reader *h = &c->reader;
         _cleanup_free_ char *text = mem_strdup(buf_text(&h->body));
         size_t n = strlen(text);
         while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
                 text[--n] = '\0';
-        if (is_page(h)) {
+        if (rest_client_is_page(h)) {
                 free(text);
-                text = mem_printf("It is a web page (HTTP status %d), so that %s is no REST server: " REST_PORT,
+                text = mem_printf("The reply is a web page (HTTP status %d), so %s is not a REST server: " REST_PORT,
                                   h->status, m->url);
         }
         if (h->status < 400 || (h->status == 500 && !*h->content_type))
@@ -198,9 +199,9 @@ static int refused(const struct rest_client *c, const struct rest_master *m, str
         return 0;
 }
 
-/* 0, FST_REST_E_NO_SERVER when the master counts as lost, or negative. */
-static int ask(struct rest_client *c, struct rest_master *m, const struct question *q, struct rest_answer *answer,
-               struct fst_error *error)
+/* Returns 0, FST_REST_E_NO_SERVER if the master is lost, or negative. */
+static int rest_client_request(struct rest_client *c, struct rest_master *m, const struct question *q,
+                               struct rest_answer *answer, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_printf("%s/" REST_PROTOCOL_VERSION "/submissions/%s%s%s", m->prefix, q->action,
                                                q->id ? "/" : "", q->id ? q->id : "");
@@ -223,7 +224,7 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
         switch (r) {
         case 0:
                 break;
-        case -EBADMSG: /* not HTTP: Java's client takes it for a connection that broke */
+        case -EBADMSG: /* not HTTP: Java's client treats it as a broken connection */
                 return FST_REST_E_NO_SERVER;
         case -EMSGSIZE:
                 return error_wrap(error, r, "Exception while waiting for response");
@@ -235,11 +236,11 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
                 return FST_REST_E_NO_SERVER;
         }
         if (c->reader.status != 200)
-                return refused(c, m, answer, error);
-        if (is_page(&c->reader))
+                return rest_client_refused(c, m, answer, error);
+        if (rest_client_is_page(&c->reader))
                 return error_set(
                         error, -EBADMSG,
-                        "Malformed response received from server: it is a web page, so that %s is no REST server: " REST_PORT,
+                        "Malformed response received from server: the reply is a web page, so %s is not a REST server: " REST_PORT,
                         m->url);
         log_debug(COMPONENT, "Response from the server:\n%s", buf_text(&c->reader.body));
         r = rest_answer_parse(answer, buf_text(&c->reader.body), c->reader.body.len, error);
@@ -248,7 +249,7 @@ static int ask(struct rest_client *c, struct rest_master *m, const struct questi
         return r;
 }
 
-static bool all_lost(const struct rest_client *c)
+static bool rest_client_all_lost(const struct rest_client *c)
 {
         for (size_t i = 0; i < c->n_masters; i++)
                 if (!c->masters[i].lost)
@@ -256,8 +257,8 @@ static bool all_lost(const struct rest_client *c)
         return true;
 }
 
-/* The end of it, when nobody answers. */
-static int unable_to_connect(const struct rest_client *c, int r, struct fst_error *error)
+/* Ends a request to which no master replied. */
+static int rest_client_unable_to_connect(const struct rest_client *c, int r, struct fst_error *error)
 {
         bool other = false;
         for (size_t i = 0; i < c->n_masters; i++)
@@ -266,31 +267,31 @@ static int unable_to_connect(const struct rest_client *c, int r, struct fst_erro
                 return error_wrap(error, r, "Unable to connect to server");
         _cleanup_free_ char *why = mem_strdup(error_message(error));
         error_deinit(error);
-        return error_set(error, r,
-                         "Unable to connect to server: %s (if it is a master, it is no REST server: " REST_PORT ")",
-                         why);
+        return error_set(
+                error, r,
+                "Unable to connect to server: %s (if it is a master, this is not its REST server: " REST_PORT ")", why);
 }
 
 /*
- * Ask one master after the other until one gives an answer that @settles. The last answer is kept. Once every master
- * has been lost at some time, losing one again ends it.
+ * Sends the request to one master after the other until a reply @settles it. Keeps the last reply. Once every master
+ * has been lost at some time, the next loss ends the request.
  */
-static int ask_all(struct rest_client *c, const struct question *q,
-                   bool (*settles)(const struct rest_answer *answer, bool quiet), bool quiet,
-                   struct rest_answer *answer, struct fst_error *error)
+static int rest_client_request_all(struct rest_client *c, const struct question *q,
+                                   bool (*settles)(const struct rest_answer *answer, bool quiet), bool quiet,
+                                   struct rest_answer *answer, struct fst_error *error)
 {
         for (size_t i = 0; i < c->n_masters; i++) {
                 struct rest_master *m = &c->masters[i];
                 struct rest_answer one = REST_ANSWER_INIT;
-                int r = ask(c, m, q, &one, error);
+                int r = rest_client_request(c, m, q, &one, error);
                 if (r < 0)
                         return r;
                 if (r > 0) {
                         if (!m->lost)
                                 log_warn(COMPONENT, "Unable to connect to server %s.", m->url);
                         m->lost = true;
-                        if (all_lost(c))
-                                return unable_to_connect(c, r, error);
+                        if (rest_client_all_lost(c))
+                                return rest_client_unable_to_connect(c, r, error);
                         continue;
                 }
                 rest_answer_deinit(answer);
@@ -298,11 +299,11 @@ static int ask_all(struct rest_client *c, const struct question *q,
                 if (settles(answer, quiet))
                         return 0;
         }
-        error_deinit(error); /* of a lost master, while another answered */
+        error_deinit(error); /* of a lost master, while another one replied */
         return 0;
 }
 
-static void log_answer(const struct rest_answer *a)
+static void rest_client_log_answer(const struct rest_answer *a)
 {
         if (!log_enabled(LOG_INFO, COMPONENT))
                 return;
@@ -310,16 +311,17 @@ static void log_answer(const struct rest_answer *a)
         log_info(COMPONENT, "Server responded with %s:\n%s", rest_answer_type(a), json);
 }
 
-static void log_unexpected(const struct rest_answer *a)
+static void rest_client_log_unexpected(const struct rest_answer *a)
 {
         log_error(COMPONENT, "Error: Server responded with message of unexpected type %s.", rest_answer_type(a));
 }
 
-/* A URL takes no blanks and the like; Java's URI says where. */
-static int check_url(const struct rest_client *c, const char *action, const char *id, struct fst_error *error)
+/* A URL contains no blanks and similar characters. Reports the position as Java's URI does. */
+static int rest_client_check_url(const struct rest_client *c, const char *action, const char *id,
+                                 struct fst_error *error)
 {
         static const char illegal[] = "\"<>\\^`{|}";
-        _cleanup_free_ char *base = mem_strdup(after_scheme(c->masters[0].url));
+        _cleanup_free_ char *base = mem_strdup(rest_client_after_scheme(c->masters[0].url));
         size_t n = strlen(base);
         if (n && base[n - 1] == '/')
                 base[n - 1] = '\0';
@@ -332,13 +334,13 @@ static int check_url(const struct rest_client *c, const char *action, const char
         return 0;
 }
 
-/* --------------------------------------------------------------------------------------------------- requests */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
-static bool settles_create(const struct rest_answer *a, bool quiet)
+static bool rest_client_settles_create(const struct rest_answer *a, bool quiet)
 {
         (void)quiet;
         if (a->kind != REST_CREATE)
-                log_unexpected(a);
+                rest_client_log_unexpected(a);
         return a->kind == REST_CREATE && a->success == REST_TRUE;
 }
 
@@ -351,20 +353,20 @@ int rest_client_create(struct rest_client *c, const struct rest_create *request,
         _cleanup_free_ char *body = rest_create_json(request);
         struct question q = {"POST", "create", NULL, body};
         log_info(COMPONENT, "Submitting a request to launch an application in %s.", c->master);
-        r = check_url(c, q.action, "", error);
-        return r < 0 ? r : ask_all(c, &q, settles_create, false, answer, error);
+        r = rest_client_check_url(c, q.action, "", error);
+        return r < 0 ? r : rest_client_request_all(c, &q, rest_client_settles_create, false, answer, error);
 }
 
-static bool settles_kill(const struct rest_answer *a, bool quiet)
+static bool rest_client_settles_kill(const struct rest_answer *a, bool quiet)
 {
         (void)quiet;
         if (a->kind != REST_KILL) {
-                log_unexpected(a);
+                rest_client_log_unexpected(a);
                 return false;
         }
         if (rest_answer_from_backup(a))
                 return false;
-        log_answer(a);
+        rest_client_log_answer(a);
         return true;
 }
 
@@ -372,18 +374,18 @@ int rest_client_kill(struct rest_client *c, const char *id, struct rest_answer *
 {
         struct question q = {"POST", "kill", id, NULL};
         log_info(COMPONENT, "Submitting a request to kill submission %s in %s.", id, c->master);
-        int r = check_url(c, q.action, id, error);
-        return r < 0 ? r : ask_all(c, &q, settles_kill, false, answer, error);
+        int r = rest_client_check_url(c, q.action, id, error);
+        return r < 0 ? r : rest_client_request_all(c, &q, rest_client_settles_kill, false, answer, error);
 }
 
-static bool settles_status(const struct rest_answer *a, bool quiet)
+static bool rest_client_settles_status(const struct rest_answer *a, bool quiet)
 {
         if (a->kind != REST_STATUS || a->success != REST_TRUE) {
-                log_unexpected(a);
+                rest_client_log_unexpected(a);
                 return false;
         }
         if (!quiet)
-                log_answer(a);
+                rest_client_log_answer(a);
         return true;
 }
 
@@ -392,29 +394,29 @@ int rest_client_status(struct rest_client *c, const char *id, bool quiet, struct
 {
         struct question q = {"GET", "status", id, NULL};
         log_info(COMPONENT, "Submitting a request for the status of submission %s in %s.", id, c->master);
-        int r = check_url(c, q.action, id, error);
-        return r < 0 ? r : ask_all(c, &q, settles_status, quiet, answer, error);
+        int r = rest_client_check_url(c, q.action, id, error);
+        return r < 0 ? r : rest_client_request_all(c, &q, rest_client_settles_status, quiet, answer, error);
 }
 
-/* ---------------------------------------------------------------------------------------------------- waiting */
+/* ---------------------------------------------------------------------------------------------------------- waiting */
 
-static bool is_stopped(const struct rest_client *c)
+static bool rest_client_is_stopped(const struct rest_client *c)
 {
         return c->stopped && __atomic_load_n(c->stopped, __ATOMIC_RELAXED);
 }
 
-/* A signal ends a slice at once, another thread's wish after it. */
-static int pause_ms(const struct rest_client *c, int64_t ms, struct fst_error *error)
+/* A signal ends the slice at once, and *@stopped at its end. */
+static int rest_client_pause_ms(const struct rest_client *c, int64_t ms, struct fst_error *error)
 {
         int64_t end = now_ms() + ms, left;
-        while (!is_stopped(c) && (left = end - now_ms()) > 0) {
+        while (!rest_client_is_stopped(c) && (left = end - now_ms()) > 0) {
                 int64_t slice = c->stopped ? MIN(left, 200) : left;
                 nanosleep(&(struct timespec){slice / 1000, slice % 1000 * 1000000}, NULL);
         }
-        return is_stopped(c) ? error_set(error, -ECANCELED, "stopped") : 0;
+        return rest_client_is_stopped(c) ? error_set(error, -ECANCELED, "stopped") : 0;
 }
 
-static void report_state(const char *id, const struct rest_answer *a)
+static void rest_client_report_state(const char *id, const struct rest_answer *a)
 {
         if (a->driver_state)
                 log_info(COMPONENT, "State of driver %s is now %s.", id, a->driver_state);
@@ -434,19 +436,19 @@ int rest_client_report(struct rest_client *c, const char *id, struct fst_error *
                 if (r != 0)
                         return r;
                 if (a.kind != REST_STATUS)
-                        return 0; /* said already */
+                        return 0; /* logged already */
                 if (a.success == REST_TRUE) {
-                        report_state(id, &a);
+                        rest_client_report_state(id, &a);
                         return 0;
                 }
-                if ((r = pause_ms(c, REPORT_INTERVAL_MS, error)) < 0)
+                if ((r = rest_client_pause_ms(c, REPORT_INTERVAL_MS, error)) < 0)
                         return r;
         }
         log_error(COMPONENT, "Error: Master did not recognize driver %s.", id);
         return 0;
 }
 
-static bool is_final(const char *state)
+static bool rest_client_is_final(const char *state)
 {
         static const char *const final[] = {"FINISHED", "FAILED", "KILLED", "ERROR"};
         for (size_t i = 0; i < ARRAY_SIZE(final); i++)
@@ -455,33 +457,33 @@ static bool is_final(const char *state)
         return false;
 }
 
-/* What one look found. */
-enum look { LOOK_KNOWN, LOOK_UNKNOWN, LOOK_AWAY };
+/* The result of one poll. */
+enum rest_poll { POLL_KNOWN, POLL_UNKNOWN, POLL_UNAVAILABLE };
 
 /*
- * Ask all masters for the status: *@status is the answer of the one that knows. A server that answers nonsense while
- * it starts is as good as away.
+ * Polls all masters: *@status is the reply of the one that knows the driver. An invalid reply of a starting server
+ * counts as no reply.
  */
-static int look(struct rest_client *c, const char *id, struct rest_answer *status, enum look *found,
-                struct fst_error *error)
+static int rest_client_poll(struct rest_client *c, const char *id, struct rest_answer *status, enum rest_poll *found,
+                            struct fst_error *error)
 {
         struct question q = {"GET", "status", id, NULL};
-        *found = LOOK_AWAY;
+        *found = POLL_UNAVAILABLE;
         c->quiet = true;
-        for (size_t i = 0; i < c->n_masters && *found != LOOK_KNOWN; i++) {
+        for (size_t i = 0; i < c->n_masters && *found != POLL_KNOWN; i++) {
                 struct rest_answer one = REST_ANSWER_INIT;
-                int r = ask(c, &c->masters[i], &q, &one, error);
+                int r = rest_client_request(c, &c->masters[i], &q, &one, error);
                 if (r == -ECANCELED) {
                         c->quiet = false;
                         return r;
                 }
                 if (r == 0 && one.kind == REST_STATUS && one.success == REST_TRUE && one.driver_state) {
-                        *found = LOOK_KNOWN;
+                        *found = POLL_KNOWN;
                         rest_answer_deinit(status);
                         *status = one;
                         one = REST_ANSWER_INIT;
                 } else if (r == 0 && one.kind == REST_STATUS && !rest_answer_from_backup(&one)) {
-                        *found = LOOK_UNKNOWN;
+                        *found = POLL_UNKNOWN;
                 }
                 rest_answer_deinit(&one);
         }
@@ -489,8 +491,8 @@ static int look(struct rest_client *c, const char *id, struct rest_answer *statu
         return 0;
 }
 
-/* The lines of Spark's ClientEndpoint, which is what waits in Spark. */
-static void report_change(const char *id, const struct rest_answer *a)
+/* Logs the lines of Spark's ClientEndpoint, the class that waits in Spark. */
+static void rest_client_report_change(const char *id, const struct rest_answer *a)
 {
         log_info(COMPONENT, "State of %s is %s", id, a->driver_state);
         if (a->worker_id && a->worker_host_port && strcmp(a->driver_state, "RUNNING") == 0)
@@ -506,40 +508,41 @@ int rest_client_wait(struct rest_client *c, const char *id, const struct rest_wa
         int64_t seen = now_ms(), away_ms = w->away_ms ? w->away_ms : AWAY_MS;
         int unknown = 0;
         bool away = false;
-        int r = check_url(c, "status", id, error);
+        int r = rest_client_check_url(c, "status", id, error);
         while (r == 0) {
                 _cleanup_(rest_answer_deinit) struct rest_answer a = REST_ANSWER_INIT;
-                enum look found;
-                if ((r = look(c, id, &a, &found, error)) < 0)
+                enum rest_poll found;
+                if ((r = rest_client_poll(c, id, &a, &found, error)) < 0)
                         break;
-                if (found != LOOK_AWAY && away)
+                if (found != POLL_UNAVAILABLE && away)
                         log_warn(COMPONENT, "The master %s is back.", c->master);
-                if (found == LOOK_AWAY && !away)
+                if (found == POLL_UNAVAILABLE && !away)
                         log_warn(COMPONENT, "Lost contact with the master %s: %s; trying again.", c->master,
-                                 error && error->message ? error->message : "it is no leader");
-                away = found == LOOK_AWAY;
+                                 error && error->message ? error->message : "it is not the leader");
+                away = found == POLL_UNAVAILABLE;
                 seen = away ? seen : now_ms();
-                unknown = found == LOOK_UNKNOWN ? unknown + 1 : 0;
+                unknown = found == POLL_UNKNOWN ? unknown + 1 : 0;
                 error_deinit(error);
                 if (away && now_ms() - seen >= away_ms)
-                        return error_set(error, FST_REST_E_NO_SERVER,
-                                         "no master of %s has answered for %lld s: the driver %s is not watched any "
-                                         "more",
-                                         c->master, (long long)(away_ms / 1000), id);
+                        return error_set(
+                                error, FST_REST_E_NO_SERVER,
+                                "no master of %s has replied for %lld s: spark-submit no longer watches the driver %s "
+                                "more",
+                                c->master, (long long)(away_ms / 1000), id);
                 if (unknown >= REPORT_TRIES)
                         return error_set(error, -ENOENT, "Cluster master did not recognize %s", id);
-                if (found == LOOK_KNOWN && (!last || strcmp(last, a.driver_state) != 0)) {
-                        report_change(id, &a);
+                if (found == POLL_KNOWN && (!last || strcmp(last, a.driver_state) != 0)) {
+                        rest_client_report_change(id, &a);
                         if (w->changed)
                                 w->changed(w->context, &a);
                         free(last);
                         last = mem_strdup(a.driver_state);
                 }
-                if (found == LOOK_KNOWN && is_final(a.driver_state)) {
+                if (found == POLL_KNOWN && rest_client_is_final(a.driver_state)) {
                         *state = steal(last);
                         return 0;
                 }
-                r = pause_ms(c, w->interval_ms ? w->interval_ms : REPORT_INTERVAL_MS, error);
+                r = rest_client_pause_ms(c, w->interval_ms ? w->interval_ms : REPORT_INTERVAL_MS, error);
         }
         return r;
 }

@@ -1,7 +1,6 @@
 /*
- * The REST client as programs use it, against a server that is a thread of this process: a thousand submissions over a
- * kept connection and what they cost (printed, not asserted: machines differ), connections that the server closed
- * meanwhile, silence, being stopped.
+ * The REST client as a library, against a server thread of this process: a thousand submissions on one connection and
+ * their cost (printed, not asserted), connections that the server closed, silence, and the stopped flag.
  */
 #include "rest/rest_client.h"
 
@@ -25,15 +24,15 @@
 
 #define SUBMISSIONS 1000
 
-/* One connection at a time; @per_connection requests are answered, then it is closed. 0: none, it only listens. */
+/* Serves one connection at a time. Closes it after @per_connection requests. 0: only listens. */
 struct server {
         pthread_t thread;
         int listener, port, per_connection;
-        int connections, requests; /* read when the thread has ended */
+        int connections, requests; /* read after the thread ended */
         bool thread_runs;
 };
 
-/* Read one request whose body is as long as it says: false at the end of the stream. */
+/* Reads one request whose body has the announced length. Returns false at the end of the stream. */
 static bool read_request(int fd, char *text, size_t size)
 {
         size_t n = 0;
@@ -67,7 +66,7 @@ static void *serve(void *context)
 {
         struct server *s = context;
         char request[16384];
-        /* The listener does not block: wait, for the end as well. */
+        /* The listener does not block, so wait for a connection or the end. */
         while (socket_wait(s->listener, POLLIN, -1, NULL) == 1) {
                 int fd = accept(s->listener, NULL, NULL);
                 if (fd < 0 && errno == EAGAIN)
@@ -111,7 +110,7 @@ static double cpu_ms(void)
                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
 }
 
-/* As large as a real one. */
+/* As large as a real request. */
 static void fill(struct strmap *properties)
 {
         for (int i = 0; i < 30; i++) {
@@ -123,7 +122,7 @@ static void fill(struct strmap *properties)
         strmap_set(properties, "spark.driver.cores", "1");
 }
 
-/* Submit once, as spark-submit does: create, then ask for the state. */
+/* Submits once, as spark-submit does: create, then query the state. */
 static void submit(struct rest_client *client, const struct rest_create *request)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer created = REST_ANSWER_INIT, status = REST_ANSWER_INIT;
@@ -169,7 +168,7 @@ static void test_a_connection_that_was_closed_is_made_again(void **state)
         for (int i = 0; i < 20; i++) {
                 _cleanup_(rest_answer_deinit) struct rest_answer created = REST_ANSWER_INIT;
                 assert_int_equal(rest_client_create(client, &request, &created, NULL), 0);
-                /* A connection of our own is answered only after the client's was closed. */
+                /* The server replies to this connection only after the client's was closed. */
                 int fd = socket_connect("127.0.0.1", server.port, -1, NULL, NULL);
                 char answer[1024] = "";
                 assert_true(fd >= 0);
@@ -188,7 +187,7 @@ static void test_silence_and_being_stopped(void **state)
 {
         (void)state;
         struct server server;
-        _cleanup_free_ char *url = server_start(&server, 0); /* the system accepts, nobody answers */
+        _cleanup_free_ char *url = server_start(&server, 0); /* the system accepts, but the server never replies */
         struct http_reader reader = HTTP_READER_INIT;
         struct http_plain *connection = http_plain_new("127.0.0.1", server.port);
         struct http_plain_request request = {.method = "GET", .path = "/", .max_answer = 100, .timeout_ns = 50000000};
@@ -229,7 +228,7 @@ static void test_masters(void **state)
                 struct rest_client *client = NULL;
                 assert_int_equal(rest_client_new(bad[i], &client, &error), -EINVAL);
                 assert_null(client);
-                assert_non_null(strstr(error.message, "cannot be asked"));
+                assert_non_null(strstr(error.message, "cannot send a request to the master"));
         }
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct rest_client *client;

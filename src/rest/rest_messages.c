@@ -1,7 +1,7 @@
 /*
- * The REST protocol's messages; see rest_messages.h.
+ * The messages of the REST protocol; see rest_messages.h.
  *
- * One table says which fields an answer of each kind has and must have; reading, validating and writing go by it.
+ * One table lists the fields that a reply of each kind has and requires. Reading, validating and writing use it.
  */
 #include "rest/rest_messages.h"
 
@@ -17,15 +17,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* ------------------------------------------------------------------------------------------------- the request */
+/* ------------------------------------------------------------------------------------------------------ the request */
 
-static bool is_truth(const char *text)
+static bool rest_message_is_truth(const char *text)
 {
         return strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0;
 }
 
-/* What Java's Double.parseDouble takes: blanks around, a suffix d or f, NaN and Infinity as they are spelt here. */
-static bool is_number(const char *text)
+/* As Java's Double.parseDouble: accepts surrounding blanks, a suffix d or f, and exactly NaN and Infinity. */
+static bool rest_message_is_number(const char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -46,7 +46,7 @@ static bool is_number(const char *text)
         return end > unsign && *end == '\0';
 }
 
-static bool is_memory(const char *text)
+static bool rest_message_is_memory(const char *text)
 {
         int64_t bytes;
         return units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, NULL) == 0;
@@ -58,9 +58,11 @@ int rest_create_validate(const struct rest_create *c, struct fst_error *error)
                 const char *key, *type;
                 bool (*fits)(const char *text);
         } checks[] = {
-                {"spark.driver.supervise", "boolean", is_truth}, {"spark.driver.cores", "numeric", is_number},
-                {"spark.cores.max", "numeric", is_number},       {"spark.driver.memory", "memory", is_memory},
-                {"spark.executor.memory", "memory", is_memory},
+                {"spark.driver.supervise", "boolean", rest_message_is_truth},
+                {"spark.driver.cores", "numeric", rest_message_is_number},
+                {"spark.cores.max", "numeric", rest_message_is_number},
+                {"spark.driver.memory", "memory", rest_message_is_memory},
+                {"spark.executor.memory", "memory", rest_message_is_memory},
         };
         static const char failed[] = "Validation of message CreateSubmissionRequest failed!";
         if (!c->properties)
@@ -77,7 +79,7 @@ int rest_create_validate(const struct rest_create *c, struct fst_error *error)
         return 0;
 }
 
-static void put_texts(struct buf *b, char *const *list, size_t n)
+static void rest_message_put_texts(struct buf *b, char *const *list, size_t n)
 {
         buf_puts(b, "[ ");
         for (size_t i = 0; i < n; i++) {
@@ -87,7 +89,7 @@ static void put_texts(struct buf *b, char *const *list, size_t n)
         buf_puts(b, n ? " ]" : "]");
 }
 
-static void put_map(struct buf *b, const struct strmap *map)
+static void rest_message_put_map(struct buf *b, const struct strmap *map)
 {
         const char *separator = "{\n    ";
         for (struct strmap_entry *e = NULL; map && (e = strmap_next(map, e));) {
@@ -117,17 +119,17 @@ char *rest_create_json(const struct rest_create *c)
         struct buf b = BUF_INIT;
         buf_reserve(&b, 2048);
         buf_puts(&b, "{\n  \"action\" : \"CreateSubmissionRequest\",\n  \"appArgs\" : ");
-        put_texts(&b, c->app_args, c->n_app_args);
+        rest_message_put_texts(&b, c->app_args, c->n_app_args);
         buf_puts(&b, ",\n  \"appResource\" : ");
         json_put_string(&b, c->app_resource);
         buf_puts(&b, ",\n  \"clientSparkVersion\" : \"" REST_SPARK_VERSION "\",\n  \"environmentVariables\" : ");
-        put_map(&b, c->environment);
+        rest_message_put_map(&b, c->environment);
         if (c->main_class) {
                 buf_puts(&b, ",\n  \"mainClass\" : ");
                 json_put_string(&b, c->main_class);
         }
         buf_puts(&b, ",\n  \"sparkProperties\" : ");
-        put_map(&b, c->properties);
+        rest_message_put_map(&b, c->properties);
         buf_puts(&b, "\n}");
         return buf_steal(&b);
 }
@@ -152,10 +154,10 @@ void rest_environment(char *const *env, const char *compat, struct strmap *out)
         }
 }
 
-/* --------------------------------------------------------------------------------------------------- the answers */
+/* ---------------------------------------------------------------------------------------------------------- replies */
 
 enum { STATE = 1, HIGHEST = 2, MESSAGE = 4, VERSION = 8, ID = 16, SUCCESS = 32, UNKNOWN = 64, WORKER = 128 };
-#define ALWAYS (MESSAGE | VERSION | SUCCESS | UNKNOWN) /* fields of every answer */
+#define ALWAYS (MESSAGE | VERSION | SUCCESS | UNKNOWN) /* fields of every reply */
 
 static const struct {
         const char *type;
@@ -170,7 +172,7 @@ static const struct {
         [REST_ERROR] = {"ErrorResponse", ALWAYS | HIGHEST, VERSION | MESSAGE},
 };
 
-/* The fields that are texts, in the order of the alphabet. */
+/* The text fields in alphabetical order. */
 static const struct {
         const char *name;
         int flag;
@@ -187,7 +189,7 @@ static const struct {
 };
 #define TEXTS_BEFORE_SUCCESS 5
 
-static char **text_field(const struct rest_answer *a, size_t i)
+static char **rest_message_text_field(const struct rest_answer *a, size_t i)
 {
         return (char **)((char *)a + texts[i].offset);
 }
@@ -195,7 +197,7 @@ static char **text_field(const struct rest_answer *a, size_t i)
 void rest_answer_deinit(struct rest_answer *a)
 {
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                free(*text_field(a, i));
+                free(*rest_message_text_field(a, i));
         for (size_t i = 0; i < a->unknown_fields.len; i++)
                 free(a->unknown_fields.data[i]);
         vec_deinit(&a->unknown_fields);
@@ -213,7 +215,7 @@ bool rest_answer_from_backup(const struct rest_answer *a)
         return a->message && strncmp(a->message, prefix, strlen(prefix)) == 0;
 }
 
-static int malformed(struct fst_error *error, const char *why, const char *what)
+static int rest_message_malformed(struct fst_error *error, const char *why, const char *what)
 {
         return error_set(error, -EBADMSG, "Malformed response received from server: %s%.2000s", why, what);
 }
@@ -242,20 +244,20 @@ bool rest_read_text(const json_t *value, char **out)
         }
 }
 
-static bool read_truth(const json_t *value, enum rest_truth *out)
+static bool rest_message_read_truth(const json_t *value, enum rest_truth *out)
 {
         const char *text = json_string_value(value);
         if (json_is_boolean(value) || json_is_integer(value))
                 *out = json_is_true(value) || (json_is_integer(value) && json_integer_value(value)) ? REST_TRUE
                                                                                                     : REST_FALSE;
-        else if (text && is_truth(text))
+        else if (text && rest_message_is_truth(text))
                 *out = strcasecmp(text, "true") == 0 ? REST_TRUE : REST_FALSE;
         else if (value && !json_is_null(value) && !(text && !*text))
                 return false;
         return true;
 }
 
-static bool read_names(const json_t *value, struct rest_answer *a)
+static bool rest_message_read_names(const json_t *value, struct rest_answer *a)
 {
         if (!value || json_is_null(value))
                 return true;
@@ -271,60 +273,60 @@ static bool read_names(const json_t *value, struct rest_answer *a)
         return true;
 }
 
-static int read_fields(struct rest_answer *a, const json_t *root, struct fst_error *error)
+static int rest_message_read_fields(struct rest_answer *a, const json_t *root, struct fst_error *error)
 {
         int has = kinds[a->kind].has;
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                if ((has & texts[i].flag) && !rest_read_text(json_object_get(root, texts[i].name), text_field(a, i)))
-                        return malformed(error, "no text is in the field ", texts[i].name);
-        if (!read_truth(json_object_get(root, "success"), &a->success))
-                return malformed(error, "neither true nor false is in the field ", "success");
-        if (!read_names(json_object_get(root, "unknownFields"), a))
-                return malformed(error, "no list of texts is in the field ", "unknownFields");
+                if ((has & texts[i].flag) &&
+                    !rest_read_text(json_object_get(root, texts[i].name), rest_message_text_field(a, i)))
+                        return rest_message_malformed(error, "there is no text in the field ", texts[i].name);
+        if (!rest_message_read_truth(json_object_get(root, "success"), &a->success))
+                return rest_message_malformed(error, "there is no boolean in the field ", "success");
+        if (!rest_message_read_names(json_object_get(root, "unknownFields"), a))
+                return rest_message_malformed(error, "there is no list of texts in the field ", "unknownFields");
         return 0;
 }
 
-static int validate(const struct rest_answer *a, struct fst_error *error)
+static int rest_message_validate(const struct rest_answer *a, struct fst_error *error)
 {
         int must_have = kinds[a->kind].must_have;
         const char *missing = NULL;
         for (size_t i = ARRAY_SIZE(texts); i-- > 0;)
-                if ((must_have & texts[i].flag) && !*text_field(a, i))
+                if ((must_have & texts[i].flag) && !*rest_message_text_field(a, i))
                         missing = texts[i].name;
         if ((must_have & VERSION) && !a->server_spark_version)
-                missing = "serverSparkVersion"; /* looked for first */
+                missing = "serverSparkVersion"; /* checked first */
         if (!missing && (must_have & SUCCESS) && a->success == REST_UNSAID)
                 missing = "success";
         if (!missing)
                 return 0;
         _cleanup_free_ char *why = mem_printf("Validation of message %s failed! '%s' is missing in message %s.",
                                               rest_answer_type(a), missing, rest_answer_type(a));
-        return malformed(error, why, "");
+        return rest_message_malformed(error, why, "");
 }
 
-static int read_answer(struct rest_answer *a, const json_t *root, const char *json, size_t length,
-                       struct fst_error *error)
+static int rest_message_read_answer(struct rest_answer *a, const json_t *root, const char *json, size_t length,
+                                    struct fst_error *error)
 {
         const char *action = json_string_value(json_object_get(root, "action"));
         if (!action) {
                 _cleanup_free_ char *text = mem_strndup(json, MIN(length, (size_t)2000));
-                return malformed(error, "Action field not found in JSON:\n", text);
+                return rest_message_malformed(error, "Action field not found in JSON:\n", text);
         }
         for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
                 if (strcmp(action, kinds[i].type) == 0) {
                         a->kind = (enum rest_kind)i;
-                        int r = read_fields(a, root, error);
-                        return r < 0 ? r : validate(a, error);
+                        int r = rest_message_read_fields(a, root, error);
+                        return r < 0 ? r : rest_message_validate(a, error);
                 }
         if (strcmp(action, "CreateSubmissionRequest") == 0) {
                 _cleanup_free_ char *text = mem_strndup(json, MIN(length, (size_t)2000));
-                return malformed(error, "Message received from server was not a response:\n", text);
+                return rest_message_malformed(error, "Message received from server was not a response:\n", text);
         }
-        return error_set(error, -ENOMSG,
-                         "Exception while waiting for response: there is no message of the type '%.200s'", action);
+        return error_set(error, -ENOMSG, "Exception while waiting for response: unknown message type '%.200s'", action);
 }
 
-static bool is_blank(const char *text, size_t n)
+static bool rest_message_is_blank(const char *text, size_t n)
 {
         while (n && strchr(" \t\r\n", text[n - 1]) && text[n - 1])
                 n--;
@@ -337,12 +339,12 @@ int rest_answer_parse(struct rest_answer *a, const char *json, size_t length, st
         json_error_t at;
         json_t *root = json_loadb(json, length, 0, &at);
         int r;
-        if (!root && is_blank(json, length))
-                r = malformed(error, "Action field not found in JSON:\n", "");
+        if (!root && rest_message_is_blank(json, length))
+                r = rest_message_malformed(error, "Action field not found in JSON:\n", "");
         else if (!root)
-                r = malformed(error, at.text, "");
+                r = rest_message_malformed(error, at.text, "");
         else
-                r = read_answer(&read, root, json, length, error);
+                r = rest_message_read_answer(&read, root, json, length, error);
         json_decref(root);
         if (r == 0) {
                 *a = read;
@@ -352,7 +354,7 @@ int rest_answer_parse(struct rest_answer *a, const char *json, size_t length, st
         return r;
 }
 
-static void put_text(struct buf *b, const char *name, const char *value)
+static void rest_message_put_text(struct buf *b, const char *name, const char *value)
 {
         buf_printf(b, ",\n  \"%s\" : ", name);
         json_put_string(b, value);
@@ -367,10 +369,10 @@ char *rest_answer_json(const struct rest_answer *a)
                         buf_printf(&b, ",\n  \"success\" : %s", a->success == REST_TRUE ? "true" : "false");
                 if (i == TEXTS_BEFORE_SUCCESS && a->has_unknown_fields) {
                         buf_puts(&b, ",\n  \"unknownFields\" : ");
-                        put_texts(&b, a->unknown_fields.data, a->unknown_fields.len);
+                        rest_message_put_texts(&b, a->unknown_fields.data, a->unknown_fields.len);
                 }
-                if (i < ARRAY_SIZE(texts) && *text_field(a, i))
-                        put_text(&b, texts[i].name, *text_field(a, i));
+                if (i < ARRAY_SIZE(texts) && *rest_message_text_field(a, i))
+                        rest_message_put_text(&b, texts[i].name, *rest_message_text_field(a, i));
         }
         buf_puts(&b, "\n}");
         return buf_steal(&b);

@@ -1,6 +1,6 @@
 /*
- * The REST protocol's messages. The cases of Spark's SubmitRestProtocolSuite that concern a client, restated: fields,
- * validation, JSON; and what Jackson reads of the unusual.
+ * The messages of the REST protocol. The cases of Spark's SubmitRestProtocolSuite for clients: fields, validation,
+ * JSON, and unusual values as Jackson reads them.
  */
 #include "rest/rest_messages.h"
 
@@ -93,7 +93,7 @@ static void test_request_s_validation(void **state)
 {
         (void)state;
         static const struct {
-                const char *key, *value, *type; /* NULL: it is well */
+                const char *key, *value, *type; /* NULL: it is valid */
         } cases[] = {
                 {"spark.driver.cores", "one hundred feet", "numeric"},
                 {"spark.driver.supervise", "nope, never", "boolean"},
@@ -172,7 +172,7 @@ static void test_environment(void **state)
         assert_string_equal(strmap_get(&older, "MESOS_VAR"), "2");
 }
 
-/* What is read is what is written, as Spark writes it. */
+/* Writing a message that was read gives Spark's text again. */
 static void test_answers(void **state)
 {
         (void)state;
@@ -223,7 +223,7 @@ static void test_answers_as_jackson_takes_them(void **state)
         assert_string_equal(a.server_spark_version, "true");
         assert_int_equal(a.success, REST_TRUE);
         assert_null(a.message);
-        assert_null(a.worker_id); /* a status has it, not this */
+        assert_null(a.worker_id); /* belongs to a status, not to this reply */
         assert_false(rest_answer_from_backup(&a));
         a.message = mem_strdup("Current state is not alive: STANDBY. Can only kill drivers in ALIVE state.");
         assert_true(rest_answer_from_backup(&a));
@@ -244,8 +244,7 @@ static void test_what_is_no_answer(void **state)
                 {"[]", -EBADMSG, "Malformed response received from server: Action field not found in JSON:\n[]"},
                 {"{\"action\":7}", -EBADMSG,
                  "Malformed response received from server: Action field not found in JSON:\n{\"action\":7}"},
-                {"{\"action\":\"Cake\"}", -ENOMSG,
-                 "Exception while waiting for response: there is no message of the type 'Cake'"},
+                {"{\"action\":\"Cake\"}", -ENOMSG, "Exception while waiting for response: unknown message type 'Cake'"},
                 {"{\"action\":\"CreateSubmissionRequest\"}", -EBADMSG,
                  "Malformed response received from server: Message received from server was not a response:\n"},
                 {"{\"action\":\"CreateSubmissionResponse\",\"serverSparkVersion\":\"1\"}", -EBADMSG,
@@ -261,11 +260,11 @@ static void test_what_is_no_answer(void **state)
                  "Malformed response received from server: Validation of message ErrorResponse failed! 'message' is "
                  "missing in message ErrorResponse."},
                 {"{\"action\":\"ErrorResponse\",\"serverSparkVersion\":\"1\",\"message\":[]}", -EBADMSG,
-                 "Malformed response received from server: no text is in the field message"},
+                 "Malformed response received from server: there is no text in the field message"},
                 {"{\"action\":\"KillSubmissionResponse\",\"success\":\"maybe\"}", -EBADMSG,
-                 "Malformed response received from server: neither true nor false is in the field success"},
+                 "Malformed response received from server: there is no boolean in the field success"},
                 {"{\"action\":\"KillSubmissionResponse\",\"success\":true,\"unknownFields\":\"x\"}", -EBADMSG,
-                 "Malformed response received from server: no list of texts is in the field unknownFields"},
+                 "Malformed response received from server: there is no list of texts in the field unknownFields"},
         };
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%zu of cases: json \"%s\", code %d, says \"%s\"", i,

@@ -1,4 +1,4 @@
-/* See access.h. Groups are the system's (getgrouplist), asked only where a list of groups could decide. */
+/* See acls.h. Groups are the system's (getgrouplist). They are read only where a list of groups can decide. */
 #include "web/acls.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ struct access {
         struct list view, modify, admin;
 };
 
-static int add_names(const struct fst_conf *conf, const char *key, struct strmap *out, struct fst_error *error)
+static int acls_add_names(const struct fst_conf *conf, const char *key, struct strmap *out, struct fst_error *error)
 {
         _cleanup_free_ char *text = NULL;
         int r = conf_get_string(conf, key, &text, error);
@@ -29,8 +29,8 @@ static int add_names(const struct fst_conf *conf, const char *key, struct strmap
         return r;
 }
 
-/* SPARK_USER, and whose process this is. */
-static void add_own_user(struct strmap *out)
+/* SPARK_USER, and the user of this process. */
+static void acls_add_own_user(struct strmap *out)
 {
         const char *set = getenv("SPARK_USER");
         struct passwd entry, *found = NULL;
@@ -41,20 +41,20 @@ static void add_own_user(struct strmap *out)
                 strmap_set(out, found->pw_name, "");
 }
 
-static int read_list(const struct fst_conf *conf, const char *users, const char *groups, struct list *out,
-                     struct fst_error *error)
+static int acls_read_list(const struct fst_conf *conf, const char *users, const char *groups, struct list *out,
+                          struct fst_error *error)
 {
-        int r = add_names(conf, "spark.admin.acls", &out->users, error);
+        int r = acls_add_names(conf, "spark.admin.acls", &out->users, error);
         if (r == 0)
-                r = add_names(conf, "spark.admin.acls.groups", &out->groups, error);
+                r = acls_add_names(conf, "spark.admin.acls.groups", &out->groups, error);
         if (r == 0 && users)
-                r = add_names(conf, users, &out->users, error);
+                r = acls_add_names(conf, users, &out->users, error);
         if (r == 0 && groups)
-                r = add_names(conf, groups, &out->groups, error);
+                r = acls_add_names(conf, groups, &out->groups, error);
         return r;
 }
 
-static int read_mapping(const struct fst_conf *conf, struct fst_error *error)
+static int acls_read_mapping(const struct fst_conf *conf, struct fst_error *error)
 {
         static const char own[] = "org.apache.spark.security.ShellBasedGroupsMappingProvider";
         _cleanup_free_ char *name = NULL;
@@ -62,7 +62,7 @@ static int read_mapping(const struct fst_conf *conf, struct fst_error *error)
         if (r == 0 && strcmp(name, own) != 0)
                 r = error_set(
                         error, -EINVAL,
-                        "spark.user.groups.mapping: %s is a class of a JVM; only %s is known here, the groups of the "
+                        "spark.user.groups.mapping: %s is a JVM class, which Firesteel cannot load: use %s, the groups of the "
                         "system",
                         name, own);
         return r;
@@ -73,24 +73,24 @@ int access_new(const struct fst_conf *conf, struct access **out, struct fst_erro
         struct access *a = new0(struct access);
         int r = conf_get_bool(conf, "spark.acls.enable", &a->enabled, error);
         if (r == 0 && a->enabled)
-                r = read_mapping(conf, error);
+                r = acls_read_mapping(conf, error);
         if (r == 0)
-                r = read_list(conf, "spark.ui.view.acls", "spark.ui.view.acls.groups", &a->view, error);
+                r = acls_read_list(conf, "spark.ui.view.acls", "spark.ui.view.acls.groups", &a->view, error);
         if (r == 0)
-                r = read_list(conf, "spark.modify.acls", "spark.modify.acls.groups", &a->modify, error);
+                r = acls_read_list(conf, "spark.modify.acls", "spark.modify.acls.groups", &a->modify, error);
         if (r == 0)
-                r = read_list(conf, NULL, NULL, &a->admin, error);
+                r = acls_read_list(conf, NULL, NULL, &a->admin, error);
         if (r < 0) {
                 access_free(a);
                 return r;
         }
-        add_own_user(&a->view.users);
-        add_own_user(&a->modify.users);
+        acls_add_own_user(&a->view.users);
+        acls_add_own_user(&a->modify.users);
         *out = a;
         return 0;
 }
 
-static void list_deinit(struct list *l)
+static void acls_list_deinit(struct list *l)
 {
         strmap_deinit(&l->users);
         strmap_deinit(&l->groups);
@@ -100,13 +100,13 @@ void access_free(struct access *a)
 {
         if (!a)
                 return;
-        list_deinit(&a->view);
-        list_deinit(&a->modify);
-        list_deinit(&a->admin);
+        acls_list_deinit(&a->view);
+        acls_list_deinit(&a->modify);
+        acls_list_deinit(&a->admin);
         free(a);
 }
 
-static bool is_in_groups(const struct strmap *groups, const char *user)
+static bool acls_is_in_groups(const struct strmap *groups, const char *user)
 {
         struct passwd entry, *found = NULL;
         char text[4096];
@@ -115,7 +115,7 @@ static bool is_in_groups(const struct strmap *groups, const char *user)
         if (groups->count == 0 || getpwnam_r(user, &entry, text, sizeof(text), &found) != 0 || !found)
                 return false;
         if (getgrouplist(user, found->pw_gid, ids, &n) < 0)
-                n = ARRAY_SIZE(ids); /* the first of more */
+                n = ARRAY_SIZE(ids); /* the first of several */
         for (int i = 0; i < n; i++) {
                 struct group group, *known = NULL;
                 char names[16384];
@@ -126,24 +126,24 @@ static bool is_in_groups(const struct strmap *groups, const char *user)
         return false;
 }
 
-static bool is_in(const struct list *l, const char *user)
+static bool acls_is_in(const struct list *l, const char *user)
 {
         if (strmap_get(&l->users, "*") || strmap_get(&l->groups, "*"))
                 return true;
-        return user && (strmap_get(&l->users, user) || is_in_groups(&l->groups, user));
+        return user && (strmap_get(&l->users, user) || acls_is_in_groups(&l->groups, user));
 }
 
 bool access_may_view(const struct access *a, const char *user)
 {
-        return !a->enabled || is_in(&a->view, user);
+        return !a->enabled || acls_is_in(&a->view, user);
 }
 
 bool access_may_modify(const struct access *a, const char *user)
 {
-        return !a->enabled || is_in(&a->modify, user);
+        return !a->enabled || acls_is_in(&a->modify, user);
 }
 
 bool access_is_admin(const struct access *a, const char *user)
 {
-        return !a->enabled || is_in(&a->admin, user);
+        return !a->enabled || acls_is_in(&a->admin, user);
 }

@@ -1,7 +1,6 @@
 /*
- * Who may see pages and who may change what they show: spark.acls.enable, spark.ui.view.acls, spark.modify.acls,
- * spark.admin.acls and their groups, as Spark's SecurityManager has them. The user whose process this is may do
- * everything.
+ * Who may view pages and who may modify what they show: spark.acls.enable, spark.ui.view.acls, spark.modify.acls,
+ * spark.admin.acls and their groups (Spark: SecurityManager). The user of this process may do everything.
  */
 #pragma once
 
@@ -11,13 +10,13 @@ struct access;
 struct fst_conf;
 struct fst_error;
 
-/* Read once. -EINVAL with @error for a mapping of groups that is not the system's own. */
+/* Reads the settings once. Returns -EINVAL with @error for a group mapping other than the system's. */
 int access_new(const struct fst_conf *conf, struct access **out, struct fst_error *error);
 void access_free(struct access *a); /* NULL is allowed */
 
 /*
- * Without spark.acls.enable everybody may. With it, @user NULL (nobody knows who asks) may only what "*" may: Spark
- * lets such a one do everything.
+ * Without spark.acls.enable everyone may. With it, an unknown user (@user NULL) may only what "*" may. Spark lets an
+ * unknown user do everything.
  */
 bool access_may_view(const struct access *a, const char *user);
 bool access_may_modify(const struct access *a, const char *user);

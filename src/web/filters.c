@@ -1,4 +1,4 @@
-/* See filters.h. Tokens are read only after their signature was found right; it is compared in constant time. */
+/* See filters.h. A token is parsed only after its signature was verified, in constant time. */
 #include "web/filters.h"
 
 #include "base/buf.h"
@@ -33,11 +33,11 @@ struct filters {
         VEC(struct filter) list;
 };
 
-/* ----------------------------------------------------------------------------------------------------- tokens */
+/* ----------------------------------------------------------------------------------------------------------- tokens */
 
-/* HMAC (RFC 2104) with one of SHA-2. */
-static bool hmac(const struct crypto_ops *crypto, const char *algorithm, size_t block, const struct buf *key,
-                 const char *data, size_t len, uint8_t out[DIGEST_MAX], size_t *out_len)
+/* HMAC (RFC 2104) with a SHA-2 hash. */
+static bool filters_hmac(const struct crypto_ops *crypto, const char *algorithm, size_t block, const struct buf *key,
+                         const char *data, size_t len, uint8_t out[DIGEST_MAX], size_t *out_len)
 {
         uint8_t padded[MOST_BLOCK] = {0}, inner[DIGEST_MAX];
         size_t n = key->len, inner_len;
@@ -59,7 +59,7 @@ static bool hmac(const struct crypto_ops *crypto, const char *algorithm, size_t 
         return crypto->digest(algorithm, text.data, text.len, out, out_len) >= 0;
 }
 
-static json_t *read_object(const char *text, size_t len)
+static json_t *filters_read_object(const char *text, size_t len)
 {
         _cleanup_(buf_deinit) struct buf json = BUF_INIT;
         json_t *root = base64_decode(text, len, &json) ? json_loadb(buf_text(&json), json.len, 0, NULL) : NULL;
@@ -70,14 +70,14 @@ static json_t *read_object(const char *text, size_t len)
         return root;
 }
 
-static bool signature_fits(const struct filters *f, const struct filter *filter, const char *token, size_t signed_len,
-                           const char *signature)
+static bool filters_signature_fits(const struct filters *f, const struct filter *filter, const char *token,
+                                   size_t signed_len, const char *signature)
 {
         static const struct {
                 const char *name, *digest;
                 size_t block, least_key;
         } algorithms[] = {{"HS256", "sha256", 64, 32}, {"HS384", "sha384", 128, 48}, {"HS512", "sha512", 128, 64}};
-        json_t *header = read_object(token, strcspn(token, "."));
+        json_t *header = filters_read_object(token, strcspn(token, "."));
         const char *name = json_string_value(json_object_get(header, "alg"));
         _cleanup_(buf_deinit) struct buf given = BUF_INIT;
         uint8_t made[DIGEST_MAX], differ = 1;
@@ -86,8 +86,8 @@ static bool signature_fits(const struct filters *f, const struct filter *filter,
                 if (strcmp(name, algorithms[i].name) != 0 || filter->key.len < algorithms[i].least_key)
                         continue;
                 if (!base64_decode(signature, strlen(signature), &given) ||
-                    !hmac(f->crypto, algorithms[i].digest, algorithms[i].block, &filter->key, token, signed_len, made,
-                          &n) ||
+                    !filters_hmac(f->crypto, algorithms[i].digest, algorithms[i].block, &filter->key, token, signed_len,
+                                  made, &n) ||
                     n != given.len)
                         break;
                 differ = 0;
@@ -98,7 +98,7 @@ static bool signature_fits(const struct filters *f, const struct filter *filter,
         return differ == 0;
 }
 
-static bool in_time(const struct filter *filter, const json_t *claims, int64_t now)
+static bool filters_in_time(const struct filter *filter, const json_t *claims, int64_t now)
 {
         const json_t *end = json_object_get(claims, "exp"), *begin = json_object_get(claims, "nbf");
         if ((end && !json_is_number(end)) || (begin && !json_is_number(begin)) || (!end && filter->require_expiration))
@@ -106,8 +106,8 @@ static bool in_time(const struct filter *filter, const json_t *claims, int64_t n
         return (!end || json_number_value(end) > (double)now) && (!begin || json_number_value(begin) <= (double)now);
 }
 
-static int pass_jws(const struct filters *f, const struct filter *filter, const struct filter_request *q, char **user,
-                    const char **refusal)
+static int filters_check_jws(const struct filters *f, const struct filter *filter, const struct filter_request *q,
+                             char **user, const char **refusal)
 {
         const char *value = q->header(q->context, "Authorization");
         *refusal = !value ? "Authorization header is missing." : "Malformed Authorization header.";
@@ -117,10 +117,10 @@ static int pass_jws(const struct filters *f, const struct filter *filter, const 
         const char *first = strchr(token, '.'), *second = first ? strchr(first + 1, '.') : NULL;
         *refusal = "JWT Validate Fail";
         if (!second || strlen(token) > MOST_TOKEN ||
-            !signature_fits(f, filter, token, (size_t)(second - token), second + 1))
+            !filters_signature_fits(f, filter, token, (size_t)(second - token), second + 1))
                 return 403;
-        json_t *claims = read_object(first + 1, (size_t)(second - first - 1));
-        bool good = claims && in_time(filter, claims, q->now_s);
+        json_t *claims = filters_read_object(first + 1, (size_t)(second - first - 1));
+        bool good = claims && filters_in_time(filter, claims, q->now_s);
         const char *subject = json_string_value(json_object_get(claims, "sub"));
         if (good && subject) {
                 free(*user);
@@ -130,9 +130,9 @@ static int pass_jws(const struct filters *f, const struct filter *filter, const 
         return good ? 0 : 403;
 }
 
-/* ------------------------------------------------------------------------------------------------ remote users */
+/* ----------------------------------------------------------------------------------------------------- remote users */
 
-static bool is_listed(const char *list, const char *peer)
+static bool filters_is_listed(const char *list, const char *peer)
 {
         const char *colon = strrchr(peer, ':');
         size_t len = colon ? (size_t)(colon - peer) : strlen(peer);
@@ -149,19 +149,19 @@ static bool is_listed(const char *list, const char *peer)
         return false;
 }
 
-static void pass_remote_user(const struct filter *filter, const struct filter_request *q, char **user)
+static void filters_check_remote_user(const struct filter *filter, const struct filter_request *q, char **user)
 {
-        const char *value = is_listed(filter->proxies, q->peer) ? q->header(q->context, filter->header) : NULL;
+        const char *value = filters_is_listed(filter->proxies, q->peer) ? q->header(q->context, filter->header) : NULL;
         if (value && *value) {
                 free(*user);
                 *user = mem_strdup(value);
         }
 }
 
-/* ---------------------------------------------------------------------------------------------------- lifetime */
+/* --------------------------------------------------------------------------------------------------------- lifetime */
 
-/* spark.CLASS.param.NAME, or in spark.CLASS.params as "NAME=value,…"; the caller owns it. */
-static char *parameter(const struct fst_conf *conf, const char *class, const char *name)
+/* The value of spark.CLASS.param.NAME, or of NAME in spark.CLASS.params ("NAME=value,…"). Owned by the caller. */
+static char *filters_parameter(const struct fst_conf *conf, const char *class, const char *name)
 {
         _cleanup_free_ char *key = mem_printf("spark.%s.param.%s", class, name);
         _cleanup_free_ char *all_key = mem_printf("spark.%s.params", class);
@@ -178,16 +178,16 @@ static char *parameter(const struct fst_conf *conf, const char *class, const cha
         return NULL;
 }
 
-static int add_jws(struct filters *f, const struct fst_conf *conf, struct fst_error *error)
+static int filters_add_jws(struct filters *f, const struct fst_conf *conf, struct fst_error *error)
 {
-        _cleanup_free_ char *key = parameter(conf, JWS, "secretKey");
-        _cleanup_free_ char *expiration = parameter(conf, JWS, "requireExpiration");
+        _cleanup_free_ char *key = filters_parameter(conf, JWS, "secretKey");
+        _cleanup_free_ char *expiration = filters_parameter(conf, JWS, "requireExpiration");
         struct filter filter = {.is_jws = true,
                                 .require_expiration = expiration && strcasecmp(expiration, "true") == 0};
         if (!key || !base64_decode(key, strlen(key), &filter.key) || filter.key.len < 32) {
                 buf_deinit(&filter.key);
                 return error_set(error, -EINVAL,
-                                 "spark." JWS ".param.secretKey is no key: it must be 32 bytes at least, written in "
+                                 "spark." JWS ".param.secretKey is not a valid key: write at least 32 bytes in "
                                  "base64url");
         }
         int r = f->crypto ? 0 : crypto_load(&f->crypto, error);
@@ -195,19 +195,18 @@ static int add_jws(struct filters *f, const struct fst_conf *conf, struct fst_er
         return r;
 }
 
-static int add_filter(struct filters *f, const struct fst_conf *conf, const char *key, const char *name,
-                      struct fst_error *error)
+static int filters_add_filter(struct filters *f, const struct fst_conf *conf, const char *key, const char *name,
+                              struct fst_error *error)
 {
         if (strcmp(name, JWS) == 0)
-                return add_jws(f, conf, error);
+                return filters_add_jws(f, conf, error);
         if (strcmp(name, REMOTE_USER) != 0)
                 return error_set(error, -EINVAL,
-                                 "%s: %s is a class of a JVM. The filters that there are here are " JWS
-                                 " and " REMOTE_USER
-                                 "; whoever asks for another means to keep somebody out, so it is not passed over",
+                                 "%s: %s is a JVM class, which Firesteel cannot load. Use " JWS " or " REMOTE_USER
+                                 ", or remove the filter: it is not ignored, because it restricts access",
                                  key, name);
-        struct filter filter = {.header = parameter(conf, REMOTE_USER, "header"),
-                                .proxies = parameter(conf, REMOTE_USER, "proxies")};
+        struct filter filter = {.header = filters_parameter(conf, REMOTE_USER, "header"),
+                                .proxies = filters_parameter(conf, REMOTE_USER, "proxies")};
         if (!filter.header)
                 filter.header = mem_strdup("X-Remote-User");
         if (!filter.proxies)
@@ -223,7 +222,7 @@ int filters_new(const struct fst_conf *conf, const char *key, struct filters **o
         int r = conf_get_string(conf, key, &names, error);
         for (char *at = names, *name; r == 0 && (name = strsep(&at, ", "));)
                 if (*name)
-                        r = add_filter(f, conf, key, name, error);
+                        r = filters_add_filter(f, conf, key, name, error);
         if (r < 0 || f->list.len == 0) {
                 filters_free(f);
                 f = NULL;
@@ -256,9 +255,9 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
                 const struct filter *filter = &f->list.data[i];
                 int status = 0;
                 if (filter->is_jws)
-                        status = pass_jws(f, filter, request, &known, refusal);
+                        status = filters_check_jws(f, filter, request, &known, refusal);
                 else
-                        pass_remote_user(filter, request, &known);
+                        filters_check_remote_user(filter, request, &known);
                 if (status) {
                         free(known);
                         return status;
@@ -268,7 +267,7 @@ int filters_pass(const struct filters *f, const struct filter_request *request, 
         return 0;
 }
 
-static const char *header_of_call(const void *context, const char *name)
+static const char *filters_header_of_call(const void *context, const char *name)
 {
         return http_call_header(context, name);
 }
@@ -276,7 +275,7 @@ static const char *header_of_call(const void *context, const char *name)
 int filters_pass_call(const struct filters *f, const struct http_call *call, char **user, const char **refusal)
 {
         struct filter_request request = {
-                .header = header_of_call, .context = call, .peer = call->peer, .now_s = (int64_t)time(NULL)};
+                .header = filters_header_of_call, .context = call, .peer = call->peer, .now_s = (int64_t)time(NULL)};
         return filters_pass(f, &request, user, refusal);
 }
 

@@ -52,7 +52,7 @@ static char *form_decoded(const char *text, size_t len)
         return NULL;
 }
 
-static bool add_field(struct form *f, const char *text, size_t len)
+static bool form_add_field(struct form *f, const char *text, size_t len)
 {
         const char *equals = memchr(text, '=', len);
         size_t n = equals ? (size_t)(equals - text) : len;
@@ -73,7 +73,7 @@ bool form_parse(struct form *f, const char *text, size_t len)
         for (const char *end = text + len; text < end;) {
                 const char *and = memchr(text, '&', (size_t)(end - text));
                 size_t n = (size_t)((and? and : end) - text);
-                if (n > 0 && !add_field(f, text, n)) {
+                if (n > 0 && !form_add_field(f, text, n)) {
                         while (f->fields.len > before) {
                                 f->fields.len--;
                                 free(f->fields.data[f->fields.len].name);

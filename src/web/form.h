@@ -1,6 +1,4 @@
-/*
- * Query strings and bodies of forms: "appId=app-1&logType=stdout&x=%C3%A9", by whomever they were sent.
- */
+/* Parses query strings and bodies of forms: "appId=app-1&logType=stdout&x=%C3%A9". The input is untrusted. */
 #pragma once
 
 #include "base/buf.h"
@@ -23,25 +21,25 @@ struct form {
 void form_deinit(struct form *f);
 
 /*
- * Append what @text says. A percent sign that begins no two hexadecimal digits stands for itself. False, and @f as it
- * was: there is a NUL among what was decoded, or there are more than FORM_MOST_FIELDS.
+ * Appends the fields of @text. A percent sign without two hexadecimal digits stands for itself. Returns false, and
+ * leaves @f unchanged, if a decoded value contains a NUL or if there are more than FORM_MOST_FIELDS.
  */
 bool form_parse(struct form *f, const char *text, size_t len);
 
-/* The first value of that name; NULL if there is none. */
+/* The first value of that name, or NULL. */
 const char *form_get(const struct form *f, const char *name);
 
 /*
- * The number that the first value of that name is: 1; 0 if there is none; -1 if it is none of 64 bits. *@out is
- * changed in the first case only.
+ * Parses the first value of that name as a 64-bit number. Returns 1 and sets *@out, 0 if there is no value, -1 if the
+ * value is not such a number.
  */
 int form_get_int(const struct form *f, const char *name, int64_t *out);
 
-/* Append @len bytes of a path, decoded; a plus stays one. False: there is a NUL among them. */
+/* Appends @len bytes of a path, decoded. A plus stays a plus. Returns false if there is a NUL. */
 bool form_put_decoded(struct buf *out, const char *text, size_t len);
 
-/* Whether @text has control characters, which no id has and no line of a log should. */
+/* Whether @text has control characters, which are not valid in ids and must not reach log lines. */
 bool form_has_controls(const char *text);
 
-/* Append @text so that it can stand as a value or in a path: everything but letters, digits and -._~ is encoded. */
+/* Appends @text for use as a value or in a path. Encodes everything but letters, digits and -._~. */
 void form_put_encoded(struct buf *out, const char *text);

@@ -1,4 +1,4 @@
-/* What forms and paths say, also those that nobody sane would send. */
+/* Forms and paths, valid and hostile. */
 #include "web/form.h"
 
 #include <setjmp.h>

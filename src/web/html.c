@@ -1,4 +1,4 @@
-/* See html.h. Pages need no script: what can be folded is <details>, what ends something is a form. */
+/* See html.h. Pages need no script: a foldable section is <details>, and an action is a form. */
 #include "web/html.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* How long the UTF-8 character at @p is, 1 to 4; 0 if it is none. */
+/* The length of the UTF-8 character at @p, 1 to 4, or 0 if it is invalid. */
 static size_t html_character(const unsigned char *p, size_t left)
 {
         size_t n = *p < 0x80                 ? 1
@@ -23,7 +23,7 @@ static size_t html_character(const unsigned char *p, size_t left)
                         return 0;
         if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) || (*p == 0xf0 && p[1] < 0x90) ||
             (*p == 0xf4 && p[1] >= 0x90))
-                return 0; /* too long a form, a surrogate, or beyond Unicode */
+                return 0; /* overlong form, surrogate, or beyond Unicode */
         return n;
 }
 
@@ -50,7 +50,7 @@ void html_text(struct buf *b, const char *text, size_t len)
         }
 }
 
-static void put_time(struct buf *b, int64_t ms)
+static void html_put_time(struct buf *b, int64_t ms)
 {
         time_t seconds = (time_t)(ms / 1000);
         struct tm tm;
@@ -60,8 +60,8 @@ static void put_time(struct buf *b, int64_t ms)
         buf_puts(b, text);
 }
 
-/* As Spark's pages write durations. */
-static void put_duration(struct buf *b, int64_t ms)
+/* In the form of Spark's pages. */
+static void html_put_duration(struct buf *b, int64_t ms)
 {
         double seconds = (double)ms / 1000;
         if (ms < 100)
@@ -107,10 +107,10 @@ void html_put(struct buf *b, const char *format, ...)
                         units_put_bytes(b, va_arg(args, int64_t) * (1 << 20));
                         break;
                 case 't':
-                        put_time(b, va_arg(args, int64_t));
+                        html_put_time(b, va_arg(args, int64_t));
                         break;
                 case 'u':
-                        put_duration(b, va_arg(args, int64_t));
+                        html_put_duration(b, va_arg(args, int64_t));
                         break;
                 default:
                         buf_putc(b, p[1]);
@@ -121,7 +121,7 @@ void html_put(struct buf *b, const char *format, ...)
         va_end(args);
 }
 
-/* ----------------------------------------------------------------------------------------------------- pages */
+/* ------------------------------------------------------------------------------------------------------------ pages */
 
 void html_begin(struct buf *b, const struct html_page *page)
 {

@@ -1,4 +1,4 @@
-/* What is put into pages stays text, whatever it is. */
+/* Values in pages stay text, whatever they contain. */
 #include "web/html.h"
 
 #include "web/metrics.h"

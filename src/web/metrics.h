@@ -1,6 +1,6 @@
 /*
- * Metrics as Spark's servlets show them: /metrics/master/json (Dropwizard's form) and Prometheus' text, where a name
- * becomes metrics_<name>_Number and _Value, everything but letters and digits an underscore.
+ * Metrics in the forms of Spark's servlets: /metrics/master/json (Dropwizard) and Prometheus' text, in which a name
+ * becomes metrics_<name>_Number and _Value, with underscores for all characters but letters and digits.
  *
  *      struct metrics m = METRICS_INIT;
  *      metrics_gauge(&m, "master.workers", 3);
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct metric {
-        char *name, *text; /* text: not NULL for a gauge that is one */
+        char *name, *text; /* text: not NULL for a gauge with a text value */
         int64_t value;
 };
 
@@ -27,10 +27,10 @@ struct metrics {
 
 void metrics_deinit(struct metrics *m);
 
-/* What was not said before; the name is copied. */
+/* Add a gauge whose name is new. Copies the name. */
 void metrics_gauge(struct metrics *m, const char *name, int64_t value);
 void metrics_text(struct metrics *m, const char *name, const char *value);
 
-/* Sorted by name. Texts are not in Prometheus' form, which has only numbers. */
+/* Write the gauges sorted by name. Prometheus' form has only numbers, so it omits texts. */
 void metrics_put_json(struct metrics *m, struct buf *out);
 void metrics_put_prometheus(struct metrics *m, struct buf *out);

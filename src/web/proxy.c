@@ -1,8 +1,8 @@
 /*
- * See proxy.h. What goes through are the headers that pages need, by name: of the request those of `passed`, of the
- * answer its type, where it leads (an address of the other side is turned into one of ours) and the cookies it sets.
- * Whoever can register at a master can have its proxy ask any address that the master reaches, as with Spark: a cluster
- * with strangers needs spark.authenticate.
+ * See proxy.h. The proxy forwards only the headers that pages need: those of `passed` in the request, and in the
+ * response its type, its Location (rewritten to this site's address) and its cookies. As with Spark, anyone who can
+ * register at a master can make its proxy request any address that the master reaches. A cluster with untrusted users
+ * needs spark.authenticate.
  */
 #include "web/proxy.h"
 
@@ -22,13 +22,13 @@
 #define CONNECT_MS 5000
 #define ANSWER_MS 60000
 
-/* One request under way. It owns all that its thread looks at. */
+/* A request in progress. It owns all data that its thread reads. */
 struct passage {
         uv_work_t work;
-        struct web_proxy *proxy; /* NULL: it is gone */
+        struct web_proxy *proxy; /* NULL: the client disconnected */
         struct passage *prev, *next;
         struct web_request *q;
-        char *method, *url, *origin, *context, *body, *ca_file; /* origin: "http://host:port" of the other side */
+        char *method, *url, *origin, *context, *body, *ca_file; /* origin: "http://host:port" of the backend */
         size_t body_len;
         struct string_list headers;
         struct http_answer answer;
@@ -38,12 +38,12 @@ struct passage {
 
 struct web_proxy {
         struct web_proxy_options options;
-        char *ca_file; /* NULL: certificates are checked against the system's */
+        char *ca_file; /* NULL: check certificates against the system's */
         struct passage *passages;
         int n;
 };
 
-static void passage_free(struct passage *x)
+static void web_proxy_free_passage(struct passage *x)
 {
         if (x->proxy) {
                 if (x->prev)
@@ -66,9 +66,9 @@ static void passage_free(struct passage *x)
         free(x);
 }
 
-/* ------------------------------------------------------------------------------------------------- the other side */
+/* -------------------------------------------------------------------------------------------------------- responses */
 
-static void pass(uv_work_t *work)
+static void web_proxy_forward(uv_work_t *work)
 {
         struct passage *x = work->data;
         struct http_client *client = NULL;
@@ -88,7 +88,7 @@ static void pass(uv_work_t *work)
         http_client_free(client);
 }
 
-/* Paths of the other side may begin with @context already: they are ours then. */
+/* Paths from the backend that begin with @context already belong to this site. */
 char *web_proxy_location(const char *origin, const char *context, const char *location)
 {
         size_t n = strlen(origin);
@@ -103,8 +103,7 @@ static void answer(struct passage *x)
 {
         struct web_request *q = x->q;
         if (x->result < 0) {
-                _cleanup_free_ char *sentence =
-                        mem_printf("What is behind this page does not answer: %s.", error_message(&x->error));
+                _cleanup_free_ char *sentence = mem_printf("The proxy got no response: %s.", error_message(&x->error));
                 web_refuse(q, x->result == -ETIMEDOUT ? 504 : 502, sentence);
                 return;
         }
@@ -129,18 +128,18 @@ static void passed(uv_work_t *work, int status)
         (void)status;
         if (x->proxy)
                 answer(x);
-        passage_free(x);
+        web_proxy_free_passage(x);
 }
 
-/* ---------------------------------------------------------------------------------------------------- what is asked */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
-static void add_header(struct passage *x, const char *name, const char *value)
+static void web_proxy_add_header(struct passage *x, const char *name, const char *value)
 {
         if (value && !strpbrk(value, "\r\n"))
                 string_list_take(&x->headers, mem_printf("%s: %s", name, value));
 }
 
-static void add_headers(struct passage *x)
+static void web_proxy_add_headers(struct passage *x)
 {
         static const char *const passed_on[] = {"Accept", "Accept-Language", "Authorization", "Content-Type",
                                                 "Cookie", "Origin",          "Referer",       "Sec-Fetch-Site"};
@@ -153,12 +152,12 @@ static void add_headers(struct passage *x)
                 *port = '\0';
         for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
                 if (!user_header || strcasecmp(passed_on[i], user_header) != 0)
-                        add_header(x, passed_on[i], http_call_header(call, passed_on[i]));
-        add_header(x, "X-Forwarded-Context", x->context);
-        add_header(x, "X-Forwarded-Host", forwarded ? forwarded : http_call_header(call, "Host"));
-        add_header(x, "X-Forwarded-For", from);
+                        web_proxy_add_header(x, passed_on[i], http_call_header(call, passed_on[i]));
+        web_proxy_add_header(x, "X-Forwarded-Context", x->context);
+        web_proxy_add_header(x, "X-Forwarded-Host", forwarded ? forwarded : http_call_header(call, "Host"));
+        web_proxy_add_header(x, "X-Forwarded-For", from);
         if (user_header && x->q->user)
-                add_header(x, user_header, x->q->user);
+                web_proxy_add_header(x, user_header, x->q->user);
 }
 
 bool web_proxy_is(const struct web_request *q)
@@ -186,7 +185,7 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
         if (!origin)
                 return web_not_found(q);
         if (p->n >= MOST_AT_A_TIME)
-                return web_refuse(q, 503, "Too much is asked for at the moment.");
+                return web_refuse(q, 503, "The proxy is busy. Try again later.");
         size_t end = strlen(at);
         while (end > 0 && at[end - 1] == '/')
                 end--;
@@ -207,15 +206,15 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
                 x->body = mem_strndup(q->call->body ? q->call->body : "", q->call->body_len);
                 x->body_len = q->call->body_len;
         }
-        add_headers(x);
+        web_proxy_add_headers(x);
         x->work.data = x;
-        if (uv_queue_work(p->options.loop, &x->work, pass, passed) < 0) {
-                web_refuse(q, 503, "This cannot be asked for now.");
-                passage_free(x);
+        if (uv_queue_work(p->options.loop, &x->work, web_proxy_forward, passed) < 0) {
+                web_refuse(q, 503, "The proxy cannot send this request now.");
+                web_proxy_free_passage(x);
         }
 }
 
-/* ------------------------------------------------------------------------------------------------------- lifetime */
+/* --------------------------------------------------------------------------------------------------------- lifetime */
 
 struct web_proxy *web_proxy_new(const struct web_proxy_options *options)
 {
@@ -239,7 +238,7 @@ void web_proxy_free(struct web_proxy *p)
                         x->next->prev = NULL;
                 x->prev = x->next = NULL;
                 x->proxy = NULL;
-                web_refuse(x->q, 503, "This process ends.");
+                web_refuse(x->q, 503, "This process is stopping.");
         }
         free(p->ca_file);
         free(p);

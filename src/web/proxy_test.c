@@ -1,4 +1,4 @@
-/* Pages behind a site of ours: what goes through, with which names, and what becomes of it when nobody answers. */
+/* Pages behind the proxy: forwarded headers and names, and unreachable backends. */
 #include "web/proxy.h"
 
 #include "conf/conf.h"
@@ -10,8 +10,8 @@ static struct {
         struct fst_conf conf, behind_conf;
         struct web_site *front, *behind;
         struct web_proxy *proxy;
-        struct web_request *kept; /* a request that is not answered yet */
-        char seen[1024];          /* what the site behind was asked */
+        struct web_request *kept; /* a request without a response yet */
+        char seen[1024];          /* the request that the backend received */
 } t;
 
 static void serve_behind(void *owner, struct web_request *q)
@@ -122,7 +122,7 @@ static void pages_behind_are_seen(void **state)
         assert_non_null(strstr(t.seen, "POST /do user= x=posted "));
 }
 
-/* Behind a proxy in front of the proxy, whose path comes first; and with one that is configured. */
+/* Behind a second proxy, whose path comes first, and with a configured base. */
 static void proxies_behind_proxies(void **state)
 {
         fixture_post(&t.f, web_site_port(t.front),
@@ -151,7 +151,7 @@ static void proxies_behind_proxies(void **state)
         error_deinit(&error);
 }
 
-/* The site behind believes this host; so nobody may name themselves through it. */
+/* The backend trusts this host, so a client must not name a user through it. */
 static void the_user_is_who_this_site_knows(void **state)
 {
         static const char head[] = "GET /proxy/worker-1/ HTTP/1.1\r\nHost: h:1\r\nX-Remote-User: root\r\n";
@@ -177,7 +177,7 @@ static void answers_502_for_unreachable_pages(void **state)
         }
         get("/proxy/gone/");
         assert_int_equal(t.f.status, 502);
-        assert_true(fixture_says(&t.f, "does not answer"));
+        assert_true(fixture_says(&t.f, "got no response"));
 }
 
 static void kick(uv_timer_t *timer)

@@ -1,4 +1,4 @@
-/* See tls_conf.h. Passwords may come by the environment, as Spark has it: _SPARK_SSL_STANDALONE_KEY_STORE_PASSWORD. */
+/* See tls_conf.h. As in Spark, passwords may come from the environment: _SPARK_SSL_STANDALONE_KEY_STORE_PASSWORD. */
 #include "web/tls_conf.h"
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ static int tls_conf_setting(const struct fst_conf *conf, const char *space, cons
         return r;
 }
 
-/* keyStorePassword → _SPARK_SSL_STANDALONE_KEY_STORE_PASSWORD, for where no setting says it. */
+/* keyStorePassword → _SPARK_SSL_STANDALONE_KEY_STORE_PASSWORD, if no setting has it. */
 static int tls_conf_password(const struct fst_conf *conf, const char *space, const char *name, char **out,
                              struct fst_error *error)
 {
@@ -62,9 +62,9 @@ static int tls_conf_read_file(const char *path, char **out, size_t *size, struct
         return 0;
 }
 
-/* What a setting names, as text. */
-static int named_file(const struct fst_conf *conf, const char *space, const char *name, char **out, size_t *size,
-                      struct fst_error *error)
+/* The text of the file that a setting names. */
+static int tls_conf_named_file(const struct fst_conf *conf, const char *space, const char *name, char **out,
+                               size_t *size, struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL;
         int r = tls_conf_setting(conf, space, name, &path, error);
@@ -73,8 +73,8 @@ static int named_file(const struct fst_conf *conf, const char *space, const char
         return r < 0 ? error_wrap(error, r, "spark.ssl.%s.%s", space, name) : 0;
 }
 
-static int read_protocol(const struct fst_conf *conf, const char *space, struct http_server_tls *tls,
-                         struct fst_error *error)
+static int tls_conf_read_protocol(const struct fst_conf *conf, const char *space, struct http_server_tls *tls,
+                                  struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
         int r = tls_conf_setting(conf, space, "protocol", &name, error);
@@ -90,18 +90,18 @@ static int read_protocol(const struct fst_conf *conf, const char *space, struct 
         return 0;
 }
 
-static int read_trust(const struct fst_conf *conf, const char *space, struct http_server_tls *tls,
-                      struct fst_error *error)
+static int tls_conf_read_trust(const struct fst_conf *conf, const char *space, struct http_server_tls *tls,
+                               struct fst_error *error)
 {
         _cleanup_free_ char *need = NULL;
         int r = tls_conf_setting(conf, space, "needClientAuth", &need, error);
         tls->need_client = r == 0 && need && strcmp(need, "true") == 0;
         if (r < 0 || !tls->need_client)
                 return r;
-        r = named_file(conf, space, "trustStore", (char **)&tls->trust, NULL, error);
+        r = tls_conf_named_file(conf, space, "trustStore", (char **)&tls->trust, NULL, error);
         if (r == 0 && (!tls->trust || !strstr(tls->trust, "-----BEGIN CERTIFICATE-----")))
                 r = error_set(error, -EINVAL,
-                              "spark.ssl.%s.needClientAuth is true, and spark.ssl.%s.trustStore names no PEM file with "
+                              "spark.ssl.%s.needClientAuth is true: set spark.ssl.%s.trustStore to a PEM file with "
                               "certificates (keytool -exportcert -rfc writes one)",
                               space, space);
         return r;
@@ -120,13 +120,15 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         r = tls_conf_setting(conf, space, "port", &port, error);
         t->port = r == 0 && port ? atoi(port) : 0;
         if (r == 0 && (t->port < 0 || t->port > 65535))
-                r = error_set(error, -EINVAL, "spark.ssl.%s.port: %s is no port", space, port);
+                r = error_set(error, -EINVAL,
+                              "spark.ssl.%s.port: \"%s\" is not a valid port (write a number from 0 to 65535)", space,
+                              port);
         if (r == 0)
-                r = named_file(conf, space, "privateKey", (char **)&tls->key, NULL, error);
+                r = tls_conf_named_file(conf, space, "privateKey", (char **)&tls->key, NULL, error);
         if (r == 0)
-                r = named_file(conf, space, "certChain", (char **)&tls->chain, NULL, error);
+                r = tls_conf_named_file(conf, space, "certChain", (char **)&tls->chain, NULL, error);
         if (r == 0 && !(tls->key && tls->chain))
-                r = named_file(conf, space, "keyStore", (char **)&tls->store, &tls->store_size, error);
+                r = tls_conf_named_file(conf, space, "keyStore", (char **)&tls->store, &tls->store_size, error);
         if (r == 0)
                 r = tls_conf_password(conf, space, "privateKeyPassword", (char **)&tls->key_password, error);
         if (r == 0)
@@ -134,12 +136,12 @@ int tls_conf_read(struct tls_conf *t, const struct fst_conf *conf, const char *s
         if (r == 0)
                 r = tls_conf_password(conf, space, "keyPassword", (char **)&tls->store_key_password, error);
         if (r == 0)
-                r = read_protocol(conf, space, tls, error);
+                r = tls_conf_read_protocol(conf, space, tls, error);
         if (r == 0)
-                r = read_trust(conf, space, tls, error);
+                r = tls_conf_read_trust(conf, space, tls, error);
         if (r == 0 && !(tls->key && tls->chain) && !tls->store)
                 r = error_set(error, -EINVAL,
-                              "spark.ssl.%s.enabled is true, and there is no certificate: set spark.ssl.%s.keyStore (a "
+                              "spark.ssl.%s.enabled is true, but there is no certificate: set spark.ssl.%s.keyStore (a "
                               "PKCS#12 file), or .privateKey and .certChain (PEM files)",
                               space, space);
         return r;

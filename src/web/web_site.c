@@ -1,4 +1,4 @@
-/* See site.h. */
+/* See web_site.h. */
 #include "web/web_site.h"
 
 #include "base/error.h"
@@ -22,20 +22,20 @@ struct web_site {
         struct filters *filters;
         struct http_server *http, *https;
         char *frame_options, *xss, *transport, *frame_ancestors;
-        char *base; /* NULL: none was configured */
+        char *base; /* NULL: none configured */
         bool content_type_options, context_first;
-        char token[33]; /* hexadecimal, of this process */
+        char token[33]; /* hexadecimal, random for each process */
 };
 
-/* A request with what it owns. */
+/* A request and the data that it owns. */
 struct request {
         struct web_request request;
         char *base, *path, *user;
 };
 
-/* ----------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
-static void request_free(struct request *r)
+static void web_site_request_free(struct request *r)
 {
         form_deinit(&r->request.form);
         free(r->base);
@@ -48,7 +48,7 @@ static void web_site_answer(struct web_request *q, int status, const char *type,
 {
         struct request *r = container_of(q, struct request, request);
         http_call_answer(q->call, status, type, body);
-        request_free(r);
+        web_site_request_free(r);
 }
 
 void web_answer_html(struct web_request *q, int status, struct buf *html)
@@ -95,17 +95,17 @@ void web_refuse(struct web_request *q, int status, const char *sentence)
 
 void web_not_found(struct web_request *q)
 {
-        _cleanup_free_ char *sentence = mem_printf("There is no page %.200s.", q->path);
+        _cleanup_free_ char *sentence = mem_printf("The page %.200s does not exist.", q->path);
         web_refuse(q, 404, sentence);
 }
 
 void web_wrong_method(struct web_request *q, const char *allow)
 {
         http_call_set_header(q->call, "Allow", allow);
-        web_refuse(q, 405, "This method is not taken here.");
+        web_refuse(q, 405, "This page does not support the method.");
 }
 
-/* ------------------------------------------------------------------------------------------------------ rights */
+/* ----------------------------------------------------------------------------------------------------------- rights */
 
 const char *web_user_header(const struct web_request *q)
 {
@@ -117,8 +117,8 @@ bool web_may_modify(const struct web_request *q)
         return access_may_modify(q->site->access, q->user);
 }
 
-/* Whether a browser says that somebody else's page sent this form. */
-static bool is_from_elsewhere(const struct web_request *q)
+/* Whether the browser's headers say that another site's page sent this form. */
+static bool web_site_is_cross_site(const struct web_request *q)
 {
         const char *fetch = http_call_header(q->call, "Sec-Fetch-Site");
         const char *origin = http_call_header(q->call, "Origin");
@@ -128,7 +128,7 @@ static bool is_from_elsewhere(const struct web_request *q)
         if (fetch)
                 return strcmp(fetch, "same-origin") != 0 && strcmp(fetch, "none") != 0;
         if (!origin)
-                return false; /* no browser */
+                return false; /* not a browser */
         const char *authority = strstr(origin, "://");
         return !authority || !host || strcmp(authority + 3, host) != 0;
 }
@@ -137,11 +137,11 @@ bool web_require_modify(struct web_request *q)
 {
         if (strcmp(q->method, "POST") != 0)
                 web_wrong_method(q, "POST");
-        else if (is_from_elsewhere(q))
-                web_refuse(q, 403, "This form was not sent by a page of ours.");
+        else if (web_site_is_cross_site(q))
+                web_refuse(q, 403, "This form was not sent by a page of this site.");
         else if (!web_may_modify(q)) {
                 _cleanup_free_ char *sentence = mem_printf("User %s is not authorized to change anything here.",
-                                                           q->user ? q->user : "(nobody is known)");
+                                                           q->user ? q->user : "(unknown)");
                 web_refuse(q, 403, sentence);
         } else
                 return true;
@@ -166,8 +166,11 @@ bool web_require_form(struct web_request *q)
         return !differ;
 }
 
-/* The view ACL, for who asks or for whom an administrator asks (doAs). False: answered. */
-static bool may_view(struct web_request *q)
+/*
+ * Checks the view ACL for the user, or for the user that an administrator names (doAs). Returns false after it answered
+ * the request.
+ */
+static bool web_site_may_view(struct web_request *q)
 {
         struct request *r = container_of(q, struct request, request);
         const char *as = form_get(&q->form, "doAs");
@@ -185,15 +188,15 @@ static bool may_view(struct web_request *q)
         if (access_may_view(q->site->access, q->user))
                 return true;
         sentence = q->user ? mem_printf("User %s is not authorized to access this page.", q->user)
-                           : mem_strdup("Nobody knows who you are, and spark.acls.enable is on. A filter "
-                                        "(spark.ui.filters) has to say who asks.");
+                           : mem_strdup("You are not logged in, and spark.acls.enable is on. A filter "
+                                        "(spark.ui.filters) must identify the user.");
         web_refuse(q, 403, sentence);
         return false;
 }
 
-/* ---------------------------------------------------------------------------------------------------- requests */
+/* --------------------------------------------------------------------------------------------------------- requests */
 
-static void set_headers(const struct web_site *s, struct http_call *call)
+static void web_site_set_headers(const struct web_site *s, struct http_call *call)
 {
         _cleanup_free_ char *policy =
                 mem_printf("default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri "
@@ -210,7 +213,7 @@ static void set_headers(const struct web_site *s, struct http_call *call)
                 http_call_set_header(call, "Strict-Transport-Security", s->transport);
 }
 
-/* Decode path, query and form; false: answered. */
+/* Decodes path, query and form. Returns false after it answered the request. */
 static bool web_site_read_request(struct request *r)
 {
         struct web_request *q = &r->request;
@@ -225,12 +228,15 @@ static bool web_site_read_request(struct request *r)
         if (good)
                 good = form_parse(&q->form, q->call->query, strlen(q->call->query));
         if (!good)
-                web_refuse(q, 400, "This request cannot be read.");
+                web_refuse(q, 400, "This request is malformed.");
         return good;
 }
 
-/* "/gate" or "https://host/gate", without what could end an attribute, a header, or begin the name of a host. */
-static bool is_base(const char *text)
+/*
+ * Whether @text is "/gate" or "https://host/gate", without characters that end an attribute or a header, or that start
+ * a host name.
+ */
+static bool web_site_is_base(const char *text)
 {
         static const char odd[] = "\"'<>\\^`{|}?# ";
         if (text[0] != '/' && !text_starts_with(text, "http://") && !text_starts_with(text, "https://"))
@@ -244,7 +250,7 @@ static bool is_base(const char *text)
 }
 
 /* Without slashes at its end. */
-static char *base_copy(const char *text)
+static char *web_site_base_copy(const char *text)
 {
         size_t n = strlen(text);
         while (n > 0 && text[n - 1] == '/')
@@ -252,15 +258,16 @@ static char *base_copy(const char *text)
         return mem_strndup(text, n);
 }
 
-static char *base_of(const struct web_site *s, const struct http_call *call)
+static char *web_site_base_of(const struct web_site *s, const struct http_call *call)
 {
         const char *context = http_call_header(call, "X-Forwarded-Context");
-        if (context && !is_base(context))
+        if (context && !web_site_is_base(context))
                 context = NULL;
-        return context && (s->context_first || !s->base) ? base_copy(context) : mem_strdup(s->base ? s->base : "");
+        return context && (s->context_first || !s->base) ? web_site_base_copy(context)
+                                                         : mem_strdup(s->base ? s->base : "");
 }
 
-static int read_base(struct web_site *s, struct fst_error *error)
+static int web_site_read_base(struct web_site *s, struct fst_error *error)
 {
         const char *key = "spark.ui.reverseProxyUrl", *text = s->options.base;
         bool proxied = false;
@@ -276,10 +283,10 @@ static int read_base(struct web_site *s, struct fst_error *error)
                 key = "APPLICATION_WEB_PROXY_BASE";
                 text = getenv(key);
         }
-        if (text && *text && !is_base(text))
+        if (text && *text && !web_site_is_base(text))
                 return error_set(error, -EINVAL, "%s is \"%s\": write a path (/gate) or a URL (https://host/gate)", key,
                                  text);
-        s->base = text && *text ? base_copy(text) : NULL;
+        s->base = text && *text ? web_site_base_copy(text) : NULL;
         return 0;
 }
 
@@ -290,15 +297,15 @@ static void web_site_on_call(void *owner, struct http_call *call)
         struct request *r = new0(struct request);
         struct web_request *q = &r->request;
         *q = (struct web_request){.site = s, .call = call, .method = call->method, .path = ""};
-        q->base = r->base = base_of(s, call);
-        set_headers(s, call);
+        q->base = r->base = web_site_base_of(s, call);
+        web_site_set_headers(s, call);
         int status = filters_pass_call(s->filters, call, &r->user, &refusal);
         if (status)
                 return web_refuse(q, status, refusal);
         q->user = r->user;
         if (strcmp(q->method, "GET") != 0 && strcmp(q->method, "POST") != 0)
                 return web_wrong_method(q, "GET, HEAD, POST");
-        if (!web_site_read_request(r) || !may_view(q))
+        if (!web_site_read_request(r) || !web_site_may_view(q))
                 return;
         if (web_is(q, STYLE_SHEET)) {
                 struct buf css = BUF_INIT;
@@ -308,8 +315,8 @@ static void web_site_on_call(void *owner, struct http_call *call)
         s->options.serve(s->options.owner, q);
 }
 
-/* At the port without TLS: to the one with it. */
-static void on_plain_call(void *owner, struct http_call *call)
+/* At the port without TLS: redirects to the TLS port. */
+static void web_site_on_plain_call(void *owner, struct http_call *call)
 {
         struct web_site *s = owner;
         const char *host = http_call_header(call, "Host");
@@ -319,12 +326,12 @@ static void on_plain_call(void *owner, struct http_call *call)
                 mem_printf("https://%.*s:%d%s%s%s", (int)n, host ? host : "", http_server_port(s->https), call->path,
                            *call->query ? "?" : "", call->query);
         if (n == 0)
-                return http_call_answer_text(call, 400, "text/plain", "This request names no host.\n");
+                return http_call_answer_text(call, 400, "text/plain", "This request has no Host header.\n");
         http_call_set_header(call, "Location", location);
         http_call_answer(call, 302, NULL, NULL);
 }
 
-/* ---------------------------------------------------------------------------------------------------- lifetime */
+/* --------------------------------------------------------------------------------------------------------- lifetime */
 
 static int web_site_read_conf(struct web_site *s, struct fst_error *error)
 {
@@ -342,7 +349,7 @@ static int web_site_read_conf(struct web_site *s, struct fst_error *error)
         if (r == 0)
                 r = conf_get_bool(conf, "spark.ui.xContentTypeOptions.enabled", &s->content_type_options, error);
         if (r == 0)
-                r = read_base(s, error);
+                r = web_site_read_base(s, error);
         if (r < 0)
                 return r;
         bool usual = !framing || !*framing || strpbrk(framing, ";,\"'\r\n");
@@ -351,30 +358,30 @@ static int web_site_read_conf(struct web_site *s, struct fst_error *error)
         return 0;
 }
 
-static int listen_plain(struct web_site *s, int retries, struct fst_error *error)
+static int web_site_listen_plain(struct web_site *s, int retries, struct fst_error *error)
 {
         struct http_server_options o = {.loop = s->options.loop,
                                         .service = s->options.name,
                                         .host = s->options.host,
                                         .port = s->options.port,
                                         .max_retries = retries,
-                                        .handle = s->https ? on_plain_call : web_site_on_call,
+                                        .handle = s->https ? web_site_on_plain_call : web_site_on_call,
                                         .owner = s};
         return http_server_new(&o, &s->http, error);
 }
 
-static int make_token(struct web_site *s, struct fst_error *error)
+static int web_site_make_token(struct web_site *s, struct fst_error *error)
 {
         unsigned char bytes[(sizeof(s->token) - 1) / 2];
         if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-                return error_errno(error, "%s: there are no random bytes", s->options.name);
+                return error_errno(error, "%s: the system has no random numbers", s->options.name);
         for (size_t i = 0; i < sizeof(bytes); i++)
                 sprintf(s->token + 2 * i, "%02x", bytes[i]);
         return 0;
 }
 
-/* With TLS its port comes first: the other one names it. */
-static int listen_all(struct web_site *s, struct fst_error *error)
+/* The TLS port is opened first, because the other one redirects to it. */
+static int web_site_listen_all(struct web_site *s, struct fst_error *error)
 {
         int64_t retries = 0;
         struct tls_conf tls;
@@ -400,7 +407,7 @@ static int listen_all(struct web_site *s, struct fst_error *error)
                 r = http_server_new(&o, &s->https, error);
         }
         tls_conf_deinit(&tls);
-        return r < 0 ? r : listen_plain(s, (int)retries, error);
+        return r < 0 ? r : web_site_listen_plain(s, (int)retries, error);
 }
 
 int web_site_new(const struct web_site_options *options, struct web_site **out, struct fst_error *error)
@@ -412,9 +419,9 @@ int web_site_new(const struct web_site_options *options, struct web_site **out, 
                 s->options.host = local; /* as Spark's pages */
         int r = web_site_read_conf(s, error);
         if (r == 0)
-                r = make_token(s, error);
+                r = web_site_make_token(s, error);
         if (r == 0)
-                r = listen_all(s, error);
+                r = web_site_listen_all(s, error);
         if (r < 0) {
                 web_site_free(s);
                 return r;

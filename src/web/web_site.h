@@ -1,8 +1,7 @@
 /*
- * A site: the pages of a daemon under one port, or two with TLS. What all pages have in common is here, once: who asks
- * (web/filters.h) and whether they may look (web/acls.h), the headers that browsers are told to be careful by, the
- * style sheet, what becomes of a path that there is not, of a method that is not taken, of a form that came from
- * somebody else's page.
+ * A site: the pages of a daemon on one port, or on two with TLS. It implements what all pages share: it identifies the
+ * user (web/filters.h) and checks the ACLs (web/acls.h), sets security headers, serves the style sheet, and answers
+ * unknown paths, wrong methods and forms of other sites.
  *
  *      static void serve(void *owner, struct web_request *q)
  *      {
@@ -11,11 +10,11 @@
  *              web_not_found(q);
  *      }
  *
- * Behind a proxy, links begin with where it has us: options.base, spark.ui.proxyBase, APPLICATION_WEB_PROXY_BASE of the
- * environment, or what the proxy says itself in X-Forwarded-Context; with spark.ui.reverseProxy, a site without a base
- * of its own is behind a master's proxy, which knows better than the configuration that both share.
+ * Behind a proxy, links begin with the proxy's path: options.base, spark.ui.proxyBase, APPLICATION_WEB_PROXY_BASE of
+ * the environment, or X-Forwarded-Context of the request. With spark.ui.reverseProxy, a site without its own base is
+ * behind a master's proxy, and its header wins over the shared configuration.
  *
- * With spark.ssl.standalone.enabled, pages are at the TLS port, and the other one redirects there.
+ * With spark.ssl.standalone.enabled, the pages are at the TLS port, and the other port redirects there.
  */
 #pragma once
 
@@ -32,33 +31,33 @@ struct web_site;
 struct web_request {
         struct web_site *site;
         const char *method; /* "GET" or "POST" */
-        const char *base;   /* before every link of ours: "", or where a proxy has this site: "/proxy/worker-1" */
-        const char *path;   /* decoded, without slashes at its end: "/app"; "/" */
-        struct form form;   /* the query; of a POST, its body as well, which comes first */
-        const char *user;   /* NULL: nobody is known */
+        const char *base;   /* prefix of this site's links: "", or its path in a proxy: "/proxy/worker-1" */
+        const char *path;   /* decoded, without slashes at its end: "/app"; or "/" */
+        struct form form;   /* the query; for a POST, the body's fields precede it */
+        const char *user;   /* NULL: unknown */
         struct http_call *call;
-        void *context; /* the page's own, while it answers later */
+        void *context; /* state of the page while it answers later */
 };
 
 struct web_site_options {
         uv_loop_t *loop;
         const struct fst_conf *conf; /* borrowed */
         const char *name;            /* "MasterUI" */
-        const char *host;            /* to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
+        const char *host;            /* address to listen on; NULL: SPARK_LOCAL_IP, or all addresses */
         int port;
-        const char *base; /* where a proxy in front of us has the pages: "https://gate/spark"; NULL: not said */
-        /* Answer @q, now or later, by one of the functions below. */
+        const char *base; /* the pages' address in a proxy: "https://gate/spark"; NULL: unset */
+        /* Answers @q, now or later, with one of the functions below. */
         void (*serve)(void *owner, struct web_request *q);
         void *owner;
 };
 
-/* Listen. 0, or negative with @error: the port, a filter that there is not, a certificate, … */
+/* Listens. Returns 0, or negative with @error: the port is taken, a filter is unknown, a certificate is invalid, … */
 int web_site_new(const struct web_site_options *options, struct web_site **out, struct fst_error *error);
 
-/* Requests that are not answered stay with their pages; their answers are dropped. NULL is allowed. */
+/* Unanswered requests stay with their pages, and their answers are dropped. NULL is allowed. */
 void web_site_free(struct web_site *s);
 
-/* Where pages are: the TLS port if there is one. */
+/* The port of the pages: the TLS port if there is one. */
 int web_site_port(const struct web_site *s);
 int web_site_plain_port(const struct web_site *s);
 bool web_site_is_secure(const struct web_site *s);
@@ -68,32 +67,33 @@ static inline bool web_is(const struct web_request *q, const char *path)
         return strcmp(q->path, path) == 0;
 }
 
-/* The header in which a proxy that is believed says who asks; NULL: there is no such filter. */
+/* The header in which a trusted proxy names the user, or NULL without such a filter. */
 const char *web_user_header(const struct web_request *q);
 
-/* Whether who asks may change things. */
+/* Whether the user may modify things. */
 bool web_may_modify(const struct web_request *q);
 
 /*
- * For what changes something: true if the request is a POST, of a page of our own, by somebody who may. Else it was
- * answered (405, 403) and is gone.
+ * For requests that change something. Returns true if the request is a POST from a page of this site by a permitted
+ * user. Otherwise it was answered (405, 403) and is gone.
  */
 bool web_require_modify(struct web_request *q);
 
 /*
- * The same for forms of our own: they carry, as "csrfToken", what only a page of this site can know. For scripts that
- * send no form, web_require_modify.
+ * The same for this site's forms: their field "csrfToken" holds a token that only pages of this site contain. For
+ * scripts without a form, use web_require_modify.
  */
 bool web_require_form(struct web_request *q);
 const char *web_form_token(const struct web_request *q);
 
-/* Each answers, and @q is gone. What is in a buf is taken. */
+/* Each function answers @q, which is then gone. They take buffers over. */
 void web_answer_html(struct web_request *q, int status, struct buf *html);
 void web_answer_text(struct web_request *q, int status, struct buf *text);
 void web_answer_json(struct web_request *q, struct buf *json);    /* text/json, as Spark's pages */
 void web_answer_metrics(struct web_request *q, struct buf *text); /* Prometheus */
-void web_redirect(struct web_request *q, const char *location);   /* "/" and what is behind it is of this site */
-void web_answer(struct web_request *q, int status, const char *type, struct buf *body); /* any type; NULL: none */
+void web_redirect(struct web_request *q, const char *location);   /* a path that starts with "/" belongs to this site */
+void web_answer(struct web_request *q, int status, const char *type,
+                struct buf *body); /* any content type; NULL: none */
 void web_not_found(struct web_request *q);
 void web_wrong_method(struct web_request *q, const char *allow);
 void web_refuse(struct web_request *q, int status, const char *sentence);

@@ -1,10 +1,10 @@
 /*
- * For tests of pages: a loop with a site, and a client that asks it from the same thread.
+ * For tests of pages: a loop with a site, and a client in the same thread.
  *
  *      site_fixture_begin(&f);
  *      …                                   the test makes a site on f.loop
  *      fixture_ask(&f, port, "GET /json/ HTTP/1.1\r\nHost: h\r\n");      → f.status, f.head, f.body
- *      site_fixture_end(&f);               when the site was freed
+ *      site_fixture_end(&f);               after the site was freed
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct site_fixture {
         uv_timer_t tick;
         struct buf in;
         int status;
-        char *head, *body; /* of the last answer */
+        char *head, *body; /* of the last response */
 };
 
 static void fixture_tick(uv_timer_t *timer)
@@ -53,7 +53,7 @@ static inline void site_fixture_end(struct site_fixture *f)
         free(f->body);
 }
 
-/* @head: lines without the empty one at the end; @body may be NULL. Asserts that an answer came. */
+/* @head: lines without the final empty one. @body may be NULL. Asserts that a response came. */
 static inline void fixture_post(struct site_fixture *f, int port, const char *head, const char *body)
 {
         struct fst_error error = FST_ERROR_INIT;

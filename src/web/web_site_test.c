@@ -1,4 +1,4 @@
-/* What holds for every page: who may see it, who may change something, what a browser is told, odd requests. */
+/* Common to every page: view and modify rights, security headers, malformed requests. */
 #include "web/web_site.h"
 
 #include "conf/conf.h"
@@ -164,14 +164,14 @@ static void rights_are_asked_for(void **state)
         assert_int_equal(t.f.status, 403);
         get("/static/firesteel.css", "X-Remote-User: stranger\r\n");
         assert_int_equal(t.f.status, 403);
-        /* In somebody's place: administrators only. */
+        /* Impersonation, for administrators only. */
         get("/?doAs=viewer", "X-Remote-User: boss\r\n");
         assert_string_equal(t.f.body, "user=viewer x=?");
         get("/?doAs=stranger", "X-Remote-User: boss\r\n");
         assert_int_equal(t.f.status, 403);
         get("/?doAs=boss", "X-Remote-User: viewer\r\n");
         assert_true(fixture_says(&t.f, "User viewer is not allowed to impersonate others."));
-        /* The header of whoever is no proxy of ours says nothing. */
+        /* The header counts only from a trusted proxy. */
         conf_set(&t.conf, "spark.firesteel.RemoteUserFilter.param.proxies", "192.0.2.1");
         start();
         get("/", "X-Remote-User: boss\r\n");
@@ -199,7 +199,7 @@ static void put_base64url(struct buf *b, const void *data, size_t n)
         }
 }
 
-/* A token of @claims; HMAC written out once more, from the RFC. */
+/* A token with @claims. Computes the HMAC independently, after the RFC. */
 static char *token(const char *header, const char *claims)
 {
         const struct crypto_ops *crypto;
@@ -259,7 +259,7 @@ static void tokens_are_checked(void **state)
         assert_int_equal(pass("Basic ", hs256, "{}"), 403);
         assert_true(fixture_says(&t.f, "Malformed Authorization header."));
         assert_int_equal(pass("Bearer ", "{\"alg\":\"none\"}", "{}"), 403);
-        assert_int_equal(pass("Bearer ", "{\"alg\":\"HS512\"}", "{}"), 403); /* signed otherwise */
+        assert_int_equal(pass("Bearer ", "{\"alg\":\"HS512\"}", "{}"), 403); /* signed with another key */
         assert_int_equal(pass("Bearer ", "[]", "{}"), 403);
         assert_int_equal(pass("Bearer x", hs256, "{}"), 403);
         get("/", "Authorization: Bearer eyJhbGciOiJub25lIn0.e30.\r\n");
@@ -275,14 +275,14 @@ static void tokens_are_checked(void **state)
 static void what_would_keep_nobody_out_is_refused(void **state)
 {
         conf_set(&t.conf, "spark.ui.filters", "com.example.KerberosFilter");
-        refused_to_start("com.example.KerberosFilter is a class of a JVM");
+        refused_to_start("com.example.KerberosFilter is a JVM class");
         conf_set(&t.conf, "spark.ui.filters", "");
         conf_set(&t.conf, "spark.acls.enable", "true");
         conf_set(&t.conf, "spark.user.groups.mapping", "com.example.Groups");
         refused_to_start("spark.user.groups.mapping");
         conf_set(&t.conf, "spark.acls.enable", "false");
         conf_set(&t.conf, "spark.ssl.standalone.enabled", "true");
-        refused_to_start("there is no certificate");
+        refused_to_start("but there is no certificate");
         conf_set(&t.conf, "spark.ssl.keyStore", "/nonexistent/store.p12");
         refused_to_start("/nonexistent/store.p12");
 }

@@ -1,7 +1,6 @@
 /*
- * See container_init.h. The program gets a process group of its own, so that what the terminal sends it comes once, and
- * this process is the reaper of what it leaves behind even where it is not number 1. Signals are waited for, not
- * handled.
+ * See container_init.h. The program gets its own process group, so a signal of the terminal reaches it once. This
+ * process is the subreaper of its orphans even where it is not number 1. It waits for signals instead of handling them.
  */
 #include "image/entry/container_init.h"
 
@@ -18,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Faults are this process's own, and what stops or continues it is its keeper's. */
-static void signals_to_wait_for(sigset_t *set)
+/* Fault signals are this process's own, and stop and continue signals belong to its parent. */
+static void container_init_signal_set(sigset_t *set)
 {
         static const int own[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGABRT, SIGTRAP, SIGSYS, SIGTTIN, SIGTTOU};
         sigfillset(set);
@@ -39,7 +38,7 @@ static int container_init_start(const char *file, char *const *argv, const sigse
         return -r;
 }
 
-/* Take in all that has ended; true when @pid is among them. */
+/* Reaps all ended processes. Returns true if @pid is among them. */
 static bool container_init_reap(pid_t pid, int *status)
 {
         bool ended = false;
@@ -57,7 +56,7 @@ int container_init_run(const char *file, char *const *argv, int *status, struct 
 {
         sigset_t waited, before;
         pid_t pid;
-        signals_to_wait_for(&waited);
+        container_init_signal_set(&waited);
         sigprocmask(SIG_SETMASK, &waited, &before);
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         int r = container_init_start(file, argv, &before, &pid);
@@ -72,19 +71,19 @@ int container_init_run(const char *file, char *const *argv, int *status, struct 
         }
         prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        return r ? error_set(error, r, "%s cannot be started: %s", argv[0], strerror(-r)) : 0;
+        return r ? error_set(error, r, "cannot start %s: %s", argv[0], strerror(-r)) : 0;
 }
 
 int container_init_leave(int first, int signal, int ms, struct fst_error *error)
 {
         int fd = (int)syscall(SYS_pidfd_open, first, 0);
         if (kill(first, signal) < 0) {
-                int r = error_errno(error, "process %d cannot be sent SIG%s", first, sigabbrev_np(signal));
+                int r = error_errno(error, "cannot send process %d SIG%s", first, sigabbrev_np(signal));
                 if (fd >= 0)
                         close(fd);
                 return r;
         }
-        struct pollfd end = {.fd = fd, .events = POLLIN}; /* without a descriptor it is waited for in vain */
+        struct pollfd end = {.fd = fd, .events = POLLIN}; /* without a pidfd, wait for the timeout */
         poll(&end, 1, ms);
         if (fd >= 0)
                 close(fd);

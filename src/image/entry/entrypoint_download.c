@@ -33,7 +33,7 @@ static int entrypoint_download_download(const struct strmap *conf, const char *l
                 return 0;
         int r = make_dirs(folder, 0755);
         if (r)
-                return error_set(error, r, "%s: %s cannot be made: %s", folder_key, folder, strerror(-r));
+                return error_set(error, r, "%s: cannot create %s: %s", folder_key, folder, strerror(-r));
         r = remote_files_new(&(struct remote_files_options){.conf = conf,
                                                             .env = entrypoint_download_environment,
                                                             .directory = folder,
@@ -43,8 +43,8 @@ static int entrypoint_download_download(const struct strmap *conf, const char *l
                 return r;
         r = remote_files_download_list(files, list, &local, error);
         remote_files_free(files);
-        if (r == -ENOENT) /* whose message is the name alone, as Java's */
-                return error_wrap(error, r, "%s: what does not exist cannot be downloaded", list_key);
+        if (r == -ENOENT) /* its message contains only the name, as Java's does */
+                return error_wrap(error, r, "%s: a file that does not exist cannot be downloaded", list_key);
         return r < 0 ? error_wrap(error, r, "%s", list_key) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* What pods say in words and environment, and which command that is. */
+/* Commands for the arguments and environments of pods. */
 #include "image/entry/entrypoint.h"
 
 #include "base/buf.h"
@@ -17,7 +17,7 @@
         "spark-submit --conf spark.driver.bindAddress=10.0.0.7 --conf spark.executorEnv.SPARK_DRIVER_POD_IP=10.0.0.7 " \
         "--deploy-mode client "
 
-/* The words of the command, or "error: …", for @words, with @environment. */
+/* The words of the command for @words and @environment, or "error: …". */
 static void expect(const char *const *words, const char *const *environment, const char *expected)
 {
         _cleanup_(string_list_deinit) struct string_list out = {0};
@@ -44,9 +44,9 @@ static void a_driver_submits_in_client_mode(void **state)
                WORDS("SPARK_DRIVER_BIND_ADDRESS=10.0.0.7", "SPARK_DRIVER_CLASS=x"),
                DRIVER "--properties-file /opt/spark/conf/spark.properties --class main local:///a.so 7");
         expect(WORDS("driver", "a.so"), WORDS("PATH=/bin"),
-               "error: SPARK_DRIVER_BIND_ADDRESS is not set: the pod's address is to be in it");
+               "error: SPARK_DRIVER_BIND_ADDRESS is not set: set it to the pod's address");
         expect(WORDS("driver"), WORDS("SPARK_DRIVER_BIND_ADDRESS=10.0.0.7"),
-               "error: the driver is given no application: neither words nor SPARK_DRIVER_CLASS");
+               "error: the driver has no application: give arguments or set SPARK_DRIVER_CLASS");
 }
 
 static void an_executor_is_what_its_environment_says(void **state)
@@ -89,7 +89,7 @@ static void a_driver_of_spark_2_3_is_what_its_environment_says(void **state)
                expected);
         expect(WORDS("driver"),
                WORDS("SPARK_DRIVER_BIND_ADDRESS=10.0.0.7", "SPARK_DRIVER_CLASS=main", "SPARK_MOUNTED_CLASSPATH=/x/*"),
-               "error: no application is found: SPARK_MOUNTED_CLASSPATH (/x/*) names no shared object");
+               "error: no application found: SPARK_MOUNTED_CLASSPATH (/x/*) must name a shared object");
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
                 _cleanup_free_ char *path = mem_printf("%s/%s", folder, names[i]);
                 unlink(path);

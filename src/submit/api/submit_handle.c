@@ -285,7 +285,7 @@ static bool submit_handle_changes_variable(const fst_submission *app, const char
         return false;
 }
 
-/* This process's environment with the handle's submit_handle_changes_variable. The last change of a name wins. */
+/* This process's environment with the handle's changes. The last change of a name wins. */
 static char **submit_handle_make_environment(const fst_submission *app)
 {
         VEC(char *) all = {0};

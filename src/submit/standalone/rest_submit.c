@@ -5,7 +5,7 @@
  * with a JVM, a signal ends the process silently with status 128 + N and does not affect the driver.
  *
  * A launcher that started this process (driver/backend/launcher_backend.h) receives the driver's id and states. Like
- * Spark's YARN client, a client with a launcher stays until the driver's rest_submit_end, whatever waitAppCompletion
+ * Spark's YARN client, a client with a launcher stays until the driver's end, whatever waitAppCompletion
  * says. (Spark's standalone client sends a launcher nothing.) The launcher's Stop kills the driver.
  */
 #include "rest/rest_client.h"
@@ -99,7 +99,7 @@ static void rest_submit_report_state(void *context, const struct rest_answer *st
                 launcher_backend_set_state(launcher, state);
 }
 
-/* Kills the driver at the launcher's request, and keeps waiting for its rest_submit_end. */
+/* Kills the driver at the launcher's request, and keeps waiting for its end. */
 static int rest_submit_kill_driver(struct rest_client *c, const char *id, struct fst_error *error)
 {
         _cleanup_(rest_answer_deinit) struct rest_answer answer = REST_ANSWER_INIT;
@@ -111,7 +111,7 @@ static int rest_submit_kill_driver(struct rest_client *c, const char *id, struct
         return r;
 }
 
-/* The exit status for the driver's rest_submit_end. */
+/* The exit status for the driver's end. */
 static int rest_submit_wait_for_end(struct rest_client *c, const char *id, const struct fst_conf *conf, int *status,
                                     struct fst_error *error)
 {
