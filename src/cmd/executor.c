@@ -92,7 +92,9 @@ static int executor_command_parse_other(struct arguments *a, const char *name, c
                                : executor_command_usage("--resourceProfileId needs a number, not", value);
         if (strcmp(name, "--started-by") == 0) {
                 a->options.started_by_driver = strcmp(value, "driver") == 0;
-                return a->options.started_by_driver ? 0 : executor_command_usage("--started-by needs \"driver\", not", value);
+                return a->options.started_by_driver
+                               ? 0
+                               : executor_command_usage("--started-by needs \"driver\", not", value);
         }
         if (strcmp(name, "--user-class-path") == 0) {
                 vec_push(&a->class_path, value);
