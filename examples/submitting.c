@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         fst_submission **apps = calloc((size_t)copies, sizeof(*apps));
         for (int i = 0; i < copies; i++) {
                 char error[1000];
-                if (fst_submit_parse(submitter, argc - 2, (const char *const *)argv + 2, &apps[i]) < 0) {
+                if (fst_submit_parse(submitter, (size_t)argc - 2, (const char *const *)argv + 2, &apps[i]) < 0) {
                         fst_submit_error(apps[i], error, sizeof(error));
                         fprintf(stderr, "%s\n", error);
                         failed++;

@@ -250,7 +250,8 @@ int main(void)
         printf("stage %lld\n", (long long)n);
         kept = fst_persist(pairs, FST_STORAGE_MEMORY_AND_DISK);
         fst_count(kept, &n);
-        struct fst_storage_info storage = fst_get_storage_info(kept);
+        struct fst_storage_info storage;
+        fst_get_storage_info(kept, &storage);
         printf("kept %d %d %d\n", fst_persisted_rdds(sc, &kept, 1), storage.cached_partitions,
                storage.memory_bytes >= 400 * 16);
         return fst_context_stop(sc);

@@ -21,7 +21,7 @@ def load(bin_folder):
     for name, (result, arguments) in {
             "open": (integer, [out]), "close": (None, [pointer]), "set_program": (integer, [pointer, text]),
             "fd": of_handle, "dispatch": (integer, [pointer, integer]), "state_name": (text, [integer]),
-            "is_final": (integer, [integer]), "parse": (integer, [pointer, integer, words, out]),
+            "is_final": (integer, [integer]), "parse": (integer, [pointer, size, words, out]),
             "free": (None, [pointer]), "on_change": (integer, [pointer, CALLBACK, pointer]),
             "set_env": (integer, [pointer, text, text]), "set_output": (integer, [pointer, integer, integer]),
             "set_watch": (integer, [pointer, integer]), "prepare": of_handle, "start": of_handle,

@@ -13,8 +13,10 @@
 
 #include <firesteel/detail/action.h>
 
+FST_BEGIN_DECLS
+
 /* int fst_count(fst_rdd *rdd, int64_t *count): how many rows. NULL for @count: they are only to be computed. */
-#define fst_count(rdd, count) fst_count_at((rdd), (count), FST_HERE("count"))
+#define fst_count(rdd, count) fst_count_at((rdd), FST_COUNT_TO(count), FST_HERE("count"))
 FST_API int fst_count_at(fst_rdd *rdd, int64_t *count, fst_site site);
 
 /*
@@ -85,11 +87,11 @@ FST_API int fst_tree_aggregate_at(fst_rdd *rdd, fst_constant zero, fst_fn take, 
                                   fst_variable result, fst_site site);
 
 /* All rows at the driver, partition by partition; read them with fst_next. Held to spark.driver.maxResultSize. */
-#define fst_collect(rdd, rows) fst_collect_at((rdd), (rows), FST_HERE("collect"))
+#define fst_collect(rdd, rows) fst_collect_at((rdd), FST_ROWS_TO(rows), FST_HERE("collect"))
 FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **rows, fst_site site);
 
 /* The first @count rows in the order of partitions, looking at as few partitions as that takes. */
-#define fst_take(rdd, count, rows) fst_take_at((rdd), (count), (rows), FST_HERE("take"))
+#define fst_take(rdd, count, rows) fst_take_at((rdd), (count), FST_ROWS_TO(rows), FST_HERE("take"))
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **rows, fst_site site);
 
 /*
@@ -103,7 +105,7 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **rows, fst_site s
 FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst_site site);
 
 /* int fst_is_empty(fst_rdd *rdd, bool *empty): whether there is no row; as few partitions as that takes. */
-#define fst_is_empty(rdd, empty) fst_is_empty_at((rdd), (empty), FST_HERE("is_empty"))
+#define fst_is_empty(rdd, empty) fst_is_empty_at((rdd), FST_BOOL_TO(empty), FST_HERE("is_empty"))
 FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site);
 
 /*
@@ -124,7 +126,7 @@ FST_API int fst_max_at(fst_rdd *rdd, fst_variable row, fst_site site);
  * partial sums, always the same ones for the same rows in the same partitions.
  */
 #define fst_sum(numbers, sum) fst_sum_at((numbers), FST_VARIABLE(sum), FST_HERE("sum"))
-#define fst_mean(numbers, mean) fst_mean_at((numbers), (mean), FST_HERE("mean"))
+#define fst_mean(numbers, mean) fst_mean_at((numbers), FST_F64_TO(mean), FST_HERE("mean"))
 FST_API int fst_sum_at(fst_rdd *numbers, fst_variable sum, fst_site site);
 FST_API int fst_mean_at(fst_rdd *numbers, double *mean, fst_site site);
 
@@ -140,12 +142,12 @@ struct fst_statistics {
         double variance, stdev;               /* of the rows as all there is: divided by count */
         double sample_variance, sample_stdev; /* of the rows as a sample: divided by count - 1 */
 };
-#define fst_stats(numbers, stats) fst_stats_at((numbers), (stats), FST_HERE("stats"))
-FST_API int fst_stats_at(fst_rdd *numbers, struct fst_statistics *stats, fst_site site);
+#define fst_stats(numbers, stats) fst_stats_at((numbers), FST_STATISTICS_TO(stats), FST_HERE("stats"))
+FST_API int fst_stats_at(fst_rdd *numbers, struct fst_statistics *stats, size_t size, fst_site site);
 
 /*
- * int fst_histogram(fst_rdd *numbers, int buckets, struct fst_buckets *histogram)
- * int fst_histogram_by(fst_rdd *numbers, const double *bounds, int n, struct fst_buckets *histogram)
+ * int fst_histogram(fst_rdd *numbers, size_t buckets, struct fst_buckets *histogram)
+ * int fst_histogram_by(fst_rdd *numbers, const double *bounds, size_t n, struct fst_buckets *histogram)
  *
  * How many rows, of I64 or F64, are in each of @buckets equally wide buckets from the least row to the greatest, or
  * between each two of @n ascending bounds. A bucket includes its lower bound and not its upper one; the last includes
@@ -154,16 +156,16 @@ FST_API int fst_stats_at(fst_rdd *numbers, struct fst_statistics *stats, fst_sit
  * until the context stops.
  */
 struct fst_buckets {
-        int buckets;
+        size_t buckets;
         const double *bounds; /* buckets + 1 */
         const int64_t *counts;
 };
 #define fst_histogram(numbers, buckets, histogram)                                                                     \
-        fst_histogram_at((numbers), NULL, (buckets) + 1, (histogram), FST_HERE("histogram"))
+        fst_histogram_at((numbers), NULL, (size_t)(buckets) + 1, FST_BUCKETS_TO(histogram), FST_HERE("histogram"))
 #define fst_histogram_by(numbers, bounds, n, histogram)                                                                \
-        fst_histogram_at((numbers), (bounds), (n), (histogram), FST_HERE("histogram"))
-FST_API int fst_histogram_at(fst_rdd *numbers, const double *bounds, int n, struct fst_buckets *histogram,
-                             fst_site site);
+        fst_histogram_at((numbers), (bounds), (n), FST_BUCKETS_TO(histogram), FST_HERE("histogram"))
+FST_API int fst_histogram_at(fst_rdd *numbers, const double *bounds, size_t n, struct fst_buckets *histogram,
+                             size_t size, fst_site site);
 
 /* int fst_foreach(fst_rdd *rdd, FUNCTION f): call @f for each row, on the executors. */
 #define fst_foreach(rdd, f) fst_foreach_at((rdd), FST_FN(f), FST_HERE("foreach"))
@@ -188,10 +190,12 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site);
  * from each (in a form of map). The order is that of sort_by; of pairs, by key and then by value. Rows that are equal
  * are taken, and come, as in the RDD. Each task holds and sends @n rows at most. -EINVAL for a negative @n.
  */
-#define fst_top(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_DESCENDING, (rows), FST_HERE("top"))
-#define fst_take_ordered(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_ASCENDING, (rows), FST_HERE("take_ordered"))
+#define fst_top(rdd, n, rows) fst_take_ordered_at((rdd), (n), FST_DESCENDING, FST_ROWS_TO(rows), FST_HERE("top"))
+#define fst_take_ordered(rdd, n, rows)                                                                                 \
+        fst_take_ordered_at((rdd), (n), FST_ASCENDING, FST_ROWS_TO(rows), FST_HERE("take_ordered"))
 #define fst_take_ordered_by(rdd, n, key, key_type, order, rows)                                                        \
-        fst_take_ordered_by_at((rdd), (n), FST_FN(key), (key_type), (order), (rows), FST_HERE("take_ordered_by"))
+        fst_take_ordered_by_at((rdd), (n), FST_FN(key), (key_type), (order), FST_ROWS_TO(rows),                        \
+                               FST_HERE("take_ordered_by"))
 FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, fst_iter **rows, fst_site site);
 FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type key_type, enum fst_order order,
                                    fst_iter **rows, fst_site site);
@@ -205,11 +209,11 @@ FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type
  *
  * Maps (map.h) at the driver, so keys should be few: they are held to spark.driver.maxResultSize.
  */
-#define fst_count_by_key(pairs, counts) fst_count_by_key_at((pairs), (counts), FST_HERE("count_by_key"))
-#define fst_count_by_value(rdd, counts) fst_count_by_value_at((rdd), (counts), FST_HERE("count_by_value"))
-#define fst_collect_as_map(pairs, map) fst_collect_as_map_at((pairs), (map), FST_HERE("collect_as_map"))
+#define fst_count_by_key(pairs, counts) fst_count_by_key_at((pairs), FST_MAP_TO(counts), FST_HERE("count_by_key"))
+#define fst_count_by_value(rdd, counts) fst_count_by_value_at((rdd), FST_MAP_TO(counts), FST_HERE("count_by_value"))
+#define fst_collect_as_map(pairs, map) fst_collect_as_map_at((pairs), FST_MAP_TO(map), FST_HERE("collect_as_map"))
 #define fst_reduce_by_key_locally(pairs, f, map)                                                                       \
-        fst_reduce_by_key_locally_at((pairs), FST_FN(f), (map), FST_HERE("reduce_by_key_locally"))
+        fst_reduce_by_key_locally_at((pairs), FST_FN(f), FST_MAP_TO(map), FST_HERE("reduce_by_key_locally"))
 FST_API int fst_count_by_key_at(fst_rdd *pairs, fst_map **counts, fst_site site);
 FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **counts, fst_site site);
 FST_API int fst_collect_as_map_at(fst_rdd *pairs, fst_map **map, fst_site site);
@@ -223,7 +227,7 @@ FST_API int fst_reduce_by_key_locally_at(fst_rdd *pairs, fst_fn f, fst_map **map
  * bytes; -EINVAL for more than 1 MiB, which is a deviation of 0.00103.
  */
 #define fst_count_approx_distinct(rdd, relative_deviation, n)                                                          \
-        fst_count_approx_distinct_at((rdd), (relative_deviation), (n), FST_HERE("count_approx_distinct"))
+        fst_count_approx_distinct_at((rdd), (relative_deviation), FST_COUNT_TO(n), FST_HERE("count_approx_distinct"))
 FST_API int fst_count_approx_distinct_at(fst_rdd *rdd, double relative_deviation, int64_t *n, fst_site site);
 
 /*
@@ -243,20 +247,20 @@ FST_API int fst_lookup_at(fst_rdd *pairs, fst_key key, fst_iter **values, fst_si
  * counts and one that samples. -EINVAL for a negative @n.
  */
 #define fst_take_sample(rdd, with_replacement, n, seed, rows)                                                          \
-        fst_take_sample_at((rdd), (with_replacement), (n), (seed), (rows), FST_HERE("take_sample"))
+        fst_take_sample_at((rdd), (with_replacement), (n), (seed), FST_ROWS_TO(rows), FST_HERE("take_sample"))
 FST_API int fst_take_sample_at(fst_rdd *rdd, bool with_replacement, int64_t n, int64_t seed, fst_iter **rows,
                                fst_site site);
 
 /*
- * int fst_run_job(fst_rdd *rdd, FUNCTION f, fst_type type, const int *partitions, int n, fst_iter **rows)
+ * int fst_run_job(fst_rdd *rdd, FUNCTION f, fst_type type, const int *partitions, size_t n, fst_iter **rows)
  *
  * Call @f for the @n chosen partitions (NULL: all), as map_partitions would, and have what it emits, rows of @type,
  * at the driver: in the order in which @partitions names them, one twice if it is named twice. -EINVAL for a partition
  * that there is not.
  */
 #define fst_run_job(rdd, f, type, partitions, n, rows)                                                                 \
-        fst_run_job_at((rdd), FST_FN(f), (type), (partitions), (n), (rows), FST_HERE("run_job"))
-FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, int n, fst_iter **rows,
+        fst_run_job_at((rdd), FST_FN(f), (type), (partitions), (n), FST_ROWS_TO(rows), FST_HERE("run_job"))
+FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, size_t n, fst_iter **rows,
                            fst_site site);
 
 /*
@@ -264,7 +268,8 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
  * wanted (persist what is expensive). A row is valid until the next call of fst_next. When a job fails, fst_next
  * returns false, and fst_iter_status its status. To be read by one thread.
  */
-#define fst_to_local_iterator(rdd, rows) fst_to_local_iterator_at((rdd), (rows), FST_HERE("to_local_iterator"))
+#define fst_to_local_iterator(rdd, rows)                                                                               \
+        fst_to_local_iterator_at((rdd), FST_ROWS_TO(rows), FST_HERE("to_local_iterator"))
 FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site site);
 
 /*
@@ -304,3 +309,5 @@ FST_API int fst_save_as_object_file_at(fst_rdd *rdd, const char *path, fst_site 
 #define fst_save_as_binary_records(rdd, path)                                                                          \
         fst_save_as_binary_records_at((rdd), (path), FST_HERE("save_as_binary_records"))
 FST_API int fst_save_as_binary_records_at(fst_rdd *rdd, const char *path, fst_site site);
+
+FST_END_DECLS

@@ -24,6 +24,8 @@
 #include <firesteel/function.h>
 #include <firesteel/rdd.h>
 
+FST_BEGIN_DECLS
+
 /* Room for an address. */
 #define FST_BARRIER_ADDRESS 288
 
@@ -46,13 +48,15 @@ FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *rdd, fst_fn f, fst_type 
 FST_API int fst_barrier_wait(fst_task *task);
 
 /*
- * The same, and each gives a message: the first @most of them, by task, are in @messages, valid until the task's next
- * call of this or its end. The number of tasks, which may be more than @most; or negative.
+ * The same, and each gives a message: the first @max of them, by task, are in @messages, valid until the task's next
+ * call of this or its end. The number of tasks, which may be more than @max; or negative.
  */
-FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, int most);
+FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, size_t max);
 
 /*
  * Where task @index (that of partition @index) runs: "host:port" of its executor, cut to FST_BARRIER_ADDRESS bytes with
  * the NUL. Does not wait for others. The number of tasks of the stage, or negative.
  */
 FST_API int fst_barrier_address(fst_task *task, int index, char *address);
+
+FST_END_DECLS

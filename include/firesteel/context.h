@@ -10,6 +10,8 @@
 
 #include <firesteel/types.h>
 
+FST_BEGIN_DECLS
+
 typedef struct fst_conf fst_conf;
 
 /* Spark's keys with Spark's defaults, as `spark-submit` prepared them for this process. Freed by the context. */
@@ -129,4 +131,6 @@ FST_API int fst_request_executors(fst_context *sc, int more);
  * End executors, by their ids, and ask for as many fewer; their tasks run elsewhere. How many of them there were, or
  * -ENOTSUP with a local master or dynamic allocation. Spark's killExecutors.
  */
-FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, int n);
+FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, size_t n);
+
+FST_END_DECLS

@@ -17,6 +17,8 @@
 
 #include <firesteel/types.h>
 
+FST_BEGIN_DECLS
+
 /* Rows of a batch, column by column; at most FST_BATCH_ROWS of them. */
 #define FST_BATCH_ROWS 1024
 
@@ -46,5 +48,7 @@ FST_API bool fst_out_more(fst_out *out, uint32_t tag, uint64_t sizes, const char
 
 /* Copy bytes into memory that lives as long as the batch. */
 FST_API fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len);
+
+FST_END_DECLS
 
 #include <firesteel/detail/emit.h>

@@ -56,6 +56,8 @@
 #include <firesteel/iter.h>
 #include <firesteel/task.h>
 
+FST_BEGIN_DECLS
+
 /* A function as operators take it: made by naming one, or by FST_WITH. */
 typedef struct fst_fn {
         void (*code)(void); /* called only as what `shape` says; NULL for the engine's own */
@@ -97,5 +99,7 @@ static inline int fst_sum_vectors(fst_task *task, void *into, const void *from)
 
 /* The row itself as sort key: fst_sort_by(rdd, fst_fn_identity, …). */
 FST_API extern const fst_fn fst_fn_identity;
+
+FST_END_DECLS
 
 #include <firesteel/detail/function.h>

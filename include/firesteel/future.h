@@ -16,6 +16,8 @@
 
 #include <firesteel/action.h>
 
+FST_BEGIN_DECLS
+
 typedef struct fst_future fst_future;
 
 /*
@@ -61,5 +63,9 @@ FST_API int fst_future_job(fst_future *future);
  * Wait, and read what it answers: of count_async; of collect_async and take_async, whose rows are read once. As
  * fst_future_wait; -EINVAL for a future of another kind.
  */
-FST_API int fst_future_count(fst_future *future, int64_t *count);
-FST_API int fst_future_rows(fst_future *future, fst_iter **rows);
+#define fst_future_count(future, count) fst_future_count_at((future), FST_COUNT_TO(count))
+#define fst_future_rows(future, rows) fst_future_rows_at((future), FST_ROWS_TO(rows))
+FST_API int fst_future_count_at(fst_future *future, int64_t *count);
+FST_API int fst_future_rows_at(fst_future *future, fst_iter **rows);
+
+FST_END_DECLS

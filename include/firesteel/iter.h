@@ -23,6 +23,8 @@
 
 #include <firesteel/emit.h>
 
+FST_BEGIN_DECLS
+
 /* Rows, column by column; the columns are read-only for whoever was given the batch. */
 typedef struct fst_batch {
         uint32_t rows;
@@ -59,5 +61,7 @@ static inline bool fst_next_batch(fst_iter *iter, const fst_batch **batch)
 /* Refill for fst_next, or say that the types differ. */
 FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag, uint64_t sizes, const char *file, int line)
         __attribute__((cold));
+
+FST_END_DECLS
 
 #include <firesteel/detail/iter.h>

@@ -25,6 +25,8 @@
 
 #include <firesteel/iter.h>
 
+FST_BEGIN_DECLS
+
 /* The elements that were not read yet. */
 typedef struct fst_list {
         const char *at, *end;
@@ -35,7 +37,7 @@ typedef struct fst_list {
 /* The elements of @bytes, which are of @type. Views, valid as long as @bytes. */
 static inline fst_list fst_list_of(fst_bytes bytes, fst_type type)
 {
-        return (fst_list){.at = bytes.data, .end = bytes.data + bytes.len, .type = type};
+        return (fst_list){bytes.data, bytes.data + bytes.len, type, 0};
 }
 
 /*
@@ -55,17 +57,23 @@ static inline int fst_list_status(const fst_list *list)
         return list->status;
 }
 
+FST_END_DECLS
+
 #include <firesteel/detail/list.h>
 
+FST_BEGIN_DECLS
+
 /* How many elements @bytes has, a list of @type; at once where elements have one size, else by reading it. */
-static inline size_t fst_list_count(fst_bytes bytes, fst_type type)
+static inline int64_t fst_list_count(fst_bytes bytes, fst_type type)
 {
         fst_bytes key, value;
-        size_t n = 0;
+        int64_t n = 0;
         if (type.key != FST_KIND_BYTES && type.value != FST_KIND_BYTES)
-                return bytes.len / ((size_t)type.key_size + type.value_size);
+                return (int64_t)(bytes.len / ((size_t)type.key_size + type.value_size));
         fst_list list = fst_list_of(bytes, type);
         while (fst_list_step(&list, FST_TAG(type.key, type.value), &key, &value))
                 n++;
         return n;
 }
+
+FST_END_DECLS

@@ -13,6 +13,8 @@
 
 #include <firesteel/iter.h>
 
+FST_BEGIN_DECLS
+
 typedef struct fst_map fst_map;
 
 /* How many keys it has. */
@@ -29,5 +31,7 @@ FST_API int64_t fst_map_count(const fst_map *map);
 
 /* Its keys and values one after another, from the first; each call begins anew. */
 FST_API fst_iter *fst_map_rows(fst_map *map);
+
+FST_END_DECLS
 
 #include <firesteel/detail/map.h>

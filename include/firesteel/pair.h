@@ -22,6 +22,8 @@
 #include <firesteel/detail/key.h>
 #include <firesteel/detail/variable.h>
 
+FST_BEGIN_DECLS
+
 /* fst_rdd *fst_map_values(fst_rdd *pairs, FUNCTION f, fst_type value): keys, and so the partitioner, are kept. */
 #define fst_map_values(pairs, f, value) fst_map_values_at((pairs), FST_FN(f), (value), FST_HERE("map_values"))
 FST_API fst_rdd *fst_map_values_at(fst_rdd *pairs, fst_fn f, fst_type value, fst_site site);
@@ -333,3 +335,5 @@ FST_API fst_rdd *fst_count_approx_distinct_by_key_at(fst_rdd *pairs, double rela
         fst_sort_within_partitions_at(                                                                                 \
                 fst_partition_by_at((pairs), (partitions), FST_HERE("repartition_and_sort_within_partitions")),        \
                 (order), FST_HERE("repartition_and_sort_within_partitions"))
+
+FST_END_DECLS

@@ -14,6 +14,10 @@
 
 #include <firesteel/context.h>
 
+#include <firesteel/detail/refuse.h>
+
+FST_BEGIN_DECLS
+
 enum fst_order { FST_ASCENDING, FST_DESCENDING };
 
 /*
@@ -51,7 +55,7 @@ static inline fst_rdd *fst_cache(fst_rdd *rdd)
 FST_API enum fst_storage_level fst_rdd_storage_level(const fst_rdd *rdd);
 
 /*
- * What is kept of an RDD at the moment, and which RDDs are persisted: up to @most of them into @rdds, the oldest first;
+ * What is kept of an RDD at the moment, and which RDDs are persisted: up to @max of them into @rdds, the oldest first;
  * how many there are. Any thread of the driver.
  */
 struct fst_storage_info {
@@ -59,8 +63,14 @@ struct fst_storage_info {
         int cached_partitions;            /* of which there is a copy */
         int64_t memory_bytes, disk_bytes; /* of all copies */
 };
-FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd);
-FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most);
+#define fst_get_storage_info(rdd, info)                                                                                \
+        fst_get_storage_info_at((rdd), FST_POINTER_TO(struct fst_storage_info, info, fst_refuse_storage_info),         \
+                                sizeof(*(info)))
+FST_API int fst_get_storage_info_at(const fst_rdd *rdd, struct fst_storage_info *info, size_t size);
+FST_REFUSE(struct fst_storage_info *, fst_refuse_storage_info,
+           "fst_get_storage_info writes to a struct fst_storage_info: see firesteel/rdd.h");
+
+FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, size_t max);
 
 /*
  * int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
@@ -135,3 +145,5 @@ FST_API fst_rdd *fst_rdd_set_name(fst_rdd *rdd, const char *name);
 enum fst_partitioner { FST_NO_PARTITIONER, FST_HASH_PARTITIONER, FST_RANGE_PARTITIONER, FST_FUNCTION_PARTITIONER };
 FST_API enum fst_partitioner fst_rdd_partitioner(const fst_rdd *rdd);
 FST_API bool fst_rdd_same_partitioner(const fst_rdd *a, const fst_rdd *b);
+
+FST_END_DECLS

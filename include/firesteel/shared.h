@@ -32,6 +32,8 @@
 #include <firesteel/function.h>
 #include <firesteel/task.h>
 
+FST_BEGIN_DECLS
+
 /* ---------------------------------------------------------------------------------------- broadcast variables */
 
 typedef struct fst_broadcast {
@@ -59,7 +61,12 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
  * the task fails as by fst_fail, and `data` is NULL: return then.
  */
 #define fst_broadcast_value(from, variable)                                                                            \
-        _Generic((from), fst_task * : fst_task_broadcast, fst_context * : fst_context_broadcast)((from), (variable))
+        _Generic((from), fst_task *                                                                                    \
+                 : fst_task_broadcast, fst_context *                                                                   \
+                 : fst_context_broadcast, default                                                                      \
+                 : fst_refuse_source)((from), (variable))
+__attribute__((error("fst_broadcast_value takes an fst_task or an fst_context: see firesteel/shared.h"))) fst_bytes
+fst_refuse_source(const void *from, ...);
 FST_API fst_bytes fst_task_broadcast(fst_task *task, fst_broadcast variable);
 FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable);
 
@@ -177,11 +184,11 @@ FST_API int fst_add_file(fst_context *sc, const char *path);
 FST_API int fst_add_archive(fst_context *sc, const char *path);
 
 /*
- * The names by which fst_file finds them, those of the configuration too: up to @most of them into @names, borrowed
+ * The names by which fst_file finds them, those of the configuration too: up to @max of them into @names, borrowed
  * until the context stops; how many there are. Any thread of the driver.
  */
-FST_API int fst_list_files(fst_context *sc, const char **names, int most);
-FST_API int fst_list_archives(fst_context *sc, const char **names, int most);
+FST_API int fst_list_files(fst_context *sc, const char **names, size_t max);
+FST_API int fst_list_archives(fst_context *sc, const char **names, size_t max);
 
 /*
  * const char *fst_file(fst_task *task, const char *name)
@@ -191,6 +198,13 @@ FST_API int fst_list_archives(fst_context *sc, const char **names, int most);
  * task, or the context. NULL when there is none: the task fails as by fst_fail; on the driver it is logged.
  */
 #define fst_file(from, name)                                                                                           \
-        _Generic((from), fst_task * : fst_task_file, fst_context * : fst_context_file)((from), (name))
+        _Generic((from), fst_task *                                                                                    \
+                 : fst_task_file, fst_context *                                                                        \
+                 : fst_context_file, default                                                                           \
+                 : fst_refuse_place)((from), (name))
+__attribute__((error("fst_file takes an fst_task or an fst_context: see firesteel/shared.h"))) const char *
+fst_refuse_place(const void *from, ...);
 FST_API const char *fst_task_file(fst_task *task, const char *name);
 FST_API const char *fst_context_file(fst_context *sc, const char *name);
+
+FST_END_DECLS

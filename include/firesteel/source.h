@@ -5,6 +5,8 @@
 
 #include <firesteel/rdd.h>
 
+FST_BEGIN_DECLS
+
 /*
  * fst_rdd *fst_text_file(fst_context *sc, const char *path)
  * fst_rdd *fst_text_file_n(fst_context *sc, const char *path, int min_partitions)
@@ -71,23 +73,6 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
 #define fst_parallelize(sc, data, count) fst_parallelize_n(sc, data, count, 0)
 #define fst_parallelize_n(sc, data, count, partitions)                                                                 \
         fst_parallelize_at((sc), (data), (count), FST_TYPE_BEHIND(data), (partitions), FST_HERE("parallelize"))
-#define FST_TYPE_BEHIND(p)                                                                                             \
-        _Generic(*(p), int64_t                                                                                         \
-                 : FST_I64, long long                                                                                  \
-                 : FST_I64, double                                                                                     \
-                 : FST_F64, fst_bytes                                                                                  \
-                 : FST_BYTES, int                                                                                      \
-                 : fst_no_rows_of_narrow_numbers(), unsigned                                                           \
-                 : fst_no_rows_of_narrow_numbers(), short                                                              \
-                 : fst_no_rows_of_narrow_numbers(), float                                                              \
-                 : fst_no_rows_of_narrow_numbers(), char *                                                             \
-                 : fst_no_rows_of_strings(), const char *                                                              \
-                 : fst_no_rows_of_strings(), default                                                                   \
-                 : FST_FIXED(sizeof(*(p))))
-__attribute__((error("an array of rows is of int64_t, double, fst_bytes or a struct"))) fst_type
-fst_no_rows_of_narrow_numbers(void);
-__attribute__((error("an array of texts is of fst_bytes: fst_bytes_of(\"…\") makes one of a string"))) fst_type
-fst_no_rows_of_strings(void);
 FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t count, fst_type type, int partitions,
                                     fst_site site);
 
@@ -113,3 +98,5 @@ FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, con
 #define fst_range(sc, start, end) fst_range_n(sc, start, end, 0)
 #define fst_range_n(sc, start, end, partitions) fst_range_at((sc), (start), (end), (partitions), FST_HERE("range"))
 FST_API fst_rdd *fst_range_at(fst_context *sc, int64_t start, int64_t end, int partitions, fst_site site);
+
+FST_END_DECLS

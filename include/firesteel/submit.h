@@ -113,7 +113,7 @@ FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms);
  * starting such a handle asks the master, its state becomes FINISHED or FAILED, and fst_submit_answer has the answer.
  * -EINVAL for --help, --version, --dry-run, which print.
  */
-FST_API int fst_submit_parse(fst_submitter *s, int n, const char *const *words, fst_submission **out);
+FST_API int fst_submit_parse(fst_submitter *s, size_t n, const char *const *words, fst_submission **out);
 
 /*
  * Release the handle. The application goes on, unheard. After it returned none of its callbacks runs or will run;

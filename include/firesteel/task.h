@@ -12,10 +12,12 @@
 #include <emmintrin.h>
 #endif
 
+FST_BEGIN_DECLS
+
 typedef struct fst_task {
-        uint64_t random_state;       /* fst_random_u64 */
-        const void *captured;        /* fst_captured: of the function being called */
-        const int *stopped;          /* fst_task_interrupted */
+        uint64_t random_state; /* fst_random_u64 */
+        const void *captured;  /* fst_captured: of the function being called */
+        const int *stopped;    /* fst_task_interrupted */
         struct fst_task_info {
                 int64_t id; /* unique in the application */
                 int32_t stage, stage_attempt;
@@ -64,8 +66,8 @@ FST_API const char *fst_task_local_property(const fst_task *task, const char *ke
 
 /*
  * Have @f called when this attempt of the task ends: when all of its partition is done, when it has failed, or was
- * cancelled. Listeners are called the latest first, on the task's thread; those of failure, which are given its message,
- * before those of completion. What @data points to must last until then, which a variable of a function of
+ * cancelled. Listeners are called the latest first, on the task's thread; those of failure, which are given its
+ * message, before those of completion. What @data points to must last until then, which a variable of a function of
  * map_partitions does not. A listener answers 0, or negative (see fst_fail): then the others are called all the same,
  * and the task has failed.
  *
@@ -83,9 +85,9 @@ static inline const void *fst_captured(const fst_task *task)
 
 /*
  * The addresses of a custom resource that the task may use while it runs (spark.task.resource.gpu.amount: "gpu"): the
- * first @most of them are in @addresses, valid until the task ends. Returns how many there are; 0: none.
+ * first @max of them are in @addresses, valid until the task ends. Returns how many there are; 0: none.
  */
-FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, int most);
+FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, size_t max);
 
 /*
  * Fail the task with a message for the user, before which the function's name is put:
@@ -110,7 +112,7 @@ static inline uint64_t fst_random_u64(fst_task *task)
 /* Uniform in [0, 1), with 53 bits. */
 static inline double fst_random_f64(fst_task *task)
 {
-        return (double)(int64_t)(fst_random_u64(task) >> 11) * 0x1p-53;
+        return (double)(int64_t)(fst_random_u64(task) >> 11) * (1.0 / 9007199254740992.0);
 }
 
 /* Two numbers, uniform in [0, 1) and independent, with 32 bits each, for the price of one: a point in a square. */
@@ -119,11 +121,13 @@ static inline void fst_random_point(fst_task *task, double *x, double *y)
         uint64_t bits = fst_random_u64(task);
 #ifdef __SSE2__
         __m128d point = _mm_cvtepi32_pd(_mm_cvtsi64_si128((long long)bits));
-        point = _mm_add_pd(_mm_mul_pd(point, _mm_set1_pd(0x1p-32)), _mm_set1_pd(0.5));
+        point = _mm_add_pd(_mm_mul_pd(point, _mm_set1_pd(1.0 / 4294967296.0)), _mm_set1_pd(0.5));
         *x = _mm_cvtsd_f64(point);
         *y = _mm_cvtsd_f64(_mm_unpackhi_pd(point, point));
 #else
-        *x = (double)(int32_t)bits * 0x1p-32 + 0.5;
-        *y = (double)(int32_t)(bits >> 32) * 0x1p-32 + 0.5;
+        *x = (double)(int32_t)bits * (1.0 / 4294967296.0) + 0.5;
+        *y = (double)(int32_t)(bits >> 32) * (1.0 / 4294967296.0) + 0.5;
 #endif
 }
+
+FST_END_DECLS

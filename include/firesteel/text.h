@@ -5,6 +5,8 @@
 
 #include <firesteel/types.h>
 
+FST_BEGIN_DECLS
+
 /* Bytes for "%.*s" of printf: printf("%.*s\n", FST_TEXT(word)). For texts of less than 2 GiB; they end at a NUL. */
 #define FST_TEXT(bytes) (int)(bytes).len, (bytes).data
 
@@ -19,10 +21,10 @@ FST_API bool fst_parse_i64(fst_bytes text, int64_t *x);
 FST_API bool fst_parse_f64(fst_bytes text, double *x);
 
 /*
- * The numbers between the blanks of @text into @x, @most of them: how many there are, or -1 for something that is no
+ * The numbers between the blanks of @text into @x, @max of them: how many there are, or -1 for something that is no
  * number, or for more of them; @x is then filled as far as that.
  */
-FST_API int fst_parse_f64s(fst_bytes text, double *x, int most);
+FST_API int fst_parse_f64s(fst_bytes text, double *x, size_t max);
 
 /*
  * The pieces of a text between separators, one after another, as Java's String.split gives them: empty pieces
@@ -43,7 +45,11 @@ typedef struct fst_split {
         bool finished;
 } fst_split;
 
+FST_END_DECLS
+
 #include <firesteel/detail/split.h>
+
+FST_BEGIN_DECLS
 
 static inline fst_split fst_split_of(fst_bytes text, char separator)
 {
@@ -84,3 +90,5 @@ static inline bool fst_split_word(fst_split *s, fst_bytes *piece)
                         return true;
         return false;
 }
+
+FST_END_DECLS

@@ -6,6 +6,8 @@
 #include <firesteel/function.h>
 #include <firesteel/rdd.h>
 
+FST_BEGIN_DECLS
+
 /* fst_rdd *fst_map(fst_rdd *rdd, FUNCTION f, fst_type type): one row for each; see function.h for the forms. */
 #define fst_map(rdd, f, type) fst_map_at((rdd), FST_FN(f), (type), FST_HERE("map"))
 FST_API fst_rdd *fst_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site);
@@ -201,3 +203,5 @@ FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_sit
  */
 #define fst_glom(rdd) fst_glom_at((rdd), FST_HERE("glom"))
 FST_API fst_rdd *fst_glom_at(fst_rdd *rdd, fst_site site);
+
+FST_END_DECLS

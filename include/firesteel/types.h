@@ -18,11 +18,34 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A C++ program may include these headers and call the functions (see firesteel.h). */
+#ifdef __cplusplus
+#define FST_BEGIN_DECLS extern "C" {
+#define FST_END_DECLS }
+#else
+#define FST_BEGIN_DECLS
+#define FST_END_DECLS
+#endif
+
 #define FST_API __attribute__((visibility("default")))
 #define fst_likely(x) __builtin_expect(!!(x), 1)
 
-/* The interface of this header. A module built against another number is refused when it is loaded. */
+/* The version of these headers; fst_version() is the library's. See docs/abi.md for what a change of each part means.
+ */
+#define FST_VERSION_MAJOR 0
+#define FST_VERSION_MINOR 1
+#define FST_VERSION_PATCH 0
+
+/*
+ * The binary interface: the number in the library's file name (libfiresteel.so.4). A module built against another
+ * number is refused when it is loaded.
+ */
 #define FST_ABI 4
+
+/* Marks a function that the next major version removes: the compiler warns and says what to use instead. */
+#define FST_DEPRECATED(instead) __attribute__((deprecated(instead)))
+
+FST_BEGIN_DECLS
 
 /* Where in the application a function of this interface was called: for messages. */
 typedef struct fst_site {
@@ -61,7 +84,7 @@ typedef struct fst_type {
 
 static inline fst_type fst_type_pair(fst_type key, fst_type value)
 {
-        return (fst_type){.key = key.key, .value = value.key, .key_size = key.key_size, .value_size = value.key_size};
+        return (fst_type){key.key, value.key, 0, key.key_size, value.key_size};
 }
 
 /* A run of bytes, borrowed: it is valid as long as what it points into, and need not end in a NUL. */
@@ -88,3 +111,5 @@ static inline bool fst_bytes_equal(fst_bytes a, fst_bytes b)
 {
         return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
+
+FST_END_DECLS

@@ -139,35 +139,35 @@ FST_API int fst_add_archive(fst_context *sc, const char *path)
         return add_public(sc, "add_archive", path, APP_ARCHIVE);
 }
 
-static int list_names(fst_context *sc, enum app_file_use use, const char **names, int most)
+static int list_names(fst_context *sc, enum app_file_use use, const char **names, size_t max)
 {
-        int n = 0;
+        size_t n = 0;
         pthread_mutex_lock(&sc->files->lock);
         for (size_t i = 0; i < sc->files->all.len; i++) {
                 if (sc->files->all.data[i].use != use)
                         continue;
-                if (n < most)
+                if (n < max)
                         names[n] = sc->files->all.data[i].name;
                 n++;
         }
         pthread_mutex_unlock(&sc->files->lock);
-        return n;
+        return (int)n;
 }
 
-FST_API int fst_list_files(fst_context *sc, const char **names, int most)
+FST_API int fst_list_files(fst_context *sc, const char **names, size_t max)
 {
         sc = context_given(sc, rdd_site("list_files"));
-        if (most > 0 && context_missing(names, "list_files", "an array of names"))
+        if (max > 0 && context_missing(names, "list_files", "an array of names"))
                 return -EINVAL;
-        return list_names(sc, APP_FILE, names, most);
+        return list_names(sc, APP_FILE, names, max);
 }
 
-FST_API int fst_list_archives(fst_context *sc, const char **names, int most)
+FST_API int fst_list_archives(fst_context *sc, const char **names, size_t max)
 {
         sc = context_given(sc, rdd_site("list_archives"));
-        if (most > 0 && context_missing(names, "list_archives", "an array of names"))
+        if (max > 0 && context_missing(names, "list_archives", "an array of names"))
                 return -EINVAL;
-        return list_names(sc, APP_ARCHIVE, names, most);
+        return list_names(sc, APP_ARCHIVE, names, max);
 }
 
 FST_API const char *fst_context_file(fst_context *sc, const char *name)

@@ -9,6 +9,8 @@
 #include "driver/backend/scheduler_backend.h"
 #include "sched/allocation/executor_allocation.h"
 
+#include <limits.h>
+
 struct wish {
         enum { WISH_TOTAL, WISH_MORE, WISH_KILL } kind;
         int number;
@@ -63,12 +65,12 @@ FST_API int fst_request_executors(fst_context *sc, int more)
         return ask(sc, (struct wish){.kind = WISH_MORE, .number = more});
 }
 
-FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, int n)
+FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, size_t n)
 {
         sc = context_given(sc, rdd_site("kill_executors"));
-        for (int i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 if (context_missing(ids, "kill_executors", "an array of ids") ||
                     context_missing(ids[i], "kill_executors", "an id"))
                         return -EINVAL;
-        return ask(sc, (struct wish){.kind = WISH_KILL, .number = n, .ids = ids});
+        return ask(sc, (struct wish){.kind = WISH_KILL, .number = (int)MIN(n, (size_t)INT_MAX), .ids = ids});
 }

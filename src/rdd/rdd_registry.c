@@ -3,6 +3,7 @@
 
 #include "base/live_handles.h"
 #include "base/mem.h"
+#include "base/public_struct.h"
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "conf/conf.h"
@@ -224,20 +225,21 @@ static void kept_here(struct block_store *blocks, int rdd, struct fst_storage_in
         }
 }
 
-FST_API struct fst_storage_info fst_get_storage_info(const fst_rdd *rdd)
+FST_API int fst_get_storage_info_at(const fst_rdd *rdd, struct fst_storage_info *info, size_t size)
 {
         struct fst_storage_info storage = {.level = fst_rdd_storage_level(rdd)};
-        if (!live_handle_has(HANDLE_RDD, rdd) || task_run_current())
-                return storage;
+        if (!live_handle_has(HANDLE_RDD, rdd) || task_run_current() || !info)
+                return -EINVAL;
         const struct rdd_registry *r = registry_of(rdd->sc);
         if (r->places.kept)
                 r->places.kept(r->places.owner, rdd->lineage.id, &storage);
         else if (r->blocks)
                 kept_here(r->blocks, rdd->lineage.id, &storage);
-        return storage;
+        public_struct_copy(info, size, &storage, sizeof(storage));
+        return 0;
 }
 
-FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
+FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, size_t max)
 {
         struct rdd_registry *r = registry_of(context_given(sc, rdd_site("persisted_rdds")));
         VEC(fst_rdd *) found = {0}; /* the newest first; levels may change meanwhile */
@@ -246,9 +248,9 @@ FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, int most)
                 if (!rdd->released && fst_rdd_storage_level(rdd))
                         vec_push(&found, rdd);
         pthread_mutex_unlock(&r->lock);
-        int n = (int)found.len;
-        for (int i = 0; rdds && i < MIN(n, most); i++)
+        size_t n = found.len;
+        for (size_t i = 0; rdds && i < MIN(n, max); i++)
                 rdds[i] = found.data[n - 1 - i];
         vec_deinit(&found);
-        return n;
+        return (int)n;
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -139,12 +140,12 @@ FST_API bool fst_parse_f64(fst_bytes text, double *x)
         return true;
 }
 
-FST_API int fst_parse_f64s(fst_bytes text, double *x, int most)
+FST_API int fst_parse_f64s(fst_bytes text, double *x, size_t max)
 {
-        int n = 0;
+        size_t n = 0;
         fst_split words = fst_split_of(text, ' ');
         for (fst_bytes word; fst_split_word(&words, &word); n++)
-                if (n == most || !fst_parse_f64(word, &x[n]))
+                if (n == max || n == INT_MAX || !fst_parse_f64(word, &x[n]))
                         return -1;
-        return n;
+        return (int)n;
 }

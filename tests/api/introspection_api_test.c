@@ -67,10 +67,13 @@ static void what_is_kept_is_told(void **state)
         fst_persist(first, FST_STORAGE_MEMORY_AND_DISK);
         fst_persist(second, FST_STORAGE_DISK_ONLY);
         assert_int_equal(fst_rdd_storage_level(first), FST_STORAGE_MEMORY_AND_DISK);
-        assert_int_equal(fst_get_storage_info(first).cached_partitions, 0);
+        struct fst_storage_info in_memory, on_disk;
+        assert_int_equal(fst_get_storage_info(first, &in_memory), 0);
+        assert_int_equal(in_memory.cached_partitions, 0);
         assert_int_equal(fst_count(first, &n), 0);
         assert_int_equal(fst_count(second, &n), 0);
-        struct fst_storage_info in_memory = fst_get_storage_info(first), on_disk = fst_get_storage_info(second);
+        assert_int_equal(fst_get_storage_info(first, &in_memory), 0);
+        assert_int_equal(fst_get_storage_info(second, &on_disk), 0);
         assert_int_equal(in_memory.level, FST_STORAGE_MEMORY_AND_DISK);
         assert_int_equal(in_memory.cached_partitions, 4);
         assert_in_range(in_memory.memory_bytes, 8000, 1 << 20);
@@ -88,8 +91,10 @@ static void what_is_kept_is_told(void **state)
         assert_null(rdds[1]);
         fst_unpersist_blocking(first);
         fst_unpersist_blocking(second);
-        assert_int_equal(fst_get_storage_info(first).cached_partitions, 0);
-        assert_int_equal(fst_get_storage_info(second).disk_bytes, 0);
+        assert_int_equal(fst_get_storage_info(first, &in_memory), 0);
+        assert_int_equal(in_memory.cached_partitions, 0);
+        assert_int_equal(fst_get_storage_info(second, &on_disk), 0);
+        assert_int_equal(on_disk.disk_bytes, 0);
         assert_int_equal(fst_persisted_rdds(sc, rdds, 4), 0);
 }
 

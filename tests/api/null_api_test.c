@@ -45,8 +45,8 @@ static void names_each_null(void **state)
         NOTHING(fst_max_at(NULL, NO_VARIABLE, HERE));
         NOTHING(fst_sum_at(NULL, NO_VARIABLE, HERE));
         NOTHING(fst_mean_at(NULL, NULL, HERE));
-        NOTHING(fst_stats_at(NULL, NULL, HERE));
-        NOTHING(fst_histogram_at(NULL, NULL, 2, NULL, HERE));
+        NOTHING(fst_stats_at(NULL, NULL, 0, HERE));
+        NOTHING(fst_histogram_at(NULL, NULL, 2, NULL, 0, HERE));
         NOTHING(fst_foreach_at(NULL, NO_FN, HERE));
         NOTHING(fst_foreach_partition_at(NULL, NO_FN, HERE));
         NOTHING(fst_take_ordered_at(NULL, 2, FST_ASCENDING, NULL, HERE));
@@ -108,8 +108,8 @@ static void names_each_null(void **state)
         NOTHING(fst_future_cancel(NULL));
         NOTHING(fst_future_on_complete(NULL, NULL, NULL));
         NOTHING(fst_future_job(NULL));
-        NOTHING(fst_future_count(NULL, NULL));
-        NOTHING(fst_future_rows(NULL, NULL));
+        NOTHING(fst_future_count_at(NULL, NULL));
+        NOTHING(fst_future_rows_at(NULL, NULL));
         NOTHING(fst_map_count(NULL));
         NOTHING(fst_map_rows(NULL));
         NOTHING(fst_map_values_at(NULL, NO_FN, FST_I64, HERE));
@@ -142,7 +142,7 @@ static void names_each_null(void **state)
         NOTHING(fst_unpersist(NULL));
         NOTHING(fst_unpersist_blocking(NULL));
         NOTHING(fst_rdd_storage_level(NULL));
-        NOTHING(fst_get_storage_info(NULL));
+        NOTHING(fst_get_storage_info_at(NULL, NULL, 0));
         NOTHING(fst_persisted_rdds(NULL, NULL, 2));
         NOTHING(fst_set_checkpoint_dir(NULL, NULL));
         NOTHING(fst_checkpoint(NULL));
@@ -195,8 +195,8 @@ static void names_each_null(void **state)
         NOTHING(fst_active_jobs(NULL, NULL, 2));
         NOTHING(fst_active_stages(NULL, NULL, 2));
         NOTHING(fst_stages_of_job(NULL, 2, NULL, 2));
-        NOTHING(fst_get_job_info(NULL, 2, NULL));
-        NOTHING(fst_get_stage_info(NULL, 2, NULL));
+        NOTHING(fst_get_job_info_at(NULL, 2, NULL, 0));
+        NOTHING(fst_get_stage_info_at(NULL, 2, NULL, 0));
         NOTHING(fst_task_partitions(NULL));
         NOTHING(fst_task_cpus(NULL));
         NOTHING(fst_task_local_property(NULL, NULL));

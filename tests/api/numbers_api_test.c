@@ -232,7 +232,7 @@ static void rows_fall_into_given_buckets(void **state)
         assert_refused(fst_histogram_by(DOUBLES(1), bounds + 1, 2, &h), -EINVAL, "buckets should be sorted");
 }
 
-static void check_even(fst_rdd *rdd, int buckets, const double *bounds, int n, const int64_t *counts)
+static void check_even(fst_rdd *rdd, size_t buckets, const double *bounds, int n, const int64_t *counts)
 {
         struct fst_buckets h;
         assert_int_equal(fst_histogram(rdd, buckets, &h), 0);
@@ -261,6 +261,37 @@ static void rows_fall_into_even_buckets(void **state)
         assert_refused(fst_histogram(DOUBLES(-INFINITY, 1), 3, &h), -EDOM, "containing +/-infinity or NaN");
         assert_refused(fst_histogram(DOUBLES(1, NAN), 3, &h), -EDOM, "containing +/-infinity or NaN");
         assert_refused(fst_histogram(DOUBLES(1, 2), 0, &h), -EINVAL, "at least two elements");
+        assert_refused(fst_histogram(DOUBLES(1, 2), -1, &h), -EINVAL, "at least two elements");
+        assert_refused(fst_histogram(DOUBLES(1, 2), -5, &h), -EINVAL, "a histogram has at most");
+}
+
+/* A program that was compiled against another version of the header passes the size of its struct. */
+static void fills_structs_of_older_and_newer_programs(void **state)
+{
+        struct {
+                struct fst_statistics stats;
+                int64_t later;
+        } newer;
+        memset(&newer, 0xff, sizeof(newer));
+        assert_int_equal(fst_stats_at(DOUBLES(1, 2), &newer.stats, sizeof(newer), FST_HERE("stats")), 0);
+        assert_int_equal(newer.stats.count, 2);
+        assert_true(newer.stats.sample_stdev == sqrt(0.5));
+        assert_int_equal(newer.later, 0);
+
+        struct fst_statistics older;
+        memset(&older, 0xff, sizeof(older));
+        size_t size = offsetof(struct fst_statistics, variance);
+        assert_int_equal(fst_stats_at(DOUBLES(1, 2), &older, size, FST_HERE("stats")), 0);
+        assert_true(older.sum == 3 && older.max == 2);
+        for (size_t i = size; i < sizeof(older); i++)
+                assert_int_equal(((unsigned char *)&older)[i], 0xff);
+
+        struct fst_buckets short_buckets;
+        memset(&short_buckets, 0xff, sizeof(short_buckets));
+        size = sizeof(short_buckets.buckets);
+        assert_int_equal(fst_histogram_at(DOUBLES(1, 2), NULL, 3, &short_buckets, size, FST_HERE("histogram")), 0);
+        assert_int_equal(short_buckets.buckets, 2);
+        assert_int_equal((intptr_t)short_buckets.bounds, -1);
 }
 
 /* --------------------------------------------------------------------------------------------------- first, is_empty
@@ -311,7 +342,7 @@ static void first_is_the_first_row(void **state)
         assert_refused(fst_first(late, &key), -EINVAL, "first gives I64, but the variables are for BYTES");
         assert_refused(fst_first(late, &n, &n), -EINVAL, "first gives I64, but the variables are for PAIR(I64, I64)");
         assert_refused(fst_sum(fst_map(late, point, FST_FIXED(sizeof(p))), &n), -EINVAL, "sum takes I64 or F64");
-        assert_refused(fst_stats(fst_map(late, name, FST_PAIR(BYTES, I64)), (struct fst_statistics *)&p), -EINVAL,
+        assert_refused(fst_stats(fst_map(late, name, FST_PAIR(BYTES, I64)), &(struct fst_statistics){0}), -EINVAL,
                        "stats takes I64 or F64, not PAIR(BYTES, I64)");
 }
 
@@ -369,6 +400,7 @@ int main(void)
                 cmocka_unit_test(names_stay_functions_of_the_engine),
                 cmocka_unit_test(rows_fall_into_given_buckets),
                 cmocka_unit_test(rows_fall_into_even_buckets),
+                cmocka_unit_test(fills_structs_of_older_and_newer_programs),
                 cmocka_unit_test(first_is_the_first_row),
                 cmocka_unit_test(distinct_rows_are_counted_roughly),
         };

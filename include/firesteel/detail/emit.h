@@ -1,6 +1,8 @@
 /* How fst_emit finds kinds and writes columns. Nothing here is meant to be called by name. */
 #pragma once
 
+FST_BEGIN_DECLS
+
 #define FST_KIND_OF(x)                                                                                                 \
         _Generic((x),                                                                                                  \
                 fst_bytes: FST_KIND_BYTES,                                                                             \
@@ -145,3 +147,5 @@ static inline bool fst_out_ready(fst_out *out, uint32_t tag, uint64_t sizes, con
 
 #define FST_EMIT_PICK(a, b, name, ...) name
 #define fst_emit(out, ...) FST_EMIT_PICK(__VA_ARGS__, FST_EMIT_2, FST_EMIT_1, )(out, __VA_ARGS__)
+
+FST_END_DECLS

@@ -4,6 +4,14 @@
  */
 #pragma once
 
+#include <firesteel/detail/refuse.h>
+
+FST_BEGIN_DECLS
+
+FST_REFUSE(fst_fn, fst_refuse_function,
+           "a function for an operator has a form of firesteel/function.h, such as int64_t f(fst_task *, ROW) or "
+           "int f(fst_task *, ROW, fst_out *), where ROW is one or two of int64_t, double, fst_bytes and const void *");
+
 enum fst_form {
         FST_FORM_NONE = 0,
         FST_FORM_EMIT,        /* int f(task, ROW, out) */
@@ -147,11 +155,10 @@ enum fst_builtin {
         X(key, FIXED, k##_fixed, (fst_task *, void *, key_type, const void *))
 
 #define FST_CONSTRUCTOR(result, form, first, second, suffix, parameters)                                               \
-        static inline fst_fn fst_fn_##form##_##suffix(result(*f) parameters, const char *name)                         \
+        static inline fst_fn fst_fn_##form##_##suffix(const char *name, result(*f) parameters)                         \
         {                                                                                                              \
-                return (fst_fn){.code = (void (*)(void))f,                                                             \
-                                .shape = FST_SHAPE(FST_FORM_##form, FST_KIND_##first, FST_KIND_##second),              \
-                                .name = name};                                                                         \
+                return (fst_fn){(void (*)(void))f, FST_SHAPE(FST_FORM_##form, FST_KIND_##first, FST_KIND_##second), 0, \
+                                NULL, name};                                                                           \
         }
 #define FST_CONSTRUCT_EMIT(first, second, suffix, p) FST_CONSTRUCTOR(int, EMIT, first, second, suffix, p)
 #define FST_CONSTRUCT_ROW(first, second, suffix, p)                                                                    \
@@ -161,12 +168,11 @@ enum fst_builtin {
         FST_CONSTRUCTOR(int, EACH, first, second, suffix, p)
 
 #define FST_CONSTRUCT_JOIN(key, left, right, suffix, parameters)                                                       \
-        static inline fst_fn fst_fn_JOIN_##suffix(int(*f) parameters, const char *name)                                \
+        static inline fst_fn fst_fn_JOIN_##suffix(const char *name, int(*f) parameters)                                \
         {                                                                                                              \
-                return (fst_fn){.code = (void (*)(void))f,                                                             \
-                                .shape =                                                                               \
-                                        FST_SHAPE_3(FST_FORM_JOIN, FST_KIND_##key, FST_KIND_##left, FST_KIND_##right), \
-                                .name = name};                                                                         \
+                return (fst_fn){(void (*)(void))f,                                                                     \
+                                FST_SHAPE_3(FST_FORM_JOIN, FST_KIND_##key, FST_KIND_##left, FST_KIND_##right), 0,      \
+                                NULL, name};                                                                           \
         }
 
 #define FST_CONSTRUCT_INTO(first, second, suffix, p) FST_CONSTRUCTOR(int, INTO, first, second, suffix, p)
@@ -188,7 +194,7 @@ FST_CONSTRUCTOR(int, EACH_ITER, NONE, NONE, rows, (fst_task *, fst_iter *))
 FST_INTOS(FST_CONSTRUCT_INTO)
 FST_KEYS(FST_CONSTRUCT_KEYED)
 
-static inline fst_fn fst_fn_same(fst_fn f, const char *name)
+static inline fst_fn fst_fn_same(const char *name, fst_fn f)
 {
         (void)name; /* it has one */
         return f;
@@ -231,5 +237,8 @@ static inline fst_fn fst_fn_with(fst_fn f, const void *captured, size_t size)
                 FST_INTOS(FST_CHOOSE_INTO)                                                                             \
                 FST_KEYS(FST_CHOOSE_KEYED)                                                                             \
                 fst_fn: fst_fn_same,                                                                                   \
-                const fst_fn: fst_fn_same)((function), #function)
+                const fst_fn: fst_fn_same,                                                                             \
+                default: fst_refuse_function)(#function, (function))
 /* clang-format on */
+
+FST_END_DECLS

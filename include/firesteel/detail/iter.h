@@ -1,6 +1,8 @@
 /* How fst_next finds kinds and reads columns. Nothing here is meant to be called by name. */
 #pragma once
 
+FST_BEGIN_DECLS
+
 #define FST_KIND_OF_POINTER(p)                                                                                         \
         _Generic((p),                                                                                                  \
                 int64_t *: FST_KIND_I64,                                                                               \
@@ -38,7 +40,7 @@
                 fst_bytes *: (char **)0,                                                                               \
                 void **: (char **)0,                                                                                   \
                 const void **: (char **)0,                                                                             \
-                default: (p))
+                default: __builtin_choose_expr(__builtin_classify_type(*(p)) == 5, (p), (char **)0))
 #define FST_READ_SIZE(p)                                                                                               \
         (FST_IS_STRUCT(**FST_POINTER_TO_POINTER(p)) ? (uint32_t)sizeof(**FST_POINTER_TO_POINTER(p)) : 0)
 
@@ -110,3 +112,5 @@ static inline bool fst_iter_ready(fst_iter *iter, uint32_t tag, uint64_t sizes, 
 
 #define FST_NEXT_PICK(a, b, name, ...) name
 #define fst_next(iter, ...) FST_NEXT_PICK(__VA_ARGS__, FST_NEXT_2, FST_NEXT_1, )(iter, __VA_ARGS__)
+
+FST_END_DECLS

@@ -5,6 +5,8 @@
 
 #include <firesteel/emit.h>
 
+FST_BEGIN_DECLS
+
 typedef struct fst_key {
         uint8_t kind;
         uint32_t size; /* of the struct that `fixed` points to; 0: not known */
@@ -18,17 +20,17 @@ typedef struct fst_key {
 
 static inline fst_key fst_key_i64(int64_t x)
 {
-        return (fst_key){.kind = FST_KIND_I64, .i64 = x};
+        return (fst_key){.kind = FST_KIND_I64, .size = 0, .i64 = x};
 }
 
 static inline fst_key fst_key_f64(double x)
 {
-        return (fst_key){.kind = FST_KIND_F64, .f64 = x};
+        return (fst_key){.kind = FST_KIND_F64, .size = 0, .f64 = x};
 }
 
 static inline fst_key fst_key_bytes(fst_bytes x)
 {
-        return (fst_key){.kind = FST_KIND_BYTES, .bytes = x};
+        return (fst_key){.kind = FST_KIND_BYTES, .size = 0, .bytes = x};
 }
 
 static inline fst_key fst_key_text(const char *x)
@@ -38,7 +40,7 @@ static inline fst_key fst_key_text(const char *x)
 
 static inline fst_key fst_key_fixed(const void *x)
 {
-        return (fst_key){.kind = FST_KIND_FIXED, .fixed = x};
+        return (fst_key){.kind = FST_KIND_FIXED, .size = 0, .fixed = x};
 }
 
 static inline fst_key fst_key_sized(fst_key key, uint32_t size)
@@ -68,3 +70,5 @@ static inline fst_key fst_key_sized(fst_key key, uint32_t size)
                 unsigned long long: fst_key_i64,                                                                       \
                 default: fst_key_fixed)(x)
 #define FST_KEY(x) fst_key_sized(FST_KEY_OF_TYPE(x), FST_STRUCT_SIZE(x))
+
+FST_END_DECLS

@@ -1,6 +1,8 @@
 /* How fst_list_next reads elements. Nothing here is meant to be called by name. */
 #pragma once
 
+FST_BEGIN_DECLS
+
 /* The list ends here, because it has other elements than @tag says, or none of its type. Always false. */
 FST_API bool fst_list_bad(fst_list *list, uint32_t tag) __attribute__((cold));
 
@@ -33,13 +35,18 @@ static inline bool fst_list_step(fst_list *list, uint32_t tag, fst_bytes *key, f
         return true;
 }
 
+__attribute__((error("elements of a list are read into int64_t, double, fst_bytes, or const void * for FIXED: see "
+                     "firesteel/list.h"))) void
+fst_refuse_element(fst_bytes element, ...);
+
 #define FST_LIST_READER_OF(p)                                                                                          \
         _Generic((p),                                                                                                  \
                 int64_t *: fst_list_i64,                                                                               \
                 long long *: fst_list_long_long,                                                                       \
                 double *: fst_list_f64,                                                                                \
                 fst_bytes *: fst_list_bytes,                                                                           \
-                const void **: fst_list_fixed)
+                const void **: fst_list_fixed,                                                                         \
+                default: fst_refuse_element)
 
 static inline void fst_list_i64(fst_bytes element, int64_t *x)
 {
@@ -86,3 +93,5 @@ static inline void fst_list_fixed(fst_bytes element, const void **x)
                 }                                                                                                      \
                 more_;                                                                                                 \
         })
+
+FST_END_DECLS

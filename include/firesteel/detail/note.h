@@ -6,6 +6,8 @@
 
 #include <firesteel/types.h>
 
+FST_BEGIN_DECLS
+
 #define FST_NOTE_OWNER "Firesteel"
 #define FST_NOTE_ABI 1 /* type of the note; its content is FST_ABI as 32 bits */
 
@@ -16,10 +18,12 @@
 #define FST_NOTE_BARE
 #endif
 
-static const struct fst_note {
+static const struct {
         uint32_t owner_size, content_size, type;
         char owner[(sizeof(FST_NOTE_OWNER) + 3) / 4 * 4];
         uint32_t abi;
 } fst_note FST_NOTE_BARE __attribute__((section(".note.firesteel"), used, aligned(4))) = {
         sizeof(FST_NOTE_OWNER), sizeof(uint32_t), FST_NOTE_ABI, FST_NOTE_OWNER, FST_ABI,
 };
+
+FST_END_DECLS

@@ -3,7 +3,11 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
+FST_BEGIN_DECLS
+
+#ifdef __SSE2__
 static inline uint64_t fst_split_hits_16(const char *at, __m128i separator)
 {
         __m128i bytes = _mm_loadu_si128((const __m128i *)at);
@@ -57,3 +61,5 @@ static inline uint64_t fst_split_hits(const char *at, const char *end, char sepa
         uint64_t hits = fst_split_hits_64(at, separator);
         return left < 64 ? hits & (((uint64_t)1 << left) - 1) : hits;
 }
+
+FST_END_DECLS

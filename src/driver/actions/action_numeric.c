@@ -7,6 +7,7 @@
 #include "driver/actions/actions.h"
 
 #include "base/mem.h"
+#include "base/public_struct.h"
 #include "exec/actions/action_kinds.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
         return r;
 }
 
-FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, fst_site site)
+FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, size_t size, fst_site site)
 {
         rdd = rdd_given(rdd, site);
         if (action_check_place(rdd, stats, "statistics", site))
@@ -145,15 +146,16 @@ FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, fst_site si
                 return r;
         double variance = c.n > 0 ? c.squares / (double)c.n : NAN;
         double sample = c.n > 1 ? c.squares / (double)(c.n - 1) : NAN;
-        *stats = (struct fst_statistics){.count = c.n,
-                                         .sum = c.sum,
-                                         .mean = c.mean,
-                                         .min = c.min,
-                                         .max = c.max,
-                                         .variance = variance,
-                                         .stdev = sqrt(variance),
-                                         .sample_variance = sample,
-                                         .sample_stdev = sqrt(sample)};
+        const struct fst_statistics all = {.count = c.n,
+                                           .sum = c.sum,
+                                           .mean = c.mean,
+                                           .min = c.min,
+                                           .max = c.max,
+                                           .variance = variance,
+                                           .stdev = sqrt(variance),
+                                           .sample_variance = sample,
+                                           .sample_stdev = sqrt(sample)};
+        public_struct_copy(stats, size, &all, sizeof(all));
         return 0;
 }
 
@@ -200,32 +202,32 @@ static int even_bounds(fst_rdd *rdd, int buckets, double *bounds, fst_site site,
         return buckets;
 }
 
-static int check_bounds(const double *bounds, int n, struct fst_error *error)
+static int check_bounds(const double *bounds, size_t n, struct fst_error *error)
 {
         if (n < 2)
                 return error_set(error, -EINVAL, "buckets array must have at least two elements");
         if (n > MAX_HISTOGRAM + 1)
                 return error_set(error, -EINVAL, "a histogram has at most %d buckets", MAX_HISTOGRAM);
-        for (int i = 0; bounds && i < n; i++)
+        for (size_t i = 0; bounds && i < n; i++)
                 if (bounds[i] != bounds[i] || (i > 0 && bounds[i] <= bounds[i - 1]))
-                        return error_set(error, -EINVAL, "buckets should be sorted, without duplicates: bound %d is %g",
-                                         i, bounds[i]);
+                        return error_set(error, -EINVAL,
+                                         "buckets should be sorted, without duplicates: bound %zu is %g", i, bounds[i]);
         return 0;
 }
 
-static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_buckets *out, fst_site site,
-                     struct fst_error *error)
+static int histogram_count(fst_rdd *rdd, const double *given, size_t n, struct fst_buckets *out, fst_site site,
+                           struct fst_error *error)
 {
         int r = check_numbers(rdd, site, error);
         if (r == 0)
                 r = check_bounds(given, n, error);
         if (r)
                 return r;
-        _cleanup_free_ double *bounds = new_array(double, (size_t)n);
-        _cleanup_free_ int64_t *counts = new_array(int64_t, (size_t)n);
-        int buckets = n - 1;
+        _cleanup_free_ double *bounds = new_array(double, n);
+        _cleanup_free_ int64_t *counts = new_array(int64_t, n);
+        int buckets = (int)n - 1;
         if (given)
-                memcpy(bounds, given, (size_t)n * sizeof(*bounds));
+                memcpy(bounds, given, n * sizeof(*bounds));
         else
                 buckets = even_bounds(rdd, buckets, bounds, site, error);
         if (buckets < 0)
@@ -243,19 +245,23 @@ static int histogram(fst_rdd *rdd, const double *given, int n, struct fst_bucket
                 return r;
         fst_bytes b = {(const char *)bounds, ((size_t)buckets + 1) * sizeof(*bounds)};
         fst_bytes c = {(const char *)counts, (size_t)buckets * sizeof(*counts)};
-        out->buckets = buckets;
+        out->buckets = (size_t)buckets;
         out->bounds = (const double *)action_keep_bytes(rdd->sc, b).data;
         out->counts = (const int64_t *)action_keep_bytes(rdd->sc, c).data;
         return 0;
 }
 
-FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, int n, struct fst_buckets *out, fst_site site)
+FST_API int fst_histogram_at(fst_rdd *rdd, const double *bounds, size_t n, struct fst_buckets *histogram, size_t size,
+                             fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        if (action_check_place(rdd, out, "histogram", site))
+        if (action_check_place(rdd, histogram, "histogram", site))
                 return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = histogram(rdd, bounds, n, out, site, &error);
+        struct fst_buckets buckets = {0};
+        int r = histogram_count(rdd, bounds, n, &buckets, site, &error);
+        if (r == 0)
+                public_struct_copy(histogram, size, &buckets, sizeof(buckets));
         return r ? action_failed(rdd, site, r, &error) : 0;
 }

@@ -8,6 +8,8 @@
 #include "driver/actions/result_rows.h"
 #include "store/page.h"
 
+#include <limits.h>
+
 static int check_form(const fst_fn *f, uint32_t form, const char *wanted, fst_site site, struct fst_error *error)
 {
         if (FST_SHAPE_FORM(f->shape) == form)
@@ -41,9 +43,11 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site)
 
 /* ------------------------------------------------------------------------------------------------------- run_job */
 
-static int check_partitions(fst_rdd *rdd, const int *partitions, int n, struct fst_error *error)
+static int check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error)
 {
-        for (int i = 0; partitions && i < n; i++)
+        if (partitions && n > INT_MAX)
+                return error_set(error, -EINVAL, "run_job takes at most %d partitions, not %zu", INT_MAX, n);
+        for (size_t i = 0; partitions && i < n; i++)
                 if (partitions[i] < 0 || partitions[i] >= rdd->lineage.partitions)
                         return error_set(error, -EINVAL,
                                          "Attempting to access a non-existent partition: %d. Total number of "
@@ -52,7 +56,7 @@ static int check_partitions(fst_rdd *rdd, const int *partitions, int n, struct f
         return 0;
 }
 
-FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, int n, fst_iter **rows,
+FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *partitions, size_t n, fst_iter **rows,
                            fst_site site)
 {
         rdd = rdd_given(rdd, site);
@@ -72,7 +76,7 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
         if (r == 0)
                 r = check_partitions(rdd, partitions, n, &error);
         if (r == 0)
-                r = rows_job_run(&job, rdd, partitions, n, site, &error);
+                r = rows_job_run(&job, rdd, partitions, (int)n, site, &error);
         if (r == 0)
                 *rows = result_rows_new(rdd->sc, type, rows_job_take(&job, NULL), INT64_MAX);
         rows_job_deinit(&job);

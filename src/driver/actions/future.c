@@ -370,7 +370,7 @@ static int misread(const fst_future *f, const char *what)
         return -EINVAL;
 }
 
-FST_API int fst_future_count(fst_future *f, int64_t *count)
+FST_API int fst_future_count_at(fst_future *f, int64_t *count)
 {
         f = handle_given(HANDLE_FUTURE, f, "future_count");
         if (!f)
@@ -383,7 +383,7 @@ FST_API int fst_future_count(fst_future *f, int64_t *count)
         return r;
 }
 
-FST_API int fst_future_rows(fst_future *f, fst_iter **rows)
+FST_API int fst_future_rows_at(fst_future *f, fst_iter **rows)
 {
         f = handle_given(HANDLE_FUTURE, f, "future_rows");
         if (!f)

@@ -77,15 +77,15 @@ FST_API int fst_barrier_wait(fst_task *task)
         return meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__BARRIER, (fst_bytes){"", 0}) ? 0 : -1;
 }
 
-FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, int most)
+FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, size_t max)
 {
         if (task_run_missing(task, "fst_barrier_all_gather") ||
-            (most > 0 && task_run_missing_argument(task, messages, "fst_barrier_all_gather", "an array of messages")))
+            (max > 0 && task_run_missing_argument(task, messages, "fst_barrier_all_gather", "an array of messages")))
                 return -1;
         const Firesteel__BarrierReply *reply = meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER, message);
         if (!reply)
                 return -1;
-        for (int i = 0; i < most && (size_t)i < reply->n_messages; i++)
+        for (size_t i = 0; i < max && i < reply->n_messages; i++)
                 messages[i] = (fst_bytes){(const char *)reply->messages[i].data, reply->messages[i].len};
         return (int)reply->n_messages;
 }

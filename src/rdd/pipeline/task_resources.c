@@ -1,9 +1,11 @@
 /* See task_resources.h. Invariant: the text is empty, or ends in an empty string. */
 #include "rdd/pipeline/task_resources.h"
 
+#include "base/mem.h"
 #include "rdd/pipeline/task_run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 void task_resources_put(struct task_resources *r, const char *name, const char *const *addresses, size_t n)
@@ -54,14 +56,14 @@ void task_resources_deinit(struct task_resources *r)
         buf_deinit(&r->text);
 }
 
-FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, int most)
+FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, size_t max)
 {
         if (task_run_missing_argument(task, name, "fst_task_resource", "a name"))
                 return -EINVAL;
         const struct task_resources *r = task->run->resources;
         const char *found;
         int n;
-        for (size_t at = 0; r && task_resources_next(r, &at, &found, addresses, most, &n);)
+        for (size_t at = 0; r && task_resources_next(r, &at, &found, addresses, (int)MIN(max, (size_t)INT_MAX), &n);)
                 if (strcmp(found, name) == 0)
                         return n;
         return 0;

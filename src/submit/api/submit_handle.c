@@ -44,7 +44,7 @@ static int submit_handle_parse(fst_submission *app, struct fst_error *error)
         return 0;
 }
 
-FST_API int fst_submit_parse(fst_submitter *s, int n, const char *const *words, fst_submission **out)
+FST_API int fst_submit_parse(fst_submitter *s, size_t n, const char *const *words, fst_submission **out)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_submission *app = new0(struct fst_submission);
@@ -54,7 +54,7 @@ FST_API int fst_submit_parse(fst_submitter *s, int n, const char *const *words, 
         app->exit_status = -1;
         pthread_mutex_init(&app->preparing, NULL);
         submit_arguments_init(&app->args);
-        for (int i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 vec_push(&app->words, mem_strdup(words[i]));
         bool quiet = log_set_quiet(true);
         app->parsed = submit_handle_parse(app, &error);
