@@ -21,7 +21,7 @@ export PREFIX INPUT FUZZ_SECONDS SINCE BUILD SOAK SOAK_FROM SOAK_TO
 
 .DEFAULT_GOAL := all
 # Only the ordinary build is what bin/ points at; build-asan and the like are for their tests.
-.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format install docs clean clean-all help deps
+.PHONY: all build build-all run check check-faults check-fresh check-hdfs check-docker check-kerberos check-kubernetes check-registry check-s3 check-zookeeper check-spark check-web check-dist dist bench soak fuzz asan tsan lint format abi install docs clean clean-all help deps
 
 all: build ## build bin/ with optimisation and debug information: ./bin/firesteel, ./bin/spark-submit, no tests
 
@@ -136,6 +136,9 @@ lint: ## clang-tidy, clang-format, shellcheck and the layer check on what change
 
 format: ## clang-format the sources that changed since main (SINCE=all: everything)
 	@scripts/lint format
+
+abi: build ## rewrite docs/firesteel.abi, the description of the public interface, after a change that was meant
+	@scripts/abi write $(BUILD)
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if that is set
 	meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))

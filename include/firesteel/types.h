@@ -35,6 +35,7 @@
 #define FST_VERSION_MAJOR 0
 #define FST_VERSION_MINOR 1
 #define FST_VERSION_PATCH 0
+#define FST_VERSION (FST_VERSION_MAJOR << 16 | FST_VERSION_MINOR << 8 | FST_VERSION_PATCH)
 
 /*
  * The binary interface: the number in the library's file name (libfiresteel.so.4). A module built against another

@@ -13,6 +13,8 @@
 #include "image/program_files.h"
 #include "image/tar_writer.h"
 
+#include <firesteel/types.h>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -80,7 +82,7 @@ static int image_make_firesteel(struct image *image, const struct program_files 
 {
         static const char *const names[] = {"/opt/spark/bin/spark-submit", "/opt/spark/bin/spark-class",
                                             "/opt/entrypoint.sh", "/opt/decom.sh"};
-        _cleanup_free_ char *library = mem_printf("%s/libfiresteel.so.0", files->folder);
+        _cleanup_free_ char *library = mem_printf("%s/libfiresteel.so.%d", files->folder, FST_ABI);
         _cleanup_free_ char *modules = mem_printf("%s/firesteel", files->folder);
         int r = image_layer_file(layer, "/opt/spark/bin/firesteel", files->program, true, error);
         if (r == 0 && files->library)

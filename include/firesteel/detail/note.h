@@ -21,9 +21,9 @@ FST_BEGIN_DECLS
 static const struct {
         uint32_t owner_size, content_size, type;
         char owner[(sizeof(FST_NOTE_OWNER) + 3) / 4 * 4];
-        uint32_t abi;
+        uint32_t abi, version;
 } fst_note FST_NOTE_BARE __attribute__((section(".note.firesteel"), used, aligned(4))) = {
-        sizeof(FST_NOTE_OWNER), sizeof(uint32_t), FST_NOTE_ABI, FST_NOTE_OWNER, FST_ABI,
+        sizeof(FST_NOTE_OWNER), 2 * sizeof(uint32_t), FST_NOTE_ABI, FST_NOTE_OWNER, FST_ABI, FST_VERSION,
 };
 
 FST_END_DECLS

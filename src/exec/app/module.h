@@ -19,6 +19,7 @@ struct fst_error;
 struct module_info {
         char build_id[2 * MODULE_BUILD_ID_MAX + 1]; /* hexadecimal; "" when there is none */
         uint32_t abi;                               /* FST_ABI it was built against; 0: it does not say */
+        uint32_t version;                           /* the newest FST_VERSION among its parts; 0: unknown */
         uint16_t machine;                           /* EM_… */
 };
 
