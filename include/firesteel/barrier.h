@@ -1,23 +1,23 @@
 /*
- * Barrier execution: a stage whose tasks are started all at once or not at all, know of each other, and wait for each
- * other: for work of the kind that MPI programs and distributed training do.
+ * Barrier execution: the tasks of a stage start all at once or not at all, know each other, and can wait for each
+ * other, as MPI programs and distributed training need it.
  *
  *      static int train(fst_task *task, fst_iter *rows, fst_out *out)
  *      {
  *              char address[FST_BARRIER_ADDRESS];
- *              fst_bytes all[MOST];
- *              if (fst_barrier_address(task, 0, address) < 0)           // where the first of us runs
+ *              fst_bytes all[MAX];
+ *              if (fst_barrier_address(task, 0, address) < 0)           // of the first task
  *                      return -1;
  *              …
- *              if (fst_barrier_all_gather(task, (fst_bytes){mine, length}, all, MOST) < 0)
+ *              if (fst_barrier_all_gather(task, (fst_bytes){mine, length}, all, MAX) < 0)
  *                      return -1;
  *              …
  *      }
  *      fst_rdd *model = fst_barrier_map_partitions(rows, train, FST_BYTES);
  *
- * If one of the tasks fails, the others are ended, and all of them run again. The application must have at least as
- * many free cores as the stage has tasks. A barrier stage can neither change the number of partitions (coalesce, union,
- * take) nor depend on two barrier RDDs; speculation does not concern it.
+ * If one of the tasks fails, the others are ended and all of them run again. The application must have at least as many
+ * free cores as the stage has tasks. A barrier stage cannot change the number of partitions (coalesce, union, take) or
+ * depend on two barrier RDDs. Speculation does not apply to it.
  */
 #pragma once
 
@@ -26,7 +26,7 @@
 
 FST_BEGIN_DECLS
 
-/* Room for an address. */
+/* The size of a buffer for an address. */
 #define FST_BARRIER_ADDRESS 288
 
 /*
@@ -39,23 +39,24 @@ FST_BEGIN_DECLS
 FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site);
 
 /*
- * The following are for functions of tasks of a barrier stage. Each of its tasks must make the same calls in the same
- * order. They return a negative status when the task cannot go on: it was told to end, another task of the stage has
- * failed, or not all have come within spark.barrier.sync.timeout. The task has then failed, and returns.
+ * Call the following functions in a task of a barrier stage. All of its tasks must make the same calls in the same
+ * order. A negative status means that the task must end: it was cancelled, another task of the stage has failed, or
+ * not all tasks called within spark.barrier.sync.timeout. The task has then failed; return from the function.
  */
 
-/* Wait until all tasks of the stage are here. 0, or negative. */
+/* Wait until all tasks of the stage have called this. Returns 0, or negative. */
 FST_API int fst_barrier_wait(fst_task *task);
 
 /*
- * The same, and each gives a message: the first @max of them, by task, are in @messages, valid until the task's next
- * call of this or its end. The number of tasks, which may be more than @max; or negative.
+ * The same, and exchange messages. Writes the first @max messages, in the order of tasks, to @messages, valid until the
+ * task's next call of this or its end. Returns the number of tasks, which may exceed @max, or negative.
  */
 FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, size_t max);
 
 /*
- * Where task @index (that of partition @index) runs: "host:port" of its executor, cut to FST_BARRIER_ADDRESS bytes with
- * the NUL. Does not wait for others. The number of tasks of the stage, or negative.
+ * Write the address of the executor that runs task @index (that of partition @index) to @address: "host:port",
+ * truncated to FST_BARRIER_ADDRESS bytes with the NUL. Does not wait for other tasks. Returns the number of tasks of
+ * the stage, or negative.
  */
 FST_API int fst_barrier_address(fst_task *task, int index, char *address);
 

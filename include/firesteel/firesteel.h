@@ -1,12 +1,12 @@
 /*
  * Firesteel: Spark's way of running distributed work, in C.
  *
- * An application includes this header alone. It makes a context, describes its data as RDDs (resilient
+ * An application includes this header alone. It creates a context, describes its data as RDDs (resilient
  * distributed datasets), transforms them lazily, and asks for results with actions:
  *
  *      #include <firesteel/firesteel.h>
  *
- *      // One line in; each of its words out, with a count of one.
+ *      // Emits each word of a line with a count of one.
  *      static int split(fst_task *task, fst_bytes line, fst_out *out)
  *      {
  *              fst_split words = fst_split_of(line, ' ');
@@ -21,41 +21,60 @@
  *              fst_rdd *words = fst_flat_map(fst_text_file(sc, argv[1]), split, FST_PAIR(BYTES, I64));
  *
  *              fst_save_as_text_file(fst_reduce_by_key(words, fst_fn_sum), argv[2]);
- *              return fst_context_stop(sc);    // 0, or the first error, already told to the user
+ *              return fst_context_stop(sc);    // 0, or the first error, which has been logged
  *      }
  *
- * and is run as `spark-submit wordcount.c in out`.
+ * `spark-submit wordcount.c in out` compiles and runs it.
  *
  * The chapters, in reading order:
- *      types.h         what rows are: integers, floats, bytes, fixed-size structs, and pairs of these
- *      text.h          text: its pieces, and the numbers that it says
- *      task.h          what a function of yours is given: the task, its captured values, its random numbers
- *      emit.h          how it gives rows back
- *      iter.h          how rows are read one after another
+ *      types.h         types of rows: integers, floats, bytes, fixed-size structs, and pairs of these
+ *      text.h          splitting text, and parsing numbers
+ *      task.h          what your functions are called with: the task, captured values, random numbers
+ *      emit.h          how your functions return rows
+ *      iter.h          reading rows one after another
  *      list.h          several rows as one value, as grouping makes them
- *      function.h      how functions are handed to operators; the engine's own (fst_fn_sum, …)
+ *      function.h      the forms of functions that operators take; the engine's own (fst_fn_sum, …)
  *      context.h       configuration and context
- *      rdd.h           RDDs: what they are, how they are kept
- *      source.h        where they come from
+ *      rdd.h           RDDs: persisting, checkpoints, properties
+ *      source.h        RDDs from files and from memory
  *      transform.h     map, filter, union, sort_by, …
- *      pair.h          by key: reduce_by_key, join, …
- *      action.h        what makes them be computed: count, collect, save_as_text_file, …
- *      map.h           maps at the driver, which some of them answer
+ *      pair.h          operators by key: reduce_by_key, join, …
+ *      action.h        actions: count, collect, save_as_text_file, …
+ *      map.h           maps at the driver, which some actions return
  *      future.h        actions that do not wait
- *      status.h        what jobs and stages do at the moment
- *      shared.h        what tasks share: broadcast variables, accumulators, files
- *      barrier.h       stages whose tasks run all at once and wait for each other
+ *      status.h        the progress of jobs and stages
+ *      shared.h        broadcast variables, accumulators, files
+ *      barrier.h       stages whose tasks start together and wait for each other
  *
- * Errors. Lineage is built without checks: a step that cannot be (a wrong type, an unknown key) yields an RDD
- * that carries its error, and the action that needs it reports it with the source line that made it. An action
- * returns 0, or a negative status whose message was already logged; fst_context_stop returns the first of
- * these, so that `main` may simply return it.
+ * Errors. You build lineage without checking each call. An invalid step (a wrong type, an unknown key) returns an RDD
+ * that carries the error; the action that needs the RDD reports the error with the source line of the step. Wrong
+ * types of arguments do not compile.
  *
- * Ownership. Handles (fst_rdd, fst_iter) belong to their context and live until fst_context_stop. An
- * application frees nothing that it did not allocate.
+ * Return values have one of three shapes:
+ *      a status        `int`: 0, or a negative errno value whose message has been logged. The outputs of a call that
+ *                      failed are unchanged. fst_context_stop returns the first status that was not 0, so `main` may
+ *                      simply return it.
+ *      a count         `int`: a number of partitions, executors, jobs or array elements, or a negative errno value
+ *                      where the comment says so. A function that fills an array of @max elements returns the number
+ *                      of elements that there are, which may be more.
+ *      an object       A transformation and a future are never NULL; they carry their error. A function that looks
+ *                      something up returns NULL or false if it finds nothing.
+ * Numbers of rows are int64_t, sizes of arrays size_t.
  *
- * Threads. Your functions run on executors, several at a time; they share nothing. What a function needs
- * travels as a plain struct captured with FST_WITH. A program's globals do not exist on executors.
+ * A parameter is a pointer to const where the function only reads what it finds in the object. It is not const where
+ * the function may read files, run a job, or take a lock.
+ *
+ * Ownership. Handles (fst_rdd, fst_iter, …) belong to their context and live until fst_context_stop. An
+ * application frees only what it allocated.
+ *
+ * Threads. Your functions run on executors, several at a time, and share nothing. What a function needs travels as a
+ * plain struct that FST_WITH captures. Executors do not see the driver's global variables.
+ *
+ * Bindings. The functions (fst_map_at, fst_count_at, …) are the binary interface. The macros without `_at` are the
+ * interface for C: they add the source line, check types, pass sizes of structs, and call the function. A binding for
+ * another language calls the functions. A C++ program can include these headers and call the functions, too, but not
+ * the macros that need C11's _Generic: FST_FN and all that take a function, fst_emit, fst_next, and those that write
+ * to variables. docs/abi.md says what stays the same from version to version.
  */
 #pragma once
 

@@ -6,11 +6,11 @@
  *      if (fst_future_count(lines, &n) == 0 && fst_future_count(words, &m) == 0)
  *              printf("%ld lines, %ld words\n", n, m);
  *
- * The job begins at once and runs beside others, in the pool and group of the thread that started it, with the local
- * properties that it had. (What has to be found out before, the bounds of a sort say, is found out first, while the
- * caller waits.) A future belongs to its context and may be asked by any thread but a task's. A job that fails is
- * logged, and fst_context_stop returns its status, whether anybody waits for it or not; one that was cancelled, or was
- * still running when the context stopped, is no failure.
+ * The job starts at once and runs beside others, with the pool, group and local properties of the thread that started
+ * it. (Preliminary jobs, such as the one that samples the keys of a sort, run first, while the caller waits.) A
+ * future belongs to its context; any thread but a task's may use it. A job that fails is logged, and fst_context_stop
+ * returns its status, even if nobody waits for the future. A job that was cancelled, or was still running when the
+ * context stopped, does not count as failed.
  */
 #pragma once
 
@@ -21,7 +21,8 @@ FST_BEGIN_DECLS
 typedef struct fst_future fst_future;
 
 /*
- * Never NULL: what could not be started is a future that has failed. A function and what was given with it is copied.
+ * Start an action. Never NULL: if the action could not start, the future has failed. Functions and captured structs are
+ * copied.
  */
 #define fst_count_async(rdd) fst_count_async_at((rdd), FST_HERE("count_async"))
 #define fst_collect_async(rdd) fst_collect_async_at((rdd), FST_HERE("collect_async"))
@@ -35,33 +36,37 @@ FST_API fst_future *fst_take_async_at(fst_rdd *rdd, int64_t count, fst_site site
 FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn f, fst_site site);
 FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn f, fst_site site);
 
-/* Wait for its end: 0, or what the action would have returned; -ECANCELED if it was cancelled. */
+/* Wait until the job ends. Returns the status of the action, or -ECANCELED if it was cancelled. */
 FST_API int fst_future_wait(fst_future *future);
 
-/* The same for at most so many milliseconds: -ETIMEDOUT if it has not ended by then, and it goes on. */
+/* The same, but waits at most @milliseconds: -ETIMEDOUT if the job has not ended, which goes on. */
 FST_API int fst_future_wait_for(fst_future *future, int64_t milliseconds);
 
-/* Whether it has ended, well or not. */
+/* Whether the job has ended, successfully or not. */
 FST_API bool fst_future_done(fst_future *future);
 
-/* Cancel its job; too late for one that has ended. Does not wait. */
+/* Cancel the job, unless it has ended. Does not wait. */
 FST_API void fst_future_cancel(fst_future *future);
 
 /*
- * Have @f called when it has ended, with what fst_future_wait would return: at once if it has. Otherwise on the
- * scheduler's thread, so @f is quick and waits for nothing: it wakes a thread, writes to a pipe, or reads what the
- * future answers. Where the context stops before, it is called with a negative status, or not at all. Threads that
- * wait may go on before @f is called: what @data points at stays until then, or until the context has stopped.
+ * Call @f when the job has ended, with the status that fst_future_wait would return: at once if it has already ended,
+ * otherwise on the scheduler's thread. @f must therefore be quick and must not wait: it may wake a thread, write to a
+ * pipe, or read the result of the future. If the context stops first, @f gets a negative status, or is not called.
+ * Threads that wait for the job may go on before @f is called, so @data must stay valid until then, or until the
+ * context has stopped.
  */
 FST_API void fst_future_on_complete(fst_future *future, void (*f)(fst_future *future, int status, void *data),
                                     void *data);
 
-/* The id of the job that it runs, or ran last (take may need several); -1: none yet. */
+/* The id of the running or latest job (take may need several); -1 if there is none yet. */
 FST_API int fst_future_job(fst_future *future);
 
 /*
- * Wait, and read what it answers: of count_async; of collect_async and take_async, whose rows are read once. As
- * fst_future_wait; -EINVAL for a future of another kind.
+ * int fst_future_count(fst_future *future, int64_t *count)
+ * int fst_future_rows(fst_future *future, fst_iter **rows)
+ *
+ * Wait, and read the result of count_async; of collect_async or take_async, whose rows can be read once. Returns what
+ * fst_future_wait returns, or -EINVAL for a future of another action.
  */
 #define fst_future_count(future, count) fst_future_count_at((future), FST_COUNT_TO(count))
 #define fst_future_rows(future, rows) fst_future_rows_at((future), FST_ROWS_TO(rows))

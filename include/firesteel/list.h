@@ -1,6 +1,6 @@
 /*
- * Lists: several rows of one type as one value of BYTES. It is what fst_group_by_key and fst_group_by make of the
- * values and rows of a key.
+ * Lists: several rows of one type as one value of BYTES. fst_group_by_key and fst_group_by make a list of the values or
+ * rows of each key.
  *
  *      // (user, list of orders) → (user, sum)
  *      static double total(fst_task *task, fst_bytes orders)
@@ -15,9 +15,8 @@
  *
  *      [key length u32] [value length u32] key value
  *
- * little-endian and unaligned, where a length stands only if that column is BYTES, and a type that is no pair has no
- * value. So what a function emits may be written as a list too, and two lists of one type, one behind the other, are a
- * list.
+ * little-endian and unaligned. A length is present only for a column of BYTES, and a value only for pairs. A function
+ * may therefore write a list itself, and two lists of one type, one after the other, are a list.
  */
 #pragma once
 
@@ -27,14 +26,14 @@
 
 FST_BEGIN_DECLS
 
-/* The elements that were not read yet. */
+/* The elements that are still to be read. */
 typedef struct fst_list {
         const char *at, *end;
         fst_type type;
         int status;
 } fst_list;
 
-/* The elements of @bytes, which are of @type. Views, valid as long as @bytes. */
+/* The elements of @bytes, a list of @type. They are views, valid as long as @bytes. */
 static inline fst_list fst_list_of(fst_bytes bytes, fst_type type)
 {
         return (fst_list){bytes.data, bytes.data + bytes.len, type, 0};
@@ -44,14 +43,14 @@ static inline fst_list fst_list_of(fst_bytes bytes, fst_type type)
  * bool fst_list_next(fst_list *list, T *x)
  * bool fst_list_next(fst_list *list, K *key, V *value)
  *
- * The next element, or false at the end. The variables' types must be the elements': int64_t, double, fst_bytes, or
- * `const void *` for FIXED, which points into the list and need not be aligned: copy the struct with memcpy. If they
- * are not, or the bytes are no list of that type, fst_list_next returns false, says so in the log, and fst_list_status
- * is negative.
+ * Reads the next element. Returns false at the end. The variables must have the elements' types: int64_t, double,
+ * fst_bytes, or `const void *` for FIXED. That pointer points into the list and need not be aligned: copy the struct
+ * with memcpy. If the types differ, or the bytes are not a list of that type, fst_list_next logs an error and returns
+ * false, and fst_list_status is negative.
  */
 #define fst_list_next(list, ...) FST_NEXT_PICK(__VA_ARGS__, FST_LIST_NEXT_2, FST_LIST_NEXT_1, )(list, __VA_ARGS__)
 
-/* 0 while all went well, or negative. */
+/* 0, or the negative status of a failure. */
 static inline int fst_list_status(const fst_list *list)
 {
         return list->status;
@@ -63,7 +62,10 @@ FST_END_DECLS
 
 FST_BEGIN_DECLS
 
-/* How many elements @bytes has, a list of @type; at once where elements have one size, else by reading it. */
+/*
+ * The number of elements of @bytes, a list of @type. The time is constant if all elements have one size; otherwise the
+ * list is read.
+ */
 static inline int64_t fst_list_count(fst_bytes bytes, fst_type type)
 {
         fst_bytes key, value;

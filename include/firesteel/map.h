@@ -1,5 +1,5 @@
 /*
- * Maps at the driver: what count_by_key, count_by_value, collect_as_map and reduce_by_key_locally answer.
+ * Maps at the driver: the results of count_by_key, count_by_value, collect_as_map and reduce_by_key_locally.
  *
  *      fst_map *counts;
  *      int64_t n;
@@ -7,7 +7,7 @@
  *      if (fst_map_get(counts, "spark", &n))
  *              printf("%ld times\n", n);
  *
- * A map belongs to its context, and so do the bytes that it gives; it does not change, and any thread may read it.
+ * A map and the bytes in it belong to the context. A map does not change, and any thread may read it.
  */
 #pragma once
 
@@ -17,19 +17,20 @@ FST_BEGIN_DECLS
 
 typedef struct fst_map fst_map;
 
-/* How many keys it has. */
+/* The number of keys. */
 FST_API int64_t fst_map_count(const fst_map *map);
 
 /*
  * bool fst_map_get(const fst_map *map, K key, V *value)
  *
- * Whether @key is there; then *@value is its value. A key is given as to fst_emit (integers of any width, doubles,
- * fst_bytes or C strings, a pointer to a struct), a value as to fst_reduce (int64_t *, double *, fst_bytes *, a
- * struct). Of other types than the map's: false, and that is logged.
+ * Look up @key, and write its value to *@value. Returns false if there is none. A key is given as to fst_emit
+ * (integers of any width, doubles, fst_bytes or C strings, a pointer to a struct); a value is one of fst_reduce
+ * (int64_t *, double *, fst_bytes *, a struct). If a type is not the map's, fst_map_get logs an error and returns
+ * false.
  */
 #define fst_map_get(map, key, value) fst_map_get_at((map), FST_KEY(key), FST_VARIABLE(value))
 
-/* Its keys and values one after another, from the first; each call begins anew. */
+/* Iterate over keys and values, from the first. Each call starts again. */
 FST_API fst_iter *fst_map_rows(fst_map *map);
 
 FST_END_DECLS

@@ -1,7 +1,7 @@
 /*
- * A feature step of one's own: a shared object that changes the pods of drivers and executors in Kubernetes before they
- * are created, and may bring objects of its own. What a class named in spark.kubernetes.driver.pod.featureSteps is for
- * genuine Spark.
+ * Custom feature steps: a shared object that changes the pods of drivers and executors in Kubernetes before they are
+ * created, and may add objects of its own. This is the counterpart of a class in Spark's
+ * spark.kubernetes.driver.pod.featureSteps.
  *
  *      #include <firesteel/pod_step.h>
  *
@@ -9,7 +9,7 @@
  *      {
  *              const char *team = step->setting(step, "spark.example.team");
  *              if (!team)
- *                      return step->refuse(step, "spark.example.team must say whose pods these are");
+ *                      return step->refuse(step, "set spark.example.team to the team that owns these pods");
  *              … parse step->pod, add to it …
  *              step->set_pod(step, text);
  *              return 0;
@@ -19,14 +19,14 @@
  *      spark-submit … --conf spark.kubernetes.driver.pod.featureSteps=/opt/steps/team.so
  *                     --conf spark.kubernetes.executor.pod.featureSteps=local:///opt/steps/team.so …
  *
- * The value is a list of absolute paths that end in .so (with local:// or file:// before them, or not), mixed with the
- * names of steps that are built in. A driver's step is loaded where the application is submitted, an executor's where
- * the driver runs: in cluster mode it must be in the driver's image. Steps run in their order, after all that are built
- * in; spark.kubernetes.*.pod.excludedFeatureSteps takes one away by the very text that named it.
+ * The value is a list of absolute paths that end in .so, with or without local:// or file://, and of names of
+ * built-in steps. A driver's step is loaded where the application is submitted, an executor's where the driver runs:
+ * in cluster mode it must be in the driver's image. Steps run in their order, after all built-in steps.
+ * spark.kubernetes.*.pod.excludedFeatureSteps excludes a step by the text that named it.
  *
- * Nothing has to be linked; the texts are JSON, UTF-8, as the API of Kubernetes has them. A step is called once for
- * each pod, from one thread at a time, and must neither end the process nor keep pointers: everything here lives until
- * it returns. It should do the same whenever it is asked the same.
+ * A step links no library. Texts are JSON in UTF-8, in the form of the Kubernetes API. A step is called once for each
+ * pod, from one thread at a time. It must not end the process or keep pointers: everything here is valid until it
+ * returns. It should do the same each time it is given the same.
  */
 #pragma once
 
@@ -34,45 +34,46 @@
 extern "C" {
 #endif
 
-/* Members are only ever added, at the end, with another version. */
+/* New members are added at the end only, with a new version. */
 #define FST_POD_STEP_VERSION 1
 
 struct fst_pod_step {
-        unsigned version; /* FST_POD_STEP_VERSION of who calls */
+        unsigned version; /* FST_POD_STEP_VERSION of the caller */
 
         const char *role;           /* "driver" or "executor" */
         const char *application_id; /* "spark-…" */
-        const char *executor_id;    /* "1", …; NULL: a driver's pod */
+        const char *executor_id;    /* "1", …; NULL for a driver's pod */
 
-        /* The pod as the steps before have left it; spec.containers are the others. And the container of Spark. */
+        /* The pod after the earlier steps, without Spark's container in spec.containers; and Spark's container. */
         const char *pod;
         const char *container;
 
-        /* The application's setting of that name as it was given, or NULL. Valid until the step returns. */
+        /* The application's setting of @key as it was given, or NULL. Valid until the step returns. */
         const char *(*setting)(struct fst_pod_step *step, const char *key);
 
         /*
-         * Put another pod, or container, in the place of the one that is there. 0, or -EINVAL (and the submission
-         * fails) if @json is no object. @step's texts stay as they were.
+         * Replace the pod, or the container. Returns 0, or -EINVAL (and the submission fails) if @json is not an
+         * object. The texts in @step do not change.
          */
         int (*set_pod)(struct fst_pod_step *step, const char *json);
         int (*set_container)(struct fst_pod_step *step, const char *json);
 
         /*
-         * Have an object created: before the pod (what it cannot start without), or after it. A driver's objects belong
-         * to its pod, and go with it. -EINVAL as above; of executors nothing can come before (-ENOTSUP).
+         * Add an object to create before the pod, if the pod cannot start without it, or after it. A driver's objects
+         * belong to its pod and are deleted with it. Returns -EINVAL as above; for executors add_before returns
+         * -ENOTSUP.
          */
         int (*add_before)(struct fst_pod_step *step, const char *json);
         int (*add_after)(struct fst_pod_step *step, const char *json);
 
-        /* Give the driver a setting, over the user's. Executors get what the driver has: -ENOTSUP there. */
+        /* Set a property of the driver; it overrides the user's. For an executor: -ENOTSUP. */
         int (*set_property)(struct fst_pod_step *step, const char *key, const char *value);
 
-        /* Refuse, with a sentence for the user. Returns -EINVAL, for the step to return. */
+        /* Refuse, with a message for the user. Returns -EINVAL, which the step should return. */
         int (*refuse)(struct fst_pod_step *step, const char *why);
 };
 
-/* What the module exports. 0, or something else: no pod is made. */
+/* The module exports this function. Returns 0; with another value no pod is created. */
 __attribute__((visibility("default"))) int fst_pod_step(struct fst_pod_step *step);
 
 #ifdef __cplusplus

@@ -1,9 +1,8 @@
 /*
- * What an application's jobs and stages do at the moment: for progress that a program shows itself, and for ids by
- * which to cancel (context.h).
+ * The progress of jobs and stages, for a progress display of your own, and for ids to cancel by (context.h).
  *
- * Answers are those of a moment ago. The latest jobs and stages that have ended are known, too. All of it may be asked
- * by any thread of the driver.
+ * The values may be a moment old. The latest jobs and stages that have ended are included. Any thread of the driver may
+ * call these functions.
  */
 #pragma once
 
@@ -14,8 +13,9 @@
 FST_BEGIN_DECLS
 
 /*
- * The ids of jobs of @group (NULL: of none), running or not; of jobs that run; of the stages that do; of the stages
- * that a job has. Up to @max of them into @ids; how many there are. -ENOENT for a job that is not known.
+ * List the ids of the jobs of @group (NULL: of no group), running or not; of the running jobs; of the running stages;
+ * of the stages of a job. Each writes up to @max ids to @ids and returns the number of ids. -ENOENT for an unknown
+ * job.
  */
 FST_API int fst_jobs_of_group(fst_context *sc, const char *group, int *ids, size_t max);
 FST_API int fst_active_jobs(fst_context *sc, int *ids, size_t max);
@@ -27,11 +27,11 @@ enum fst_job_state { FST_JOB_RUNNING, FST_JOB_SUCCEEDED, FST_JOB_FAILED };
 struct fst_job_info {
         int id;
         enum fst_job_state state;
-        int stages, skipped_stages; /* those that are skipped are among the stages */
+        int stages, skipped_stages; /* skipped stages are among the stages */
         int tasks, completed_tasks;
 };
 
-/* Of the attempt that was submitted last; a stage that has not been has the time 0. */
+/* The latest attempt of a stage. submission_ms is 0 for a stage that was not submitted. */
 struct fst_stage_info {
         int id, attempt;
         int64_t submission_ms; /* since 1970 */
@@ -42,8 +42,8 @@ struct fst_stage_info {
  * bool fst_get_job_info(fst_context *sc, int job, struct fst_job_info *info)
  * bool fst_get_stage_info(fst_context *sc, int stage, struct fst_stage_info *info)
  *
- * Reads the present state of a job or stage. Returns false, and leaves @info as it was, if there is no such job or
- * stage, or if it ended long ago.
+ * Read the state of a job or stage. Returns false, and leaves @info unchanged, if the job or stage does not exist or
+ * ended long ago.
  */
 #define fst_get_job_info(sc, job, info)                                                                                \
         fst_get_job_info_at((sc), (job), FST_POINTER_TO(struct fst_job_info, info, fst_refuse_job_info),               \

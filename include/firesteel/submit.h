@@ -1,8 +1,8 @@
 /*
- * Submitting applications from a program: what spark-submit does, without a process of its own for each submission.
+ * Submit applications from a program, as spark-submit does, but without a process for each submission.
  *
- * A program (an operator, a workflow engine, a notebook server) opens one fst_submitter and gives it as many
- * applications as it likes. Each is described by the words of a spark-submit command line and known by a handle.
+ * A program (an operator, a workflow engine, a notebook server) opens one fst_submitter and gives it any number of
+ * applications. The words of a spark-submit command line describe an application; a handle identifies it.
  *
  *      static void changed(void *context, fst_submission *app, int event)
  *      {
@@ -22,26 +22,29 @@
  *      fst_submit_free(app);
  *      fst_submit_close(s);
  *
- * Where the driver runs in a cluster (a standalone master, Mesos dispatcher or Kubernetes) the submission is made and
- * watched in this process: by REST, or by the legacy gateway of a standalone master that has no REST server at that
- * port or is not to be asked by it (spark.master.rest.enabled=false), or by the API server of Kubernetes, where all
- * applications of a submitter that go to one server as the same user share a connection, and all of a namespace a
- * watch. What is said of masters below holds for API servers as well. Where it runs here (--deploy-mode client: native,
- * JVM, Python, R) the application is a child process, as SparkLauncher has it, which tells its states over Spark's
- * launcher socket. Nothing is printed, no signal handler is installed, and no state of this process is changed but for
- * the descriptors and threads of the submitter.
+ * Cluster mode. If the driver runs in a cluster (standalone, Mesos or Kubernetes), this process makes and watches the
+ * submission. It uses REST; the legacy gateway of a standalone master that has no REST server at that port, or with
+ * spark.master.rest.enabled=false; or the API server of Kubernetes. The applications of a submitter that use one API
+ * server as the same user share a connection, and those in a namespace share a watch. "Master" below includes an API
+ * server.
  *
- * Threads. Every function may be called from any thread. Callbacks run nowhere but inside fst_submit_dispatch, on the
- * thread that calls it, one at a time; they may call any function of this header but fst_submit_dispatch and
+ * Client mode. If the driver runs here (--deploy-mode client: native, JVM, Python, R), the application is a child
+ * process, as with SparkLauncher, which reports its states over Spark's launcher socket.
+ *
+ * The library prints nothing, installs no signal handlers, and changes no state of this process but the descriptors and
+ * threads of the submitter.
+ *
+ * Threads. You may call every function from any thread. Callbacks run only inside fst_submit_dispatch, on the thread
+ * that calls it, one at a time. A callback may call any function of this header but fst_submit_dispatch and
  * fst_submit_close. A program with an event loop watches fst_submit_fd and calls fst_submit_dispatch(s, 0).
  *
- * For bindings. Handles are opaque pointers; arguments and results are pointers, ints and sizes; no function takes a
- * variable number of arguments and no struct is passed. Text goes into a buffer of the caller's as with snprintf: at
- * most size - 1 bytes and a NUL, and what is returned is the length of the whole text, so that a result >= size says
- * how much room there must be. Buffers may be NULL where size is 0. Texts are UTF-8.
+ * For bindings. Handles are opaque pointers; arguments and results are pointers, ints and sizes. No function takes a
+ * variable number of arguments or a struct. Text is written to a buffer of the caller as by snprintf: at most size -
+ * 1 bytes and a NUL. The function returns the length of the whole text, so a result >= size means that the buffer is
+ * too small. A buffer may be NULL if size is 0. Texts are UTF-8.
  *
- * Functions that can fail return 0 or a negative errno value; fst_submit_error has the sentence, which is
- * spark-submit's.
+ * A function that can fail returns 0 or a negative errno value; fst_submit_error returns the message, which is that of
+ * spark-submit.
  */
 #pragma once
 
@@ -56,19 +59,19 @@ typedef struct fst_submission fst_submission;
 
 /* ---------------------------------------------------------------------------------------------------- states */
 
-/* SparkAppHandle.State of Spark, with its numbers. The last four are final: nothing follows. */
+/* Spark's SparkAppHandle.State, with its numbers. The last four are final. */
 enum fst_submit_state {
-        FST_SUBMIT_UNKNOWN = 0,   /* not started, or nothing was heard yet */
+        FST_SUBMIT_UNKNOWN = 0,   /* not started, or nothing is known yet */
         FST_SUBMIT_CONNECTED = 1, /* the application's process has connected (client mode) */
-        FST_SUBMIT_SUBMITTED = 2, /* the cluster has taken it */
+        FST_SUBMIT_SUBMITTED = 2, /* the cluster has accepted it */
         FST_SUBMIT_RUNNING = 3,
         FST_SUBMIT_FINISHED = 4,
-        FST_SUBMIT_FAILED = 5, /* it could not be submitted, or ended with an error */
+        FST_SUBMIT_FAILED = 5, /* could not be submitted, or ended with an error */
         FST_SUBMIT_KILLED = 6,
-        FST_SUBMIT_LOST = 7, /* nobody can say what became of it */
+        FST_SUBMIT_LOST = 7, /* its end is unknown */
 };
 
-/* "RUNNING": static text; "UNKNOWN" for a number that is none. */
+/* The name of a state, "RUNNING"; "UNKNOWN" for another number. Static text. */
 FST_API const char *fst_submit_state_name(int state);
 
 /* 1 for FINISHED, FAILED, KILLED and LOST, else 0. */
@@ -77,124 +80,129 @@ FST_API int fst_submit_is_final(int state);
 /* ------------------------------------------------------------------------------------------------- submitters */
 
 /*
- * Start a submitter: a thread for child processes and their connections, a few for requests to masters. -errno when
- * the system has none of what it needs; *@out is NULL then. There may be several.
+ * Start a submitter: a thread for child processes and their connections, and a few for requests to masters. On failure
+ * returns a negative errno value, and *@out is NULL. A process may have several submitters.
  */
 FST_API int fst_submit_open(fst_submitter **out);
 
 /*
- * End it: its threads are waited for, requests that are underway are given up (but what is being created in Kubernetes
- * is completed, or taken back if there is no pod yet), handles that were not freed become invalid, pending callbacks
- * are not made. Applications go on: those in a cluster without being watched, child processes as children of this
- * process that nobody waits for. NULL is allowed. Not inside of a callback.
+ * Stop a submitter. Its threads end, and pending requests are cancelled (objects that are being created in Kubernetes
+ * are completed, or deleted if there is no pod yet). Handles that were not freed become invalid, and pending
+ * callbacks are not made. Applications go on: those in a cluster are no longer watched, and you must wait for child
+ * processes yourself. NULL is allowed. Do not call it inside a callback.
  */
 FST_API void fst_submit_close(fst_submitter *s);
 
 /*
- * The `firesteel` program that runs child processes, an absolute path. Without this call it is the one beside this
- * library. 0, or -ENOENT if it is no program. Applies to what is started afterwards.
+ * Set the absolute path of the `firesteel` program that runs child processes. The default is the one beside this
+ * library. Returns 0, or -ENOENT if it is not a program. Applies to applications that start later.
  */
 FST_API int fst_submit_set_program(fst_submitter *s, const char *path);
 
-/* A descriptor that is readable while callbacks are waiting, for poll and its like. It belongs to the submitter. */
+/* A descriptor that is readable while callbacks are pending, for poll and the like. The submitter owns it. */
 FST_API int fst_submit_fd(fst_submitter *s);
 
 /*
- * Make the callbacks that are waiting, and return how many were made; if there is none, wait for at most @timeout_ms
- * (-1: for ever, 0: not at all) until there is one. Two threads may dispatch; their callbacks take turns.
+ * Make the pending callbacks, and return their number. If none is pending, wait for at most @timeout_ms (-1: without
+ * limit, 0: not at all). Two threads may dispatch; their callbacks take turns.
  */
 FST_API int fst_submit_dispatch(fst_submitter *s, int timeout_ms);
 
 /* ------------------------------------------------------------------------------------------------ submissions */
 
 /*
- * Read the @n words that would follow "spark-submit" (copied). *@out is a handle in any case, so that fst_submit_error
- * can tell what is wrong with them: 0, or -EINVAL. Reads no file. `--kill ID` and `--status ID` are understood as well:
- * starting such a handle asks the master, its state becomes FINISHED or FAILED, and fst_submit_answer has the answer.
- * -EINVAL for --help, --version, --dry-run, which print.
+ * Parse the @n words that would follow "spark-submit" (copied). *@out is set to a handle even on failure, so that
+ * fst_submit_error can explain it. Returns 0, or -EINVAL. Reads no files. `--kill ID` and `--status ID` work as well:
+ * starting the handle sends the request, its state becomes FINISHED or FAILED, and fst_submit_answer returns the reply.
+ * -EINVAL for --help, --version and --dry-run, which print.
  */
 FST_API int fst_submit_parse(fst_submitter *s, size_t n, const char *const *words, fst_submission **out);
 
 /*
- * Release the handle. The application goes on, unheard. After it returned none of its callbacks runs or will run;
- * called on another thread than the one that is inside of such a callback, it waits for that. NULL is allowed.
+ * Free the handle. The application goes on without being watched. No callback runs for it after this returns; if
+ * another thread is inside such a callback, fst_submit_free waits for it. NULL is allowed.
  */
 FST_API void fst_submit_free(fst_submission *app);
 
-/* What happened, the second argument of callbacks. */
+/* The event, the last argument of a callback. */
 enum fst_submit_event {
-        FST_SUBMIT_STATE_CHANGED = 1, /* fst_submit_state is another one */
+        FST_SUBMIT_STATE_CHANGED = 1, /* fst_submit_state has changed */
         FST_SUBMIT_INFO_CHANGED = 2,  /* fst_submit_id is known */
 };
 
 typedef void (*fst_submit_callback)(void *context, fst_submission *app, int event);
 
 /*
- * Hear of changes, by fst_submit_dispatch. Each change is one call, in order; when it is made, the state may already be
- * a later one. Before fst_submit_start. NULL: none.
+ * Set the callback for changes, which fst_submit_dispatch makes: one call for each change, in order. The state may have
+ * changed again by the time of the call. NULL: none. Call it before fst_submit_start.
  */
 FST_API int fst_submit_on_change(fst_submission *app, fst_submit_callback callback, void *context);
 
 /*
- * Set a variable in the environment of the child process (NULL: remove it); the rest it has from this process. Nothing
- * to what runs in a cluster. Before fst_submit_start.
+ * Set a variable of the child's environment (NULL removes it); it inherits the others from this process. No effect on
+ * applications in a cluster. Call it before fst_submit_start.
  */
 FST_API int fst_submit_set_env(fst_submission *app, const char *name, const char *value);
 
 /*
- * Descriptors that become the child's standard output and standard error; duplicated now. -1: as this process has it,
- * which is what holds without this call. Before fst_submit_start. Its standard input is empty. What spark-submit prints
- * while it resolves packages and builds R packages goes to @err_fd as well; without one it is not printed.
+ * Set descriptors, which are duplicated now, for the child's standard output and standard error. -1, the default,
+ * inherits this process's. The child's standard input is empty. What spark-submit prints while it resolves packages
+ * and builds R packages also goes to @err_fd, or nowhere without one. Call it before fst_submit_start.
  */
 FST_API int fst_submit_set_output(fst_submission *app, int out_fd, int err_fd);
 
 /*
- * How often the master is asked for the state of an application in a cluster, in milliseconds; 0: never, so that its
- * state stays SUBMITTED. Kubernetes is not asked but says itself what changes; 0 means never there, too. Without this
- * call it is spark.firesteel.submit.reportInterval. Before fst_submit_start.
+ * Set how often the master is asked for the state of an application in a cluster, in milliseconds. 0: never, so the
+ * state stays SUBMITTED. Kubernetes reports changes by itself; 0 disables that. The default is
+ * spark.firesteel.submit.reportInterval. Call it before fst_submit_start.
  */
 FST_API int fst_submit_set_watch(fst_submission *app, int interval_ms);
 
 /*
- * Do everything that comes before submitting, in this thread: read spark-defaults.conf and the other files, take the
- * environment, check, resolve paths, packages and downloads. May block for as long as these take. Not needed:
- * fst_submit_start does it on a thread of the submitter if it was not done. 0, or negative. spark-env.sh is not read:
- * its variables would be those of this process.
+ * Prepare the submission in this thread: read spark-defaults.conf and other files, read the environment, validate,
+ * resolve paths and packages, download. Blocks until that is done. Without this call fst_submit_start does it on a
+ * thread of the submitter. Returns 0, or negative. spark-env.sh is not read, because its variables would be those of
+ * this process.
  */
 FST_API int fst_submit_prepare(fst_submission *app);
 
 /*
- * What fst_submit_prepare came to, as `spark-submit --dry-run --output json` prints it: an object with mainClass,
- * arguments, conf, classpath. Secrets are in it. "" before.
+ * The prepared submission as `spark-submit --dry-run --output json` prints it: an object with mainClass, arguments,
+ * conf, classpath. It contains secrets. "" before fst_submit_prepare.
  */
 FST_API size_t fst_submit_prepared(fst_submission *app, char *buffer, size_t size);
 
 /*
- * Submit. Returns at once; what becomes of it is the handle's state, where failing to submit is FAILED with an error.
- * -EALREADY the second time, -EINVAL if the words were refused.
+ * Submit. Returns at once: the handle's state tells how it goes; if submitting fails, the state is FAILED and there
+ * is an error. -EALREADY the second time, -EINVAL if the words were refused.
  *
- * What becomes of a child process is known from what its fst_context (or SparkContext) says, as with Spark's
- * SparkLauncher: one that ends without ever having had one ends LOST, even with exit status 0, and FAILED with another.
+ * As with Spark's SparkLauncher, the state of a child process follows its fst_context (or SparkContext). A child that
+ * ends without having created one is LOST, even with exit status 0, and FAILED with another status.
  * fst_submit_exit_status tells them apart.
  */
 FST_API int fst_submit_start(fst_submission *app);
 
-/* Wait until the state is final, for at most @timeout_ms (-1: for ever): 1, or 0. Callbacks need not be dispatched. */
+/*
+ * Wait until the state is final, for at most @timeout_ms (-1: without limit). Returns 1, or 0 after the time. You
+ * need not dispatch callbacks.
+ */
 FST_API int fst_submit_wait(fst_submission *app, int timeout_ms);
 
 /*
- * Ask the application to end: a child process is sent Stop over the launcher socket (-ENOTCONN while it has not
- * connected, or not any more), the master of one in a cluster is asked to kill it. Returns at once; the state tells
- * what came of it, and fst_submit_answer what the master said. What is still being submitted is ended once it was.
- * -ESRCH if it was not started or has ended.
+ * Ask the application to end: send Stop to a child process over the launcher socket (-ENOTCONN if it is not
+ * connected), or ask the master to kill an application in a cluster. Returns at once; the state tells the outcome,
+ * and fst_submit_answer the master's reply. An application that is still being submitted is ended afterwards. -ESRCH
+ * if it was not started or has ended.
  */
 FST_API int fst_submit_stop(fst_submission *app);
 
-/* The same, but a child process is ended by SIGKILL, at any time. */
+/* The same, but sends SIGKILL to a child process, connected or not. */
 FST_API int fst_submit_kill(fst_submission *app);
 
-/* Ask the master for the state now, out of turn. Returns at once. -ESRCH if it has no id yet, or has ended; -ENOTSUP
- * for a child process. */
+/*
+ * Ask the master for the state now. Returns at once. -ESRCH if the application has no id yet or has ended; -ENOTSUP
+ * for a child process.
+ */
 FST_API int fst_submit_refresh(fst_submission *app);
 
 /* ----------------------------------------------------------------------------------------- what is known of one */
@@ -202,25 +210,27 @@ FST_API int fst_submit_refresh(fst_submission *app);
 /* enum fst_submit_state */
 FST_API int fst_submit_state(fst_submission *app);
 
-/* "driver-20261122101500-0000" in a cluster, "namespace:pod" in Kubernetes, "local-1795313700000", "app-…" of a child
- * process; "" while unknown. */
+/*
+ * The id: "driver-20261122101500-0000" in a cluster, "namespace:pod" in Kubernetes, "local-1795313700000" or "app-…"
+ * of a child process; "" while it is unknown.
+ */
 FST_API size_t fst_submit_id(fst_submission *app, char *buffer, size_t size);
 
-/* What failed last: parsing, preparing, submitting, watching; "" if nothing has. */
+/* The latest error of parsing, preparing, submitting or watching; "" if there is none. */
 FST_API size_t fst_submit_error(fst_submission *app, char *buffer, size_t size);
 
 /*
- * What a master answered last, as JSON; "" if none was asked. Of a driver in Kubernetes its pod's metadata (name,
- * namespace, uid, creationTimestamp, deletionTimestamp) and status; of --kill and --status {"pods":[…]} of these.
+ * The latest reply of a master, as JSON; "" if there is none. For a driver in Kubernetes: its pod's metadata (name,
+ * namespace, uid, creationTimestamp, deletionTimestamp) and status; for --kill and --status {"pods":[…]} of these.
  */
 FST_API size_t fst_submit_answer(fst_submission *app, char *buffer, size_t size);
 
-/* Warnings of parsing and preparing, a line each: what spark-submit prints about them. */
+/* The warnings of parsing and preparing that spark-submit would print, one in each line. */
 FST_API size_t fst_submit_warnings(fst_submission *app, char *buffer, size_t size);
 
 /*
- * The process of a child: its id, 0 when there is none (yet); and how it ended: 0 to 255, 128 + a signal, -1 before.
- * The latter also of a driver in Kubernetes whose container has ended.
+ * The process id of a child, 0 if there is none (yet), and its exit status: 0 to 255, 128 + a signal, or -1 before
+ * the end. The exit status is also that of a driver in Kubernetes whose container has ended.
  */
 FST_API int fst_submit_pid(fst_submission *app);
 FST_API int fst_submit_exit_status(fst_submission *app);

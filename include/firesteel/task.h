@@ -1,8 +1,10 @@
 /*
- * The task: what a function of yours is called with, first of all.
+ * The task: the first argument of your functions.
  *
- * A task computes one partition of one stage. It may be attempted several times (a failure, a lost executor),
- * so a function has no effects but the rows that it emits. All calls here are for the function's own thread.
+ * A task computes one partition of one stage. The scheduler may run it again after a failure or a lost executor, so a
+ * function must have no effect but the rows that it emits. Call everything here on the function's own thread.
+ *
+ * The members of fst_task are private. The struct grows at its end; use the functions.
  */
 #pragma once
 
@@ -16,7 +18,7 @@ FST_BEGIN_DECLS
 
 typedef struct fst_task {
         uint64_t random_state; /* fst_random_u64 */
-        const void *captured;  /* fst_captured: of the function being called */
+        const void *captured;  /* fst_captured of the function that runs */
         const int *stopped;    /* fst_task_interrupted */
         struct fst_task_info {
                 int64_t id; /* unique in the application */
@@ -48,28 +50,31 @@ static inline int64_t fst_task_id(const fst_task *task)
         return task->info.id;
 }
 
-/* How many partitions the stage has; and how many cores the task has for itself (spark.task.cpus). */
+/* The number of partitions of the stage, and the number of cores reserved for the task (spark.task.cpus). */
 FST_API int fst_task_partitions(const fst_task *task);
 FST_API int fst_task_cpus(const fst_task *task);
 
-/* True once the job was cancelled or the task killed. A function that computes for long looks now and then. */
+/*
+ * True once the job has been cancelled or the task killed. A function that computes for a long time should check it
+ * now and then.
+ */
 static inline bool fst_task_interrupted(const fst_task *task)
 {
         return __atomic_load_n(task->stopped, __ATOMIC_RELAXED) != 0;
 }
 
 /*
- * What the thread that ran the action had set (fst_set_local_property) when it did: its value for @key, or NULL.
+ * The value of a local property (fst_set_local_property) that the thread that called the action had set, or NULL.
  * Valid until the task ends.
  */
 FST_API const char *fst_task_local_property(const fst_task *task, const char *key);
 
 /*
- * Have @f called when this attempt of the task ends: when all of its partition is done, when it has failed, or was
- * cancelled. Listeners are called the latest first, on the task's thread; those of failure, which are given its
- * message, before those of completion. What @data points to must last until then, which a variable of a function of
- * map_partitions does not. A listener answers 0, or negative (see fst_fail): then the others are called all the same,
- * and the task has failed.
+ * Call @f when this attempt of the task ends: when its partition is complete, when it has failed, or when it was
+ * cancelled. Listeners run on the task's thread, the last registered first; those for failure, which get the error
+ * message, run before those for completion. @data must stay valid until then, so it must not point to a variable of a
+ * function of map_partitions. A listener returns 0, or a negative status (see fst_fail): the task then fails, and the
+ * other listeners run all the same.
  *
  *      static int hang_up(fst_task *task, void *connection) ...
  *      fst_task_on_completion(task, hang_up, connection);
@@ -77,30 +82,30 @@ FST_API const char *fst_task_local_property(const fst_task *task, const char *ke
 FST_API void fst_task_on_completion(fst_task *task, int (*f)(fst_task *task, void *data), void *data);
 FST_API void fst_task_on_failure(fst_task *task, int (*f)(fst_task *task, void *data, const char *message), void *data);
 
-/* The struct that was given with FST_WITH beside this function: its own copy, constant, or NULL. */
+/* The struct captured with this function by FST_WITH: a constant copy, or NULL. */
 static inline const void *fst_captured(const fst_task *task)
 {
         return task->captured;
 }
 
 /*
- * The addresses of a custom resource that the task may use while it runs (spark.task.resource.gpu.amount: "gpu"): the
- * first @max of them are in @addresses, valid until the task ends. Returns how many there are; 0: none.
+ * The addresses of a custom resource that the task may use while it runs (spark.task.resource.gpu.amount: "gpu").
+ * Writes the first @max of them to @addresses, valid until the task ends. Returns their number; 0 if there are none.
  */
 FST_API int fst_task_resource(const fst_task *task, const char *name, const char **addresses, size_t max);
 
 /*
- * Fail the task with a message for the user, before which the function's name is put:
- * `return fst_fail(task, "line %zu is no number", i);`. The task is tried again up to spark.task.maxFailures times
- * (with a local master: not at all, or as often as local[N,maxFailures] says), then the job fails with the last
- * message. Always returns -1.
+ * Fail the task with a message for the user, which the function's name precedes: `return fst_fail(task, "line %zu is
+ * not a number", i);`. The scheduler tries the task again until it has failed spark.task.maxFailures times (with a
+ * local master: once, or as often as local[N,maxFailures] says). Then the job fails with the last message. Always
+ * returns -1.
  */
 FST_API int fst_fail(fst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /*
- * Random numbers: a stream for each task, seeded by stage and partition, so that a repeated attempt computes the
- * same rows. A counter and one wide multiplication ("wyrand", Wang Yi): good for sampling and simulation, not for
- * secrets.
+ * Random numbers. Each task has its own stream, seeded by stage and partition, so a repeated attempt computes the same
+ * rows. The generator is a counter and one wide multiplication ("wyrand", Wang Yi): good for sampling and simulation,
+ * not for secrets.
  */
 static inline uint64_t fst_random_u64(fst_task *task)
 {
@@ -109,13 +114,13 @@ static inline uint64_t fst_random_u64(fst_task *task)
         return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/* Uniform in [0, 1), with 53 bits. */
+/* Uniform in [0, 1) with 53 bits. */
 static inline double fst_random_f64(fst_task *task)
 {
         return (double)(int64_t)(fst_random_u64(task) >> 11) * (1.0 / 9007199254740992.0);
 }
 
-/* Two numbers, uniform in [0, 1) and independent, with 32 bits each, for the price of one: a point in a square. */
+/* Two independent numbers, uniform in [0, 1) with 32 bits each, for the price of one: a point in a square. */
 static inline void fst_random_point(fst_task *task, double *x, double *y)
 {
         uint64_t bits = fst_random_u64(task);

@@ -1,5 +1,5 @@
 /*
- * Text: its pieces, the numbers that it says, and printing it.
+ * Text: splitting, parsing numbers, printing.
  */
 #pragma once
 
@@ -7,40 +7,43 @@
 
 FST_BEGIN_DECLS
 
-/* Bytes for "%.*s" of printf: printf("%.*s\n", FST_TEXT(word)). For texts of less than 2 GiB; they end at a NUL. */
+/*
+ * Bytes as arguments for "%.*s" of printf: printf("%.*s\n", FST_TEXT(word)). The text must be shorter than 2 GiB.
+ * printf stops at a NUL.
+ */
 #define FST_TEXT(bytes) (int)(bytes).len, (bytes).data
 
 /*
- * The number that @text says, all of it, into *@x: true; or false, and *@x is as it was.
+ * Parse all of @text as a number into *@x. Returns false, and leaves *@x unchanged, if it is not a number.
  *
- * An integer is digits, perhaps behind a sign. A floating-point number is what C and Java read and print: "1.5", "-2",
- * ".5", "1e-3", "1.0E10", and "NaN", "Infinity" and "-Infinity"; the nearest double, with a point whatever the locale
- * is, and infinity for what is too large for one.
+ * An integer is digits with an optional sign. A floating-point number is written as in C and Java: "1.5", "-2",
+ * ".5", "1e-3", "1.0E10", "NaN", "Infinity" or "-Infinity". It becomes the nearest double, or infinity if it is too
+ * large. The decimal separator is a point in every locale.
  */
 FST_API bool fst_parse_i64(fst_bytes text, int64_t *x);
 FST_API bool fst_parse_f64(fst_bytes text, double *x);
 
 /*
- * The numbers between the blanks of @text into @x, @max of them: how many there are, or -1 for something that is no
- * number, or for more of them; @x is then filled as far as that.
+ * Parse the numbers of @text, which blanks separate, into @x, which has room for @max. Returns how many there are, or
+ * -1 if a word is not a number or if there are more than @max; @x then holds the numbers before that word.
  */
 FST_API int fst_parse_f64s(fst_bytes text, double *x, size_t max);
 
 /*
- * The pieces of a text between separators, one after another, as Java's String.split gives them: empty pieces
- * between separators count, empty ones at the end do not, and an empty text is one empty piece.
+ * Split a text at a separator, as Java's String.split does: empty pieces between separators count, empty pieces at the
+ * end do not, and an empty text is one empty piece.
  *
  *      fst_split words = fst_split_of(line, ' ');
  *      for (fst_bytes word; fst_split_next(&words, &word);)
  *              use(word);
  *
- * Separators are looked for in 64 bytes at a time, so short pieces cost little. Pieces are views into the text.
- * fst_split_word is fst_split_next for who does not want the empty ones.
+ * Pieces are views into the text. fst_split_word is like fst_split_next and skips empty pieces. The search looks at 64
+ * bytes at a time, so short pieces cost little.
  */
 typedef struct fst_split {
-        const char *at, *end; /* the next piece begins; the text ends, without separators that end it */
-        const char *block;    /* the 64 bytes that `hits` tells of */
-        uint64_t hits;        /* bit i: block[i] is a separator not yet passed */
+        const char *at, *end; /* start of the next piece; end of the text without trailing separators */
+        const char *block;    /* the 64 bytes that `hits` describes */
+        uint64_t hits;        /* bit i: block[i] is a separator that is still ahead */
         char separator;
         bool finished;
 } fst_split;
@@ -62,11 +65,11 @@ static inline fst_split fst_split_of(fst_bytes text, char separator)
         return s;
 }
 
-/* The next piece into *@piece, or false at the end. */
+/* Reads the next piece into *@piece. Returns false at the end. */
 static inline bool fst_split_next(fst_split *s, fst_bytes *piece)
 {
         while (s->hits == 0) {
-                if (s->end - s->block <= 64) { /* the last piece has no separator behind it */
+                if (s->end - s->block <= 64) { /* no separator follows the last piece */
                         if (s->finished)
                                 return false;
                         s->finished = true;

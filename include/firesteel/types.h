@@ -1,15 +1,15 @@
 /*
- * What rows are.
+ * Types of rows.
  *
  * A row is one value, or a pair of a key and a value. Each of these has one of four kinds:
  *
  *      I64             int64_t
  *      F64             double
- *      BYTES           fst_bytes: a run of bytes of any length, text or not
+ *      BYTES           fst_bytes: bytes of any length, text or not
  *      FIXED(size)     a plain struct of that size (1 … FST_FIXED_MAX bytes), without pointers
  *
- * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). Because an
- * RDD knows its type, the engine hashes, sorts, compares and prints rows without calling back.
+ * A type is written FST_I64, FST_BYTES, FST_FIXED(sizeof(struct point)), or FST_PAIR(BYTES, I64). An RDD knows its
+ * type, so the engine hashes, sorts, compares and prints rows without calling your code.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A C++ program may include these headers and call the functions (see firesteel.h). */
+/* Declarations with C linkage, also in a C++ program. */
 #ifdef __cplusplus
 #define FST_BEGIN_DECLS extern "C" {
 #define FST_END_DECLS }
@@ -30,25 +30,24 @@
 #define FST_API __attribute__((visibility("default")))
 #define fst_likely(x) __builtin_expect(!!(x), 1)
 
-/* The version of these headers; fst_version() is the library's. See docs/abi.md for what a change of each part means.
- */
+/* The version of these headers; fst_version() returns the library's. docs/abi.md explains the parts. */
 #define FST_VERSION_MAJOR 0
 #define FST_VERSION_MINOR 1
 #define FST_VERSION_PATCH 0
 #define FST_VERSION (FST_VERSION_MAJOR << 16 | FST_VERSION_MINOR << 8 | FST_VERSION_PATCH)
 
 /*
- * The binary interface: the number in the library's file name (libfiresteel.so.4). A module built against another
- * number is refused when it is loaded.
+ * The binary interface: the number in the library's file name, libfiresteel.so.n. The loader refuses a module that
+ * was built against another number.
  */
 #define FST_ABI 4
 
-/* Marks a function that the next major version removes: the compiler warns and says what to use instead. */
+/* Marks a function that the next major version removes. The compiler warns and prints @instead. */
 #define FST_DEPRECATED(instead) __attribute__((deprecated(instead)))
 
 FST_BEGIN_DECLS
 
-/* Where in the application a function of this interface was called: for messages. */
+/* The place in the application that called a function, for messages. */
 typedef struct fst_site {
         const char *operation; /* "flat_map" */
         const char *file;
@@ -60,17 +59,17 @@ typedef struct fst_context fst_context;
 typedef struct fst_rdd fst_rdd;
 
 enum fst_kind {
-        FST_KIND_NONE = 0, /* the value of a type that is no pair */
+        FST_KIND_NONE = 0, /* the value of a type that is not a pair */
         FST_KIND_I64 = 1,
         FST_KIND_F64 = 2,
         FST_KIND_BYTES = 3,
         FST_KIND_FIXED = 4,
 };
 
-/* The largest struct of FIXED: so that a pair of two, as a record, fits into a page of the engine. */
+/* The largest struct of FIXED. A pair of two such structs fits into a page of the engine. */
 #define FST_FIXED_MAX 65536
 
-/* A row's type. Rows that are no pairs have only a key: `value` is FST_KIND_NONE. Sizes are in bytes, 0 for BYTES. */
+/* A row's type. A row that is not a pair has only a key: `value` is FST_KIND_NONE. Sizes are in bytes; 0 for BYTES. */
 typedef struct fst_type {
         uint8_t key, value; /* enum fst_kind */
         uint16_t reserved;
@@ -88,23 +87,26 @@ static inline fst_type fst_type_pair(fst_type key, fst_type value)
         return (fst_type){key.key, value.key, 0, key.key_size, value.key_size};
 }
 
-/* A run of bytes, borrowed: it is valid as long as what it points into, and need not end in a NUL. */
+/* Borrowed bytes: valid as long as the memory that they point to. They need not end in a NUL. */
 typedef struct fst_bytes {
         const char *data;
         size_t len;
 } fst_bytes;
 
-/* The bytes of a C string, without its NUL. */
+/* The bytes of a C string without its NUL. */
 static inline fst_bytes fst_bytes_of(const char *text)
 {
         return (fst_bytes){text, strlen(text)};
 }
 
-/* Order of bytes as unsigned numbers, the shorter first where one is the beginning of the other: <0, 0, >0. */
+/*
+ * Compares bytes as unsigned numbers. A prefix comes before what it is a prefix of. Returns a negative number, 0, or a
+ * positive one.
+ */
 static inline int fst_bytes_compare(fst_bytes a, fst_bytes b)
 {
         size_t least = a.len < b.len ? a.len : b.len;
-        int order = least ? memcmp(a.data, b.data, least) : 0; /* no bytes may be NULL */
+        int order = least ? memcmp(a.data, b.data, least) : 0; /* empty bytes may be NULL */
         return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 

@@ -1,4 +1,4 @@
-/* How actions take variables and write results. Not meant to be called by name. */
+/* Variables and results of actions. Private: do not use these names. */
 #pragma once
 
 #include <firesteel/iter.h>

@@ -1,4 +1,4 @@
-/* How fst_emit finds kinds and writes columns. Nothing here is meant to be called by name. */
+/* Kinds and columns of fst_emit. Private: do not use these names. */
 #pragma once
 
 FST_BEGIN_DECLS

@@ -1,6 +1,7 @@
 /*
- * How operators take functions of many forms without a cast that the compiler cannot check: FST_FN picks, by
- * the function's type, a constructor that takes exactly that type and records its form.
+ * Functions of many forms for operators, without a cast that the compiler cannot check: FST_FN selects, by the
+ * function's type, a constructor that takes exactly that type and records its form. Private, but FST_SHAPE and the
+ * enums are part of the binary interface: a binding fills an fst_fn itself.
  */
 #pragma once
 
@@ -22,8 +23,8 @@ enum fst_form {
         FST_FORM_ITER,        /* int f(task, iter, out) */
         FST_FORM_BATCH,       /* int f(task, batch, out) */
         FST_FORM_INTO,        /* int f(task, void *, const void *) */
-        FST_FORM_BUILTIN,     /* the engine's own; `code` is NULL and parameters hold its number */
-        FST_FORM_JOIN,        /* int f(task, key, left, right, out); pointers where FST_POINTER says so */
+        FST_FORM_BUILTIN,     /* the engine's own; `code` is NULL and the parameters hold its number */
+        FST_FORM_JOIN,        /* int f(task, key, left, right, out); a pointer for a kind with FST_POINTER */
         FST_FORM_GROUP,       /* int f(task, key, iter, out) */
         FST_FORM_COGROUP,     /* int f(task, key, iter, iter, out) */
         FST_FORM_COGROUP_ALL, /* int f(task, key, iter *groups[], out) */
@@ -43,24 +44,24 @@ enum fst_builtin {
 };
 
 /*
- * In shapes of joins, with the kind of a value: the parameter is a pointer, NULL where there is no such row. FIXED is
- * passed by pointer anyway, and has it always.
+ * Added to the kind of a value in shapes of joins: the parameter is a pointer, NULL for a missing row. FIXED is always
+ * passed by pointer.
  */
 #define FST_POINTER 4
 #define FST_KIND_I64_POINTER (FST_KIND_I64 | FST_POINTER)
 #define FST_KIND_F64_POINTER (FST_KIND_F64 | FST_POINTER)
 #define FST_KIND_BYTES_POINTER (FST_KIND_BYTES | FST_POINTER)
 
-/* Form, kind of the first parameter, kind of the second (FST_KIND_NONE where there is one). */
+/* The form, the kind of the first parameter, and that of the second (FST_KIND_NONE if there is one parameter). */
 #define FST_SHAPE(form, first, second) ((uint32_t)(form) << 16 | (uint32_t)(second) << 8 | (uint32_t)(first))
 #define FST_SHAPE_FORM(shape) ((shape) >> 16 & 0xff)
 #define FST_SHAPE_TAG(shape) ((shape)&0xffff)
 
-/* The same with the kind of a third. */
+/* The same with the kind of a third parameter. */
 #define FST_SHAPE_3(form, first, second, third) (FST_SHAPE(form, first, second) | (uint32_t)(third) << 24)
 #define FST_SHAPE_THIRD(shape) ((shape) >> 24)
 
-/* Every list of parameters that stands for ROW: X(first, second, suffix, the parameters). */
+/* Every parameter list that ROW stands for: X(first, second, suffix, parameters). */
 #define FST_ROWS(X)                                                                                                    \
         X(I64, NONE, i64, (fst_task *, int64_t))                                                                       \
         X(F64, NONE, f64, (fst_task *, double))                                                                        \
@@ -106,8 +107,8 @@ enum fst_builtin {
         X(FIXED, FIXED, fixed_fixed, (fst_task *, const void *, const void *, fst_out *))
 
 /*
- * Likewise a key, a left and a right value, either perhaps by pointer, with where to emit: X(key, left, right, suffix,
- * the parameters).
+ * Every parameter list of joins: a key, a left and a right value, each perhaps a pointer, and the output: X(key, left,
+ * right, suffix, parameters).
  */
 #define FST_JOINS(X)                                                                                                   \
         FST_JOINS_OF_KEY(X, I64, i64, int64_t)                                                                         \
@@ -131,7 +132,7 @@ enum fst_builtin {
         X(key, left, F64_POINTER, kl##_pf64, (fst_task *, key_type, left_type, const double *, fst_out *))             \
         X(key, left, BYTES_POINTER, kl##_pbytes, (fst_task *, key_type, left_type, const fst_bytes *, fst_out *))
 
-/* The type of a key: X(kind, suffix, type). */
+/* Every type of a key: X(kind, suffix, type). */
 #define FST_KEYS(X)                                                                                                    \
         X(I64, i64, int64_t)                                                                                           \
         X(F64, f64, double)                                                                                            \
@@ -196,7 +197,7 @@ FST_KEYS(FST_CONSTRUCT_KEYED)
 
 static inline fst_fn fst_fn_same(const char *name, fst_fn f)
 {
-        (void)name; /* it has one */
+        (void)name; /* it has a name */
         return f;
 }
 

@@ -1,4 +1,4 @@
-/* How fst_next finds kinds and reads columns. Nothing here is meant to be called by name. */
+/* Kinds and columns of fst_next. Private: do not use these names. */
 #pragma once
 
 FST_BEGIN_DECLS
@@ -11,7 +11,7 @@ FST_BEGIN_DECLS
                 fst_bytes *: FST_KIND_BYTES,                                                                           \
                 default: FST_KIND_FIXED)
 
-/* Whether *p is a number, bytes, or a pointer (5 is the class of those) that may point to a FIXED row. */
+/* Whether *p is a number, bytes, or a pointer (__builtin_classify_type 5) that may point to a FIXED row. */
 #define FST_CAN_READ_INTO(p)                                                                                           \
         _Generic((p),                                                                                                  \
                 int64_t *: true,                                                                                       \
@@ -68,7 +68,7 @@ static inline void fst_get_bytes(fst_column column, uint32_t row, uint32_t size,
         *x = column.bytes[row];
 }
 
-/* @x points to a pointer of some type. */
+/* @x points to a pointer of any type. */
 static inline void fst_get_fixed(fst_column column, uint32_t row, uint32_t size, void *x)
 {
         const void *at = column.fixed + (size_t)row * size;

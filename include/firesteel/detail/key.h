@@ -1,4 +1,4 @@
-/* How keys are given to maps, lookup and filter_by_range. Not meant to be called by name. */
+/* Keys for maps, lookup and filter_by_range. Private: do not use these names. */
 #pragma once
 
 #include <firesteel/types.h>

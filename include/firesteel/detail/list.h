@@ -1,9 +1,9 @@
-/* How fst_list_next reads elements. Nothing here is meant to be called by name. */
+/* Elements of fst_list_next. Private: do not use these names. */
 #pragma once
 
 FST_BEGIN_DECLS
 
-/* The list ends here, because it has other elements than @tag says, or none of its type. Always false. */
+/* Ends the list and reports that its elements are not of @tag, or that it is damaged. Returns false. */
 FST_API bool fst_list_bad(fst_list *list, uint32_t tag) __attribute__((cold));
 
 static inline bool fst_list_length(fst_list *list, uint32_t kind, uint32_t fixed, size_t *len)

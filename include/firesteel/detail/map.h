@@ -1,4 +1,4 @@
-/* How values are read from maps. Not meant to be called by name. */
+/* Values of maps. Private: do not use these names. */
 #pragma once
 
 #include <firesteel/detail/action.h>

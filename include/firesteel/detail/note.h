@@ -1,6 +1,7 @@
 /*
- * What a module says about itself: an ELF note with the interface that it was built against (FST_ABI). The loader
- * reads it before any of the module's code runs. Each translation unit brings its own; they must agree.
+ * The ELF note of a module: the interface (FST_ABI) and the version of the header that it was built against. The
+ * loader reads it before it runs any code of the module, and refuses another FST_ABI or a newer minor version. Every
+ * translation unit adds a note; they must agree on FST_ABI.
  */
 #pragma once
 
@@ -9,9 +10,9 @@
 FST_BEGIN_DECLS
 
 #define FST_NOTE_OWNER "Firesteel"
-#define FST_NOTE_ABI 1 /* type of the note; its content is FST_ABI as 32 bits */
+#define FST_NOTE_ABI 1 /* type of the note; its content is FST_ABI and FST_VERSION, 32 bits each */
 
-/* A sanitizer would put a red zone behind it, into the middle of the notes. gcc leaves sections of one's own alone. */
+/* AddressSanitizer would put a red zone after it, between two notes. gcc leaves named sections alone. */
 #ifdef __clang__
 #define FST_NOTE_BARE __attribute__((no_sanitize("address")))
 #else

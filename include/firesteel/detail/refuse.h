@@ -1,7 +1,6 @@
 /*
- * One-line compiler errors for wrong arguments. Where a macro is given an argument of the wrong type, its _Generic
- * selects one of the functions below, and the compiler prints their sentence. None of them is ever defined. Not meant
- * to be called by name.
+ * One-line compiler errors for wrong arguments. For an argument of a wrong type a macro's _Generic selects one of these
+ * functions, and the compiler prints its sentence. They are never defined. Private: do not use these names.
  */
 #pragma once
 
@@ -41,13 +40,13 @@ FST_REFUSE(fst_type, fst_refuse_text,
                 long double: fst_refuse_number(""),                                                                    \
                 default: FST_FIXED(sizeof(*(p))))
 
-/* @p as it is, which must be a T * or NULL. @refuse is called, at compile time, for a pointer to anything else. */
+/* @p, which must be a T * or NULL. For a pointer to anything else the compiler reports @refuse. */
 #define FST_POINTER_TO(T, p, refuse) _Generic((p), T * : (p), void * : (p), default : refuse("", (p)))
 
 FST_REFUSE(int64_t *, fst_refuse_count, "this macro writes a number of rows, to an int64_t: see firesteel/action.h");
 FST_REFUSE(double *, fst_refuse_f64, "this macro writes its result to a double: see firesteel/action.h");
 FST_REFUSE(bool *, fst_refuse_bool, "this macro writes its result to a bool: see firesteel/action.h");
-/* Where results of these types go. */
+/* Where results of these types are written. */
 #define FST_COUNT_TO(p)                                                                                                \
         _Generic((p), int64_t *: (p), long long *: (int64_t *)(void *)(p), void *: (p), default: fst_refuse_count("", (p)))
 #define FST_F64_TO(p) FST_POINTER_TO(double, p, fst_refuse_f64)

@@ -1,4 +1,4 @@
-/* How fst_split finds separators, 64 bytes at a time. Nothing here is meant to be called by name. */
+/* The search for separators, 64 bytes at a time. Private: do not use these names. */
 #pragma once
 
 #ifdef __SSE2__
@@ -41,7 +41,7 @@ static inline uint64_t fst_split_hits_64(const char *at, char separator)
 #define FST_MAY_READ_BEHIND 1
 #endif
 
-/* The same for @left < 64 bytes behind which nothing may be read. */
+/* The same for fewer than 64 bytes, after which nothing may be read. */
 static __attribute__((noinline, unused)) uint64_t fst_split_hits_copied(const char *at, size_t left, char separator)
 {
         char copy[64] = {0};
@@ -50,8 +50,8 @@ static __attribute__((noinline, unused)) uint64_t fst_split_hits_copied(const ch
 }
 
 /*
- * The separators in the 64 bytes from @at on, as far as @end. Bytes behind the end are read, and not looked at, if they
- * lie in the same page of memory; otherwise what there is, is copied.
+ * The separators in the 64 bytes from @at, up to @end. Bytes after the end are read, and ignored, if they are in the
+ * same page of memory; otherwise the bytes are copied.
  */
 static inline uint64_t fst_split_hits(const char *at, const char *end, char separator)
 {
