@@ -25,7 +25,7 @@ def test_exported_symbols_have_the_prefix_and_the_version():
     assert done.returncode == 0, done.stdout
     node = f"FIRESTEEL_{defined('FST_ABI')}"
     names = [line.split()[-1] for line in done.stdout.splitlines()]
-    assert f"fst_context_new@@{node}" in names
+    assert f"fst_context_new_at@@{node}" in names
     # The node itself is a symbol, and firesteel_main is for the program alone.
     assert [name for name in names if not re.fullmatch(rf"fst_[a-z0-9_]+@@{node}", name)
             and name not in (node, f"{node}@@{node}", f"firesteel_main@@{node}")] == []

@@ -191,11 +191,11 @@ static int check_info(const char *path, const struct module_info *info, struct f
                         "%s was built against interface %u of Firesteel, this is interface %u: compile it again", path,
                         info->abi, (unsigned)FST_ABI);
         if (info->version >> 8 > FST_VERSION >> 8) /* whatever the patch */
-                return error_set(error, -ENOEXEC,
-                                 "%s was built against Firesteel %u.%u, this is %d.%d: run it with that version, or compile "
-                                 "it again",
-                                 path, info->version >> 16, info->version >> 8 & 0xff, FST_VERSION_MAJOR,
-                                 FST_VERSION_MINOR);
+                return error_set(
+                        error, -ENOEXEC,
+                        "%s was built against Firesteel %u.%u, this is %d.%d: run it with that version, or compile "
+                        "it again",
+                        path, info->version >> 16, info->version >> 8 & 0xff, FST_VERSION_MAJOR, FST_VERSION_MINOR);
         if (!info->build_id[0])
                 return error_set(error, -ENOEXEC,
                                  "%s has no build-id, by which executors know its functions: link it with "

@@ -157,8 +157,9 @@ static void tells_missing_modules_from_damaged_ones(void **state)
         write_text("abi.c", "#include <firesteel/types.h>\n#undef FST_ABI\n#define FST_ABI 999\n" APPLICATION);
         build("abi.c", "abi.so", NULL);
         assert_refused("abi.so", "was built against interface 999 of Firesteel");
-        write_text("newer.c",
-                   "#include <firesteel/types.h>\n#undef FST_VERSION_MINOR\n#define FST_VERSION_MINOR 250\n" APPLICATION);
+        write_text(
+                "newer.c",
+                "#include <firesteel/types.h>\n#undef FST_VERSION_MINOR\n#define FST_VERSION_MINOR 250\n" APPLICATION);
         build("newer.c", "newer.so", NULL);
         assert_refused("newer.so", "was built against Firesteel 0.250, this is 0.1: run it with that version");
         build("app.c", "noid.so", "-Wl,--build-id=none");
