@@ -140,7 +140,7 @@ static struct module *module_around(uintptr_t address)
         }
         m->name = mem_strdup(base_name(m->path));
         vec_push(&modules, m);
-        crash_add_module(m->name, m->base, m->end);
+        crash_add_module(m->name, m->path, m->base, m->end);
         return m;
 }
 

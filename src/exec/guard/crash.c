@@ -43,7 +43,7 @@ static struct {
         pthread_mutex_t lock;   /* of those who add modules */
         atomic_uint n_modules;
         struct {
-                const char *name;
+                const char *name, *path;
                 uintptr_t start, end;
         } modules[MAX_MODULES];
 } crash = {.descriptor = STDERR_FILENO, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -169,6 +169,18 @@ static void read_registers(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp)
 #endif
 }
 
+/* How to find the source line: this process must not look for it. Left out where the path would cut the report. */
+static void put_line_command(struct text *t, const char *path, uintptr_t offset)
+{
+        if (t->len + strlen(path) + 256 > sizeof(t->data))
+                return;
+        crash_put(t, " (" CRASH_LINE_COMMAND);
+        crash_put(t, path);
+        crash_put(t, " ");
+        crash_put_hex(t, offset);
+        crash_put(t, ")");
+}
+
 static void put_code(struct text *t, uintptr_t pc)
 {
         unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_acquire);
@@ -178,6 +190,7 @@ static void put_code(struct text *t, uintptr_t pc)
                         crash_put(t, crash.modules[i].name);
                         crash_put(t, "+");
                         crash_put_hex(t, pc - crash.modules[i].start);
+                        put_line_command(t, crash.modules[i].path, pc - crash.modules[i].start);
                         return;
                 }
         }
@@ -347,12 +360,13 @@ void crash_thread_deinit(void)
         signal_stack = NULL;
 }
 
-void crash_add_module(const char *name, uintptr_t start, uintptr_t end)
+void crash_add_module(const char *name, const char *path, uintptr_t start, uintptr_t end)
 {
         pthread_mutex_lock(&crash.lock);
         unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_relaxed);
         if (n < MAX_MODULES) {
                 crash.modules[n].name = name;
+                crash.modules[n].path = path;
                 crash.modules[n].start = start;
                 crash.modules[n].end = end;
                 atomic_store_explicit(&crash.n_modules, n + 1, memory_order_release);

@@ -6,7 +6,7 @@
  * report goes to the descriptor that crash_init was given:
  *
  *      ERROR Executor: task 3 in stage 1.0 (partition 3, attempt 0) crashed in split in wordcount.so: SIGSEGV,
- *      invalid memory access at address 0x0, code at wordcount.so+0x1139
+ *      invalid memory access at address 0x0, code at wordcount.so+0x1139 (addr2line -e /jobs/wordcount.so 0x1139)
  *
  * then the signal gets its default action and strikes again, so that the exit status (139, …) and the core dump
  * are those of the crash. The report is written without locks and without memory from the heap, on a stack of its own.
@@ -33,8 +33,8 @@ extern __thread struct crash_call crash_call __attribute__((tls_model("initial-e
 /*
  * Install the handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, exit) for the whole process, and the calling
  * thread's signal stack. @descriptor stays open and the caller's. @hint is a sentence that ends every report (what
- * the crash costs, and what to do), or NULL; borrowed for ever. A report of the application's main has another one. Calling it again replaces both. Before any thread
- * runs tasks. -errno with @error.
+ * the crash costs, and what to do), or NULL; borrowed for ever. A report of the application's main has another one.
+ * Calling it again replaces both. Before any thread runs tasks. -errno with @error.
  */
 int crash_init(int descriptor, const char *hint, struct fst_error *error);
 
@@ -50,8 +50,12 @@ int64_t crash_report_task(const char *text);
 void crash_thread_init(void);
 void crash_thread_deinit(void);
 
-/* What ran where: an address in @start … @end is reported as @name+offset. Borrowed for ever; any thread. */
-void crash_add_module(const char *name, uintptr_t start, uintptr_t end);
+/*
+ * What ran where: an address in @start … @end is reported as @name+offset, with the command that finds its source line
+ * in the file @path. Borrowed for ever; any thread.
+ */
+#define CRASH_LINE_COMMAND "addr2line -e "
+void crash_add_module(const char *name, const char *path, uintptr_t start, uintptr_t end);
 
 /* This thread now works on @task, borrowed until the next call; NULL: on none. */
 static inline void crash_set_task(const struct fst_task_info *task)

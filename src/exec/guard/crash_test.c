@@ -167,6 +167,42 @@ static void exit_in_a_task_is_a_crash(void **state)
         assert_true(WEXITSTATUS(status) == 3);
 }
 
+/* In the child alone: code around here belongs to app.so. */
+static void crash_in_module_at(const char *path)
+{
+        uintptr_t code = (uintptr_t)touch_null;
+        crash_add_module("app.so", path, code - 0x10000, code + 0x10000);
+        touch_null();
+}
+
+static void crash_in_module(void)
+{
+        crash_in_module_at("/jobs/my app.so");
+}
+
+static void crash_in_module_of_long_path(void)
+{
+        static char path[900];
+        memset(path, 'p', sizeof(path) - 1);
+        crash_in_module_at(path);
+}
+
+static void code_of_a_module_comes_with_the_command_for_its_line(void **state)
+{
+        char report[1024], wanted[128];
+        report_of(crash_in_module, true, report);
+        const char *at = strstr(report, ", code at app.so+0x");
+        assert_non_null(at);
+        unsigned long offset = strtoul(at + strlen(", code at app.so+"), NULL, 16);
+        snprintf(wanted, sizeof(wanted), "+0x%lx (addr2line -e /jobs/my app.so 0x%lx). This is the hint\n", offset,
+                 offset);
+        assert_non_null(strstr(at, wanted));
+        report_of(crash_in_module_of_long_path, true, report);
+        assert_non_null(strstr(report, ", code at app.so+0x"));
+        assert_null(strstr(report, "addr2line"));
+        assert_non_null(strstr(report, ". This is the hint\n"));
+}
+
 static void outside_of_tasks_exit_is_an_end(void **state)
 {
         char report[1024];
@@ -225,6 +261,7 @@ int main(void)
                 cmocka_unit_test(every_deadly_signal_is_reported),
                 cmocka_unit_test(a_full_stack_is_reported_on_every_thread),
                 cmocka_unit_test(exit_in_a_task_is_a_crash),
+                cmocka_unit_test(code_of_a_module_comes_with_the_command_for_its_line),
                 cmocka_unit_test(outside_of_tasks_exit_is_an_end),
                 cmocka_unit_test(calls_nest),
                 cmocka_unit_test(a_report_names_its_task),

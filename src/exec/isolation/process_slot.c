@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/app/source_line.h"
 #include "exec/guard/core_file.h"
 #include "exec/isolation/isolation.h"
 #include "exec/isolation/task_process_requests.h"
@@ -550,8 +551,9 @@ static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, co
         t->finish_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
         t->start_ms = t->finish_ms - t->run_ns / 1000000;
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
+        _cleanup_free_ char *with_line = s->crash[0] ? source_line_add(s->crash) : NULL;
         if (s->crash[0])
-                buf_printf(&b, "%s; ", s->crash);
+                buf_printf(&b, "%s; ", with_line ? with_line : s->crash);
         else
                 buf_printf(&b, "task %" PRId64 " in stage %d.%d (partition %d, attempt %d): ", t->info.id,
                            t->info.stage, t->info.stage_attempt, t->info.partition, t->info.attempt);
