@@ -11,9 +11,9 @@ const char command_compile_help[] =
         "Usage: firesteel compile FILE.c... -o APP.so [-- CC-FLAGS...]\n"
         "\n"
         "Compile an application into a shared object for `firesteel submit APP.so`, with the system's C compiler\n"
-        "(CC, or cc, gcc, clang from PATH). What stands after -- is given to the compiler: -O3, -march=native, -lfoo, …\n"
+        "(CC, or cc, gcc, clang from PATH). Arguments after -- go to the compiler: -O3, -march=native, -lfoo, …\n"
         "\n"
-        "An application of one file needs no compiling by hand: `firesteel submit FILE.c` does it, and keeps the result.\n";
+        "You need not compile an application of one file: `firesteel submit FILE.c` compiles it and caches the result.\n";
 
 static int compile_usage(const char *problem, const char *word)
 {

@@ -14,7 +14,7 @@ static int words_fd = -1; /* carries the last message to the parent process */
 const char command_driver_help[] =
         "Usage: firesteel driver [--properties-file FILE] WORKER_URL APPLICATION CLASS [ARGUMENTS]\n"
         "\n"
-        "Run an application's driver beside a worker of a standalone cluster, and end when that worker is gone. Workers\n"
+        "Run an application's driver under a worker of a standalone cluster, and end when that worker ends. Workers\n"
         "start this for `spark-submit --deploy-mode cluster`.\n"
         "\n"
         "  --properties-file FILE      the configuration\n"

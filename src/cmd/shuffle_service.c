@@ -19,9 +19,9 @@
 const char command_shuffle_service_help[] =
         "Usage: firesteel shuffle-service [options]\n"
         "\n"
-        "Serve the map outputs of executors on this host, also after they have ended. Applications use it with\n"
-        "spark.shuffle.service.enabled=true. What executors have registered is kept in the first folder of\n"
-        "SPARK_LOCAL_DIRS or spark.local.dir, for a service that starts again.\n"
+        "Serve the map outputs of executors on this host, even after they have ended. Applications use it with\n"
+        "spark.shuffle.service.enabled=true. The service stores registrations in the first directory of\n"
+        "SPARK_LOCAL_DIRS or spark.local.dir and reads them after a restart.\n"
         "\n"
         "Options:\n"
         "  -h HOST, --host HOST   Address to listen on (default: all)\n"

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static void names_are_completed(void **state)
+static void completes_names(void **state)
 {
         static const char *const cases[][4] = {
                 {"firesteel", "firesteel:latest", "docker.io/library/firesteel:latest", "latest"},
@@ -56,7 +56,7 @@ static struct image_sealed seal(struct image_layer *layer)
         return sealed;
 }
 
-static void layers_do_not_depend_on_the_order_of_their_files(void **state)
+static void layer_is_independent_of_file_order(void **state)
 {
         struct image_layer *one = image_layer_new(), *other = image_layer_new();
         image_layer_text(one, "/opt/a/b", 0644, "b");
@@ -89,7 +89,7 @@ static void layers_do_not_depend_on_the_order_of_their_files(void **state)
         image_sealed_deinit(&y);
 }
 
-static void a_path_is_there_once(void **state)
+static void rejects_duplicate_path(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct image_layer *layer = image_layer_new();
@@ -103,7 +103,7 @@ static void a_path_is_there_once(void **state)
         error_deinit(&error);
 }
 
-static void files_are_shorter_and_still_load(void **state)
+static void strips_files_that_still_load(void **state)
 {
         Dl_info info;
         assert_true(dladdr((void *)(uintptr_t)deflateInit2_, &info));
@@ -142,7 +142,7 @@ static int run(const char *script)
         return status;
 }
 
-static void an_init_ends_as_its_program_ends(void **state)
+static void init_ends_with_status_of_program(void **state)
 {
         assert_int_equal(run("exit 7"), 7);
         assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
@@ -154,7 +154,7 @@ static void an_init_ends_as_its_program_ends(void **state)
         error_deinit(&error);
 }
 
-static void who_is_to_leave_is_waited_for(void **state)
+static void decommission_waits_for_end(void **state)
 {
         sigset_t set;
         int status, number;
@@ -176,12 +176,12 @@ static void who_is_to_leave_is_waited_for(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(who_is_to_leave_is_waited_for),
-                cmocka_unit_test(names_are_completed),
-                cmocka_unit_test(layers_do_not_depend_on_the_order_of_their_files),
-                cmocka_unit_test(a_path_is_there_once),
-                cmocka_unit_test(files_are_shorter_and_still_load),
-                cmocka_unit_test(an_init_ends_as_its_program_ends),
+                cmocka_unit_test(decommission_waits_for_end),
+                cmocka_unit_test(completes_names),
+                cmocka_unit_test(layer_is_independent_of_file_order),
+                cmocka_unit_test(rejects_duplicate_path),
+                cmocka_unit_test(strips_files_that_still_load),
+                cmocka_unit_test(init_ends_with_status_of_program),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void latest_wins(void **state)
         check(conflicts, "x:2 a:1", "x:2 a:1 new:1");
 }
 
-static void own_choice_holds_below(void **state)
+static void own_choice_wins_below(void **state)
 {
         static const char *const lines[] = {"a 1: x:1 b:1", "b 1: x:2", "x 1:", "x 2:", NULL};
         check(lines, "a:1", "a:1 x:1 b:1");
@@ -125,14 +125,14 @@ static void own_choice_holds_below(void **state)
 }
 
 /* The dependencies of the evicted revision are dropped, at several levels, except those that others need. */
-static void losers_take_theirs_along(void **state)
+static void evicted_modules_drop_their_dependencies(void **state)
 {
         static const char *const lines[] = {
                 "a 1: x:1", "x 1: p:1", "p 1: q:1 shared:1", "q 1:", "shared 1:", "b 1: x:2 shared:1", "x 2:", NULL};
         check(lines, "a:1 b:1", "a:1 b:1 shared:1 x:2");
 }
 
-static void what_is_missing(void **state)
+static void reports_missing_modules(void **state)
 {
         static const char *const lines[] = {"a 1: b:1 no:1", "b 1: no:2", NULL};
         check(lines, "a:1", "a:1 b:1 no:1?");
@@ -157,9 +157,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(latest_wins),
-                cmocka_unit_test(own_choice_holds_below),
-                cmocka_unit_test(losers_take_theirs_along),
-                cmocka_unit_test(what_is_missing),
+                cmocka_unit_test(own_choice_wins_below),
+                cmocka_unit_test(evicted_modules_drop_their_dependencies),
+                cmocka_unit_test(reports_missing_modules),
                 cmocka_unit_test(circles),
                 cmocka_unit_test(not_transitive),
         };

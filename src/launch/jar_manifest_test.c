@@ -191,7 +191,7 @@ static void jars(void **state)
         unlink(text);
 }
 
-static void the_class_that_spark_2_4_finds(void **state)
+static void finds_main_class_as_spark_2_4(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         const char *const entries[] = {"x", "y", "META-INF/MANIFEST.MF", "Main-Class: e.F\n", NULL};
@@ -215,7 +215,7 @@ int main(void)
                 cmocka_unit_test(refused),
                 cmocka_unit_test(long_lines),
                 cmocka_unit_test(jars),
-                cmocka_unit_test(the_class_that_spark_2_4_finds),
+                cmocka_unit_test(finds_main_class_as_spark_2_4),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

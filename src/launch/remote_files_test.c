@@ -302,7 +302,7 @@ static void downloads(void **state)
         set_hadoop("fs.s3a.secret.key", "");
 }
 
-static void testing_asks_nobody(void **state)
+static void skips_downloads_under_spark_testing(void **state)
 {
         _cleanup_free_ char *out = NULL;
         strmap_set(&environment, "SPARK_TESTING", "1");
@@ -311,7 +311,7 @@ static void testing_asks_nobody(void **state)
         assert_string_equal(strrchr(out, '/'), "/b.py");
 }
 
-static void yarn_downloads_what_it_must(void **state)
+static void downloads_forced_schemes_for_yarn(void **state)
 {
         _cleanup_free_ char *url = mem_printf("%s/a/app.jar", server.url), *app = NULL;
         _cleanup_free_ char *list = mem_printf("/x,hdfs://ns/lib/b.jar,%s,local:/l", url);
@@ -420,8 +420,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(local_patterns, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(remote_patterns, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(downloads, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(testing_asks_nobody, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(yarn_downloads_what_it_must, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(skips_downloads_under_spark_testing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(downloads_forced_schemes_for_yarn, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(working_directory, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(working_directory_names_missing_file, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(anonymous_needs_to_be_said, set_up, tear_down),

@@ -154,7 +154,7 @@ static void test_a_thousand_submissions(void **state)
         assert_int_equal(server.requests, 2 * SUBMISSIONS);
 }
 
-static void test_a_connection_that_was_closed_is_made_again(void **state)
+static void test_reopens_closed_connection(void **state)
 {
         (void)state;
         struct server server;
@@ -183,7 +183,7 @@ static void test_a_connection_that_was_closed_is_made_again(void **state)
         assert_int_equal(server.requests, 40);
 }
 
-static void test_silence_and_being_stopped(void **state)
+static void test_silent_server_and_stopped_flag(void **state)
 {
         (void)state;
         struct server server;
@@ -243,8 +243,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_a_thousand_submissions),
-                cmocka_unit_test(test_a_connection_that_was_closed_is_made_again),
-                cmocka_unit_test(test_silence_and_being_stopped),
+                cmocka_unit_test(test_reopens_closed_connection),
+                cmocka_unit_test(test_silent_server_and_stopped_flag),
                 cmocka_unit_test(test_masters),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

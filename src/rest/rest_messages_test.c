@@ -71,7 +71,7 @@ static void test_request(void **state)
         json_decref(root);
 }
 
-static void test_request_with_little_in_it(void **state)
+static void test_minimal_request(void **state)
 {
         (void)state;
         struct strmap none = STRMAP_INIT;
@@ -89,7 +89,7 @@ static void test_request_with_little_in_it(void **state)
         assert_non_null(strstr(empty, "\"appArgs\" : [ ],\n"));
 }
 
-static void test_request_s_validation(void **state)
+static void test_request_validation(void **state)
 {
         (void)state;
         static const struct {
@@ -211,7 +211,7 @@ static void test_answers(void **state)
         }
 }
 
-static void test_answers_as_jackson_takes_them(void **state)
+static void test_reads_replies_as_jackson(void **state)
 {
         (void)state;
         static const char json[] =
@@ -229,7 +229,7 @@ static void test_answers_as_jackson_takes_them(void **state)
         assert_true(rest_answer_from_backup(&a));
 }
 
-static void test_what_is_no_answer(void **state)
+static void test_rejects_invalid_replies(void **state)
 {
         (void)state;
         static const struct {
@@ -282,12 +282,12 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_request),
-                cmocka_unit_test(test_request_with_little_in_it),
-                cmocka_unit_test(test_request_s_validation),
+                cmocka_unit_test(test_minimal_request),
+                cmocka_unit_test(test_request_validation),
                 cmocka_unit_test(test_environment),
                 cmocka_unit_test(test_answers),
-                cmocka_unit_test(test_answers_as_jackson_takes_them),
-                cmocka_unit_test(test_what_is_no_answer),
+                cmocka_unit_test(test_reads_replies_as_jackson),
+                cmocka_unit_test(test_rejects_invalid_replies),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static bool parse(struct form *f, const char *text)
         return form_parse(f, text, strlen(text));
 }
 
-static void fields_are_decoded(void **state)
+static void decodes_fields(void **state)
 {
         struct form f;
         assert_true(parse(&f, "appId=app-1&logType=a+b%2Bc&x&=y&&x=2&%41=%zz%4"));
@@ -27,7 +27,7 @@ static void fields_are_decoded(void **state)
         form_deinit(&f);
 }
 
-static void nul_and_too_many_are_refused(void **state)
+static void rejects_nul_and_too_many_fields(void **state)
 {
         struct form f;
         struct buf many = BUF_INIT;
@@ -41,7 +41,7 @@ static void nul_and_too_many_are_refused(void **state)
         buf_deinit(&many);
 }
 
-static void numbers_are_whole(void **state)
+static void parses_whole_numbers_only(void **state)
 {
         struct form f;
         int64_t n = 7;
@@ -58,7 +58,7 @@ static void numbers_are_whole(void **state)
         form_deinit(&f);
 }
 
-static void what_is_encoded_is_decoded(void **state)
+static void decodes_encoded_text(void **state)
 {
         struct buf encoded = BUF_INIT, decoded = BUF_INIT;
         form_put_encoded(&encoded, "a b/c&d=\xc3\xa9%+\"'<>");
@@ -74,10 +74,10 @@ static void what_is_encoded_is_decoded(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(fields_are_decoded),
-                cmocka_unit_test(nul_and_too_many_are_refused),
-                cmocka_unit_test(numbers_are_whole),
-                cmocka_unit_test(what_is_encoded_is_decoded),
+                cmocka_unit_test(decodes_fields),
+                cmocka_unit_test(rejects_nul_and_too_many_fields),
+                cmocka_unit_test(parses_whole_numbers_only),
+                cmocka_unit_test(decodes_encoded_text),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void texts_are_escaped(void **state)
+static void escapes_texts(void **state)
 {
         struct buf b = BUF_INIT;
         html_put(&b, "<a href=\"/app/?appId=%q\">%s</a> %d %D 100%%", "a&b=\"<c>", "<script>alert('x')&\"</script>", -7,
@@ -30,7 +30,7 @@ static void texts_are_escaped(void **state)
         buf_deinit(&b);
 }
 
-static void numbers_read_as_sparks(void **state)
+static void formats_numbers_as_spark(void **state)
 {
         struct buf b = BUF_INIT;
         setenv("TZ", "UTC", 1);
@@ -42,7 +42,7 @@ static void numbers_read_as_sparks(void **state)
         buf_deinit(&b);
 }
 
-static void tables_say_when_they_are_empty(void **state)
+static void empty_table_shows_message(void **state)
 {
         struct buf b = BUF_INIT;
         html_table_begin(&b, "workers", "Workers", "Id|#Cores", 0, "none yet");
@@ -62,7 +62,7 @@ static void tables_say_when_they_are_empty(void **state)
         buf_deinit(&b);
 }
 
-static void metrics_in_both_forms(void **state)
+static void writes_metrics_in_both_forms(void **state)
 {
         struct metrics m = METRICS_INIT;
         struct buf b = BUF_INIT;
@@ -90,10 +90,10 @@ static void metrics_in_both_forms(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(texts_are_escaped),
-                cmocka_unit_test(numbers_read_as_sparks),
-                cmocka_unit_test(tables_say_when_they_are_empty),
-                cmocka_unit_test(metrics_in_both_forms),
+                cmocka_unit_test(escapes_texts),
+                cmocka_unit_test(formats_numbers_as_spark),
+                cmocka_unit_test(empty_table_shows_message),
+                cmocka_unit_test(writes_metrics_in_both_forms),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

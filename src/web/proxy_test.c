@@ -99,7 +99,7 @@ static void get(const char *target)
         fixture_get(&t.f, web_site_port(t.front), target);
 }
 
-static void pages_behind_are_seen(void **state)
+static void forwards_pages(void **state)
 {
         get("/proxy/worker-1/a%20b/?x=1%262");
         assert_int_equal(t.f.status, 200);
@@ -123,7 +123,7 @@ static void pages_behind_are_seen(void **state)
 }
 
 /* Behind a second proxy, whose path comes first, and with a configured base. */
-static void proxies_behind_proxies(void **state)
+static void forwards_through_two_proxies(void **state)
 {
         fixture_post(&t.f, web_site_port(t.front),
                      "GET /proxy/worker-1/ HTTP/1.1\r\nHost: h:1\r\nX-Forwarded-Context: /gate/\r\n", NULL);
@@ -152,7 +152,7 @@ static void proxies_behind_proxies(void **state)
 }
 
 /* The backend trusts this host, so a client must not name a user through it. */
-static void the_user_is_who_this_site_knows(void **state)
+static void forwards_only_verified_user(void **state)
 {
         static const char head[] = "GET /proxy/worker-1/ HTTP/1.1\r\nHost: h:1\r\nX-Remote-User: root\r\n";
         fixture_post(&t.f, web_site_port(t.front), head, NULL);
@@ -189,7 +189,7 @@ static void kick(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
-static void a_proxy_may_go_while_it_waits(void **state)
+static void frees_proxy_with_pending_request(void **state)
 {
         uv_timer_t timer;
         uv_timer_init(&t.f.loop, &timer);
@@ -203,11 +203,11 @@ static void a_proxy_may_go_while_it_waits(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(pages_behind_are_seen, begin, end),
-                cmocka_unit_test_setup_teardown(proxies_behind_proxies, begin, end),
-                cmocka_unit_test_setup_teardown(the_user_is_who_this_site_knows, begin, end),
+                cmocka_unit_test_setup_teardown(forwards_pages, begin, end),
+                cmocka_unit_test_setup_teardown(forwards_through_two_proxies, begin, end),
+                cmocka_unit_test_setup_teardown(forwards_only_verified_user, begin, end),
                 cmocka_unit_test_setup_teardown(answers_502_for_unreachable_pages, begin, end),
-                cmocka_unit_test_setup_teardown(a_proxy_may_go_while_it_waits, begin, end),
+                cmocka_unit_test_setup_teardown(frees_proxy_with_pending_request, begin, end),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

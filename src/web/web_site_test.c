@@ -81,7 +81,7 @@ static void change(const char *headers)
         fixture_post(&t.f, web_site_port(t.site), head, "id=1&terminate=true");
 }
 
-static void browsers_are_told_to_be_careful(void **state)
+static void sends_security_headers(void **state)
 {
         start();
         get("/?x=a+b", "");
@@ -109,7 +109,7 @@ static void browsers_are_told_to_be_careful(void **state)
         assert_non_null(strstr(t.f.head, "frame-ancestors 'self' https://portal.example"));
 }
 
-static void only_forms_of_our_own_change_something(void **state)
+static void rejects_forms_of_other_sites(void **state)
 {
         start();
         get("/change/", "");
@@ -131,7 +131,7 @@ static void only_forms_of_our_own_change_something(void **state)
         assert_int_equal(t.changed, 3);
 }
 
-static void rights_are_asked_for(void **state)
+static void checks_acls(void **state)
 {
         conf_set(&t.conf, "spark.acls.enable", "true");
         conf_set(&t.conf, "spark.ui.view.acls", "viewer,changer");
@@ -240,7 +240,7 @@ static int pass(const char *start_of, const char *header, const char *claims)
         return t.f.status;
 }
 
-static void tokens_are_checked(void **state)
+static void verifies_tokens(void **state)
 {
         static const char hs256[] = "{\"alg\":\"HS256\"}";
         conf_set(&t.conf, "spark.ui.filters", "org.apache.spark.ui.JWSFilter");
@@ -272,7 +272,7 @@ static void tokens_are_checked(void **state)
         assert_int_equal(pass("Bearer ", hs256, "{\"sub\":\"ann\",\"exp\":99999999999}"), 200);
 }
 
-static void what_would_keep_nobody_out_is_refused(void **state)
+static void rejects_unknown_filters(void **state)
 {
         conf_set(&t.conf, "spark.ui.filters", "com.example.KerberosFilter");
         refused_to_start("com.example.KerberosFilter is a JVM class");
@@ -287,7 +287,7 @@ static void what_would_keep_nobody_out_is_refused(void **state)
         refused_to_start("/nonexistent/store.p12");
 }
 
-static void with_tls_the_other_port_leads_there(void **state)
+static void redirects_plain_port_to_tls(void **state)
 {
         char folder[] = "/tmp/site-test-XXXXXX", command[700], key[64], chain[64], location[80];
         assert_non_null(mkdtemp(folder));
@@ -319,12 +319,8 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(browsers_are_told_to_be_careful),
-                CASE(only_forms_of_our_own_change_something),
-                CASE(rights_are_asked_for),
-                CASE(tokens_are_checked),
-                CASE(what_would_keep_nobody_out_is_refused),
-                CASE(with_tls_the_other_port_leads_there),
+                CASE(sends_security_headers), CASE(rejects_forms_of_other_sites), CASE(checks_acls),
+                CASE(verifies_tokens),        CASE(rejects_unknown_filters),      CASE(redirects_plain_port_to_tls),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

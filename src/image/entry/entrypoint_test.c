@@ -37,7 +37,7 @@ static void expect(const char *const *words, const char *const *environment, con
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void a_driver_submits_in_client_mode(void **state)
+static void driver_submits_in_client_mode(void **state)
 {
         expect(WORDS("driver", "--properties-file", "/opt/spark/conf/spark.properties", "--class", "main",
                      "local:///a.so", "7"),
@@ -49,7 +49,7 @@ static void a_driver_submits_in_client_mode(void **state)
                "error: the driver has no application: give arguments or set SPARK_DRIVER_CLASS");
 }
 
-static void an_executor_is_what_its_environment_says(void **state)
+static void executor_reads_environment(void **state)
 {
         const char *const environment[] = {"SPARK_JAVA_OPT_10=-Dspark.ten=10",
                                            "SPARK_DRIVER_URL=spark://CoarseGrainedScheduler@d:7078",
@@ -69,7 +69,7 @@ static void an_executor_is_what_its_environment_says(void **state)
                "error: SPARK_DRIVER_URL is not set: an executor needs it in its environment");
 }
 
-static void a_driver_of_spark_2_3_is_what_its_environment_says(void **state)
+static void spark_2_3_driver_reads_environment(void **state)
 {
         char folder[] = "/tmp/entrypoint.XXXXXX";
         assert_non_null(mkdtemp(folder));
@@ -97,7 +97,7 @@ static void a_driver_of_spark_2_3_is_what_its_environment_says(void **state)
         assert_int_equal(rmdir(folder), 0);
 }
 
-static void anything_else_is_a_command(void **state)
+static void runs_other_words_as_command(void **state)
 {
         expect(WORDS("firesteel", "master", "--port", "7077"), WORDS("A=b"), "firesteel master --port 7077");
         assert_int_equal(entrypoint_role_of("init"), ENTRYPOINT_INIT);
@@ -109,7 +109,7 @@ static void anything_else_is_a_command(void **state)
         error_deinit(&error);
 }
 
-static void an_init_container_downloads_what_it_is_told(void **state)
+static void init_container_downloads_listed_files(void **state)
 {
         char folder[] = "/tmp/entrypoint.XXXXXX";
         assert_non_null(mkdtemp(folder));
@@ -138,11 +138,9 @@ static void an_init_container_downloads_what_it_is_told(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_driver_submits_in_client_mode),
-                cmocka_unit_test(an_executor_is_what_its_environment_says),
-                cmocka_unit_test(a_driver_of_spark_2_3_is_what_its_environment_says),
-                cmocka_unit_test(anything_else_is_a_command),
-                cmocka_unit_test(an_init_container_downloads_what_it_is_told),
+                cmocka_unit_test(driver_submits_in_client_mode),         cmocka_unit_test(executor_reads_environment),
+                cmocka_unit_test(spark_2_3_driver_reads_environment),    cmocka_unit_test(runs_other_words_as_command),
+                cmocka_unit_test(init_container_downloads_listed_files),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,7 +289,7 @@ static void test_examples(void **state)
         java_command_deinit(&c);
 }
 
-static void test_mistakes_become_the_usage(void **state)
+static void test_invalid_options_print_usage(void **state)
 {
         struct java_command c;
         (void)state;
@@ -327,7 +327,7 @@ static void test_class_path_and_modules(void **state)
         java_command_deinit(&c);
 }
 
-static void test_heap_by_java_options_is_refused(void **state)
+static void test_rejects_heap_size_in_java_options(void **state)
 {
         struct java_command c;
         struct fst_error error = FST_ERROR_INIT;
@@ -347,7 +347,7 @@ static void test_heap_by_java_options_is_refused(void **state)
         java_command_deinit(&c);
 }
 
-static void test_written_and_told(void **state)
+static void test_written_and_printed_forms(void **state)
 {
         struct java_command c = JAVA_COMMAND_INIT;
         char *text = NULL;
@@ -408,10 +408,10 @@ int main(void)
                 TEST(test_python_shell),
                 TEST(test_scripts_are_not_for_the_shell),
                 TEST(test_examples),
-                TEST(test_mistakes_become_the_usage),
+                TEST(test_invalid_options_print_usage),
                 TEST(test_class_path_and_modules),
-                TEST(test_heap_by_java_options_is_refused),
-                TEST(test_written_and_told),
+                TEST(test_rejects_heap_size_in_java_options),
+                TEST(test_written_and_printed_forms),
                 TEST(test_special_words),
                 TEST(test_no_home),
         };

@@ -114,7 +114,7 @@ static void wait_for_requests(int n)
 
 enum { HOUR_MS = 3600000 };
 
-static void a_server_that_is_away_is_not_waited_for(void **state)
+static void stop_does_not_wait_for_unreachable_server(void **state)
 {
         faulty = "POST pods";
         fault = FAULT_CLOSE;
@@ -126,7 +126,7 @@ static void a_server_that_is_away_is_not_waited_for(void **state)
         assert_null(driver_launch_pod(launch));
 }
 
-static void what_is_stopped_at_once_sends_nothing(void **state)
+static void stop_at_once_sends_nothing(void **state)
 {
         start(HOUR_MS);
         driver_launch_stop(launch);
@@ -136,7 +136,7 @@ static void what_is_stopped_at_once_sends_nothing(void **state)
 }
 
 /* The pod is created, its reply is lost, and the launch does not wait for a retry. */
-static void a_pod_of_which_nobody_heard_is_taken_back(void **state)
+static void deletes_pod_after_lost_reply(void **state)
 {
         static const char *const names[] = {NULL, "mine"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -157,7 +157,7 @@ static void a_pod_of_which_nobody_heard_is_taken_back(void **state)
         }
 }
 
-static void another_s_pod_of_that_name_stays(void **state)
+static void keeps_existing_pod_of_same_name(void **state)
 {
         strmap_set(&s.conf, "spark.kubernetes.driver.pod.name", "taken");
         json_t *other = json_pack("{s:{s:s, s:s, s:{s:s}}}", "metadata", "name", "taken", "uid", "other", "labels",
@@ -175,7 +175,7 @@ static void another_s_pod_of_that_name_stays(void **state)
 }
 
 /* A reply that is lost in the last allowed attempt. */
-static void what_never_was_answered_is_taken_back(void **state)
+static void deletes_objects_after_lost_replies(void **state)
 {
         faulty = "POST services";
         fault = FAULT_CLOSE;
@@ -191,7 +191,7 @@ static void what_never_was_answered_is_taken_back(void **state)
         assert_null(driver_launch_pod(launch));
 }
 
-static void what_was_begun_with_a_pod_is_completed(void **state)
+static void stop_after_pod_completes_launch(void **state)
 {
         start(HOUR_MS);
         while (!driver_launch_pod(launch))
@@ -209,9 +209,12 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(a_server_that_is_away_is_not_waited_for),   CASE(what_is_stopped_at_once_sends_nothing),
-                CASE(a_pod_of_which_nobody_heard_is_taken_back), CASE(another_s_pod_of_that_name_stays),
-                CASE(what_never_was_answered_is_taken_back),     CASE(what_was_begun_with_a_pod_is_completed),
+                CASE(stop_does_not_wait_for_unreachable_server),
+                CASE(stop_at_once_sends_nothing),
+                CASE(deletes_pod_after_lost_reply),
+                CASE(keeps_existing_pod_of_same_name),
+                CASE(deletes_objects_after_lost_replies),
+                CASE(stop_after_pod_completes_launch),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static void assert_created(void)
         assert_int_equal(json_object_size(api.pods), 1);
 }
 
-static void a_submission_that_does_not_wait(void **state)
+static void submits_without_waiting(void **state)
 {
         set("spark.kubernetes.submission.waitAppCompletion", "false");
         if (kube_submit(&s, &status, &error) != 0)
@@ -155,7 +155,7 @@ static void a_submission_that_does_not_wait(void **state)
         "\"containerStatuses\":[{\"name\":\"spark-kubernetes-driver\",\"state\":{\"terminated\":{\"exitCode\":" code   \
         ",\"reason\":\"Error\"}}}]"
 
-static void the_driver_s_end_is_the_client_s(void **state)
+static void exits_with_status_of_driver(void **state)
 {
         static const struct {
                 const char *status;
@@ -230,7 +230,7 @@ static void deleted_driver_refers_to_no_log(void **state)
         assert_int_equal(status, 1);
 }
 
-static void a_refused_service_takes_everything_back(void **state)
+static void refused_service_deletes_all_objects(void **state)
 {
         refused = "/services";
         refused_with = 403;
@@ -243,7 +243,7 @@ static void a_refused_service_takes_everything_back(void **state)
         assert_int_equal(json_object_size(api.pods), 0);
 }
 
-static void a_pod_of_the_name_stays(void **state)
+static void rejects_existing_pod_name(void **state)
 {
         set("spark.kubernetes.driver.pod.name", "taken");
         set("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
@@ -256,7 +256,7 @@ static void a_pod_of_the_name_stays(void **state)
         assert_int_equal(json_object_size(api.pods), 1);
 }
 
-static void what_comes_before_the_pod_is_owned_by_it(void **state)
+static void pod_owns_objects_created_before_it(void **state)
 {
         set("spark.kubernetes.submission.waitAppCompletion", "false");
         set("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
@@ -267,7 +267,7 @@ static void what_comes_before_the_pod_is_owned_by_it(void **state)
         assert_int_equal(json_array_size(json_object_get(json_object_get(group, "metadata"), "ownerReferences")), 1);
 }
 
-static void what_is_refused_is_refused_before_anything_is_sent(void **state)
+static void rejects_invalid_settings_before_sending(void **state)
 {
         set("spark.kubernetes.submission.waitAppCompletion", "maybe");
         assert_int_equal(kube_submit(&s, &status, &error), -EINVAL);
@@ -283,15 +283,15 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(a_submission_that_does_not_wait),
-                CASE(the_driver_s_end_is_the_client_s),
+                CASE(submits_without_waiting),
+                CASE(exits_with_status_of_driver),
                 CASE(failed_driver_log_is_shown_last),
                 CASE(unreadable_driver_log_is_referred_to),
                 CASE(deleted_driver_refers_to_no_log),
-                CASE(a_refused_service_takes_everything_back),
-                CASE(a_pod_of_the_name_stays),
-                CASE(what_comes_before_the_pod_is_owned_by_it),
-                CASE(what_is_refused_is_refused_before_anything_is_sent),
+                CASE(refused_service_deletes_all_objects),
+                CASE(rejects_existing_pod_name),
+                CASE(pod_owns_objects_created_before_it),
+                CASE(rejects_invalid_settings_before_sending),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
