@@ -103,7 +103,7 @@ def test_a_trace_that_was_changed_does_not_replay(traced, tmp_path):
     done = simulate("--replay", changed, status=1)
     assert f"line {at + 1}: then " in done.stderr and f'now "{lines[at].strip()}"' in done.stderr
     (tmp_path / "none").write_text("hello\n")
-    assert "no scheduler trace" in simulate("--replay", tmp_path / "none", status=1).stderr
+    assert "not a scheduler trace" in simulate("--replay", tmp_path / "none", status=1).stderr
     assert "cannot read" in simulate("--replay", tmp_path / "missing", status=1).stderr
 
 

@@ -1,8 +1,7 @@
-/*
- * The meeting point of the tasks of a barrier stage attempt: each says that it is there, with a message; when all are,
- * each gets the messages of all.
+/* Global synchronisation of the tasks of a barrier stage attempt: each task sends a request with a message. When all
+ * have arrived, each gets the messages of all.
  *
- * Pure, as sched.h: answers leave by operations, which must not call back. Strings are borrowed for a call.
+ * Pure, as sched.h: replies leave by operations, which must not call back. Strings are borrowed for a call.
  */
 #pragma once
 
@@ -21,33 +20,34 @@ struct barrier_message {
 struct barrier_request {
         int stage, stage_attempt;
         int n_tasks;
-        int index; /* of the asking task among them */
+        int index; /* of the requesting task among them */
         int64_t task_id;
-        int epoch; /* how many times the tasks have met before */
+        int epoch; /* number of earlier synchronisations */
         enum barrier_method method;
         struct barrier_message message;
-        void *user; /* comes back with the answer */
+        void *user; /* returned with the reply */
 };
 
 struct barrier_ops {
-        /* All are there: their messages by index. */
+        /* All tasks have arrived: their messages by index. */
         void (*reply)(void *owner, void *user, const struct barrier_message *messages, int n);
-        /* They will not meet, for this reason. */
+        /* The synchronisation failed for this reason. */
         void (*fail)(void *owner, void *user, const char *message);
 };
 
 /* @timeout is spark.barrier.sync.timeout in ns. */
 struct barrier_coordinator *barrier_coordinator_new(int64_t timeout, const struct barrier_ops *ops, void *owner);
 
-/* Who still waits is not answered. */
+/* Pending requests get no reply. */
 void barrier_coordinator_free(struct barrier_coordinator *c);
 
-/* A task is there. Answered at once, or by a later call of this or one of the next two functions. */
+/* A task has arrived. The reply comes at once, or from a later call of this or one of the next two functions. */
 void barrier_coordinator_request(struct barrier_coordinator *c, const struct barrier_request *request, int64_t now);
 
-/* The stage attempt is over (@stage_attempt < 0: all of its attempts): who waits is failed, the rest forgotten. */
+/* The stage attempt has ended (@stage_attempt < 0: all of its attempts): fails pending requests and forgets the rest.
+ */
 void barrier_coordinator_stage_end(struct barrier_coordinator *c, int stage, int stage_attempt);
 
-/* When tick wants to be called; INT64_MAX if nobody waits. */
+/* Time of the next tick; INT64_MAX if no request is pending. */
 int64_t barrier_coordinator_deadline(const struct barrier_coordinator *c);
 void barrier_coordinator_tick(struct barrier_coordinator *c, int64_t now);

@@ -1,6 +1,4 @@
-/*
- * A job: one action, on some partitions of one RDD. Read by the driver, written by the DAG scheduler (dag.c).
- */
+/* A job: one action on some partitions of one RDD. The driver reads it, the DAG scheduler (dag.c) writes it. */
 #pragma once
 
 #include "base/strmap.h"
@@ -14,7 +12,7 @@ struct stage;
 struct job {
         int id;
         struct lineage *final;
-        int *partitions; /* what the action asked for, n of them; NULL: 0 … n - 1 */
+        int *partitions; /* of the action, n of them; NULL: 0 … n - 1 */
         int n;
         void *user;               /* the driver's */
         struct strmap properties; /* "spark.jobGroup.id", "spark.scheduler.pool", "spark.job.description", … */
@@ -23,7 +21,7 @@ struct job {
         struct stage *result_stage; /* NULL for a job without partitions */
         struct stage **stages;      /* every stage of its graph by rising id, skipped ones too; result stage last */
         int n_stages;
-        int done;   /* outputs that succeeded */
+        int done;   /* outputs that have succeeded */
         bool ended; /* job_ended was called */
 
         /* for dag.c */

@@ -1,8 +1,7 @@
-/*
- * The map outputs of one shuffle: for each map partition the executor that holds it and the driver's handle.
+/* The map outputs of one shuffle: for each map partition the executor that holds it and the driver's handle.
  *
- * Written by the scheduler only: on success of a map task, on loss. The driver reads it when it tells a reduce
- * task where to fetch; as long as `epoch` is the same, so is the content of a complete table.
+ * Only the scheduler changes it: when a map task succeeds, and on loss. The driver reads it to tell a reduce task
+ * where to fetch. While `epoch` is unchanged, so is the content of a complete table.
  */
 #pragma once
 
@@ -11,14 +10,14 @@
 
 struct map_output {
         uint64_t handle;  /* the driver's; 0 while absent */
-        int32_t executor; /* index of the executor that has it; -1: absent */
+        int32_t executor; /* index of the executor that holds it; -1: absent */
 };
 
 struct map_outputs {
         int shuffle_id;
         int n;                 /* map partitions */
-        int available;         /* how many are there */
-        uint64_t epoch;        /* grows with every removal, and when the last missing one arrives */
+        int available;         /* outputs that are present */
+        uint64_t epoch;        /* increases with every removal, and when the last missing one arrives */
         struct map_output *at; /* by map partition */
 };
 
@@ -37,18 +36,17 @@ static inline bool map_outputs_has(const struct map_outputs *m, int map_partitio
         return m->at[map_partition].executor >= 0;
 }
 
-/* Record an output. One that is there stays, because tasks may read it: false, and nothing was recorded. */
+/* Records an output. Returns false, recording nothing, if the output exists, because tasks may be reading it. */
 bool map_outputs_add(struct map_outputs *m, int map_partition, int executor, uint64_t handle);
 
-/* @executor, which holds it, has given it to @to. False: it holds no output of that handle. */
+/* @executor has sent its output to @to. Returns false if it holds no output of that handle. */
 bool map_outputs_move(struct map_outputs *m, int map_partition, uint64_t handle, int executor, int to);
 
-/*
- * Forget one output if it is there and (@executor < 0 or held by @executor); @removed is told. True if it was
- * forgotten.
+/* Removes one output if it exists and (@executor < 0 or held by @executor), and calls @removed. Returns true if it
+ * was removed.
  */
 bool map_outputs_remove(struct map_outputs *m, int map_partition, int executor, map_output_removed_fn *removed,
                         void *owner);
 
-/* Forget all that @executor holds, or everything if @executor < 0. Returns how many. */
+/* Removes all outputs on @executor, or everything if @executor < 0. Returns their number. */
 int map_outputs_remove_executor(struct map_outputs *m, int executor, map_output_removed_fn *removed, void *owner);

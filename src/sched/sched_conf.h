@@ -1,14 +1,13 @@
-/* The scheduler's settings, as an application's configuration has them. */
+/* Reads the scheduler's settings from an application's configuration. */
 #pragma once
 
 #include "sched/sched.h"
 
 struct fst_conf;
 
-/*
- * Fill @config from @conf, but for the pools (sched/tasks/pool_file.h) and for what the owner knows better
- * (outputs_outlive_executors; max_failures of the local modes). 0, or -EINVAL with key and value; then @config is
- * untouched. Ends with sched_config_deinit.
+/* Fills @config from @conf, except for the pools (sched/tasks/pool_file.h) and for values that the owner sets
+ * (outputs_outlive_executors; max_failures of the local modes). Returns 0, or -EINVAL with key and value and @config
+ * unchanged. Release it with sched_config_deinit.
  */
 int sched_config_read(const struct fst_conf *conf, struct sched_config *config, struct fst_error *error);
 void sched_config_deinit(struct sched_config *config);

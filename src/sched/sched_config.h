@@ -1,6 +1,4 @@
-/*
- * What of the configuration the scheduler follows. Every member names its key; times are nanoseconds.
- */
+/* The scheduler's settings. Each member names its key; times are nanoseconds. */
 #pragma once
 
 #include "sched/tasks/pool.h"
@@ -10,16 +8,16 @@
 
 enum { SCHED_MAX_RUN = 256 };
 
-/* One whole address of a resource; a task may ask for a part of it. */
+/* One whole address of a resource; a task may request a fraction. */
 #define RESOURCE_ONE INT64_C(10000000000000000)
 
-/* spark.task.resource.<name>.amount: how much of a resource each task takes. */
+/* spark.task.resource.<name>.amount: the share of a resource that each task takes. */
 struct resource_request {
         char *name;
         int64_t amount; /* in parts of RESOURCE_ONE: ≤ one, or a multiple of it */
 };
 
-/* spark.locality.wait.*: how long a free core waits for a task that is nearer. */
+/* spark.locality.wait.*: how long a free core waits for a task with better locality. */
 struct locality_config {
         int64_t wait_process, wait_node, wait_rack; /* .process, .node, .rack */
         bool legacy_reset;                          /* .legacyResetOnTaskLaunch */
@@ -67,11 +65,11 @@ struct sched_config {
         int max_total_attempts;            /* spark.stage.maxAttempts */
         bool ignore_decommission_failures; /* spark.stage.ignoreDecommissionFetchFailure */
         int64_t resubmit_delay;            /* to collect fetch failures before a map stage runs again */
-        int max_run;                       /* ≤ SCHED_MAX_RUN; 1 switches runs off */
-        int64_t run_target;                /* of work that a run should hold */
+        int max_run;                       /* ≤ SCHED_MAX_RUN; 1 disables runs */
+        int64_t run_target;                /* amount of work for a run */
         bool outputs_outlive_executors;    /* an external shuffle service serves map outputs */
         bool unregister_outputs_on_host;   /* spark.files.fetchFailure.unRegisterOutputOnHost, with the service */
-        bool dynamic_allocation;           /* executors are asked for as tasks need them */
+        bool dynamic_allocation;           /* executors are requested as tasks need them */
         int64_t max_result_size;           /* spark.driver.maxResultSize; 0: no limit */
         int64_t barrier_check_interval;    /* spark.scheduler.barrier.maxConcurrentTasksCheck.interval */
         int barrier_check_max_failures;    /* ….maxFailures */

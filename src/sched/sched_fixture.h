@@ -1,6 +1,5 @@
-/*
- * For the tests of this room: a scheduler with a manual clock, a backend that keeps launched tasks in a list until
- * the test ends them, and a record of what the scheduler said. Lineages are made from a few words.
+/* Fixture for tests of this room: a scheduler with a manual clock, a backend that lists launched tasks until the test
+ * ends them, and a log of the scheduler's operations. Helpers build small lineages.
  */
 #pragma once
 
@@ -25,13 +24,13 @@ struct fix {
         struct sched *s;
         struct sched_config config;
         int64_t now;
-        int64_t run_ns;             /* what tasks say they took */
-        VEC(struct fix_task) tasks; /* every one launched, by task id */
+        int64_t run_ns;             /* reported duration of tasks */
+        VEC(struct fix_task) tasks; /* all launched ones, by task id */
         int runs;
         int rdds, shuffles;
         VEC(struct lineage *) lineages;
         struct buf log;     /* "submit 0.0", "complete 0.0", "job 0 succeeded", … one a line */
-        struct buf message; /* of the job that ended last */
+        struct buf message; /* of the last job that ended */
         int jobs_started, jobs_ended, jobs_removed, stages_removed, sets_removed, outputs_removed, accepted, lost;
         enum job_result result;
 };
@@ -152,7 +151,7 @@ static const struct sched_ops fix_ops = {
         .job_removed = fix_job_removed,
 };
 
-/* Begin, with executors of @cores each. */
+/* Starts with executors of @cores each. */
 static inline void fix_begin(struct fix *f, const struct sched_config *config, int executors, int cores)
 {
         *f = (struct fix){.config = config ? *config : SCHED_CONFIG_DEFAULT, .run_ns = 1000000000};
@@ -165,7 +164,7 @@ static inline void fix_begin(struct fix *f, const struct sched_config *config, i
         }
 }
 
-/* Everything that began was removed exactly once. */
+/* Asserts that every created object was removed exactly once. */
 static inline void fix_end(struct fix *f)
 {
         int stages = f->s->next_stage_id;
@@ -221,7 +220,7 @@ static inline struct lineage *fix_shuffle(struct fix *f, struct lineage *parent,
         return rdd;
 }
 
-/* Submit with one property, and launch what can be. */
+/* Submits with one property, and launches tasks. */
 static inline int fix_submit_with(struct fix *f, struct lineage *rdd, const char *key, const char *value)
 {
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
@@ -242,7 +241,7 @@ static inline int fix_submit(struct fix *f, struct lineage *rdd)
         return id;
 }
 
-/* The newest attempt of task @index of stage @stage that has not ended; fails the test if there is none. */
+/* The newest running attempt of task @index of stage @stage; fails the test if there is none. */
 static inline int64_t fix_running(struct fix *f, int stage, int index)
 {
         for (size_t i = f->tasks.len; i-- > 0;)
@@ -253,7 +252,7 @@ static inline int64_t fix_running(struct fix *f, int stage, int index)
         return -1;
 }
 
-/* End one attempt, without offering its core again. */
+/* Ends one attempt, without offering its core again. */
 static inline void fix_status(struct fix *f, int64_t id, enum task_state state, const char *message,
                               const struct task_fetch *fetch)
 {
@@ -304,7 +303,7 @@ static inline int fix_count_running(const struct fix *f)
         return count;
 }
 
-/* Let whatever runs succeed (or end as killed), and what follows, until nothing runs. */
+/* Lets running tasks succeed (or end as killed), and their successors, until none runs. */
 static inline void fix_drain(struct fix *f)
 {
         for (size_t i = 0; i < f->tasks.len; i++) {
@@ -315,7 +314,7 @@ static inline void fix_drain(struct fix *f)
         }
 }
 
-/* Wait for the deadline, if there is one. */
+/* Advances to the deadline, if there is one. */
 static inline void fix_tick(struct fix *f)
 {
         int64_t deadline = sched_deadline(f->s);
@@ -326,7 +325,7 @@ static inline void fix_tick(struct fix *f)
         sched_revive(f->s, f->now);
 }
 
-/* What was said since the last call. */
+/* Asserts the operations since the last call. */
 #define fix_expect(f, text)                                                                                            \
         do {                                                                                                           \
                 assert_string_equal(buf_text(&(f)->log), (text));                                                      \

@@ -1,7 +1,7 @@
 /*
- * A trace of what a scheduler was told and what it decided, line by line in the order in which it happened. Fed to a
- * fresh scheduler (sched/simulator/sched_replay.h), the same trace must come out: so a run of a real driver is judged
- * by `firesteel simulate --replay`, and what a simulation found is kept as a file.
+ * A trace of a scheduler's inputs and decisions, a line each, in order. A new scheduler that gets the same inputs
+ * (sched/simulator/sched_replay.h) must produce the same trace: `firesteel simulate --replay` checks the run of a real
+ * driver, and a simulation's finding is kept as a file.
  *
  *      struct sched *s = sched_new(&config, &ops, owner);
  *      sched_record(s, (struct sched_trace_sink){.write = to_file, .close = close_file, .owner = file});
@@ -9,11 +9,11 @@
  * Version 1, text. The first line is "firesteel-scheduler-trace 1". Words are as in sched/trace_format.h; T is the time
  * in nanoseconds, E an executor's index, S.A a stage attempt, TEXT a text.
  *
- * What the scheduler was told:
+ * Inputs:
  *      config KEY VALUE …                          struct sched_config, by its members' names
  *      pool NAME MODE MIN-SHARE WEIGHT
  *      resource NAME AMOUNT                        that each task takes, in parts of RESOURCE_ONE
- *      rdd ID PARTITIONS FLAGS NAME CALL-SITE DEP …            before the first job that reaches it. FLAGS: 1 barrier,
+ *      rdd ID PARTITIONS FLAGS NAME CALL-SITE DEP …            before the first job that uses it. FLAGS: 1 barrier,
  *                                                  2 indeterminate. DEP: "n PARENT"; "m PARENT FIRST COUNT …" where
  *                                                  each partition needs other ones; "s PARENT SHUFFLE"
  *      submit T RDD CALL-SITE N PARTITION … KEY VALUE …        N is -1 for all partitions; properties follow
@@ -27,16 +27,12 @@
  *      decommission_executor E HOST-TOO            suspect_task TASK-ID
  *      kill_attempt TASK-ID INTERRUPT TEXT         result_fits T TASK-ID BYTES
  *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          and for a failure TEXT, for a failed fetch SHUFFLE MAP E
- * (SHUFFLE -1: not said), for each status of the call revive T                                    tick T end What it
- * asked and was answered, within the call above it; an answer "no" is not written: cached RDD every partition of it is
- *      preferred RDD PARTITION N E HOST …          where the partition lies; E -1: no executor, HOST -: none
- *      may_prefer RDD                              the partitions of it may lie somewhere
- *      rack HOST RACK
- * What it decided, within the call above it:
- *      = job_started JOB                           = stage_submitted S.A TASKS
- *      = launch E S.A TASK-ID LOCALITY FLAGS WHAT …            FLAGS: 1 speculative, 2 suspect. WHAT: INDEX+COUNT for
- *                                                  first attempts whose partition and output are their index, else
- *                                                  INDEX,PARTITION,OUTPUT,ATTEMPT
+ * (SHUFFLE -1: unknown), for each status of the call revive T                                    tick T end Queries and
+ * their answers, within the call above; negative answers are omitted: cached RDD every partition of it is preferred RDD
+ * PARTITION N E HOST …          locations of the partition; E -1: no executor, HOST -: none may_prefer RDD its
+ * partitions may have preferred locations rack HOST RACK Decisions, within the call above: = job_started JOB =
+ * stage_submitted S.A TASKS = launch E S.A TASK-ID LOCALITY FLAGS WHAT …            FLAGS: 1 speculative, 2 suspect.
+ * WHAT: INDEX+COUNT for first attempts whose partition and output are their index, else INDEX,PARTITION,OUTPUT,ATTEMPT
  *      = resource NAME AMOUNT N ADDRESS …          of the launch before
  *      = kill_task E TASK-ID INTERRUPT TEXT        = task_lost E TASK-ID STATE TEXT
  *      = task_accepted TASK-ID                     = stage_completed S.A TEXT
@@ -46,7 +42,7 @@
  *      = kill_executor E DECOMMISSION TEXT         = unschedulable S.A YES
  *      = task_set_removed S.A                      = stage_removed S              = job_removed JOB
  *
- * Only the properties that the scheduler reads are kept (spark.job…, spark.scheduler…): no user's secrets.
+ * Only properties that the scheduler reads are recorded (spark.job…, spark.scheduler…), so no secrets.
  */
 #pragma once
 
@@ -56,23 +52,23 @@
 
 #define SCHED_TRACE_FIRST_LINE "firesteel-scheduler-trace 1"
 
-/* Where a trace goes. Called on the scheduler's thread. */
+/* Receives a trace. Called on the scheduler's thread. */
 struct sched_trace_sink {
         /* One or more whole lines, each with its newline; borrowed for the call. */
         void (*write)(void *owner, const char *lines, size_t len);
-        void (*close)(void *owner); /* nothing comes any more; NULL: nobody wants to know */
+        void (*close)(void *owner); /* the trace has ended; may be NULL */
         void *owner;
-        bool each_line; /* write wants each line at once, not some 32 KiB of them */
+        bool each_line; /* pass each line at once instead of some 32 KiB */
 };
 
-/* Record @s, which nothing but sched_new has happened to, until sched_free. */
+/* Records @s until sched_free. Call it directly after sched_new. */
 void sched_record(struct sched *s, struct sched_trace_sink sink);
 
 /* ------------------------------------------------------------------------------------------ for this room */
 
 struct sched_recorder;
 
-/* The whole-number members of struct sched_config, as they stand in a trace; then the fractions. */
+/* The integer members of struct sched_config, as a trace has them; then the fractions. */
 #define SCHED_TRACE_SETTINGS(SETTING)                                                                                  \
         SETTING(max_failures)                                                                                          \
         SETTING(task_cpus)                                                                                             \
@@ -117,7 +113,7 @@ struct sched_recorder;
         FRACTION(speculation.rate_multiplier)                                                                          \
         FRACTION(speculation.long_run_factor)
 
-/* What is behind sched.h calls this first in each of its functions, and where an answer decides something. */
+/* The functions of sched.h call this first, and where an answer affects a decision. */
 #define sched_note(s, what, ...)                                                                                       \
         do {                                                                                                           \
                 if (unlikely((s)->recorder))                                                                           \
@@ -138,7 +134,7 @@ void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool c
                                   int64_t now);
 void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now);
 
-/* A record of one word and at most two numbers; -1 as @time leaves it out. */
+/* A record of one word and at most two numbers; @time -1 omits the time. */
 void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time);
 void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number);
 void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other);
@@ -146,5 +142,5 @@ void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t 
 void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
                                 int to);
 
-/* The last line was written: flush, close the sink. */
+/* The last line was written: flushes, and closes the sink. */
 void sched_recorder_free(struct sched_recorder *r);

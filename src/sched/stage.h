@@ -1,7 +1,6 @@
-/*
- * A stage: the part of a lineage that runs without a shuffle, once for each partition. A map stage writes the
- * outputs of one shuffle and may serve several jobs; a result stage belongs to one job.
- * Read by the driver, written by the DAG scheduler (dag.c).
+/* A stage: the part of a lineage that runs without a shuffle, once for each partition. A map stage writes the outputs
+ * of one shuffle and may serve several jobs; a result stage belongs to one job. The driver reads it, the DAG
+ * scheduler (dag.c) writes it.
  */
 #pragma once
 
@@ -15,38 +14,38 @@ struct task_set;
 enum stage_state {
         STAGE_IDLE,    /* not needed yet, or complete */
         STAGE_WAITING, /* for parents */
-        STAGE_RUNNING, /* an attempt is out */
-        STAGE_FAILED,  /* a fetch failed: to be submitted again */
+        STAGE_RUNNING, /* an attempt is running */
+        STAGE_FAILED,  /* a fetch failed: it will be resubmitted */
 };
 
 struct stage {
         int id;
-        int attempt;                       /* of the attempt submitted last; -1 before the first */
+        int attempt;                       /* number of the last attempt; -1 before the first */
         struct lineage *lineage;           /* the last RDD of the stage */
-        const struct lineage_dep *shuffle; /* what a map stage writes; NULL: a result stage */
+        const struct lineage_dep *shuffle; /* written by a map stage; NULL: a result stage */
         int partitions;                    /* map: of lineage; result: of the job */
-        const char *call_site;             /* where the stage's RDD was made, or the action; borrowed from it */
-        bool barrier;                      /* its tasks run all at once or not at all */
-        bool indeterminate;                /* computed again, its outputs may be others */
+        const char *call_site;             /* of the stage's RDD, or of the action; borrowed */
+        bool barrier;                      /* its tasks run all together or not at all */
+        bool indeterminate;                /* recomputed outputs may differ */
         struct job *job;                   /* result stage: the job; NULL for a map stage */
         int first_job_id;
-        struct stage **parents; /* map stages that it reads */
+        struct stage **parents; /* the map stages that it reads */
         int n_parents;
         struct map_outputs *outputs; /* map stage: the shuffle's */
-        int64_t submitted;           /* the last attempt */
-        void *user;                  /* the driver's; NULL at first */
+        int64_t submitted;           /* time of the last attempt */
+        void *user;                  /* the driver's; initially NULL */
 
         /* for dag.c */
         enum stage_state state;
-        uint8_t *pending; /* map stage: partitions that the running attempt still owes */
+        uint8_t *pending; /* map stage: partitions that the running attempt must still compute */
         int n_pending;
-        int slot_failures;      /* barrier: how often there were too few cores */
-        int64_t slots_checked;  /* when that is counted again */
-        int failed_attempts;    /* by fetch failure, since the last success */
-        int last_failed;        /* the attempt counted last */
+        int slot_failures;      /* barrier: how often there were too few slots */
+        int64_t slots_checked;  /* time of the next check */
+        int failed_attempts;    /* by fetch failures, since the last success */
+        int last_failed;        /* the last attempt counted */
         struct task_set *set;   /* the newest attempt's while it is in the task scheduler, else NULL */
-        VEC(struct job *) jobs; /* that need it and have not ended, by rising id */
-        int refs;               /* jobs that have not been removed, task sets */
+        VEC(struct job *) jobs; /* unfinished jobs that need it, by rising id */
+        int refs;               /* jobs not removed yet, and task sets */
         uint32_t mark;          /* of graph walks */
 };
 

@@ -1,7 +1,6 @@
-/*
- * The words of a scheduler trace (sched/sched_recorder.h): a line is words between single spaces. A number is
- * decimal; a text has its spaces, control characters, '%' and '/' written as %XX, an empty one is "%", and "-" is
- * no text at all.
+/* Words of a scheduler trace (sched/sched_recorder.h): a line has words separated by single spaces. Numbers are
+ * decimal. In a text, spaces, control characters, '%' and '/' are written as %XX; the empty text is "%", and "-" is
+ * NULL.
  */
 #pragma once
 
@@ -13,20 +12,20 @@
 void trace_put_number(struct buf *b, int64_t number);
 void trace_put_text(struct buf *b, const char *text);
 
-/* A line that is read word by word. */
+/* A reader of the words of a line. */
 struct trace_words {
         const char *at, *end;
-        bool bad; /* a word was missing or was not what was asked for */
+        bool bad; /* a word was missing or malformed */
 };
 
 struct trace_words trace_words_of(const char *line, size_t len);
 bool trace_words_left(const struct trace_words *w);
 
-/* The next word as it stands, NUL-terminated in @word (at most @size bytes); "" and bad if there is none. */
+/* Reads the next word into @word, NUL-terminated (at most @size bytes); "" and bad if there is none. */
 void trace_take_word(struct trace_words *w, char *word, size_t size);
 
-/* The next word as a number in @low … @high; @low and bad if it is none. */
+/* Reads the next word as a number in @low … @high; @low and bad if it is not one. */
 int64_t trace_take_number(struct trace_words *w, int64_t low, int64_t high);
 
-/* The next word as a text that the caller frees; NULL for "-", and if there is none. */
+/* Reads the next word as a text that the caller frees; NULL for "-", and if there is none. */
 char *trace_take_text(struct trace_words *w);

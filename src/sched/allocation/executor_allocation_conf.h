@@ -1,4 +1,4 @@
-/* Dynamic allocation's settings, as an application's configuration has them. */
+/* Reads dynamic allocation's settings from an application's configuration. */
 #pragma once
 
 #include "sched/allocation/executor_allocation.h"
@@ -6,11 +6,10 @@
 struct fst_conf;
 struct fst_error;
 
-/*
- * Fill @config from spark.dynamicAllocation.*, spark.decommission.enabled, spark.shuffle.service.* and the cores and
- * custom resources of executors and tasks. spark.dynamicAllocation.enabled is not looked at. Times that Spark gives in
- * seconds lose what is less than one. 0, or -EINVAL with what cannot be; then @config is untouched. Warns of what is
- * only unwise.
+/* Fills @config from spark.dynamicAllocation.*, spark.decommission.enabled, spark.shuffle.service.* and the cores and
+ * custom resources of executors and tasks. Ignores spark.dynamicAllocation.enabled. Truncates times that Spark gives
+ * in seconds to whole seconds. Returns 0, or -EINVAL with the invalid setting and @config unchanged. Warns about
+ * unwise settings.
  */
 int executor_allocation_config_read(const struct fst_conf *conf, struct executor_allocation_config *config,
                                     struct fst_error *error);

@@ -1,7 +1,6 @@
-/*
- * For the tests of dynamic allocation, which restate Spark's ExecutorAllocationManagerSuite: an allocation with a clock
- * of the test's own, before a cluster manager that notes what it is told. Where that suite calls "add executors", the
- * clock goes to the add timer's end here.
+/* Fixture for tests of dynamic allocation, which restate Spark's ExecutorAllocationManagerSuite: an allocation with a
+ * manual clock and a cluster manager that records requests. Where that suite calls "add executors", the clock
+ * advances to the next increase.
  */
 #pragma once
 
@@ -25,11 +24,11 @@ struct bench {
         struct executor_allocation *a;
         struct executor_monitor *m;
         int64_t now;
-        int requests;       /* how often request_total was called */
-        int target;         /* of the default profile, in the last one */
+        int requests;       /* number of calls of request_total */
+        int target;         /* of the default profile, in the last call */
         bool unreachable;   /* request_total fails */
-        int refused;        /* remove does not take this executor */
-        bool decommissions; /* what the last removal said */
+        int refused;        /* remove refuses this executor */
+        bool decommissions; /* decommission flag of the last removal */
 };
 
 static inline bool request_total(void *owner, const struct executor_request *requests, int n)
@@ -58,7 +57,7 @@ static inline int remove_executors(void *owner, const int32_t *executors, int n,
 
 static const struct executor_allocation_ops ops = {.request_total = request_total, .remove = remove_executors};
 
-/* @b zeroed but for what of its config is wanted otherwise. */
+/* @b is zeroed except for non-default settings. */
 static inline void bench_start(struct bench *b, int min, int max, int initial)
 {
         b->config.min = min;
@@ -167,7 +166,7 @@ static inline int need(struct bench *b)
         return executor_allocation_need(b->a, 0);
 }
 
-/* One round of growth: by how much. */
+/* One round of growth; returns the change. */
 static inline int64_t grow(struct bench *b)
 {
         int64_t when = executor_allocation_add_time(b->a);
@@ -189,7 +188,7 @@ static inline void tick_after(struct bench *b, int64_t time)
         executor_allocation_tick(b->a, b->now);
 }
 
-/* Ask for the removal of one executor: whether it was granted. */
+/* Removes one executor; returns true if it was allowed. */
 static inline bool drop_of(struct bench *b, int executor, int profile)
 {
         int32_t removed = -1;

@@ -1,6 +1,5 @@
-/*
- * What is to happen and when: the clock of a simulation. The earliest event comes first; of two at the same time the
- * one that was pushed first, so that a run depends on nothing but its seed.
+/* The event queue and clock of a simulation. The earliest event comes first; of two at the same time, the one pushed
+ * first, so that a run depends only on its seed.
  */
 #pragma once
 
@@ -14,7 +13,7 @@ struct event {
         uint32_t order;
         uint16_t kind;
         uint16_t extra;
-        int64_t number; /* these three are the owner's */
+        int64_t number; /* these three belong to the owner */
         int32_t index;
 };
 
@@ -26,10 +25,10 @@ struct event_queue {
 void event_queue_deinit(struct event_queue *q);
 void event_queue_push(struct event_queue *q, struct event event);
 
-/* Take the earliest. The queue must not be empty. */
+/* Removes and returns the earliest event. The queue must not be empty. */
 struct event event_queue_pop(struct event_queue *q);
 
-/* When the earliest is; INT64_MAX if there is none. */
+/* Time of the earliest event; INT64_MAX if there is none. */
 static inline int64_t event_queue_time(const struct event_queue *q)
 {
         return q->heap.len > 0 ? q->heap.data[0].at : INT64_MAX;

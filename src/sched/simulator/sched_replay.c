@@ -761,7 +761,7 @@ static int sched_replay_run(struct replay *r)
 
         if (len < strlen(first) || memcmp(r->at, first, strlen(first)) != 0)
                 return error_set(r->error, -EINVAL,
-                                 "this is no scheduler trace that this version reads: its first line is not \"%s\"",
+                                 "this is not a scheduler trace that this version reads: its first line is not \"%s\"",
                                  SCHED_TRACE_FIRST_LINE);
         r->parsed = r->at + strlen(first);
         while (r->parsed < r->end && !r->diverged && !r->ended) {
@@ -773,7 +773,7 @@ static int sched_replay_run(struct replay *r)
         }
         if (r->ended && !r->diverged && r->compared < r->end) {
                 r->at = r->compared;
-                return bad_line(r, "nothing may follow the end");
+                return bad_line(r, "lines follow the end");
         }
         return r->diverged ? FST_REPLAY_E_DIVERGED : 0;
 }

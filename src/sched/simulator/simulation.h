@@ -1,9 +1,8 @@
-/*
- * One simulated world, for the files simulator*.c only (sched/simulator/simulator.h is what others see).
+/* One simulated cluster. Internal to the files simulator*.c; others use sched/simulator/simulator.h.
  *
- * simulator.c is the clock, the network and the executors; simulator_work.c makes lineages and jobs; simulator_watch.c
- * is the scheduler's owner: it takes what the scheduler decides and checks it, with simulator_places.c for where tasks
- * are launched and simulator_commits.c for who commits.
+ * simulator.c has the clock, the network and the executors; simulator_workload.c makes lineages and jobs;
+ * simulator_invariants.c is the scheduler's owner and checks its decisions, with simulator_locality.c for task
+ * placement and simulator_commits.c for output commits.
  */
 #pragma once
 
@@ -16,49 +15,49 @@
 enum sim_event {
         SIM_STEP,       /* run `index` of generation `number`: its task ends on the executor */
         SIM_STATUS,     /* statuses of `index` tasks from id `number` reach the driver */
-        SIM_KILL,       /* task `number` is told to end */
-        SIM_DIE,        /* executor `index` */
-        SIM_NOTICE,     /* the driver hears of it */
+        SIM_KILL,       /* task `number` gets its kill request */
+        SIM_DIE,        /* executor `index` dies */
+        SIM_NOTICE,     /* the driver notices the death */
         SIM_ADD,        /* an executor on host `index` registers */
         SIM_DISABLE,    /* executor `index` takes no new tasks */
         SIM_SUBMIT,     /* the next job */
-        SIM_CANCEL,     /* way `extra`, what `index` */
+        SIM_CANCEL,     /* kind `extra`, target `index` */
         SIM_UNREGISTER, /* shuffle `index` */
-        SIM_CACHE,      /* what RDD `index` has cached comes or goes */
+        SIM_CACHE,      /* the cached partitions of RDD `index` appear or disappear */
         SIM_ENABLE,     /* executor `index` takes tasks again */
-        SIM_ASK,        /* task `number` asks the driver whether it may commit */
-        SIM_ANSWER,     /* yes or no (`index`) reaches task `number` */
+        SIM_ASK,        /* task `number` asks the driver for permission to commit */
+        SIM_ANSWER,     /* the reply (`index`) reaches task `number` */
 };
 
 enum sim_cancel { SIM_CANCEL_JOB, SIM_CANCEL_GROUP, SIM_CANCEL_TAG, SIM_CANCEL_STAGE, SIM_CANCEL_ALL };
 
 struct sim_executor {
         int32_t host, cores;
-        int32_t used;    /* cores of runs that the driver has no end of */
-        int32_t outputs; /* map outputs that the scheduler counts on it */
+        int32_t used;    /* cores of runs that have not ended for the driver */
+        int32_t outputs; /* map outputs on it that the scheduler counts */
         int32_t first;   /* its runs; -1: none */
-        bool known;      /* to the scheduler, as alive */
-        bool works;      /* in truth */
+        bool known;      /* the scheduler takes it for alive */
+        bool works;      /* it really is alive */
         bool enabled;
-        bool excluded; /* from the whole application */
+        bool excluded; /* for the whole application */
         int64_t excluded_at;
-        int64_t usable_since; /* known, enabled and not excluded: since this event */
+        int64_t usable_since; /* known, enabled and not excluded since this event */
 };
 
 struct sim_host {
-        bool excluded; /* from the whole application */
+        bool excluded; /* for the whole application */
         int64_t excluded_at;
 };
 
-/* A run on its executor, until the driver knows the end of each of its tasks. */
+/* A run on its executor, until the driver knows the ends of all its tasks. */
 struct sim_run {
         struct sim_set *set;
         int64_t first_id;
         int32_t executor, n;
-        int32_t at;   /* how many have ended on the executor */
-        int32_t left; /* how many have not at the driver */
+        int32_t at;   /* number that have ended on the executor */
+        int32_t left; /* number that have not ended for the driver */
         int32_t next, prev;
-        uint32_t generation; /* steps of older ones are void */
+        uint32_t generation; /* steps of older generations are void */
         bool each;           /* statuses are sent one by one */
 };
 
@@ -66,30 +65,30 @@ struct sim_run {
 struct sim_task {
         int32_t run; /* -1: the driver knows its end */
         uint8_t outcome;
-        bool killed; /* the driver asked for it */
+        bool killed; /* on the driver's request */
         bool kill_came;
         bool told;
-        bool telling;   /* its status is in the batch that is being told */
+        bool telling;   /* its status is in the batch being delivered */
         uint8_t commit; /* enum sim_commit */
 };
 
-/* How far a task of a save is with its commit. */
+/* Progress of a save task's commit. */
 enum sim_commit { SIM_COMMIT_NONE, SIM_COMMIT_ASKED, SIM_COMMIT_ALLOWED, SIM_COMMIT_DENIED, SIM_COMMIT_DONE };
 
-/* Where a partition would rather be computed. */
+/* A preferred location of a partition. */
 struct sim_place {
-        int32_t executor; /* -1: none in particular */
-        int32_t host;     /* ≥ sim->o.hosts: one without executors */
+        int32_t executor; /* -1: any */
+        int32_t host;     /* ≥ sim->o.hosts: a host without executors */
 };
 
-/* Attempts of a task that failed on an executor. */
+/* Failed attempts of a task on an executor. */
 struct sim_failure {
         int32_t executor, index, count;
 };
 
 typedef VEC(int32_t) sim_numbers;
 
-/* What a stage attempt reads: where the map outputs were when it began. */
+/* Inputs of a stage attempt: the locations of the map outputs when it began. */
 struct sim_input {
         int shuffle_id, n;
         int32_t *executors;
@@ -100,15 +99,16 @@ struct sim_set {
         int n_inputs;
         bool result;
         size_t deaths_seen;
-        int dead_input, dead_map; /* the first that is gone; -1: none */
+        int dead_input, dead_map; /* the first missing one; -1: none */
         int stage, attempt, n;
-        int save; /* the job, if its tasks commit; -1: they do not */
+        int save; /* the job, if its tasks commit; otherwise -1 */
         bool barrier;
-        int64_t submitted, began; /* when, and at which event */
-        int32_t *first; /* by task: its places are places[first[i]] … places[first[i + 1] - 1]; NULL: none has any */
+        int64_t submitted, began; /* time, and number of the event */
+        int32_t *first; /* by task: its locations are places[first[i]] … places[first[i + 1] - 1]; NULL: no task has any
+                         */
         VEC(struct sim_place) places;
         VEC(struct sim_failure) failures;
-        sim_numbers excluded, excluded_hosts; /* as the scheduler said */
+        sim_numbers excluded, excluded_hosts; /* as the scheduler reported */
 };
 
 /* A map output that the simulated executors wrote; its handle is index + 1. */
@@ -120,8 +120,8 @@ struct sim_output {
 struct sim_rdd {
         struct lineage lineage;
         struct sim *sim;
-        bool whole;   /* all of it is cached */
-        bool located; /* its partitions may prefer places */
+        bool whole;   /* all partitions are cached */
+        bool located; /* its partitions may have preferred locations */
 };
 
 struct sim_job {
@@ -130,8 +130,8 @@ struct sim_job {
         bool some; /* only those partitions */
         int n;
         uint8_t *accepted;
-        int64_t *committed;       /* a save: by partition, the task whose commit stands; -1: none */
-        int32_t *commit_attempts; /* of the stage, that committed it */
+        int64_t *committed;       /* a save: by partition, the task whose commit is valid; -1: none */
+        int32_t *commit_attempts; /* stage attempt that committed it */
         bool save;
         bool submitted, started, ended, removed;
 };
@@ -140,15 +140,15 @@ struct sim {
         struct simulator_options o;
         struct simulator_report *report;
         struct fst_error *error;
-        bool broken; /* an invariant: stop */
+        bool broken; /* an invariant is violated: stop */
         bool last;   /* sched_free was called */
 
         struct sched *s;
         uint64_t random;
-        int64_t now, calm_at; /* after calm_at nothing goes wrong any more */
-        int64_t life_ns;      /* of an executor, on average; 0: for ever */
-        int64_t stop_at;      /* events, for worlds that end in the middle; 0: at their end */
-        int64_t end_at;       /* longer than any world with an end takes */
+        int64_t now, calm_at; /* after calm_at no faults occur */
+        int64_t life_ns;      /* mean lifetime of an executor; 0: unlimited */
+        int64_t stop_at;      /* events, for runs that stop in the middle; 0: at their end */
+        int64_t end_at;       /* longer than any run that ends */
         struct event_queue queue;
 
         VEC(struct sim_rdd *) rdds;
@@ -158,16 +158,16 @@ struct sim {
         VEC(struct sim_executor) executors;
         int n_known;
         VEC(struct sim_run) runs;
-        int32_t spare_run; /* linked by next; -1: none */
+        int32_t spare_run; /* free list linked by next; -1: empty */
         VEC(struct sim_task) tasks;
         VEC(struct sim_output) outputs;
         VEC(int32_t) deaths; /* executors, in order */
         VEC(struct sim_host) hosts;
         struct commit_coordinator *commits;
-        const struct sim_set *gang; /* whose tasks are about to be launched, task i on gang_on[i]; NULL: none */
+        const struct sim_set *gang; /* the barrier task set being launched, task i on gang_on[i]; NULL: none */
         sim_numbers gang_on;
         int gang_next;
-        bool keeps_size;   /* every executor that is lost is replaced by its like */
+        bool keeps_size;   /* lost executors are replaced by equal ones */
         char names[4][24]; /* of hosts, for sim_preferred */
 
         struct task_status batch[SCHED_MAX_RUN];
@@ -175,7 +175,7 @@ struct sim {
         int batched;
 };
 
-/* The first that does not hold is told; the loop ends at its next turn. */
+/* Reports the first violation; the loop stops at its next iteration. */
 #define sim_check(sim, condition, ...)                                                                                 \
         ({                                                                                                             \
                 bool holds_ = (condition);                                                                             \
@@ -185,7 +185,7 @@ struct sim {
         })
 void sim_broken(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A number below @sides; a chance; a time around @mean. */
+/* A number below @sides; a random choice; a time around @mean. */
 uint32_t sim_roll(struct sim *sim, uint32_t sides);
 bool sim_chance(struct sim *sim, double chance);
 int64_t sim_spread(struct sim *sim, int64_t mean);
@@ -198,13 +198,13 @@ static inline void sim_at(struct sim *sim, int64_t delay, enum sim_event kind, i
 
 /* ------------------------------------------------------------------------------------------ simulator_work.c */
 
-/* Draw every option of @sim->o that a random world draws, and its rarer events. */
+/* Draws the options of @sim->o for a random cluster, and its rare events. */
 void sim_draw(struct sim *sim);
 
-/* Make lineages and jobs, and when they are submitted. */
+/* Makes lineages and jobs with their submission times. */
 void sim_make_work(struct sim *sim);
 
-/* Submit the next job. */
+/* Submits the next job. */
 void sim_submit(struct sim *sim);
 void sim_free_work(struct sim *sim);
 
@@ -212,16 +212,16 @@ void sim_free_work(struct sim *sim);
 
 extern const struct sched_ops sim_ops;
 
-/* The driver knows the end of a task: its run gives the core back with the last one. */
+/* The driver knows the end of a task: after the last one its run releases the core. */
 void sim_task_ended(struct sim *sim, int64_t task_id);
 
-/* @executor is lost and the scheduler knows. */
+/* @executor is lost, and the scheduler knows. */
 void sim_check_lost(struct sim *sim, int executor);
 
-/* Nothing is left to happen; all that began has ended. */
+/* No events are left; checks that everything has ended. */
 void sim_check_end(struct sim *sim);
 
-/* After sched_free. */
+/* Checks after sched_free. */
 void sim_check_freed(struct sim *sim);
 
 /* ---------------------------------------------------------------------------------------- simulator_places.c */
@@ -233,54 +233,54 @@ const char *sim_rack(void *owner, const char *host);
 void sim_barrier_launching(void *owner, struct task_set *set, const int *executors, int n);
 void sim_excluded(void *owner, const struct exclusion *what);
 
-/* The set begins: note what its tasks prefer. */
+/* The set begins: records the preferences of its tasks. */
 void sim_places_begin(struct sim *sim, struct sim_set *s, const struct task_set *set);
 void sim_places_end(struct sim_set *s);
 
-/* An attempt of task @index failed on @executor, in a way that counts. */
+/* An attempt of task @index failed on @executor and counts as a failure. */
 void sim_places_failed(struct sim_set *s, int32_t index, int32_t executor);
 
-/* Whether the tasks of @run may be launched on @executor. */
+/* Checks that the tasks of @run may be launched on @executor. */
 void sim_places_check(struct sim *sim, int executor, const struct task_set *set, const struct task_launch *run, int n);
 
-/* The scheduler has decided all that it decides now. */
+/* Called after each batch of the scheduler's decisions. */
 void sim_places_check_turn(struct sim *sim);
 
 /* --------------------------------------------------------------------------------------- simulator_commits.c */
 
-/* The set begins; its stage is gone. */
+/* The set begins; its stage was removed. */
 void sim_commits_begin(struct sim *sim, struct sim_set *s, const struct stage *stage);
 void sim_commits_stage_removed(struct sim *sim, const struct stage *stage);
 
-/* On the executor: the task has done its work; true if it asks now and goes on with the answer. */
+/* On the executor: the task has finished; returns true if it asks for permission now and continues with the reply. */
 bool sim_commits_ask(struct sim *sim, int run, int64_t task_id);
 
-/* A question reaches the driver, an answer the task, which goes on. */
+/* A request reaches the driver; a reply reaches the task, which continues. */
 void sim_commits_on_ask(struct sim *sim, int64_t task_id);
 void sim_commits_on_answer(struct sim *sim, int64_t task_id, bool yes);
 
-/* The driver learns that the attempt did not succeed: to be called while the scheduler knows the task. */
+/* The attempt failed; called while the scheduler knows the task. */
 void sim_commits_failed(struct sim *sim, int64_t task_id, enum task_state state);
 
-/* An output of a save was accepted; they are forgotten; the job succeeded. */
+/* An output of a save was accepted; outputs were reset; the job succeeded. */
 void sim_commits_accepted(struct sim *sim, struct sim_job *job, int output, int64_t task_id);
 void sim_commits_reset(struct sim_job *job);
 void sim_commits_check_job(struct sim *sim, const struct sim_job *job, int id);
 
 /* ----------------------------------------------------------------------------------------------- simulator.c */
 
-/* A chance while things still go wrong. */
+/* A random choice that is false after calm_at. */
 bool sim_mishap(struct sim *sim, double chance);
 
-/* How long a message takes; -1: it is lost. @twice may be NULL for one that cannot come twice. */
+/* Delay of a message; -1: lost. @twice may be NULL for a message that cannot be duplicated. */
 int64_t sim_travel(struct sim *sim, bool *twice);
 
-/* Bits drawn from the seed and three numbers alone. */
+/* Bits derived only from the seed and three numbers. */
 uint64_t sim_hash(const struct sim *sim, uint64_t a, uint64_t b, uint64_t c);
 
-/* A run was launched, a kill asked for: the message leaves. */
+/* Sends the message of a launched run, or of a kill request. */
 void sim_send_run(struct sim *sim, int run);
 void sim_send_kill(struct sim *sim, int64_t task_id);
 
-/* The set's first input that lies on an executor that died; false if all are there. */
+/* Finds the set's first input on an executor that died; returns false if all exist. */
 bool sim_input_gone(struct sim *sim, struct sim_set *set);

@@ -1,8 +1,7 @@
-/*
- * The executors of an application: who they are, which hosts and racks they are on, what of them is free; and the
- * queue of those that have a core to give. For this room only.
+/* The executors of an application: their hosts, racks and free resources, and the queue of those with a free core.
+ * Internal to this room.
  *
- * An executor keeps its index, and its entry, for ever: what is said of it later (a fetch that fails) finds it.
+ * An executor keeps its index and its entry for ever, so that late reports about it (a failed fetch) find it.
  */
 #pragma once
 
@@ -17,56 +16,56 @@ struct executor {
         int host; /* index in hosts */
         int cores, free;
         bool alive;
-        bool enabled;                    /* its connection stands */
-        bool decommissioned;             /* it will go, or has gone that way */
-        bool host_too;                   /* and what is on its disks with it */
-        bool excluded;                   /* from the whole application */
-        bool queued;                     /* is in the queue of those with a free core */
-        bool reported;                   /* a suspect on it was named */
+        bool enabled;                    /* it is connected */
+        bool decommissioned;             /* it is being or was decommissioned */
+        bool host_too;                   /* and its disks go with it */
+        bool excluded;                   /* for the whole application */
+        bool queued;                     /* in the queue of executors with a free core */
+        bool reported;                   /* a suspect task on it was named */
         int prev, next;                  /* in that queue; -1: none */
-        uint64_t seq;                    /* in that queue: rises from first to last */
-        int cursors;                     /* task sets that are about to look at it */
-        int prev_on, next_on;            /* living executors of the host */
-        struct resource_pool *resources; /* one for each that tasks ask for; NULL: none is asked for */
+        uint64_t seq;                    /* in that queue: increasing from first to last */
+        int cursors;                     /* task sets whose cursor is on it */
+        int prev_on, next_on;            /* live executors of the host */
+        struct resource_pool *resources; /* one for each resource that tasks request; NULL: none */
         struct task_run *runs;
-        uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was believed */
+        uint64_t loss_epoch; /* for dag.c: of the newest task set whose fetch failure was counted */
 };
 
 struct host {
         char *name;
-        int rack;      /* index in racks; -1: not known */
-        int executors; /* the first of the living ones on it; -1: none */
+        int rack;      /* index in racks; -1: unknown */
+        int executors; /* first live executor on it; -1: none */
         int n_alive;
-        bool excluded; /* from the whole application */
+        bool excluded; /* for the whole application */
 };
 
-/* Strings to small numbers. */
+/* Maps strings to small numbers. */
 struct name_index {
         VEC(char *) names;
         int32_t *slots; /* number + 1, open addressing; 0 is free */
         size_t n_slots;
 };
 
-/* The number of @name, given on first sight; *@added tells. */
+/* The number of @name, assigned on first use; sets *@added. */
 int name_index_add(struct name_index *x, const char *name, bool *added);
-int name_index_find(const struct name_index *x, const char *name); /* -1: not there */
+int name_index_find(const struct name_index *x, const char *name); /* -1: unknown */
 void name_index_deinit(struct name_index *x);
 
 struct executors {
         VEC(struct executor) at; /* by index */
         VEC(struct host) hosts;
         struct name_index ids, host_names, racks;
-        VEC(int) by_id;         /* number of the id → index of the newest executor of that id */
-        VEC(int) alive_on_rack; /* by rack: living executors */
+        VEC(int) by_id;         /* by number of the id → index of the newest executor with that id */
+        VEC(int) alive_on_rack; /* by rack: live executors */
         int first, last;        /* queue of executors with a free core; -1: empty */
         uint64_t next_seq;
         int task_cpus;
         const struct resource_request *requests; /* borrowed */
         int n_requests;
-        int slots;        /* tasks that living, enabled executors can run at a time */
-        int slots_of_one; /* that the largest one could */
+        int slots;        /* tasks that live, enabled executors can run at once */
+        int slots_of_one; /* tasks that the largest executor can run at once */
         int n_alive;
-        uint64_t membership; /* grows when one comes or goes */
+        uint64_t membership; /* increases when an executor is added or lost */
         VEC(void *) cursors; /* for offers.c: task sets whose cursor is on a queued executor */
 };
 
@@ -77,11 +76,11 @@ void executors_deinit(struct executors *x);
 int executors_add(struct executors *x, const struct executor_spec *spec,
                   const char *(*rack)(void *owner, const char *host), void *owner);
 
-/* The number of a host, which need not have executors. */
+/* The number of a host, which may have no executors. */
 int executors_host_index(struct executors *x, const char *name, const char *(*rack)(void *owner, const char *host),
                          void *owner);
 
-/* Its usability has changed (alive, enabled, decommissioned): keep slots and queue in step. */
+/* Change its usability (alive, enabled, decommissioned), and update slots and queue. */
 void executors_set_dead(struct executors *x, int executor);
 void executors_set_enabled(struct executors *x, int executor, bool enabled);
 void executors_set_decommissioned(struct executors *x, int executor, bool host_too);
@@ -89,10 +88,10 @@ void executors_set_decommissioned(struct executors *x, int executor, bool host_t
 void executors_set_excluded(struct executors *x, int executor, bool excluded);
 void executors_set_host_excluded(struct executors *x, int host, bool excluded);
 
-/* Whether it may get tasks. */
+/* Returns true if it may get tasks. */
 bool executors_usable(const struct executors *x, int executor);
 
-/* Join the queue, or go to its end, if it can take a task; leave it. */
+/* Appends it to the queue, or moves it to the end, if it can take a task; otherwise removes it. */
 void executors_queue(struct executors *x, int executor);
 void executors_unqueue(struct executors *x, int executor);
 

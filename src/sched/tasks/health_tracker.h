@@ -1,6 +1,5 @@
-/*
- * Executors and hosts on which too much fails: excluded from a task, from a task set, or for a time from the whole
- * application (spark.excludeOnFailure.*). For this room only.
+/* Exclusion of executors and hosts with too many failures: for a task, for a task set, or temporarily for the whole
+ * application (spark.excludeOnFailure.*). Internal to this room.
  */
 #pragma once
 
@@ -13,10 +12,10 @@ struct task_scheduler;
 struct set_failure {
         int32_t executor, index;
         int count;
-        int64_t time; /* of the last */
+        int64_t time; /* of the last one */
 };
 
-/* What failed of one task set: Spark's TaskSetExcludelist. */
+/* Failures of one task set: Spark's TaskSetExcludelist. */
 struct set_exclusion {
         VEC(struct set_failure) failures;
         VEC(int32_t) executors; /* excluded for the set */
@@ -25,12 +24,12 @@ struct set_exclusion {
 
 void set_exclusion_free(struct set_exclusion *x);
 
-/* Whether the set may use @executor at all, and whether task @index may run on it. @x NULL: yes. */
+/* Returns true if the set may use @executor at all, or if task @index may run on it. @x NULL: true. */
 bool set_exclusion_allows(const struct set_exclusion *x, const struct executors *all, int executor);
 bool set_exclusion_allows_task(const struct set_exclusion *x, const struct executors *all,
                                const struct exclusion_config *config, int32_t index, int executor);
 
-/* A failure that counts. */
+/* Counts a failure. */
 void exclusion_failed(struct task_scheduler *ts, struct task_set *set, int32_t index, int executor);
 
 struct app_failure {
@@ -41,7 +40,7 @@ struct app_failure {
 };
 
 struct excluded_place {
-        int32_t executor, host; /* one of them -1 */
+        int32_t executor, host; /* one of them is -1 */
         int64_t until;
 };
 
@@ -55,17 +54,16 @@ struct health_tracker {
 void health_tracker_init(struct health_tracker *h);
 void health_tracker_deinit(struct health_tracker *h);
 
-/* The set succeeded: what failed in it was the executors' fault. */
+/* The set succeeded: its failures count against the executors. */
 void health_tracker_set_succeeded(struct task_scheduler *ts, const struct task_set *set);
 
 /* Map outputs could not be fetched from @executor. */
 void health_tracker_fetch_failed(struct task_scheduler *ts, int executor);
 
-/* Let in again those whose time is over. */
+/* Ends exclusions whose timeout is over. */
 void health_tracker_expire(struct task_scheduler *ts);
 
-/*
- * Sets that launched nothing: if no executor may run one of their tasks, kill an idle one and wait for another, or
- * abort the set.
+/* For sets that launched nothing: if no executor may run one of their tasks, kills an idle one and waits for another,
+ * or aborts the set.
  */
 void exclusion_check(struct task_scheduler *ts, bool launched);

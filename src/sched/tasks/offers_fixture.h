@@ -1,6 +1,4 @@
-/*
- * For the tests of what is offered to tasks: an owner that says where tasks would like to be, and notes what it hears.
- */
+/* Fixture for tests of offers: an owner with configurable preferred locations that records operations. */
 #pragma once
 
 #include "base/log.h"
@@ -8,7 +6,7 @@
 
 enum { SECOND = 1000000000 };
 
-/* What the owner of the scheduler knows, and what it heard. */
+/* State of the scheduler's owner, and the operations that it got. */
 static struct {
         struct task_location places[16][2]; /* by partition of RDD 0 */
         int n_places[16];
@@ -89,7 +87,7 @@ static inline void prefer(int partition, int executor, const char *host)
         world.places[partition][world.n_places[partition]++] = (struct task_location){executor, host};
 }
 
-/* The newest launch is of this task, there, at this level. */
+/* Asserts task, executor and level of the newest launch. */
 static inline void check_launch(const struct fix *f, size_t number, int index, int executor, enum task_locality level)
 {
         assert_true(number < f->tasks.len);
@@ -105,7 +103,7 @@ static inline void wait_until(struct fix *f, int64_t now)
         sched_revive(f->s, now);
 }
 
-/* How many executors must go by now. */
+/* Number of executors to kill so far. */
 static inline int take_kills(struct fix *f)
 {
         int n = 0;

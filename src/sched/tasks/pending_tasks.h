@@ -1,8 +1,7 @@
-/*
- * The tasks of a set that wait for a core.
+/* The tasks of a set that wait for a core.
  *
- * First attempts are a range that is walked once; what has to run again lies on a stack before it. A task may
- * be listed although it needs no attempt any more (another one succeeded): the taker looks.
+ * First attempts are a range that is walked once; retries are a stack that comes first. A listed task may need no
+ * attempt any more (another one succeeded): the taker checks.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include <stdint.h>
 
 struct pending_tasks {
-        int32_t next, n;      /* first attempts not yet taken */
+        int32_t next, n;      /* first attempts that were not taken yet */
         VEC(int32_t) retries; /* newest last */
 };
 
@@ -26,13 +25,13 @@ static inline void pending_tasks_deinit(struct pending_tasks *p)
         vec_deinit(&p->retries);
 }
 
-/* @index has to run again. */
+/* @index must run again. */
 static inline void pending_tasks_retry(struct pending_tasks *p, int32_t index)
 {
         vec_push(&p->retries, index);
 }
 
-/* Take one: a retry (then *@retry is true) or the next first attempt; -1 if there is none. */
+/* Takes a retry (then *@retry is true) or the next first attempt; -1 if there is none. */
 static inline int32_t pending_tasks_take(struct pending_tasks *p, bool *retry)
 {
         *retry = p->retries.len > 0;

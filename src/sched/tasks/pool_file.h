@@ -24,15 +24,13 @@ struct pool_file {
 
 #define POOL_FILE_INIT ((struct pool_file){0})
 
-/* A file of more than this many bytes is refused. */
+/* The largest accepted file, in bytes. */
 enum { POOL_FILE_MAX = 1 << 20 };
 
-/*
- * Read the pools in @text (@length bytes), in the order of the file; @name is for messages. What a pool leaves out
- * or gives wrongly gets Spark's default (FIFO, weight 1, minShare 0) and Spark's warning. A property is looked
- * for directly below its pool; pools may lie at any depth. 0; -EINVAL with @error when it is no well-formed XML,
- * declares entities (never needed here, and a way to make a small file huge), or is too long; @file is then
- * untouched.
+/* Reads the pools in @text (@length bytes), in file order; @name is for messages. A missing or invalid property gets
+ * Spark's default (FIFO, weight 1, minShare 0) and Spark's warning. Properties are direct children of their pool;
+ * pools may be nested at any depth. Returns 0, or -EINVAL with @error and @file unchanged if the text is not
+ * well-formed XML, declares entities (unneeded, and a way to make a small file expand hugely), or is too long.
  */
 int pool_file_parse(struct pool_file *file, const char *text, size_t length, const char *name, struct fst_error *error);
 void pool_file_deinit(struct pool_file *file);

@@ -1,6 +1,6 @@
-/*
- * Whether enough executors have come for the first task: spark.scheduler.minRegisteredResourcesRatio and
- * spark.scheduler.maxRegisteredResourcesWaitingTime. Until then the driver does not call sched_revive.
+/* Decides whether enough executors have registered to start the first task:
+ * spark.scheduler.minRegisteredResourcesRatio and spark.scheduler.maxRegisteredResourcesWaitingTime. Until then the
+ * driver does not call sched_revive.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct registered_resources {
         double ratio;
-        int64_t until; /* after this time whatever there is has to do */
-        bool ready;    /* once it is, it stays */
+        int64_t until; /* after this time any number is enough */
+        bool ready;    /* stays true */
 };
 
 static inline void registered_resources_init(struct registered_resources *r, double ratio, int64_t waiting_time,
@@ -21,7 +21,7 @@ static inline void registered_resources_init(struct registered_resources *r, dou
         r->ready = r->ratio <= 0;
 }
 
-/* @registered of @expected cores (or executors) are there; @expected ≤ 0: nobody knows how many there will be. */
+/* @registered of @expected cores (or executors) have registered; @expected ≤ 0: unknown. */
 static inline bool registered_resources_ready(struct registered_resources *r, int64_t registered, int64_t expected,
                                               int64_t now)
 {
@@ -30,7 +30,7 @@ static inline bool registered_resources_ready(struct registered_resources *r, in
         return r->ready;
 }
 
-/* When registered_resources_ready may change its mind by itself; INT64_MAX: it has made it up. */
+/* When the result of registered_resources_ready may change without events; INT64_MAX: never. */
 static inline int64_t registered_resources_deadline(const struct registered_resources *r)
 {
         return r->ready ? INT64_MAX : r->until;

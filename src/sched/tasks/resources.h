@@ -1,8 +1,7 @@
-/*
- * Custom resources of one executor ("gpu"): its addresses and how much of each is free. For this room only.
+/* Custom resources of one executor ("gpu"): its addresses and the free fraction of each. Internal to this room.
  *
- * A task that asks for whole addresses gets such that nobody uses; one that asks for a part shares one address with
- * others, the first on which so much is free.
+ * A task that requests whole addresses gets unused ones. One that requests a fraction shares an address with others:
+ * the first with enough left.
  */
 #pragma once
 
@@ -16,7 +15,7 @@ struct resource_pool {
         int64_t *free; /* by address, in parts of RESOURCE_ONE */
 };
 
-/* What a run holds of one resource. */
+/* A run's share of one resource. */
 struct resource_share {
         int n;
         int64_t amount;                            /* of each address */
@@ -27,12 +26,12 @@ struct resource_share {
 void resource_pool_init(struct resource_pool *pool, const struct executor_resource *resource);
 void resource_pool_deinit(struct resource_pool *pool);
 
-/* How many tasks that ask for @amount the addresses can serve at a time. */
+/* The number of tasks that request @amount and fit at once. */
 int resource_pool_slots(const struct resource_pool *pool, int64_t amount);
 
-/* Whether a task that asks for @amount could be served now. */
+/* Returns true if @amount is available now. */
 bool resource_pool_fits(const struct resource_pool *pool, int64_t amount);
 
-/* Take it; it must fit. */
+/* Takes @amount, which must fit. */
 void resource_pool_take(struct resource_pool *pool, int64_t amount, struct resource_share *share);
 void resource_pool_give(struct resource_pool *pool, const struct resource_share *share);

@@ -1,7 +1,4 @@
-/*
- * Second attempts for slow tasks: what of a task set is slow, by the tasks of it that have succeeded. For this room
- * only.
- */
+/* Speculative attempts for slow tasks, judged by the successful tasks of their set. Internal to this room. */
 #pragma once
 
 #include "base/vec.h"
@@ -10,25 +7,25 @@
 struct task_set;
 struct task_scheduler;
 
-/* A stream's median: the lower half in a heap with its largest on top, the upper with its smallest. */
+/* A running median: the lower half in a max-heap, the upper half in a min-heap. */
 struct median {
         VEC(int64_t) low, high;
 };
 
 void median_add(struct median *m, int64_t value);
-int64_t median_get(const struct median *m); /* 0 of nothing */
+int64_t median_get(const struct median *m); /* 0 if empty */
 void median_deinit(struct median *m);
 
 struct slow_task {
         int32_t index;
-        int32_t host; /* where the slow attempt is: the other goes elsewhere */
+        int32_t host; /* of the slow attempt; the other one goes elsewhere */
 };
 
 struct speculation {
         struct median durations;    /* of successful tasks, ns */
         int64_t records, run_ns;    /* of successful tasks */
-        double *rates;              /* by task: records/ns of its running attempt; NULL: nobody told any */
-        VEC(struct slow_task) slow; /* that wait for a core for their second attempt */
+        double *rates;              /* by task: records/ns of its running attempt; NULL: none reported */
+        VEC(struct slow_task) slow; /* tasks that wait for a core for their speculative attempt */
 };
 
 struct speculation *speculation_new(void);
@@ -38,8 +35,8 @@ void speculation_free(struct speculation *s);
 void speculation_succeeded(struct speculation *s, const struct speculation_config *config, int64_t run_ns,
                            int64_t records);
 
-/* Task @index reads so fast. @n is the set's. */
+/* Progress of task @index. @n is the set's size. */
 void speculation_progress(struct speculation *s, int n, int32_t index, int64_t records, int64_t run_ns);
 
-/* Look for slow tasks of every set; they are listed, and speculative_submitted is called. */
+/* Finds slow tasks of every set, lists them and calls speculative_submitted. */
 void speculation_check(struct task_scheduler *ts, int64_t now);

@@ -1,17 +1,15 @@
-/*
- * How near a task is to what it reads; nearest first.
- */
+/* Locality levels of a task relative to its input, nearest first. */
 #pragma once
 
 enum task_locality {
-        LOCALITY_PROCESS_LOCAL, /* on the executor that holds it */
+        LOCALITY_PROCESS_LOCAL, /* on the executor that holds its input */
         LOCALITY_NODE_LOCAL,    /* on its host */
-        LOCALITY_NO_PREF,       /* the task reads nothing that lies somewhere */
+        LOCALITY_NO_PREF,       /* its input has no location */
         LOCALITY_RACK_LOCAL,
         LOCALITY_ANY,
 };
 
 enum { LOCALITY_LEVELS = LOCALITY_ANY + 1 };
 
-/* "PROCESS_LOCAL", …, as Spark writes them. */
+/* Spark's names: "PROCESS_LOCAL", …. */
 const char *locality_name(enum task_locality locality);

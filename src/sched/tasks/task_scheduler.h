@@ -1,9 +1,8 @@
-/*
- * The task scheduler: executors and their free cores, task sets in their pools, runs of tasks on the way.
+/* The task scheduler: executors and their free cores, task sets in their pools, launched runs of tasks.
  *
- * It knows nothing of jobs and stages beyond what a task set carries, and tells the DAG scheduler through
- * struct task_events. Thread, time and re-entrance: as sched.h. An event handler may call
- * task_scheduler_submit and task_scheduler_cancel, nothing else.
+ * It knows jobs and stages only through task sets, and reports to the DAG scheduler through struct task_events.
+ * Thread, time and re-entrance: as sched.h. An event handler may call only task_scheduler_submit and
+ * task_scheduler_cancel.
  */
 #pragma once
 
@@ -15,31 +14,31 @@
 #include "sched/tasks/task_set.h"
 #include "sched/tasks/task_table.h"
 
-/* Tasks that one core of an executor works off one after another; their ids are consecutive. */
+/* Tasks with consecutive ids that one core of an executor runs one after another. */
 struct task_run {
         struct task_set *set;
         int executor;
-        int n, left; /* tasks; of them not ended */
+        int n, left; /* tasks; those that have not ended */
         int64_t first_id;
         int64_t launched;
-        int64_t progress;                           /* when a task of it ended last, else launched */
-        struct resource_share *shares;              /* of each custom resource; NULL: there are none */
+        int64_t progress;                           /* when its last task ended, or its launch */
+        struct resource_share *shares;              /* of each custom resource; NULL: none */
         struct task_run *prev_on, *next_on;         /* on the executor */
         struct task_run *prev_in_set, *next_in_set; /* of the set */
 };
 
-/* What the DAG scheduler hears. @owner is that of task_scheduler_init. */
+/* Events for the DAG scheduler. @owner is that of task_scheduler_init. */
 struct task_events {
         void (*task_succeeded)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
-        /* Any other end. The set is retried by the task scheduler, or is a zombie. */
+        /* Any other end. The task scheduler retries the set, or it is a zombie. */
         void (*task_failed)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
         /* A task that had succeeded will run again: its map output was on a lost executor. */
         void (*task_resubmitted)(void *owner, struct task_set *set, int index);
-        /* The set gave up; a zombie from now on. @message is a sentence without "Job aborted …". */
+        /* The set has failed and becomes a zombie. @message is a sentence without "Job aborted …". */
         void (*task_set_failed)(void *owner, struct task_set *set, const char *message);
-        /* The set has left the scheduler, its last task has ended. */
+        /* The set has left the scheduler: its last task has ended. */
         void (*task_set_done)(void *owner, struct task_set *set);
-        /* The last reference is gone: task_set_free is the owner's to call. */
+        /* The last reference is gone: the owner calls task_set_free. */
         void (*task_set_released)(void *owner, struct task_set *set);
 };
 
@@ -54,30 +53,30 @@ struct task_scheduler {
         struct resource_request *requests; /* config.resources */
         struct task_resource *launch_resources;
         struct health_tracker health;
-        QUEUE(struct executor_kill) kills; /* of excluded executors, until the owner takes them */
-        struct sched_recorder *recorder;   /* NULL: nobody records */
-        VEC(struct task_set *) parked;     /* have work, but found no executor for it */
+        QUEUE(struct executor_kill) kills; /* of excluded executors, until the owner takes them out */
+        struct sched_recorder *recorder;   /* NULL: not recording */
+        VEC(struct task_set *) parked;     /* sets with work but without a suitable executor */
         uint64_t round;
-        bool exclusion_changed;    /* somebody may be unschedulable */
-        int64_t abort_deadline;    /* of sets that can nowhere run */
-        int64_t locality_deadline; /* when a parked set may take worse executors */
-        int64_t speculation_at;    /* the next look for slow tasks */
+        bool exclusion_changed;    /* some set may be unschedulable */
+        int64_t abort_deadline;    /* of unschedulable sets */
+        int64_t locality_deadline; /* when a parked set may use worse executors */
+        int64_t speculation_at;    /* time of the next check for slow tasks */
         struct task_set *first, *last;
         struct task_table tasks;
-        struct task_run *spare_runs; /* linked by next_on */
+        struct task_run *spare_runs; /* free list linked by next_on */
         int64_t now;
 };
 
 void task_scheduler_init(struct task_scheduler *ts, const struct sched_config *config, const struct task_events *events,
                          void *owner, const struct sched_ops *ops, void *ops_owner);
 
-/* Every task set goes, through task_set_done, whatever still runs. */
+/* Removes every task set, through task_set_done, even if tasks are running. */
 void task_scheduler_deinit(struct task_scheduler *ts);
 
-/* Schedule a set. Older sets of the same stage become zombies. Takes a reference. */
+/* Schedules a set. Older sets of the same stage become zombies. Takes a reference. */
 void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int64_t now);
 
-/* Kill whatever runs of @stage's sets, which become zombies. */
+/* Kills all running tasks of @stage's sets, which become zombies. */
 void task_scheduler_cancel(struct task_scheduler *ts, const struct stage *stage, bool interrupt, const char *reason);
 
 /* The functions of sched.h of the same names. */
@@ -91,18 +90,18 @@ void task_scheduler_revive(struct task_scheduler *ts, int64_t now);
 void task_scheduler_status(struct task_scheduler *ts, const struct task_status *statuses, int n, int64_t now);
 bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struct task_attempt_info *info);
 
-/* The earliest of its deadlines; INT64_MAX if there is none. Then task_scheduler_tick, and revive. */
+/* The earliest deadline; INT64_MAX if there is none. Then call task_scheduler_tick, and revive. */
 int64_t task_scheduler_deadline(const struct task_scheduler *ts);
 void task_scheduler_tick(struct task_scheduler *ts, int64_t now);
 void task_scheduler_progress(struct task_scheduler *ts, int64_t task_id, int64_t records, int64_t run_ns);
 
 /* ------------------------------------------------------------------------ between the files of this scheduler */
 
-/* The last task of the run has ended: the core is free again. */
+/* The last task of the run has ended: releases the core. */
 void task_scheduler_end_run(struct task_scheduler *ts, struct task_run *run);
 
-/* @set may have something to launch that it had not before. */
+/* @set may have something new to launch. */
 void task_scheduler_has_work(struct task_scheduler *ts, struct task_set *set);
 
-/* Abort the set with this message; it may be gone afterwards. */
+/* Aborts the set with this message; it may be freed by the call. */
 void task_scheduler_give_up(struct task_scheduler *ts, struct task_set *set, const char *message);

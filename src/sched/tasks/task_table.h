@@ -1,8 +1,7 @@
-/*
- * Attempts by task id: how a status finds its task.
+/* Finds attempts by task id.
  *
- * Task ids are dense, so the table is an array in chunks; a chunk goes back when all its tasks have ended. One
- * long task holds only its own chunk.
+ * Task ids are dense, so the table is an array in chunks. A chunk is freed when all its tasks have ended; a long task
+ * keeps only its own chunk.
  */
 #pragma once
 
@@ -15,11 +14,11 @@ struct task_run;
 enum { TASK_CHUNK_BITS = 10, TASK_CHUNK = 1 << TASK_CHUNK_BITS };
 
 struct task_attempt {
-        struct task_run *run; /* while it runs; NULL afterwards */
+        struct task_run *run; /* NULL after its end */
         int32_t index;        /* in the task set */
-        uint16_t number;      /* of the attempt */
+        uint16_t number;      /* attempt number */
         bool kill_sent;
-        bool crash_suspect; /* named as what crashed its executor */
+        bool crash_suspect; /* named as the task that crashed its executor */
 };
 
 struct task_chunk {
@@ -29,17 +28,17 @@ struct task_chunk {
 
 struct task_table {
         VEC(struct task_chunk *) chunks; /* of ids from base on; NULL where all have ended */
-        int64_t base;                    /* chunks that were dropped in front */
+        int64_t base;                    /* number of chunks dropped in front */
         int64_t next_id;
         struct task_chunk *spare;
 };
 
 void task_table_deinit(struct task_table *t);
 
-/* The next task id is taken: its attempt, to be filled in. */
+/* Assigns the next task id; the caller fills in the attempt. */
 struct task_attempt *task_table_add(struct task_table *t, int64_t *task_id);
 
-/* The attempt while its chunk lives, else NULL. An ended one has no run. */
+/* The attempt while its chunk exists, otherwise NULL. An ended attempt has no run. */
 static inline struct task_attempt *task_table_find(const struct task_table *t, int64_t task_id)
 {
         int64_t chunk = (task_id >> TASK_CHUNK_BITS) - t->base;
