@@ -29,7 +29,7 @@ static void on_damaged(void *context, const char *message, bool cut_off)
 {
         struct reading *r = context;
         r->damaged++;
-        if (strncmp(message, "j: bytes ", 9) != 0)
+        if (strncmp(message, "j: skipped bytes ", 17) != 0)
                 abort();
 }
 

@@ -110,8 +110,8 @@ def test_master_says_what_is_looked_for_and_ends_at_sigterm(start):
     (["--help"], 0, []),
     (["--nonsense", "1"], 1, ["Error: Unrecognized option: --nonsense", ""]),
     (["--port"], 1, ["Error: --port needs a value", ""]),
-    (["--port", "x"], 1, ['Error: --port: "x" is no port, a number from 0 to 65535', ""]),
-    (["--webui-port", "65536"], 1, ['Error: --webui-port: "65536" is no port, a number from 0 to 65535', ""]),
+    (["--port", "x"], 1, ['Error: --port: "x" is not a port from 0 to 65535', ""]),
+    (["--webui-port", "65536"], 1, ['Error: --webui-port: "65536" is not a port from 0 to 65535', ""]),
     (["spark://h:1"], 1, ["Error: Unrecognized option: spark://h:1", ""]),
 ])
 def test_usage(tmp_path, words, status, lines):
@@ -145,7 +145,7 @@ def test_where_settings_come_from(start, tmp_path):
     (conf / "spark-defaults.conf").write_text("spark.deploy.driverIdPattern file-%s-%d\nspark.deploy.maxDrivers 3\n")
     master = start(SPARK_MASTER_PORT="nonsense")
     assert master.process.wait(TIMEOUT) == 1
-    assert 'SPARK_MASTER_PORT: "nonsense" is no port' in master.text()
+    assert 'SPARK_MASTER_PORT: "nonsense" is not a port' in master.text()
     master = start("second")
     master.elected()
     status, answer = master.submit()

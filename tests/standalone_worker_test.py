@@ -121,7 +121,7 @@ def started(cluster):
 
 @pytest.mark.parametrize("words, status, line", [
     (["--help"], 0, "Usage: Worker [options] <master>"),
-    ([], 1, "Error: no master is named: write spark://host:port\n\nUsage: Worker [options] <master>"),
+    ([], 1, "Error: no master is given: write spark://host:port\n\nUsage: Worker [options] <master>"),
     (["spark://a:1", "spark://b:1"], 1, "Error: more than one master, spark://a:1 and spark://b:1: write "),
     (["--cores", "x", "spark://a:1"], 1, 'Error: --cores: "x" is not a number from 1 to 65536\n\nUsage: Worker [options] '),
     (["--croes", "1", "spark://a:1"], 1, "Error: Unrecognized option: --croes\n\nUsage: "),

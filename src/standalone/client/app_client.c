@@ -1,11 +1,10 @@
-/*
- * See app_client.h. Which master is reached when, and who leads, is decided by registration.h; this file has the
- * connections and what masters say, app_requests.c what is said to them. A master that was asked to register the
- * application leads, or answers that it is in standby and says later that it has taken over. Whatever was asked for
- * while nobody led goes to the next leader with APPLICATION_STATE.
+/* See app_client.h. master_registration.h decides which master to connect to when and which one leads. This file
+ * holds the connections and handles the masters' messages; app_client_requests.c sends the client's. A master that
+ * gets a registration either leads, or replies that it is in standby and later announces that it has taken over.
+ * Requests made without a leader go to the next one with APPLICATION_STATE.
  *
- * Spark's client tries three times in a row, 20 s apart, and after that waits for its one master to come back; here all
- * are tried on, soon at first.
+ * Spark's client tries three times in a row, 20 s apart, and after that waits for its one master to come back. This
+ * one keeps trying all masters, quickly at first.
  */
 #include "standalone/client/app_client_internal.h"
 
@@ -25,9 +24,10 @@
 #include <stdlib.h>
 
 #define LOG APP_CLIENT_LOG
-#define ATTEMPTS 3 /* Spark's: that long it is patient */
+#define ATTEMPTS 3 /* Spark's number of attempts */
 #define DRAIN_MS 200
-#define MAX_EARLY_CLOSES 4 /* connections that a port may end without a nonce before it is taken for no master */
+#define MAX_EARLY_CLOSES                                                                                               \
+        4 /* consecutive connections that end without a nonce before the port is taken for another service */
 
 /* -------------------------------------------------------------------------------------------------- the end */
 
@@ -56,7 +56,7 @@ static bool has_leader(const struct app_client *c)
 
 static void on_tick(uv_timer_t *timer);
 
-/* Have the timer run at the next moment that counts: after whatever may have changed it. */
+/* Restarts the timer for the next deadline; call it after each change. */
 static void arm(struct app_client *c)
 {
         int64_t deadline = registration_deadline(c->registration);
@@ -79,12 +79,12 @@ static void no_master(const struct master_link *l)
 {
         if (l->http)
                 die(l->client,
-                    "%s is no Firesteel master but an HTTP server: name the port at which the master listens (7077 unless "
-                    "it was told another), not that of its pages (8080) or of its REST server (6066)",
+                    "%s is an HTTP server, not a Firesteel master: use the master's port (7077 by default), "
+                    "not that of its pages (8080) or of its REST server (6066)",
                     l->url);
         else
                 die(l->client,
-                    "%s is no Firesteel master, or asks for another spark.authenticate.secret: it ends every connection "
+                    "%s is not a Firesteel master, or has another spark.authenticate.secret: it ends every connection "
                     "without a nonce, as a master of Spark's JVM does (a native application needs one that was started "
                     "by firesteel master)",
                     l->url);
@@ -118,7 +118,7 @@ static void take_leader(struct master_link *l)
         c->disconnected = false;
 }
 
-/* It has registered us anew. Our executors know us by the id that we have. */
+/* A master registered the application anew. The executors know the old id. */
 static void refuse_id(struct master_link *l, char *id)
 {
         struct app_client *c = l->client;
@@ -126,7 +126,7 @@ static void refuse_id(struct master_link *l, char *id)
         not_ours.id = id;
         rpc_send_packed(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &not_ours.base, NULL);
         if (has_leader(c) && !leads(l))
-                log_warn(LOG, "Master %s leads a cluster of its own: it is passed over", l->url);
+                log_warn(LOG, "Ignored master %s, which leads another cluster", l->url);
         else
                 die(c,
                     "Master %s does not know application %s any more: they were without a connection for longer than "
@@ -165,7 +165,7 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
 static void take_change(struct master_link *l)
 {
         struct app_client *c = l->client;
-        if (!*c->app_id) { /* it stood by when we asked */
+        if (!*c->app_id) { /* it was a standby at the registration */
                 app_requests_introduce(c, (int)(l - c->links));
                 return;
         }
@@ -191,8 +191,9 @@ static void take_update(struct app_client *c, const Firesteel__Standalone__Execu
         c->ops->executor_updated(c->owner, m);
 }
 
-/* Each message that a master may send: its form, whether it says a version first, and whether it must come from who
- * leads. */
+/* The messages that a master may send: the form, whether the version comes first, and whether only the leader may
+ * send it.
+ */
 static const struct master_message {
         const ProtobufCMessageDescriptor *form;
         bool has_version, leads;
@@ -269,15 +270,15 @@ static void receive(void *owner, struct rpc_message *m)
         struct master_link *l = link_of(c, m->peer);
         const struct master_message *known = m->type < ARRAY_SIZE(messages) ? &messages[m->type] : NULL;
         if (!l || c->dead || !known || !known->form || (known->leads && !leads(l)))
-                return; /* of a later minor version, or of who leads no longer */
+                return; /* of a later minor version, or of a former leader */
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(m->len);
         const void *message = standalone_decode(m->body, m->len, known->form, &memory, &error);
         if (!message) {
-                log_error(LOG, "Master %s says what cannot be understood: %s", l->url, error_message(&error));
+                log_error(LOG, "Malformed message from master %s: %s", l->url, error_message(&error));
                 rpc_peer_close(m->peer, error_message(&error));
         } else if (known->has_version &&
-                   /* in all of these the version is the first member */
+                   /* in all of these messages the version is the first member */
                    standalone_version_check(((const Firesteel__Standalone__MasterInStandby *)message)->version,
                                             "the master", "this application", &error)) {
                 die(c, "Master %s: %s", l->url, error_message(&error));
@@ -325,7 +326,7 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
 static const struct rpc_endpoint_class endpoint_class = {
         .receive = receive, .connected = connected, .disconnected = disconnected};
 
-/* All ports were taken for something else: to wait would be of no use. */
+/* All ports belong to other services: waiting is useless. */
 static bool none_is_a_master(const struct app_client *c)
 {
         for (size_t i = 0; i < c->n_links; i++)
@@ -334,7 +335,7 @@ static bool none_is_a_master(const struct app_client *c)
         return true;
 }
 
-/* The ask is there to hear of connections that cannot be made; any answer at all says that this one was. */
+/* The ask only detects failed connections; any answer proves success. */
 static void reached(void *owner, struct rpc_answer *answer)
 {
         struct master_link *l = owner;
@@ -368,7 +369,7 @@ static void retrying(void *owner, int attempt)
 
 static void give_up(void *owner)
 {
-        /* never: patience ends the first registration, and after it nothing does */
+        /* never called: the timeout ends the first registration, and later ones never give up */
 }
 
 static const struct registration_ops registration_ops = {
@@ -376,7 +377,7 @@ static const struct registration_ops registration_ops = {
 
 /* --------------------------------------------------------------------------------------------- start and end */
 
-/* spark://a:1,b:2 as spark://a:1 and spark://b:2. */
+/* Splits spark://a:1,b:2 into spark://a:1 and spark://b:2. */
 static int read_masters(struct app_client *c, const char *masters, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list list = {0};
@@ -396,7 +397,7 @@ static void start(struct app_client *c, int64_t timeout_ms)
                 struct master_link *l = &c->links[i];
                 _cleanup_free_ char *endpoint =
                         mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", l->url + strlen("spark://"));
-                rpc_env_ref(c->rpc, endpoint, &l->ref, NULL); /* the address was looked at */
+                rpc_env_ref(c->rpc, endpoint, &l->ref, NULL); /* the address is valid already */
         }
         const struct registration_config config = {.masters = (int)c->n_links,
                                                    .most = INT_MAX,
@@ -424,11 +425,11 @@ static int make_env(struct app_client *c, const struct fst_conf *conf, struct fs
                 return r;
         options.name = "appClient";
         options.security = c->security;
-        options.quiet = true; /* tried again and again */
+        options.quiet = true; /* repeated attempts are not logged */
         options.lookup_timeout_ms = MIN(options.lookup_timeout_ms, (int64_t)20000);
         r = rpc_env_new(c->loop, &options, &c->rpc, error);
         if (r == 0)
-                rpc_env_register(c->rpc, STANDALONE_APP_ENDPOINT, &endpoint_class, c, NULL); /* it is the first */
+                rpc_env_register(c->rpc, STANDALONE_APP_ENDPOINT, &endpoint_class, c, NULL); /* the first endpoint */
         return r;
 }
 
@@ -516,7 +517,7 @@ void app_client_stop(struct app_client *c, void (*stopped)(void *owner), void *o
         if (has_leader(c) && !was_dead)
                 rpc_send_packed(c->links[registration_leader(c->registration)].ref,
                                 FIRESTEEL__STANDALONE__STANDALONE_TYPE__UNREGISTER_APPLICATION, &id.base, NULL);
-        c->open_handles++; /* the env */
+        c->open_handles++; /* of the env */
         for (size_t i = 0; i < c->n_links; i++) {
                 rpc_ref_unref(steal(c->links[i].ref));
         }

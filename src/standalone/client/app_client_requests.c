@@ -1,4 +1,4 @@
-/* What an application says to the masters of its cluster. See app_client.h. */
+/* The messages that an application sends to its masters. See app_client.h. */
 #include "standalone/client/app_client_internal.h"
 
 #include "base/error.h"
@@ -26,8 +26,8 @@ static void request_answered(void *owner, struct rpc_answer *answer)
                 answer->status ? NULL
                                : standalone_decode(answer->body, answer->len, &firesteel__standalone__truth__descriptor,
                                                    &memory, &error);
-        if (!known || !known->value) /* the next leader is told */
-                log_warn(LOG, "The master did not take the request for executors of %s: %s", c->app_id,
+        if (!known || !known->value) /* the next leader gets them */
+                log_warn(LOG, "The master refused the request for executors of %s: %s", c->app_id,
                          known            ? "it does not know the application"
                          : answer->status ? answer->message
                                           : error_message(&error));
@@ -49,7 +49,7 @@ void app_requests_executors(struct app_client *c)
                 request_answered, c);
 }
 
-/* It has ended: nobody need be asked again. */
+/* The executor has ended: nothing more to request. */
 void app_requests_forget_kill(struct app_client *c, int executor)
 {
         for (size_t i = 0; i < c->kills.len; i++)
@@ -64,7 +64,7 @@ static void kill_answered(void *owner, struct rpc_answer *answer)
         if (k->done || c->dead)
                 return;
         if (answer->status) {
-                log_warn(LOG, "The master was not reached to kill executor %s/%d: %s", c->app_id, k->executor,
+                log_warn(LOG, "Cannot reach the master to kill executor %s/%d: %s", c->app_id, k->executor,
                          answer->message);
                 return;
         }
@@ -84,7 +84,7 @@ void app_requests_kill(struct app_client *c, struct kill *k)
                        kill_answered, k);
 }
 
-/* All that a leader must know which was not there when it was said. */
+/* Sends the leader everything requested while there was none. */
 void app_requests_tell_state(struct app_client *c)
 {
         Firesteel__Standalone__ApplicationState more = FIRESTEEL__STANDALONE__APPLICATION_STATE__INIT;

@@ -1,6 +1,4 @@
-/*
- * An application's client against masters that say what the test has them say: on one loop, over real connections.
- */
+/* An application's client against fake masters, on one loop and over real connections. */
 #include "standalone/client/app_client.h"
 
 #include "base/error.h"
@@ -29,7 +27,7 @@ struct world {
         uv_loop_t loop;
         struct fst_conf conf;
         struct app_client *client;
-        char told[1024]; /* what the client has told, a word each */
+        char told[1024]; /* operations that the client has called, a word each */
         char reason[512];
         bool stopped;
 };
@@ -44,7 +42,7 @@ struct master {
         const char *gives_id;
         uint32_t major;
         struct rpc_ref *app;
-        char heard[1024]; /* what was said to it, a word each */
+        char heard[1024]; /* messages from the client, a word each */
 };
 
 static void note(char *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -372,7 +370,7 @@ static void another_master_takes_over(void **state)
         world_deinit(&w);
 }
 
-/* Nobody led when the application came: it need not wait for its next attempt, which is a minute away. */
+/* A standby that takes over contacts the application, which need not wait a minute for its next attempt. */
 static void a_master_that_stood_by_calls(void **state)
 {
         struct world w;
@@ -506,7 +504,7 @@ static void close_it(uv_poll_t *handle, int status, int events)
                 close(fd);
 }
 
-/* As a genuine master of Spark does with what it cannot read. */
+/* Closes the connection, as genuine Spark does with unreadable bytes. */
 static void a_port_of_somebody_else_is_named(void **state)
 {
         struct world w;
@@ -521,7 +519,7 @@ static void a_port_of_somebody_else_is_named(void **state)
         uv_poll_start(&poll, UV_READABLE, close_it);
         open_client(&w, 0, &other, NULL);
         run_until(&w, w.told, "dead ");
-        assert_non_null(strstr(w.reason, "is no Firesteel master"));
+        assert_non_null(strstr(w.reason, "is not a Firesteel master"));
         stop_client(&w);
         uv_close((uv_handle_t *)&poll, NULL);
         uv_run(&w.loop, UV_RUN_DEFAULT);
@@ -529,7 +527,7 @@ static void a_port_of_somebody_else_is_named(void **state)
         world_deinit(&w);
 }
 
-/* Answers when it has read a request to its end, which it knows by an empty line. */
+/* Answers after the empty line that ends a request. */
 static void *serve_http(void *listener)
 {
         static const char refusal[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -559,7 +557,7 @@ static void an_http_server_is_named_at_once(void **state)
         assert_int_equal(pthread_create(&thread, NULL, serve_http, &fd), 0);
         open_client(&w, 3600 * 1000, &pages, NULL);
         run_until(&w, w.told, "dead ");
-        assert_non_null(strstr(w.reason, "is no Firesteel master but an HTTP server: name the port"));
+        assert_non_null(strstr(w.reason, "is an HTTP server, not a Firesteel master: use the master"));
         pthread_join(thread, NULL);
         stop_client(&w);
         close(fd);

@@ -1,9 +1,9 @@
-/*
- * See standalone_manager.h. The master decides where executors run and starts another one for each that is gone; the
- * application says how many it wants, which of them to take away, and when it has ended.
+/* See standalone_manager.h. The master decides where executors run and replaces lost ones. The application tells it
+ * how many it wants, which to remove, and when it has ended.
  *
- * Why an executor is gone comes from two sides: its connection with the driver ends at once, its worker tells the
- * master a moment later. The cluster backend waits for that word (LOSS_REASON_MS), as Spark's backend does.
+ * Two sources report the end of an executor: its connection with the driver closes at once, and a moment later its
+ * worker tells the master the reason. The cluster backend waits for the reason (LOSS_REASON_MS), as Spark's backend
+ * does.
  */
 #include "standalone/client/standalone_manager.h"
 
@@ -48,11 +48,11 @@ struct standalone_manager {
         struct app_client *client;
         int64_t cores_each, memory_mib, max_cores; /* 0: not set */
         VEC(Firesteel__Standalone__ResourceNeed *) needs;
-        struct command command;       /* of the executors */
-        struct fst_error *announcing; /* until the application has its id or cannot get one */
-        int announced;                /* 1: it has; negative: it cannot */
+        struct command command;       /* starts executors */
+        struct fst_error *announcing; /* until the application has its id or registration failed */
+        int announced;                /* 1: it has an id; negative: it failed */
         bool client_stopped;
-        int failures, most_failures; /* executors in a row that ended before they had registered */
+        int failures, most_failures; /* failures: consecutive executors that ended before they registered */
 };
 
 static struct standalone_manager *manager_of(struct executor_manager *manager)
@@ -159,7 +159,9 @@ static void push_list(struct string_list *list, const char *separated)
         }
 }
 
-/* What the driver has loaded, executors load before they register, where they find the files at the same place. */
+/* Passes the driver's loaded modules to executors that find the files at the same paths; they load them before they
+ * register.
+ */
 static void push_modules(struct string_list *class_path)
 {
         const struct module *modules[MAX_MODULES];
@@ -261,9 +263,8 @@ static void want_no_executors(struct standalone_manager *m)
         app_client_request(m->client, &(Firesteel__Standalone__ExecutorTarget *){&none}, 1);
 }
 
-/*
- * A master counts executors that could not be started, and none that ended at once: it would start others for ever. Who
- * has none and sees that none comes gives up, as with local-cluster.
+/* A master counts executors that could not be started, but not those that end at once, and would start new ones for
+ * ever. Fail when no executor is left and new ones keep failing, as local-cluster does.
  */
 static void count_failure(struct standalone_manager *m, const char *reason)
 {
@@ -297,7 +298,7 @@ static void on_executor_updated(void *owner, const Firesteel__Standalone__Execut
         }
 }
 
-/* Its executors were told one by one before. */
+/* Its executors were reported one by one before. */
 static void on_worker_removed(void *owner, const Firesteel__Standalone__WorkerRemoved *w)
 {
         const struct standalone_manager *m = owner;
@@ -371,7 +372,7 @@ static int register_application(struct standalone_manager *m, const char *driver
         application.user = sc->user;
         application.address = strchr(driver_url, '@') + 1;
         application.max_cores = (int32_t)m->max_cores;
-        application.has_initial_executors = dynamic; /* how many it really wants is said by who decides it */
+        application.has_initial_executors = dynamic; /* the number wanted comes from dynamic allocation */
         application.profile = &profile;
         application.event_log_dir = (char *)(events ? events : "");
         return app_client_new(&options, &m->client, error);
@@ -398,7 +399,7 @@ static int standalone_announce(struct executor_manager *manager, struct cluster_
 static int standalone_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                             struct fst_error *error)
 {
-        return 0; /* all of it was said when the application was announced */
+        return 0; /* the registration already had these numbers */
 }
 
 static void standalone_registered(struct executor_manager *manager, const char *executor_id)
@@ -440,7 +441,7 @@ static int64_t standalone_expected_cores(const struct executor_manager *manager,
 
 static bool standalone_stopped(struct executor_manager *manager)
 {
-        return true; /* what has not ended by itself is ended by its worker, when the master says that we are gone */
+        return true; /* the worker ends remaining executors when the master reports that the application is gone */
 }
 
 static void on_client_stopped(void *owner)

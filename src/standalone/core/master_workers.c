@@ -329,7 +329,7 @@ void master_register_worker(struct master *m, uint64_t peer, const struct worker
                 return;
         }
         if (spec->cores < 0 || spec->memory < 0) {
-                refuse_worker(m, peer, "A worker cannot have less than no cores or memory");
+                refuse_worker(m, peer, "A worker's cores and memory must not be negative");
                 return;
         }
         if (!master_add_worker(m, spec, peer, WORKER_ALIVE)) {

@@ -1,5 +1,5 @@
 /*
- * See cluster_load.h. A connection here is a socket, a reader of frames and a number: an env of rpc/rpc.h for each of
+ * See load_generator.h. A connection here is a socket, a reader of frames and a number: an env of rpc/rpc.h for each of
  * ten thousand workers would measure those envs.
  */
 #include "standalone/master/load_generator.h"
@@ -26,16 +26,16 @@
 #define SCRATCH_SIZE 65536
 #define EVENTS_AT_ONCE 512
 #define MAX_MESSAGE (1 << 20)
-#define MAX_CONNECTING 256 /* at a time: what a listening socket holds */
+#define MAX_CONNECTING 256 /* at once: the backlog of a listening socket */
 
 struct actor {
         int fd;
         bool worker, connected;
         int number;
-        char *app_id; /* of an application that is registered */
+        char *app_id; /* of a registered application */
         uint64_t sent;
         struct frame_reader reader;
-        struct buf out; /* what the socket did not take */
+        struct buf out; /* bytes that the socket has not accepted yet */
 };
 
 struct cluster_load {
@@ -154,7 +154,7 @@ static void load_generator_register_worker(struct cluster_load *l, struct actor 
         load_generator_say(l, a, TYPE(REGISTER_WORKER), &r.base);
 }
 
-/* Nothing runs there, and it has no shuffle service. */
+/* Reports no executors and no shuffle service. */
 static void say_state(struct cluster_load *l, struct actor *a)
 {
         Firesteel__Standalone__WorkerState s = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
@@ -165,7 +165,7 @@ static void say_state(struct cluster_load *l, struct actor *a)
         load_generator_say(l, a, TYPE(WORKER_STATE), &s.base);
 }
 
-/* With a command as large as they are. */
+/* Registers with a command of realistic size. */
 static void load_generator_register_app(struct cluster_load *l, struct actor *a, int executors)
 {
         static const char *const words[] = {"--driver-url",
@@ -296,7 +296,7 @@ static void load_generator_greet(struct cluster_load *l, struct actor *a)
                 say_hello(l, a);
 }
 
-/* Let happen what happens within @ms. */
+/* Runs the loop for up to @ms. */
 static void load_generator_turn(struct cluster_load *l, int ms)
 {
         struct epoll_event events[EVENTS_AT_ONCE];
@@ -357,7 +357,7 @@ int cluster_load_new(const char *host, int port, struct cluster_load **out, stru
         char service[16];
         snprintf(service, sizeof(service), "%d", port);
         if (getaddrinfo(host, service, &hints, &address) != 0)
-                return error_set(error, -EINVAL, "%s is no address", host);
+                return error_set(error, -EINVAL, "%s is not an IP address", host);
         int epoll = epoll_create1(EPOLL_CLOEXEC);
         if (epoll < 0) {
                 freeaddrinfo(address);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is given by words of the command line; NULL where it is not. */
+/* Values from the command line; NULL if not given. */
 struct words {
         const char *host, *port, *web_ui_port, *properties_file;
 };
@@ -34,12 +34,12 @@ static int master_conf_parse_port(const char *what, const char *text, int *port,
         errno = 0;
         long value = strtol(text, &end, 10);
         if (end == text || *end || errno || value < 0 || value > 65535)
-                return error_set(error, -EINVAL, "%s: \"%s\" is no port, a number from 0 to 65535", what, text);
+                return error_set(error, -EINVAL, "%s: \"%s\" is not a port from 0 to 65535", what, text);
         *port = (int)value;
         return 0;
 }
 
-/* From the environment; then from the command line, where what is no port asks for the usage. */
+/* Reads a port from the environment, then from the command line, where an invalid one is a usage error. */
 static int master_conf_read_port(const char *option, const char *word, const char *variable, int fallback, int *port,
                                  struct fst_error *error)
 {
@@ -144,7 +144,7 @@ int master_conf_keys(struct master_conf *c, struct fst_error *error)
         if (r == 0 && conf_contains(&c->conf, "spark.deploy.appNumberModulo")) {
                 r = master_conf_read_int(&c->conf, "spark.deploy.appNumberModulo", &core->app_number_modulo, error);
                 if (r == 0 && core->app_number_modulo == 0)
-                        core->app_number_modulo = -1; /* said, and too small: not the same as not said */
+                        core->app_number_modulo = -1; /* given but too small, unlike not given */
         }
         if (r == 0)
                 r = read_selection(&c->conf, &core->selection, error);
@@ -181,7 +181,7 @@ int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct 
         if (r == 0 && conf_contains(&c->conf, "spark.master.ui.port"))
                 r = master_conf_read_int(&c->conf, "spark.master.ui.port", &c->web_ui_port, error);
         if (r == 0 && (c->web_ui_port < 0 || c->web_ui_port > 65535))
-                r = error_set(error, -EINVAL, "spark.master.ui.port: %d is no port", c->web_ui_port);
+                r = error_set(error, -EINVAL, "spark.master.ui.port: %d is not a valid port", c->web_ui_port);
         if (r == 0)
                 r = master_conf_keys(c, error);
         c->core.seed = (uint64_t)now_ns() ^ (uint64_t)getpid() << 32;

@@ -1,9 +1,9 @@
-/*
- * The endpoint "Master": what workers, applications and submission clients say, told to the core.
+/* The endpoint "Master": decodes messages of workers, applications and submission clients and passes them to the
+ * core.
  *
- * Anybody may connect. Who has not registered may register, submit and ask, in small messages. Who has is held to it:
- * a worker speaks of itself, and of executors and drivers that are its own; an application of itself. Whatever else is
- * said ends the connection, or, where a change may have crossed it on its way, is passed over.
+ * Any peer may connect. An unregistered peer may register, submit and query, in small messages. A registered peer is
+ * held to its role: a worker may report only itself and its own executors and drivers, an application only itself.
+ * Any other message ends the connection or, where a change may have crossed it on the way, is ignored.
  */
 #include "standalone/master/master_server_internal.h"
 
@@ -17,9 +17,9 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 #define MAX_UNAUTHORIZED_PEERS 1024
-#define MIN_UNAUTHORIZED_MS 1000 /* what a guest may take before it must make room for another */
+#define MIN_UNAUTHORIZED_MS 1000 /* minimum lifetime of an unregistered connection before another may replace it */
 
-/* One message on its way: who says it, and where it was decoded. */
+/* A message being handled: its sender, and the memory of its decoded body. */
 struct master_request {
         struct master_server *s;
         struct session *from;
@@ -46,7 +46,7 @@ static void on_connected(void *owner, struct rpc_peer *peer)
         }
         if (s->sessions.of[SESSION_UNAUTHORIZED].n > MAX_UNAUTHORIZED_PEERS &&
             now - oldest->last_message_ms >= MIN_UNAUTHORIZED_MS)
-                rpc_peer_close(oldest->peer, "it did not register, and others wait");
+                rpc_peer_close(oldest->peer, "it did not register, and other connections wait");
 }
 
 static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
@@ -64,7 +64,7 @@ static void on_disconnected(void *owner, struct rpc_peer *peer, const char *why)
         master_server_schedule_turn(s);
 }
 
-/* What cannot be said by them. */
+/* Disconnects a peer that sent a message its role does not allow. */
 static void disconnect_peer(struct master_request *w, const char *why)
 {
         if (rpc_peer_may_log(w->from->peer))
@@ -74,7 +74,7 @@ static void disconnect_peer(struct master_request *w, const char *why)
         rpc_peer_close(w->from->peer, why);
 }
 
-/* Sends after what the core wants done already: what was stored goes first. */
+/* Carries out the core's actions first, so that stored records precede the message, then sends. */
 static void request_send(struct master_request *w, uint16_t type, const ProtobufCMessage *message)
 {
         master_server_run(w->s);
@@ -87,7 +87,7 @@ static void request_answer(struct master_request *w, const ProtobufCMessage *mes
         outbox_answer(&w->s->outbox, w->m, message);
 }
 
-/* The address that the connection comes from, without its port, is the same. */
+/* Returns true if both connections come from the same address, ignoring ports. */
 static bool same_host(const struct rpc_peer *a, const struct rpc_peer *b)
 {
         struct host_port x, y;
@@ -122,10 +122,9 @@ static void refuse(struct master_request *w, const char *endpoint, const char *w
         rpc_ref_unref(ref);
 }
 
-/*
- * Nobody takes the name of who is there: only the same host may, whose first connection may be a dead one. Who was
- * called by a new leader calls as well, and from another address than that at which it listens if its host has several:
- * a worker shows the nonce that it was called with, an application its id.
+/* A registered id can be taken over only from the same host (its old connection may be dead). A peer that a new
+ * leader contacted connects as well, possibly from another address if its host has several: a worker then shows the
+ * nonce that it was sent, an application its id.
  */
 static bool may_be(struct master_request *w, enum session_role role, const char *key)
 {
@@ -134,10 +133,9 @@ static bool may_be(struct master_request *w, enum session_role role, const char 
                same_host(other->peer, w->from->peer);
 }
 
-/*
- * It is called just now, and this one, from another address, does not know the nonce: it is a stranger, or the
- * nonce is still on its way, after which the worker registers again. Once all have had time to answer, who did not
- * is nobody whose place could be taken.
+/* This master has just contacted the registered worker, and this peer, at another address, does not know the nonce:
+ * it is another process, or the nonce has not arrived yet, in which case the worker registers again. After all have
+ * had time to answer, a worker that did not has lost its id.
  */
 static bool has_wrong_nonce(struct master_request *w, const char *key, const char *nonce)
 {
@@ -164,7 +162,7 @@ static void register_worker(struct master_request *w)
                 refuse(w, STANDALONE_WORKER_ENDPOINT, error_message(&error));
         } else if (has_wrong_nonce(w, spec.id, r->nonce)) {
                 if (rpc_peer_may_log(w->from->peer))
-                        log_warn(MASTER_LOG, "%s says that it is worker %s, which is called at another address",
+                        log_warn(MASTER_LOG, "%s claims worker id %s, which is registered at another address",
                                  rpc_peer_name(w->from->peer), spec.id);
         } else {
                 master_register_worker(s->core, w->from->number, &spec, master_server_now());
@@ -172,9 +170,8 @@ static void register_worker(struct master_request *w)
         error_deinit(&error);
 }
 
-/*
- * Its id is what an application has to show that it is the one at that address; or, if it was called there just now and
- * was never told one, nothing.
+/* An application proves with its id that it is the one at that address. If the master has just contacted it and it
+ * never got an id, nothing is required.
  */
 static bool knows_id(const struct master_request *w, const Firesteel__Standalone__RegisterApplication *r)
 {
@@ -204,7 +201,7 @@ static void register_app(struct master_request *w)
                 master_register_app(s->core, w->from->number, &spec, master_server_now());
                 master_server_run(s);
                 if (*r->app_id && w->from->role == SESSION_APP && !w->from->app_id)
-                        w->from->app_id = mem_strdup(r->app_id); /* for when this master leads */
+                        w->from->app_id = mem_strdup(r->app_id); /* needed when this master leads */
         }
         error_deinit(&error);
 }
@@ -216,14 +213,14 @@ static bool speaks_for_itself(struct master_request *w, const char *id)
         const char *own = w->from->role == SESSION_WORKER ? w->from->key : w->from->app_id;
         if (own && strcmp(own, id) == 0)
                 return true;
-        disconnect_peer(w, "it speaks for another");
+        disconnect_peer(w, "it sent a message on behalf of another peer");
         return false;
 }
 
 static void heartbeat(struct master_request *w)
 {
         const Firesteel__Standalone__WorkerId *b = w->body;
-        if (w->from->role == SESSION_UNAUTHORIZED) { /* it takes itself for registered */
+        if (w->from->role == SESSION_UNAUTHORIZED) { /* it believes it is registered */
                 struct rpc_ref *ref = rpc_peer_ref(w->from->peer, STANDALONE_WORKER_ENDPOINT);
                 if (w->s->core->status != MASTER_STANDBY)
                         rpc_send(ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
@@ -234,7 +231,7 @@ static void heartbeat(struct master_request *w)
                 master_heartbeat(w->s->core, w->from->number, b->id, master_server_now());
 }
 
-/* Applications of which the worker keeps files, and that ended while it was not connected. */
+/* Notifies the worker of applications that ended while it was disconnected and whose files it keeps. */
 static void tell_what_ended(struct master_request *w, const char *worker_id, char *const *app_ids, size_t n)
 {
         const struct master *core = w->s->core;
@@ -275,11 +272,11 @@ static void executor_state_changed(struct master_request *w)
         const struct master_executor *e = app ? master_executor(core, app, b->executor) : NULL;
         enum executor_state state;
         if (!executor_state_named(b->state, &state)) {
-                disconnect_peer(w, "it says a state of an executor that there is not");
+                disconnect_peer(w, "it reported an invalid executor state");
                 return;
         }
         if (e && strcmp(e->worker_id, w->from->key) != 0)
-                return; /* it was lost with this worker, and its number went to no other: nobody's news */
+                return; /* it was lost with this worker, and its number was not reused: ignore the report */
         int status = b->exit_status;
         master_executor_changed(w->s->core, b->app_id, b->executor, state, *b->message ? b->message : NULL,
                                 b->has_exit_status ? &status : NULL, master_server_now());
@@ -291,10 +288,10 @@ static void driver_state_changed(struct master_request *w)
         const struct master_driver *d = master_driver(w->s->core, b->driver_id);
         enum driver_state state;
         if (!driver_state_named(b->state, &state)) {
-                disconnect_peer(w, "it says a state of a driver that there is not");
+                disconnect_peer(w, "it reported an invalid driver state");
                 return;
         }
-        /* While this master recovers it is not known yet whose driver that is, and it may have ended meanwhile. */
+        /* During recovery the owner of the driver is not known yet, and it may have ended meanwhile. */
         if (d && (d->worker ? strcmp(d->worker->id, w->from->key) != 0 : w->s->core->status != MASTER_RECOVERING))
                 return;
         master_driver_changed(w->s->core, b->driver_id, state, *b->exception ? b->exception : NULL,
@@ -317,7 +314,7 @@ static void unregister_app(struct master_request *w)
                 master_unregister_app(w->s->core, b->id, master_server_now());
 }
 
-/* It was called, and answers when it was given up already: nothing else would tell it. */
+/* The peer answers this leader after it was given up: nothing else would tell it. */
 static void tell_late(struct master_request *w, const char *app_id)
 {
         Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
@@ -413,7 +410,7 @@ static void submit_driver(struct master_request *w)
         if (!check_client(w, b->version))
                 return;
         int e = b->driver ? driver_check(b->driver->jar_url, &w->s->conf->conf, &kind, &error)
-                          : error_set(&error, -EINVAL, "what the driver is to run is not said");
+                          : error_set(&error, -EINVAL, "the driver has no command");
         if (e == 0)
                 e = master_read_driver(b->driver, &w->memory, &spec, &error);
         if (e < 0)
@@ -524,16 +521,16 @@ static void on_message(void *owner, struct rpc_message *m)
                 return;
         if (!kind || !kind->take) {
                 if (m->ask)
-                        rpc_fail(m, "this master, firesteel " FIRESTEEL_VERSION ", knows no message %d", m->type);
+                        rpc_fail(m, "this master, firesteel " FIRESTEEL_VERSION ", does not know message %d", m->type);
                 return;
         }
         sessions_touch(&s->sessions, w.from, master_server_now());
         if (!(kind->who & 1u << w.from->role)) {
-                disconnect_peer(&w, "it has not registered as who may say that");
+                disconnect_peer(&w, "its role does not allow this message");
                 return;
         }
         if (kind->ask && !m->ask) {
-                disconnect_peer(&w, "it says what is to be asked");
+                disconnect_peer(&w, "it sent a message that must be a request");
                 return;
         }
         w.memory = wire_memory_for(m->len);
@@ -542,7 +539,7 @@ static void on_message(void *owner, struct rpc_message *m)
                 kind->take(&w);
         else
                 disconnect_peer(&w, error_message(&error));
-        if (w.body && m->ask && !kind->ask) { /* who asks wants to know that it is kept */
+        if (w.body && m->ask && !kind->ask) { /* an ask wants to know that the state is stored */
                 Firesteel__Standalone__Truth truth = FIRESTEEL__STANDALONE__TRUTH__INIT;
                 truth.value = true;
                 request_answer(&w, &truth.base);

@@ -1,5 +1,5 @@
-/* Who asks a master by HTTP: the REST server and the pages, on the functions of master_server.h; see
- * master_server_internal.h. */
+/* HTTP of a master: the REST server and the pages, on the functions of master_server.h; see master_server_internal.h.
+ */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -44,7 +44,7 @@ static const struct master_pages_ops pages_ops = {
         .decommission = master_server_decommission,
 };
 
-/* Where people reach the pages: a proxy in front of them, if there is one. */
+/* The URL of the pages for users: the proxy in front of them, if there is one. */
 static char *web_ui_of(const struct master_server *s)
 {
         const struct fst_conf *conf = &s->conf->conf;

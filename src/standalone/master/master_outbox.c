@@ -1,15 +1,14 @@
 /*
- * See master_outbox.h. What need not wait is packed right into its connection's buffers; what does is packed into a
- * queued first.
+ * See master_outbox.h. Messages that need not wait are packed directly into their connection's buffers; the others are
+ * packed into a queue first.
  */
 #include "standalone/master/master_outbox.h"
 
 #include "base/mem.h"
 #include "rpc/rpc.h"
 
-/*
- * A connection with something to send holds a block of rpc/send_queue.h. They are written to before there are more of
- * these than are kept, so that a word to each of ten thousand workers needs no more memory than a word to a few.
+/* A connection with pending data holds a block of rpc/send_queue.h. Connections are flushed before they hold more
+ * blocks than are kept for reuse, so that a message to ten thousand workers needs no more memory than one to a few.
  */
 #define FLUSH_EVERY 32
 

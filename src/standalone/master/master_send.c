@@ -1,4 +1,6 @@
-/* Does the actions of the core: stores records, and sends messages through the outbox. See master_server_internal.h. */
+/* Carries out the core's actions: stores records, and sends messages through the outbox. See
+ * master_server_internal.h.
+ */
 #include "standalone/master/master_server_internal.h"
 
 #include "base/error.h"
@@ -19,7 +21,7 @@ static struct session *find_session(const struct master_server *s, uint64_t peer
         return peer ? sessions_find(&s->sessions, peer) : NULL;
 }
 
-/* A word to somebody who is no session and to whom nothing was promised. */
+/* Sends without waiting for the journal; for peers without a session. */
 static void send_best_effort(struct session *m, const char *endpoint, uint16_t type, const ProtobufCMessage *message)
 {
         struct rpc_ref *ref = rpc_peer_ref(m->peer, endpoint);
@@ -233,14 +235,13 @@ static void make_nonce(char text[static 33])
 {
         unsigned char bytes[16];
         if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
-                abort(); /* cannot happen for 16 bytes once the system has started */
+                abort(); /* cannot fail for 16 bytes once the system has started */
         for (size_t i = 0; i < sizeof(bytes); i++)
                 sprintf(text + 2 * i, "%02x", bytes[i]);
 }
 
-/*
- * To who was recorded: over the connection on which it introduced itself when this master did not lead yet, else
- * over a new one to its address.
+/* Sent to a recorded peer: over the connection on which it introduced itself while this master did not lead, or over
+ * a new one to its address.
  */
 static Firesteel__Standalone__MasterChanged master_changed(struct master_server *s,
                                                            Firesteel__Standalone__Version *version)
@@ -320,7 +321,7 @@ static void leadership_lost(struct master_server *s, const struct master_action 
         s->ended(s->owner, 0);
 }
 
-/* Names of applications and what peers said of themselves are in it: one line stays one line. */
+/* The text has names of applications and other untrusted strings: escape it so that one line stays one line. */
 static void log_line(struct master_server *s, const struct master_action *a)
 {
         (void)s;

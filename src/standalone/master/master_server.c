@@ -1,10 +1,9 @@
-/*
- * The master process's life; see master_server.h.
+/* Lifetime and loop iterations of the master process; see master_server.h.
  *
- * The turn. Messages are taken in libuv's poll phase, or in its prepare phase (rpc/env.c) when they had been kept; each
- * ends in master_server_schedule_turn, which starts the idle handle so that the loop does not wait. The check handle,
- * behind the poll phase, then lets the core place and the outbox leave; rpc writes to the sockets before the loop waits
- * again.
+ * An iteration. Messages arrive in libuv's poll phase, or in its prepare phase (rpc/env.c) if they had been held.
+ * Each ends in master_server_schedule_turn, which starts the idle handle so that the loop does not block. After the
+ * poll phase the check handle lets the core place and the outbox leave. rpc writes to the sockets before the loop
+ * blocks again.
  */
 #include "standalone/master/master_server_internal.h"
 
@@ -41,7 +40,7 @@ static int64_t wall_offset(void)
 
 static void on_idle(uv_idle_t *idle)
 {
-        /* being there is all that it is for */
+        /* the active handle is all that matters */
 }
 
 void master_server_schedule_turn(struct master_server *s)
@@ -58,7 +57,7 @@ static void on_timer(uv_timer_t *timer)
         master_server_schedule_turn(s);
 }
 
-/* The time of day was set, more than clocks are adjusted by. */
+/* Follows changes of the time of day that exceed clock adjustments. */
 static void follow_clock(struct master_server *s)
 {
         int64_t offset = wall_offset();
@@ -148,7 +147,7 @@ static int stand_for_election(struct master_server *s, struct fst_error *error)
 
 /* ---------------------------------------------------------------------------------------------------------- life */
 
-/* Each connection is a descriptor. */
+/* Each connection needs a descriptor. */
 static void raise_limits(void)
 {
         struct rlimit files;
@@ -184,7 +183,7 @@ static int listen_rpc(struct master_server *s, struct fst_error *error)
 
 static void free_server(struct master_server *s)
 {
-        outbox_deinit(&s->outbox); /* what was said since */
+        outbox_deinit(&s->outbox); /* messages since then */
         sessions_deinit(&s->sessions);
         master_server_close_recovery_connections(s);
         vec_deinit(&s->calls);

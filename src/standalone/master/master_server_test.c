@@ -1,4 +1,4 @@
-/* A master process, on a loop together with workers, applications and clients that are only their connections. */
+/* A master process on one loop with workers, applications and clients that are only connections. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,16 +18,16 @@
 
 struct fixture {
         uv_loop_t loop;
-        uv_timer_t tick; /* lets `until` look at the clock */
+        uv_timer_t tick; /* wakes `until` to check the clock */
         struct master_conf conf;
         struct master_server *server;
         int ended, replies;
-        char folder[32]; /* of records; "" if there is none */
+        char folder[32]; /* directory of records; "" if there is none */
         char *last_message;
-        struct actor *actors; /* freed at the end, if not before */
+        struct actor *actors; /* freed at the end if not before */
 };
 
-/* Somebody who talks with the master: a worker, an application or a client. */
+/* A peer of the master: a worker, an application or a client. */
 struct actor {
         struct fixture *f;
         struct actor *next;
@@ -37,8 +37,8 @@ struct actor {
         struct buf heard; /* a line for each message */
         struct buf answer;
         int answers, failures, lost;
-        const char *reports; /* what it has when the master changes: the id of an application with executor 0 */
-        char *nonce;         /* that the new master said */
+        const char *reports; /* its executors when the master changes: the id of an application with executor 0 */
+        char *nonce;         /* that the new master sent */
         bool closed;
 };
 
@@ -73,7 +73,8 @@ static int begin(void **state, bool keeps)
         }
         assert_int_equal(master_conf_keys(&f->conf, &error), 0);
         assert_int_equal(master_server_new(&f->loop, &f->conf, on_ended, f, &f->server, &error), 0);
-        while (master_server_state(f->server)->status != MASTER_ALIVE) /* who registers before is told of a standby */
+        while (master_server_state(f->server)->status !=
+               MASTER_ALIVE) /* a peer that registers before would get a standby reply */
                 uv_run(&f->loop, UV_RUN_ONCE);
         *state = f;
         return 0;
@@ -394,7 +395,7 @@ static void executor_comes_and_goes(void **state)
         change_executor(worker, id, 0, "EXITED", 1);
         until(f, heard(app, "updated 0 EXITED 1\n") && heard(app, "added 1 on worker-1"));
 
-        /* the connection is the application: its executors go with it */
+        /* the connection is the application's lifetime: its executors end with it */
         actor_free(app);
         until(f, heard(worker, "kill\n") && heard(worker, "type 28\n"));
         assert_int_equal(master_server_state(f->server)->n_apps, 0);
@@ -414,7 +415,7 @@ static void nobody_speaks_for_another(void **state)
         register_worker(liar, "worker-2", 5002);
         until(f, heard(liar, "registered"));
 
-        /* another worker's executor is not its to end: nothing is heard of it before what follows is */
+        /* it may not end another worker's executor: the report has no effect */
         change_executor(liar, id, 0, "FAILED", 1);
         Firesteel__Standalone__WorkerId other = FIRESTEEL__STANDALONE__WORKER_ID__INIT;
         other.id = (char *)"worker-1";
@@ -424,7 +425,7 @@ static void nobody_speaks_for_another(void **state)
         assert_non_null(master_worker(master_server_state(f->server), "worker-1"));
         assert_null(master_worker(master_server_state(f->server), "worker-2"));
 
-        /* another application's place, without its id */
+        /* it may not take another application's place without its id */
         register_app(thief, "thief", "127.0.0.1:4001", "", 1);
         until(f, heard(thief, "refused: an application whose driver is at 127.0.0.1:4001 is connected already"));
         register_app(thief, "thief", "127.0.0.1:4002", "", 1);
@@ -439,14 +440,14 @@ static void nobody_speaks_for_another(void **state)
         until(f, thief->lost);
         assert_int_equal(master_app(master_server_state(f->server), id)->n_executors, 1);
 
-        /* who has not registered has nothing to say, and a heartbeat of such a one is asked to register */
+        /* unregistered peers may not report, and one that sends a heartbeat is asked to register */
         say(guest, TYPE(WORKER_HEARTBEAT), &other.base);
         until(f, heard(guest, "type 23\n"));
         change_executor(guest, id, 0, "FAILED", 1);
         until(f, guest->lost);
         assert_false(heard(app, "FAILED"));
 
-        /* its own */
+        /* its own executor */
         buf_reset(&worker->heard);
         ask(app, TYPE(KILL_EXECUTORS_OF_APP), &k.base);
         until(f, heard(worker, "kill\n"));
@@ -489,11 +490,11 @@ static void rejects_other_versions_and_malformed_registrations(void **state)
         version = standalone_version();
         r.id = (char *)"../worker";
         say(a, TYPE(REGISTER_WORKER), &r.base);
-        until(f, heard(a, "refused: \"../worker\" cannot be the id of a worker"));
+        until(f, heard(a, "refused: \"../worker\" is not a valid worker id"));
         r.id = (char *)"worker-1";
         r.port = 0;
         say(a, TYPE(REGISTER_WORKER), &r.base);
-        until(f, heard(a, "refused: a worker cannot listen at \"h\", port 0"));
+        until(f, heard(a, "refused: \"h\", port 0, is not a valid worker address"));
         assert_int_equal(rpc_send(a->master, TYPE(REGISTER_WORKER), "\xff\xff", 2, NULL), 0);
         until(f, a->lost);
         assert_int_equal(master_server_state(f->server)->n_workers, 0);
@@ -559,7 +560,7 @@ static void drivers_are_submitted(void **state)
         ask(client, TYPE(KILL_SUBMITTED), &request.base);
         until(f, heard(worker, "type 27\n"));
 
-        /* from within the process */
+        /* called inside the process */
         master_server_kill(f->server, reply->driver_id, on_replied, f);
         assert_int_equal(f->replies, 0);
         until(f, f->replies == 1);
@@ -579,9 +580,8 @@ static void drivers_are_submitted(void **state)
         firesteel__standalone__driver_reply__free_unpacked(reply, NULL);
 }
 
-/*
- * The second master is known to the application, to which it says that it does not lead, and not to the worker, which
- * it finds by the record. Neither loses anything. Who came while it stood by is called.
+/* The application knows the second master, which told it that it does not lead. The worker does not; the new leader
+ * finds it by its record. Neither loses anything. Peers that connected to the standby are contacted.
  */
 static void a_new_leader_takes_over(void **state)
 {
@@ -609,7 +609,7 @@ static void a_new_leader_takes_over(void **state)
         until(f, master_server_state(second)->status == MASTER_ALIVE);
         assert_true(heard(app, "master changed\n"));
         assert_true(heard(worker, "master changed\n"));
-        until(f, heard(late, "called\n")); /* of whom nothing is recorded */
+        until(f, heard(late, "called\n")); /* not recorded */
         assert_non_null(master_app(master_server_state(second), id));
         assert_int_equal(master_app(master_server_state(second), id)->n_executors, 1);
         assert_false(heard(worker, "kill\n"));
@@ -623,9 +623,9 @@ static void a_new_leader_takes_over(void **state)
         until(f, heard(worker, "kill\n"));
 }
 
-/*
- * A worker of a host with two addresses: it listens at one, where the new leader calls it, and calls the leader from
- * the other. Who does the same and was not called is nobody, even with its id.
+/* The host of this worker has two addresses: the worker listens at one, where the new leader contacts it, and
+ * connects to the leader from the other. A peer that does the same without being contacted is rejected, even with the
+ * worker's id.
  */
 static void a_called_worker_calls_from_another_address(void **state)
 {
@@ -647,11 +647,11 @@ static void a_called_worker_calls_from_another_address(void **state)
         actor_turns_to(stranger, second);
         stranger->nonce = mem_strdup("6b1946af9c0d1bbda6ca8d8d3a9f4a11");
         register_worker_of(stranger, "worker-1", "127.0.0.2", rpc_env_port(worker->env));
-        /* what was said before has arrived when this is answered */
+        /* earlier messages have arrived when this is answered */
         assert_int_equal(rpc_ask(stranger->master, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, on_answer, stranger), 0);
         until(f, stranger->answers == 1);
         assert_false(heard(stranger, "registered"));
-        assert_int_equal(worker->lost, 1); /* the first master's connection; the second one's is there */
+        assert_int_equal(worker->lost, 1); /* the connection of the first master; that of the second exists */
 
         actor_turns_to(itself, second);
         itself->nonce = mem_strdup(worker->nonce);

@@ -1,4 +1,4 @@
-/* See master_members.h. */
+/* See master_sessions.h. */
 #include "standalone/master/master_sessions.h"
 
 #include "base/mem.h"

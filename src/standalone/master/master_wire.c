@@ -1,5 +1,6 @@
-/* See master_wire.h. What is read here was said by anybody: texts that others are shown or that name files are held to
- * what such names can be, and no number is trusted. */
+/* See master_wire.h. All messages are untrusted: strings that are displayed or that name files must have the form of
+ * such names, and all numbers are checked.
+ */
 #include "standalone/master/master_wire.h"
 
 #include "base/error.h"
@@ -14,7 +15,7 @@
 typedef Firesteel__Standalone__Resource Resource;
 typedef Firesteel__Standalone__ResourceNeed ResourceNeed;
 
-/* Ids and names of hosts: printable, no blanks, and nothing that leads out of a folder. */
+/* Returns true for a valid id or host name: printable, without blanks or path separators. */
 static bool master_wire_is_name(const char *text)
 {
         size_t n = 0;
@@ -57,7 +58,7 @@ static int master_wire_read_needs(ResourceNeed *const *list, size_t n, struct wi
                 return error_set(error, -EINVAL, "%zu custom resources are too many", n);
         for (size_t i = 0; i < n; i++) {
                 if (!*list[i]->name || list[i]->amount < 0)
-                        return error_set(error, -EINVAL, "an amount of %d of custom resource \"%.60s\" cannot be",
+                        return error_set(error, -EINVAL, "an amount of %d of custom resource \"%.60s\" is invalid",
                                          list[i]->amount, list[i]->name);
                 r[i] = (struct resource_need){list[i]->name, list[i]->amount};
         }
@@ -85,11 +86,11 @@ int master_read_worker(const Firesteel__Standalone__RegisterWorker *r, struct wi
                        struct worker_spec *spec, struct fst_error *error)
 {
         if (!master_wire_is_name(r->id))
-                return error_set(error, -EINVAL, "\"%.60s\" cannot be the id of a worker", r->id);
+                return error_set(error, -EINVAL, "\"%.60s\" is not a valid worker id", r->id);
         if (!master_wire_is_name(r->host) || r->port < 1 || r->port > 65535)
-                return error_set(error, -EINVAL, "a worker cannot listen at \"%.60s\", port %d", r->host, r->port);
+                return error_set(error, -EINVAL, "\"%.60s\", port %d, is not a valid worker address", r->host, r->port);
         if (r->cores < 0 || r->memory < 0)
-                return error_set(error, -EINVAL, "a worker cannot have less than no cores or memory");
+                return error_set(error, -EINVAL, "a worker's cores and memory must not be negative");
         struct worker_spec s = {.id = r->id,
                                 .host = r->host,
                                 .port = r->port,
@@ -106,9 +107,9 @@ static int read_profile(const Firesteel__Standalone__ExecutorProfile *p, struct 
                         struct executor_profile *out, struct fst_error *error)
 {
         if (!p)
-                return error_set(error, -EINVAL, "what its executors need is not said");
+                return error_set(error, -EINVAL, "the request has no resource profile");
         if (p->id < 0 || p->cores < 0 || p->memory < 0)
-                return error_set(error, -EINVAL, "resource profile %d cannot be: less than no cores or memory", p->id);
+                return error_set(error, -EINVAL, "resource profile %d has negative cores or memory", p->id);
         struct executor_profile o = {.id = p->id, .cores = p->cores, .memory = p->memory};
         int e = master_wire_read_needs(p->needs, p->n_needs, memory, &o.needs, &o.n_needs, error);
         if (e == 0)
@@ -118,15 +119,15 @@ static int read_profile(const Firesteel__Standalone__ExecutorProfile *p, struct 
         return e;
 }
 
-/* All of an application but its default profile. */
+/* Reads an application except for its default profile. */
 static int master_wire_read_app(const Firesteel__Standalone__RegisterApplication *r, struct wire_memory *memory,
                                 struct app_spec *s, struct fst_error *error)
 {
         struct host_port driver;
         if (host_port_parse(r->address, &driver, NULL) < 0 || !master_wire_is_name(r->address))
-                return error_set(error, -EINVAL, "a driver cannot listen at \"%.60s\"", r->address);
+                return error_set(error, -EINVAL, "\"%.60s\" is not a valid driver address", r->address);
         if (r->max_cores < 0 || (r->has_initial_executors && r->initial_executors < 0))
-                return error_set(error, -EINVAL, "an application cannot want less than no cores or executors");
+                return error_set(error, -EINVAL, "an application's cores and executors must not be negative");
         *s = (struct app_spec){
                 .name = r->name,
                 .user = r->user,
@@ -184,7 +185,7 @@ int master_read_state(const Firesteel__Standalone__WorkerState *state, struct wi
                                                 .cores = from->cores,
                                                 .memory = from->memory};
                 if (!executor_state_named(from->state, &e[i].state))
-                        return error_set(error, -EINVAL, "\"%.60s\" is no state of an executor", from->state);
+                        return error_set(error, -EINVAL, "\"%.60s\" is not an executor state", from->state);
                 r = master_wire_read_resources(from->resources, from->n_resources, memory, &e[i].resources,
                                                &e[i].n_resources, error);
         }
@@ -206,11 +207,11 @@ int master_read_driver(const Firesteel__Standalone__DriverDescription *d, struct
 {
         const Firesteel__Standalone__Command *c = d->command;
         if (!c || !*d->jar_url)
-                return error_set(error, -EINVAL, "what the driver is to run is not said");
+                return error_set(error, -EINVAL, "the driver has no command");
         if (d->cores < 0 || d->memory < 0)
-                return error_set(error, -EINVAL, "a driver cannot need less than no cores or memory");
+                return error_set(error, -EINVAL, "a driver's cores and memory must not be negative");
         struct driver_spec s = {
-                /* {{WORKER_URL}} {{USER_JAR}} and the application's own main, which is what people look for */
+                /* {{WORKER_URL}} {{USER_JAR}} and the application's own main class, which users look for */
                 .main_class = c->n_arguments > 2 ? c->arguments[2] : c->main_class,
                 .cores = d->cores,
                 .memory = d->memory,

@@ -18,11 +18,11 @@ struct log_pages {
 
 struct log_request {
         uv_work_t work;
-        struct log_pages *pages; /* NULL: they are gone */
+        struct log_pages *pages; /* NULL: freed */
         struct log_request *prev, *next;
         struct web_request *q;
         char *work_dir, *parts[2], *type, *directory;
-        char *daemon; /* of whose own log this is a piece; else NULL */
+        char *daemon; /* the daemon whose own log this is; otherwise NULL */
         int n_parts;
         bool has_offset, page;
         int64_t offset, bytes;
@@ -62,7 +62,7 @@ static void read_log(uv_work_t *work)
                                   r->has_offset ? &r->offset : NULL, r->bytes, &r->range, &r->error);
 }
 
-/* "appId=…&executorId=…", "driverId=…" or "self", with the type: what all links of a log page begin with. */
+/* "appId=…&executorId=…", "driverId=…" or "self", with the type: the start of all links of a log page. */
 static void put_target(struct buf *b, const struct log_request *r)
 {
         html_put(b, "%s/logPage/?", r->q->base);
@@ -146,7 +146,7 @@ static char *log_pages_copy(const char *text)
         return text ? mem_strdup(text) : NULL;
 }
 
-/* Read what is asked for; false: answered. */
+/* Reads the parameters. Returns false if it has answered. */
 static bool read_parameters(struct web_request *q, struct log_request *r)
 {
         const char *app = form_get(&q->form, "appId"), *executor = form_get(&q->form, "executorId");
@@ -159,7 +159,7 @@ static bool read_parameters(struct web_request *q, struct log_request *r)
         if (has_bytes == 0)
                 r->bytes = DEFAULT_BYTES;
         if (has_offset < 0 || has_bytes < 0 || r->bytes < 0) {
-                web_refuse(q, 400, "offset and byteLength are numbers.");
+                web_refuse(q, 400, "offset and byteLength must be numbers.");
                 return false;
         }
         r->bytes = MIN(r->bytes, (int64_t)MAX_LOG_VIEW);
@@ -217,7 +217,7 @@ struct log_pages *log_pages_new(const struct log_pages_options *options)
         return p;
 }
 
-/* What is being read ends by itself. */
+/* Reads in progress end by themselves. */
 void log_pages_free(struct log_pages *p)
 {
         if (!p)

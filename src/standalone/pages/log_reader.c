@@ -1,4 +1,4 @@
-/* See log_view.h. A compressed file tells in its last four bytes how long it was. */
+/* See log_reader.h. The last four bytes of a compressed file are its uncompressed length. */
 #include "standalone/pages/log_reader.h"
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ static bool is_plain_name(const char *name)
         return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* The directory, or -ENOENT for everything that is none. */
+/* Opens the directory; -ENOENT if any component is not a directory. */
 static int open_directory(const char *work_dir, const char *const *parts, int n_parts)
 {
         int fd = open(work_dir, (n_parts ? O_PATH : O_RDONLY) | O_DIRECTORY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static int open_directory(const char *work_dir, const char *const *parts, int n_
         return fd >= 0 ? fd : -ENOENT;
 }
 
-/* An ordinary file that is no link; -ENOENT else. A FIFO must not make us wait. */
+/* Opens a regular file that is not a symbolic link; otherwise -ENOENT. Opening a FIFO must not block. */
 static int log_reader_open_file(int directory, const char *name, struct stat *st)
 {
         int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -90,7 +90,7 @@ static int log_reader_by_name(const void *a, const void *b)
         return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static int list_parts(int directory, const char *type, parts_t *parts, struct fst_error *error)
 {
         _cleanup_free_ char *prefix = mem_printf("%s--", type);

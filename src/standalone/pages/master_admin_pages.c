@@ -9,11 +9,11 @@
 
 #define MOST_HOSTS 1000
 
-/* For a kill form: the id to kill, or NULL when the request was answered. */
+/* Returns the id of a kill form, or NULL when the request was answered. */
 static const char *id_to_kill(struct master_pages *p, struct web_request *q)
 {
         if (!p->kill_enabled) {
-                web_refuse(q, 403, "Nothing can be ended here: spark.ui.killEnabled is false.");
+                web_refuse(q, 403, "Kill requests are disabled: spark.ui.killEnabled is false.");
                 return NULL;
         }
         if (!web_require_form(q))
@@ -49,7 +49,7 @@ static void waiting_free(struct waiting *w)
 static void on_killed(void *context, const struct master_reply *reply)
 {
         struct waiting *w = context;
-        log_info(MASTER_PAGES_LOG, "%s", reply->message ? reply->message : "a driver was to be killed");
+        log_info(MASTER_PAGES_LOG, "%s", reply->message ? reply->message : "Kill request sent to a driver");
         web_redirect(w->request, "/");
         waiting_free(w);
 }
@@ -69,7 +69,7 @@ void master_serve_driver_kill(struct master_pages *p, struct web_request *q)
         p->options.ops->kill_driver(p->options.master, id, on_killed, w);
 }
 
-/* Whether @peer ("10.0.0.1:4000") is an address of this host. */
+/* Returns true if @peer ("10.0.0.1:4000") is an address of this host. */
 static bool is_of_this_host(const char *peer)
 {
         char text[INET6_ADDRSTRLEN + 2] = "";
@@ -103,7 +103,7 @@ void master_serve_decommission(struct master_pages *p, struct web_request *q)
         if (strcasecmp(p->decommission_mode, "ALLOW") != 0 &&
             (strcasecmp(p->decommission_mode, "LOCAL") != 0 || !is_of_this_host(q->call->peer)))
                 return web_refuse(q, 403,
-                                  "Workers cannot be decommissioned from where you are "
+                                  "Workers cannot be decommissioned from your address "
                                   "(spark.master.ui.decommission.allow.mode).");
         for (size_t i = 0; i < q->form.fields.len && n < MOST_HOSTS; i++)
                 if (strcmp(q->form.fields.data[i].name, "host") == 0)

@@ -1,9 +1,9 @@
-/* See master_pages_internal.h: an application, its executors and where their logs are. */
+/* See master_pages_internal.h: an application, its executors and links to their logs. */
 #include "base/mem.h"
 #include "standalone/pages/master_json.h"
 #include "standalone/pages/master_pages_internal.h"
 
-/* @href: of its worker's pages, or NULL. */
+/* @href: its worker's pages, or NULL. */
 static void put_log_links(struct buf *b, const char *href, const char *app_id, int executor)
 {
         static const char *const types[] = {"stdout", "stderr"};

@@ -255,7 +255,7 @@ static void put_status(struct json_out *j, const struct master *m, const struct 
         json_text(j, "status", master_status_name(m->status));
 }
 
-/* In the order in which Spark writes them. */
+/* In Spark's order. */
 static const struct {
         const char *name;
         void (*put)(struct json_out *j, const struct master *m, const struct master_info *info);

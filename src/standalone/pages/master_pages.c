@@ -94,7 +94,7 @@ static void master_pages_serve_log(struct master_pages *p, struct web_request *q
         log_pages_serve(p->logs, q);
 }
 
-/* For the proxy: a worker, or an application that runs. */
+/* Finds the pages of a worker or a running application for the proxy. */
 static char *find_pages(void *owner, const char *id)
 {
         const struct master *m = master_pages_state(owner);
@@ -108,7 +108,7 @@ static char *find_pages(void *owner, const char *id)
 
 static const struct {
         const char *path;
-        bool below; /* whatever comes behind a slash, too */
+        bool below; /* also serves paths below */
         void (*serve)(struct master_pages *p, struct web_request *q);
 } routes[] = {
         {"/", false, master_serve_overview},

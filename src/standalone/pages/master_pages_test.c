@@ -1,4 +1,4 @@
-/* Pages, JSON, metrics and buttons of a master that holds a little of everything, some of it with hostile names. */
+/* Pages, JSON, metrics and forms of a master that holds some of everything, partly with hostile names. */
 #include "standalone/pages/master_pages.h"
 
 #include "conf/conf.h"
@@ -137,7 +137,7 @@ static void post(const char *target, const char *body)
         fixture_post(&t.f, master_pages_port(t.pages), head, body);
 }
 
-/* The same with the token of the site's forms. */
+/* The same with the CSRF token of the site's forms. */
 static void send_form(const char *target, const char *fields)
 {
         get("/");

@@ -69,7 +69,7 @@ static void put_facts(struct buf *b, const char *base, const struct worker_view 
         html_put(b,
                  "<dl class=\"facts\">\n<dt>ID</dt><dd>%s (<a href=\"%s/logPage/?self&amp;logType=out\">Log</a>)</dd>\n"
                  "<dt>Master URL</dt><dd>%s",
-                 v->id, base, *v->master_url ? v->master_url : "none has taken this worker yet");
+                 v->id, base, *v->master_url ? v->master_url : "not registered with a master yet");
         html_put(b, "%s%s</dd>\n", *v->master_url && !v->connected ? " (not connected)" : "",
                  v->decommissioned ? " (decommissioned: nothing new starts here)" : "");
         html_put(b, "<dt>Cores</dt><dd>%d (%d Used)</dd>\n<dt>Memory</dt><dd>%m (%m Used)</dd>\n<dt>Resources</dt><dd>",
@@ -81,7 +81,7 @@ static void put_facts(struct buf *b, const char *base, const struct worker_view 
 #define EXECUTOR_COLUMNS "#ExecutorID|State|#Cores|#Memory|Resources|Job Details|Logs"
 #define DRIVER_COLUMNS "DriverID|Main Class|State|#Cores|#Memory|Resources|Logs|Notes"
 
-/* Finished ones newest first. */
+/* Newest finished ones first. */
 static void put_tables(struct buf *b, const char *base, const struct worker_view *v)
 {
         html_table_begin(b, "executors", "Running Executors", EXECUTOR_COLUMNS, v->executors.len, "No executor runs.");

@@ -1,4 +1,4 @@
-/* A worker's pages, JSON and metrics; its logs, asked for in order and by those who want other files. */
+/* A worker's pages, JSON and metrics; its logs, for valid and hostile requests. */
 #include "standalone/pages/worker_pages.h"
 
 #include "conf/conf.h"
@@ -242,7 +242,7 @@ static void rolled_files_are_one_log(void **state)
         gzclose(gz);
         assert_log("appId=app-1&executorId=3&logType=stdout", "0-26 of 26", "zipped,first,0123456789<i>");
         assert_log("appId=app-1&executorId=3&logType=stdout&offset=3&byteLength=6", "3-9 of 26", "ped,fi");
-        /* What says that it is compressed and is not brings nothing, and no harm. */
+        /* A file whose name wrongly says that it is compressed yields nothing. */
         write_file("work/app-1/3/stdout--2026-11-20--00-00.gz", "this is not what gzip has written at all");
         get("/log/?appId=app-1&executorId=3&logType=stdout&offset=0");
         assert_int_equal(t.f.status, 200);
@@ -274,7 +274,7 @@ static void nothing_leads_out_of_the_work_directory(void **state)
         make_link("../../secret", "work/planted/stderr--2026");
         char fifo[200];
         snprintf(fifo, sizeof(fifo), "%s/planted/stderr", t.work);
-        assert_int_equal(mkfifo(fifo, 0600), 0); /* who opened it would wait */
+        assert_int_equal(mkfifo(fifo, 0600), 0); /* opening it would block */
         write_file("work/app-1/3/stdout--2026-11-22--05-41", "rolled");
         for (size_t i = 0; i < ARRAY_SIZE(queries); i++) {
                 static const char *const pages[] = {"log", "logPage"};
@@ -331,7 +331,7 @@ static void pages_may_go_while_a_log_is_read(void **state)
                 uv_run(&t.f.loop, UV_RUN_NOWAIT);
         worker_pages_free(t.pages);
         t.pages = NULL;
-        close(fd); /* the loop's end waits for what is being read */
+        close(fd); /* closing the loop waits for reads in progress */
 }
 
 int main(void)

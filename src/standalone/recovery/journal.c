@@ -1,7 +1,7 @@
 /*
  * See journal.h. Reading trusts a length only after the header that says it was verified, and a byte of id or data only
- * after all of them were. Where that fails, the next place that passes both is where reading goes on: the marks only
- * make looking for it quick.
+ * after all of them were. After a failure reading continues at the next offset that passes both checks; the marks only
+ * speed up the search.
  */
 #include "standalone/recovery/journal.h"
 
@@ -19,7 +19,7 @@ static const unsigned char mark[4] = {0xF5, 'f', 's', 'j'};
 
 enum what { WHAT_STORE = 1, WHAT_REMOVE = 2 };
 
-/* Of the format, whatever the enums are in memory. */
+/* Part of the format, independent of the enums' values. */
 static const unsigned char kind_numbers[] = {
         [MASTER_RECORD_APP] = 1, [MASTER_RECORD_DRIVER] = 2, [MASTER_RECORD_WORKER] = 3};
 static const unsigned char codec_numbers[] = {[CODEC_NONE] = 0, [CODEC_LZ4] = 1, [CODEC_ZSTD] = 2};
@@ -53,7 +53,7 @@ static uint32_t journal_get32(const unsigned char *at)
         return le32toh(value);
 }
 
-/* Header and id; the data follows @out's end when the caller has put it there: then `finish`. */
+/* Appends header and id. The caller appends the data, then calls `finish`. */
 static size_t journal_begin(struct buf *out, enum what what, enum master_record kind, const char *id, size_t id_size)
 {
         unsigned char header[HEADER] = {0};
@@ -106,14 +106,14 @@ int journal_put_store(struct buf *out, struct codec *codec, enum master_record k
 void journal_put_remove(struct buf *out, enum master_record kind, const char *id)
 {
         size_t id_size = strlen(id);
-        if (id_size == 0 || id_size > MAX_JOURNAL_ID) /* was never stored */
+        if (id_size == 0 || id_size > MAX_JOURNAL_ID) /* cannot have been stored */
                 return;
         journal_finish(out, journal_begin(out, WHAT_REMOVE, kind, id, id_size), CODEC_NONE, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ reading */
 
-/* The header at @at: false if there is none that can be trusted. */
+/* Parses the header at @at. Returns false if it is invalid. */
 static bool parse_header(const unsigned char *at, size_t left, struct header *h)
 {
         if (left < HEADER || memcmp(at, mark, sizeof(mark)) != 0)
@@ -145,7 +145,7 @@ static bool body_is_whole(const unsigned char *at, const struct header *h)
         return XXH3_64bits_withSeed(at + HEADER, (size_t)h->id_size + h->data_size, h->seed) == h->sum;
 }
 
-/* The next place from @from that holds a whole entry; @size if there is none. */
+/* Returns the offset of the next whole entry from @from; @size if there is none. */
 static size_t next_entry(const unsigned char *bytes, size_t size, size_t from)
 {
         struct header h;
@@ -172,7 +172,7 @@ static bool find_number(const unsigned char *numbers, size_t n, unsigned char nu
         return false;
 }
 
-/* The codecs of a reading; their contexts are made when first needed. */
+/* The codecs of a reader, created on first use. */
 struct unpackers {
         struct codec lz4, zstd;
 };
@@ -185,7 +185,7 @@ static void unpackers_deinit(struct unpackers *u)
         codec_deinit(&u->zstd);
 }
 
-/* An entry whose sums are right. 0 and told, or -EBADMSG and why not. */
+/* Reports an entry whose checksums are right. Returns 0, or -EBADMSG and the reason. */
 static int journal_take(const unsigned char *at, const struct header *h, struct unpackers *unpackers,
                         const struct journal_reader *reader, struct fst_error *error)
 {
@@ -196,7 +196,7 @@ static int journal_take(const unsigned char *at, const struct header *h, struct 
             !find_number(kind_numbers, ARRAY_SIZE(kind_numbers), h->kind, &kind) ||
             !find_number(codec_numbers, ARRAY_SIZE(codec_numbers), h->codec, &codec_kind) || h->id_size == 0 ||
             memchr(at + HEADER, '\0', h->id_size))
-                return error_set(error, -EBADMSG, "it is nothing that this program would write");
+                return error_set(error, -EBADMSG, "unknown journal record");
         _cleanup_free_ char *id = mem_strndup((const char *)at + HEADER, h->id_size);
         const unsigned char *data = at + HEADER + h->id_size;
         if (h->what == WHAT_REMOVE) {
@@ -208,7 +208,7 @@ static int journal_take(const unsigned char *at, const struct header *h, struct 
                 return 0;
         }
         if (h->unpacked > MAX_JOURNAL_DATA)
-                return error_set(error, -EBADMSG, "it would be larger than records are");
+                return error_set(error, -EBADMSG, "it exceeds the size limit of records");
         _cleanup_free_ void *unpacked = malloc(h->unpacked ? h->unpacked : 1);
         if (!unpacked)
                 return error_set(error, -EBADMSG, "there is no memory for its %u bytes", h->unpacked);
@@ -220,7 +220,7 @@ static int journal_take(const unsigned char *at, const struct header *h, struct 
         return 0;
 }
 
-/* Whose an entry is, as far as its bytes can be shown: " (app app-2026…)" or "". */
+/* The record that an entry is about, as far as its bytes are printable: " (app app-2026…)" or "". */
 static char *journal_whose(const unsigned char *at, const struct header *h)
 {
         int kind;
@@ -235,11 +235,11 @@ static char *journal_whose(const unsigned char *at, const struct header *h)
 static void journal_tell(const struct journal_reader *reader, const char *name, size_t from, size_t to, const char *of,
                          const char *what, bool cut_off)
 {
-        _cleanup_free_ char *message = mem_printf("%s: bytes %zu to %zu%s are left out: %s", name, from, to, of, what);
+        _cleanup_free_ char *message = mem_printf("%s: skipped bytes %zu to %zu%s: %s", name, from, to, of, what);
         reader->damaged(reader->context, message, cut_off);
 }
 
-/* The entry at @from, whose header can be trusted and which is in the file with all its bytes. */
+/* Reads the entry at @from, whose header is valid and whose bytes are all in the file. */
 static bool read_entry(const unsigned char *bytes, size_t from, const struct header *h, const char *name,
                        struct unpackers *unpackers, const struct journal_reader *reader)
 {
@@ -266,9 +266,9 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
         if (memcmp(bytes, beginning, MIN(size, at)) != 0) {
                 at = next_entry(bytes, size, 0);
                 if (at == size)
-                        return error_set(error, -EBADMSG, "%s is no journal of a Firesteel master", name);
+                        return error_set(error, -EBADMSG, "%s is not a journal of a Firesteel master", name);
                 end = 0;
-                journal_tell(reader, name, 0, at, "", "the file does not begin as a journal does", false);
+                journal_tell(reader, name, 0, at, "", "the file has no journal header", false);
         } else if (size < at)
                 return 0;
         while (at < size) {
@@ -281,10 +281,9 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
                 size_t next = next_entry(bytes, size, at + 1);
                 if (next == size)
                         journal_tell(reader, name, at, size, ", the last ones,",
-                                     "they are no whole record, as if writing it had been cut off", true);
+                                     "they are an incomplete record, as an interrupted write leaves it", true);
                 else
-                        journal_tell(reader, name, at, next, "",
-                                     "they are damaged, and no record can be made out in them", false);
+                        journal_tell(reader, name, at, next, "", "they are damaged and hold no readable record", false);
                 at = next;
         }
         return (int64_t)end;
@@ -296,9 +295,9 @@ int journal_read_one(const void *bytes, size_t size, const char *name, const str
         _cleanup_(unpackers_deinit) struct unpackers unpackers = UNPACKERS_INIT;
         struct header h;
         if (!parse_header(bytes, size, &h))
-                return error_set(error, -EBADMSG, "%s is no record of a Firesteel master", name);
+                return error_set(error, -EBADMSG, "%s is not a record of a Firesteel master", name);
         if (journal_entry_size(&h) != size || h.what != WHAT_STORE || !body_is_whole(bytes, &h))
                 return error_set(error, -EBADMSG, "%s is a damaged record of a Firesteel master", name);
         int r = journal_take(bytes, &h, &unpackers, reader, error);
-        return r < 0 ? error_wrap(error, r, "%s is a record that cannot be read", name) : 0;
+        return r < 0 ? error_wrap(error, r, "%s is an unreadable record", name) : 0;
 }

@@ -1,4 +1,4 @@
-/* Journals: written and read again, and read after every kind of damage at every place. */
+/* Journals: written and read again, and read after every kind of damage at every offset. */
 #include "standalone/recovery/journal.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What a reading tells, as text: "+app a-1=one" for each record, "!" for each damage; the last message. */
+/* A reader's calls as text: "+app a-1=one" for each record, "!" for each damage; the last message. */
 struct seen {
         struct buf text;
         char message[512];
@@ -52,7 +52,7 @@ static void store(struct buf *out, struct codec *codec, enum master_record kind,
         assert_int_equal(journal_put_store(out, codec, kind, id, data, strlen(data)), 0);
 }
 
-/* The ends of the entries are in @ends. */
+/* @ends are the ends of the entries. */
 static void make(struct buf *out, size_t ends[4])
 {
         buf_puts(out, JOURNAL_BEGINNING);
@@ -96,7 +96,7 @@ static void what_was_written_is_read(void **state)
         assert_true(sizes[2] < sizes[0] / 10);
 }
 
-/* The format may not change under the version's number. */
+/* The format may not change without a new version number. */
 static void its_bytes_are_these(void **state)
 {
         static const unsigned char golden[] = {
@@ -120,7 +120,7 @@ static void nothing_is_a_journal_and_a_text_is_none(void **state)
         assert_int_equal(read_all(&s, JOURNAL_BEGINNING, strlen(JOURNAL_BEGINNING), NULL),
                          (int64_t)strlen(JOURNAL_BEGINNING));
         assert_int_equal(read_all(&s, "root:x:0:0", 10, &error), -EBADMSG);
-        assert_string_equal(error_message(&error), "j is no journal of a Firesteel master");
+        assert_string_equal(error_message(&error), "j is not a journal of a Firesteel master");
         assert_string_equal(buf_text(&s.text), "");
         error_deinit(&error);
 }
@@ -149,7 +149,7 @@ static void a_changed_byte_costs_one_record(void **state)
                         assert_int_equal(end, (int64_t)ends[entry == 3 ? 2 : 3]);
                 }
         }
-        /* A beginning that is damaged costs nothing. */
+        /* A damaged first line loses nothing. */
         for (size_t i = 0; i < strlen(JOURNAL_BEGINNING); i++) {
                 _cleanup_(seen_deinit) struct seen s = {0};
                 out.data[i] ^= 1;
@@ -169,8 +169,8 @@ static void damage_is_named(void **state)
         read_all(&s, out.data, out.len, NULL);
         char expected[256];
         snprintf(expected, sizeof(expected),
-                 "j: bytes %zu to %zu (driver d-1) are left out: the record is damaged (its checksum is wrong)",
-                 ends[0], ends[1]);
+                 "j: skipped bytes %zu to %zu (driver d-1): the record is damaged (its checksum is wrong)", ends[0],
+                 ends[1]);
         assert_string_equal(s.message, expected);
         assert_int_equal(s.cut_off, 0);
 }
@@ -216,7 +216,7 @@ static void one_record_alone(void **state)
         assert_int_equal(journal_read_one(out.data, out.len - 1, "n", &reader, &error), -EBADMSG);
         assert_string_equal(error_message(&error), "n is a damaged record of a Firesteel master");
         assert_int_equal(journal_read_one("\xac\xed\0\5sr", 6, "n", &reader, &error), -EBADMSG);
-        assert_string_equal(error_message(&error), "n is no record of a Firesteel master");
+        assert_string_equal(error_message(&error), "n is not a record of a Firesteel master");
         error_deinit(&error);
         buf_reset(&out);
         journal_put_remove(&out, MASTER_RECORD_APP, "a-1");

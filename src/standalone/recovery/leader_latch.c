@@ -2,15 +2,14 @@
  * See leader_latch.h. One state machine over one session at a time:
  *
  *      PREPARING   the directories are made
- *      LOOKING     who is there? If this master's node is not, it is made and looked for again; that way an answer
- *                  that was lost leaves no second node (the node's name begins with an id of the session's own)
+ *      LOOKING     lists the nodes. If this master's is missing, it is created and looked for again, so that a lost
+ *                  answer leaves no second node (the node's name begins with an id of the session)
  *      WAITING     for the node with the next smaller number to go
  *      LEADING
  *      OUT         lost or failed
  *
- * Each of the first three can be begun again at any time, which is done whenever the connection comes back. Requests
- * are answered in the order in which they were made, so that answers to what was asked before are told from others by
- * counting (`stale`).
+ * Each of the first three can be restarted at any time, and is whenever the connection comes back. Answers come in the
+ * order of requests, so answers to earlier requests are recognised by counting (`stale`).
  */
 #include "standalone/recovery/leader_latch.h"
 
@@ -24,7 +23,7 @@
 #include <string.h>
 
 #define LOG "ZooKeeperLeaderElectionAgent"
-#define RETRY 1000 /* ms until what failed without a reason that is known is tried again */
+#define RETRY 1000 /* ms before an attempt that failed for an unknown reason is repeated */
 #define MARK "-latch-"
 
 enum state { PREPARING, LOOKING, WAITING, LEADING, OUT };
@@ -42,10 +41,10 @@ struct leader_latch {
         char *node;
         enum state state;
         int unanswered, stale;
-        bool warned;                     /* that nobody can be reached */
-        bool told;                       /* that it stands by */
-        bool no_rights;                  /* to make one of the directories */
-        bool asking;                     /* for the node, while leading */
+        bool warned;                     /* about unreachable servers */
+        bool told;                       /* the log has the line that it stands by */
+        bool no_rights;                  /* no permission to create one of the directories */
+        bool asking;                     /* reading the node, while leading */
         int64_t asked, proven, ask_next; /* ns */
         uv_timer_t timer;
         bool closing;
@@ -57,7 +56,7 @@ static void open_session(struct leader_latch *l);
 static void leader_latch_step(struct leader_latch *l);
 static void leader_latch_on_timer(uv_timer_t *timer);
 
-/* Answers that are still to come are of no interest any more. */
+/* Ignores answers that are still to come. */
 static void forget_answers(struct leader_latch *l)
 {
         l->stale = l->unanswered;
@@ -107,7 +106,7 @@ static void close_session(struct leader_latch *l)
         zk_close(l->z, session_closed, l);
 }
 
-/* Begin anew with another session, at once or when the timer says so. */
+/* Restarts with another session, now or when the timer fires. */
 static void leader_latch_reopen(struct leader_latch *l)
 {
         l->state = PREPARING;
@@ -220,15 +219,16 @@ static bool is_stale(struct leader_latch *l)
 
 static void fail_without_rights(struct leader_latch *l, const char *to)
 {
-        _cleanup_free_ char *message = mem_printf("ZooKeeper gives no rights to %s: set spark.firesteel.zookeeper.user "
-                                                  "and .password to those that it was made with, or another "
-                                                  "spark.deploy.zookeeper.dir",
-                                                  to);
+        _cleanup_free_ char *message = mem_printf(
+                "ZooKeeper denies access to %s: set spark.firesteel.zookeeper.user and .password to those of its creator, or another "
+                "spark.deploy.zookeeper.dir",
+                to);
         forget_answers(l);
         leader_latch_fail(l, message);
 }
 
-/* Whether an answer is to be looked at: what is neither OK nor about a node's existence is dealt with here. */
+/* Returns true if the caller must handle the answer; handles codes other than OK and those about a node's existence.
+ */
 static bool leader_latch_heard(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
 {
         if (is_stale(l))
@@ -242,12 +242,11 @@ static bool leader_latch_heard(struct leader_latch *l, const struct zookeeper_an
                 fail_without_rights(l, what);
                 return false;
         case ZOOKEEPER_FAILED:
-                log_warn(LOG, "ZooKeeper does not do what is asked of it with %s, trying again: %s", what,
-                         answer->text);
+                log_warn(LOG, "ZooKeeper requests for %s fail, trying again: %s", what, answer->text);
                 break;
         case ZOOKEEPER_LOST:
         case ZOOKEEPER_OVER:
-                break; /* the session's next event says how it goes on; and if none comes, the timer does */
+                break; /* the next session event decides; without one, the timer does */
         }
         forget_answers(l);
         leader_latch_rest(l, RETRY);
@@ -271,13 +270,13 @@ static void leader_latch_on_node(void *context, const struct zookeeper_answer *a
         leader_latch_rest(l, 0);
 }
 
-/* Prove that the session lives, or step down. */
+/* Proves that the session lives, or steps down. */
 static void lead_on(struct leader_latch *l)
 {
         int64_t now = now_ns(), ms = 1000000, ends = l->proven + l->timeout * ms / 10 * 9;
         if (now >= ends) {
                 char why[128];
-                snprintf(why, sizeof(why), "ZooKeeper was not heard of for %lld ms, and may have elected another",
+                snprintf(why, sizeof(why), "ZooKeeper has not answered for %lld ms and may have elected another master",
                          (long long)((now - l->proven) / ms));
                 leader_latch_lose(l, why);
                 return;
@@ -344,7 +343,7 @@ static void on_predecessor(void *context, const struct zookeeper_answer *answer)
         l->told = true;
 }
 
-/* The number at the end of a latch's name; -1 for what is none. */
+/* The number at the end of a latch's name; -1 for other names. */
 static long long leader_latch_number_of(const char *name)
 {
         const char *mark = strstr(name, MARK), *digits = mark ? mark + strlen(MARK) : NULL;
@@ -364,7 +363,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
                 fail_without_rights(l, l->dir);
                 return;
         }
-        if (answer->code == ZOOKEEPER_NO_NODE) { /* somebody removed the directory */
+        if (answer->code == ZOOKEEPER_NO_NODE) { /* the directory was removed */
                 l->state = PREPARING;
                 leader_latch_step(l);
                 return;
@@ -401,7 +400,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         free(path);
 }
 
-/* Who may not make a directory may still use one that is there. */
+/* A session that may not create a directory may still use an existing one. */
 static bool leader_latch_made(struct leader_latch *l, const struct zookeeper_answer *answer)
 {
         if (answer->code != ZOOKEEPER_NO_RIGHTS)
@@ -426,7 +425,7 @@ static void on_last_made(void *context, const struct zookeeper_answer *answer)
         leader_latch_step(l);
 }
 
-/* Each of its components, in order. */
+/* Creates each component in order. */
 static void make_path(struct leader_latch *l, const char *full, zookeeper_done *last)
 {
         _cleanup_free_ char *path = mem_strdup(full);

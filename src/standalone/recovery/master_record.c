@@ -224,9 +224,7 @@ int master_records_read(struct master_records *r, const struct persistence_recor
         for (size_t i = 0; i < n; i++) {
                 if (master_record_read_record(r, &records[i]) == 0)
                         continue;
-                log_warn("Master",
-                         "The record of %s %s cannot be read and is left out: its %zu bytes are not what a "
-                         "master stores",
+                log_warn("Master", "Skipped the record of %s %s: its %zu bytes are not a valid record",
                          journal_kind_name(records[i].kind), records[i].id, records[i].size);
                 left_out++;
         }

@@ -1,11 +1,11 @@
-/* Records: what a master stores is what the next leader goes on with, whole, and nothing else is taken. */
+/* Records: a new leader restores exactly the state that the last one stored, and skips invalid records. */
 #include "standalone/recovery/master_record.h"
 
 #include "base/mem.h"
 #include "standalone/recovery/journal.h"
 #include "standalone/core/master_fixture.h"
 
-/* An owner that keeps the records as persistence would: packed, the last one of each id. */
+/* Keeps the records as persistence would: packed, the last one of each id. */
 struct keeper {
         struct {
                 enum master_record kind;
@@ -100,7 +100,7 @@ static void the_next_leader_reads_what_was_stored(void **state)
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 0);
         master_register_worker(m, 1, &worker, 0);
         master_register_app(m, 2, &app, 1000);
-        struct master_reply reply = master_submit_driver(m, &driver, 2000); /* more cores than there are: it waits */
+        struct master_reply reply = master_submit_driver(m, &driver, 2000); /* more cores than exist: it waits */
         assert_true(reply.success);
         master_schedule(m, 2000);
         recorded(&recorder, NULL);
@@ -202,7 +202,7 @@ static void what_no_master_stored_is_left_out(void **state)
                  "\x12\x03"
                  "app",
                  5},                                                           /* no address */
-                {MASTER_RECORD_DRIVER, "d-1", "\xff\xff\xff", 3},              /* no message */
+                {MASTER_RECORD_DRIVER, "d-1", "\xff\xff\xff", 3},              /* malformed */
                 {MASTER_RECORD_WORKER, "w-2", "\x0a\x01h\x10\x80\x80\x04", 7}, /* port 65536 */
                 {MASTER_RECORD_DRIVER, "d-2", "\x3a\x00", 2},                  /* a need without a name */
                 {MASTER_RECORD_WORKER, "w-3", "\x0a\x01h\x10\x50", 5},

@@ -1,8 +1,7 @@
-/*
- * See persistence.h: the keys, the commits that wait, and recovery mode NONE.
+/* See persistence.h: the keys, pending commits, and recovery mode NONE.
  *
- * Departs from Spark: a recoveryMode that does not exist is refused (Spark takes it for NONE, and a slip of the pen
- * costs what was to be recovered); CUSTOM needs a class of Java's and is refused; ROCKSDB is taken for FILESYSTEM.
+ * Departs from Spark: an unknown recoveryMode is refused (Spark treats it as NONE, so a typo would discard recovery
+ * state); CUSTOM needs a Java class and is refused; ROCKSDB means FILESYSTEM.
  */
 #include "standalone/recovery/persistence_internal.h"
 
@@ -91,7 +90,7 @@ void persistence_closed(struct persistence *p)
 
 /* ------------------------------------------------------------------------------------------------- mode NONE */
 
-/* Elected in the next turn of the loop. */
+/* Elected in the next loop iteration. */
 static void none_due(uv_timer_t *timer)
 {
         persistence_elected(timer->data, NULL, 0);

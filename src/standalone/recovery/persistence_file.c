@@ -1,20 +1,19 @@
-/*
- * Recovery mode FILESYSTEM (persistence.h): a journal in a directory, and a lock on the directory.
+/* Recovery mode FILESYSTEM (persistence.h): a journal in a directory, and a lock on the directory.
  *
- * All of it that touches files runs in libuv's pool, one piece of work at a time: taking the lock and reading, an
- * append with its fdatasync, or writing a whole new journal beside the old one, which it then replaces. The loop keeps
- * all records that there are as entries (journal.h), so a new journal can be written without reading the old one.
- * That is done when half of the journal is out of date, and also when fsync failed: what the kernel could not write
- * it may drop, so nothing but writing all of it again is worth anything after that.
+ * All file operations run in libuv's pool, one at a time: taking the lock and reading, an append with its fdatasync,
+ * or writing a new journal beside the old one, which it then replaces. The loop keeps all current records as entries
+ * (journal.h), so a new journal is written without reading the old one. That happens when half of the journal is out
+ * of date, and when fsync has failed: the kernel may drop data that it could not write, so only rewriting everything
+ * is safe then.
  *
- * An append that fails (the disk is full) may leave a part of it: the next one begins by cutting the file to what is
- * known to be good.
+ * A failed append (the disk is full) may leave a partial entry: the next append first truncates the file to its good
+ * length.
  *
- * Invariants: `size` bytes of the journal are durable and whole; `batch` is what they lack, up to `writing`; `pending`
- * what came after. While work is under way (`working`) only it touches `fd`, `lock`, `size` and `batch`, and, when it
- * reads, `live`.
+ * Invariants: the first `size` bytes of the journal are durable and whole; `batch` holds the changes up to `writing`
+ * that follow them; `pending` holds later ones. While work is in progress (`working`) only it uses `fd`, `lock`,
+ * `size` and `batch` and, when it reads, `live`.
  *
- * Departs from Spark, which has a file for each record, writes it in place without fsync, and elects everyone.
+ * Departs from Spark, which has a file for each record, writes it in place without fsync, and elects every master.
  */
 #include "standalone/recovery/persistence_file.h"
 
@@ -39,9 +38,9 @@
 #define LOCK_FILE "lock"
 #define NEW_FILE "journal.new"
 #define DAMAGED_FILE "journal.damaged"
-#define LOCK_INTERVAL 500  /* ms between looks whether the lock is free */
+#define LOCK_INTERVAL 500  /* ms between attempts to lock */
 #define RETRY_INTERVAL 500 /* ms between attempts to write */
-#define GARBAGE (1 << 20)  /* that a journal may have beside as much as its records take */
+#define GARBAGE (1 << 20)  /* bytes of outdated entries that a journal may have beyond the size of its current ones */
 
 const struct persistence_file_system persistence_file_default = {
         .pwrite = pwrite, .fdatasync = fdatasync, .fsync = fsync, .rename = rename};
@@ -59,11 +58,11 @@ enum work { WORK_LEAD, WORK_APPEND, WORK_REWRITE };
 struct file_mode {
         struct persistence *p;
         char *dir, *lock_path, *path, *new_path, *damaged_path;
-        int lock, fd; /* -1: none */
+        int lock, fd; /* -1: closed */
         off_t size;
-        bool rewrite;      /* an append will not do */
-        bool keep_damaged; /* a copy of the old journal */
-        bool told;         /* that it stands by */
+        bool rewrite;      /* an append is not enough */
+        bool keep_damaged; /* copy the old journal */
+        bool told;         /* the log has the line that it stands by */
         struct object_table index;
         struct live *first, *last;
         size_t live_bytes;
@@ -72,9 +71,9 @@ struct file_mode {
         enum work what;
         bool working;
         int result;
-        bool gone; /* of the work: the directory is not ours any more */
+        bool gone; /* set by the work: another master has the directory */
         struct fst_error error;
-        char *leader; /* of the work: who has the lock */
+        char *leader; /* set by the work: holder of the lock */
         uv_work_t request;
         uv_timer_t timer;
 };
@@ -162,7 +161,7 @@ static char *persistence_file_read_text(int fd)
         return mem_strndup(text, strcspn(text, "\n"));
 }
 
-/* 0, or -EWOULDBLOCK: somebody else has it. */
+/* Returns 0, or -EWOULDBLOCK if another process has the lock. */
 static int take_lock(struct file_mode *f)
 {
         for (;;) {
@@ -182,13 +181,13 @@ static int take_lock(struct file_mode *f)
                         gethostname(host, sizeof(host) - 1);
                         _cleanup_free_ char *line =
                                 mem_printf("%s, process %d on %s\n", f->p->name, (int)getpid(), host);
-                        /* For people: that it cannot be written harms nobody. */
+                        /* For operators: a failure to write the name is harmless. */
                         if (ftruncate(fd, 0) < 0 || write_all_at(fd, line, strlen(line), 0) < 0)
                                 log_debug(PERSISTENCE_LOG, "cannot write %s", f->lock_path);
                         f->lock = fd;
                         return 0;
                 }
-                close(fd); /* it was removed meanwhile */
+                close(fd); /* removed meanwhile */
         }
 }
 
@@ -220,7 +219,7 @@ static int read_journal(struct file_mode *f)
         struct stat st;
         f->fd = open(f->path, O_RDWR | O_CLOEXEC);
         if (f->fd < 0 && errno == ENOENT) {
-                f->rewrite = true; /* there is none yet */
+                f->rewrite = true; /* no journal exists yet */
                 return 0;
         }
         if (f->fd < 0 || fstat(f->fd, &st) < 0)
@@ -242,15 +241,16 @@ static int read_journal(struct file_mode *f)
         }
         int64_t end = journal_read(bytes, n, f->path, &reader, &f->error);
         if (end < 0)
-                return error_wrap(&f->error, (int)end,
-                                  "it is left alone, and no master starts with it: move it away or set another "
-                                  "spark.deploy.recoveryDirectory");
+                return error_wrap(
+                        &f->error, (int)end,
+                        "the master does not start with it and leaves it unchanged: move it away or set another "
+                        "spark.deploy.recoveryDirectory");
         f->size = end;
         f->rewrite = f->rewrite || end == 0;
         return 0;
 }
 
-/* Spark's own records: a file for each. */
+/* Warns about Spark's own records: a file for each. */
 static void look_for_spark(struct file_mode *f)
 {
         int n = 0;
@@ -279,7 +279,7 @@ static int persistence_file_append(struct file_mode *f)
 {
         struct stat st;
         if (fstat(f->fd, &st) < 0 || (st.st_size != f->size && ftruncate(f->fd, f->size) < 0))
-                return error_errno(&f->error, "cannot cut %s to what is good of it", f->path);
+                return error_errno(&f->error, "cannot truncate %s to its valid part", f->path);
         int r = write_all_at(f->fd, f->batch.data, f->batch.len, f->size);
         if (r < 0)
                 return error_set(&f->error, r, "cannot write recovery records to %s: %s", f->path, strerror(-r));
@@ -301,7 +301,7 @@ static int sync_dir(const char *path)
         return r;
 }
 
-/* The batch is all of a new journal. */
+/* The batch is a whole new journal. */
 static int persistence_file_rewrite(struct file_mode *f)
 {
         int fd = open(f->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -311,7 +311,7 @@ static int persistence_file_rewrite(struct file_mode *f)
         if (r == 0 && f->keep_damaged) {
                 unlink(f->damaged_path);
                 if (link(f->path, f->damaged_path) == 0)
-                        log_warn(PERSISTENCE_LOG, "The journal as it was is kept as %s", f->damaged_path);
+                        log_warn(PERSISTENCE_LOG, "Saved the damaged journal as %s", f->damaged_path);
         }
         if (r == 0 && persistence_file_system->rename(f->new_path, f->path) < 0)
                 r = -errno;
@@ -344,7 +344,7 @@ static void persistence_file_work(uv_work_t *request)
                 return;
         }
         if (f->what == WORK_APPEND && !persistence_file_same_file(f->fd, f->path)) {
-                f->rewrite = true; /* somebody removed it */
+                f->rewrite = true; /* the file was removed */
                 f->result = error_set(&f->error, -ESTALE, "%s was removed or replaced", f->path);
                 return;
         }
@@ -364,7 +364,7 @@ static void persistence_file_start(struct file_mode *f, enum work what)
         uv_queue_work(f->p->loop, &f->request, persistence_file_work, persistence_file_worked);
 }
 
-/* What an entry holds, copied. */
+/* Copies the content of an entry. */
 static void persistence_file_collect(void *context, enum master_record kind, const char *id, const void *data,
                                      size_t size)
 {
@@ -438,7 +438,7 @@ static void persistence_file_led(struct file_mode *f)
         }
         if (!f->told)
                 log_info(PERSISTENCE_LOG, "Standing by: %s is locked by the master that leads (%s)", f->dir,
-                         f->leader && *f->leader ? f->leader : "it did not say which");
+                         f->leader && *f->leader ? f->leader : "unknown");
         f->told = true;
         uv_timer_start(&f->timer, try_to_lead, LOCK_INTERVAL, 0);
 }
@@ -531,7 +531,7 @@ static void persistence_file_file_close(struct persistence *p)
 {
         struct file_mode *f = p->data;
         if (f->working)
-                return; /* goes on in `worked` */
+                return; /* continues in `worked` */
         if (p->leads && p->durable < p->changed)
                 file_write(p);
         else
@@ -566,7 +566,9 @@ static int file_open(struct persistence *p, const struct fst_conf *conf, struct 
                 r = error_errno(error, "cannot write to %s, which is spark.deploy.recoveryDirectory", dir);
         if (r < 0)
                 return r;
-        /* A write beyond the process's limit shall fail as one to a full disk does, and end nothing. */
+        /* A write beyond the process's file size limit must fail like one on a full disk instead of ending the
+         * process.
+         */
         signal(SIGXFSZ, SIG_IGN);
         struct file_mode *f = new0(struct file_mode);
         f->p = p;

@@ -1,6 +1,5 @@
-/*
- * Persistence with the modes NONE and FILESYSTEM: what Spark's PersistenceEngineSuite asks of an engine, order and
- * durability of commits, who leads, and disks that fail.
+/* Persistence in modes NONE and FILESYSTEM: the cases of Spark's PersistenceEngineSuite, order and durability of
+ * commits, election, and failing disks.
  */
 #include "standalone/recovery/persistence_fixture.h"
 
@@ -34,7 +33,7 @@ static int remove_root(void **state)
         return 0;
 }
 
-/* @more: keys and values, ending in NULL. */
+/* @more: keys and values, NULL-terminated. */
 static struct fst_conf *configuration(const char *mode, ...)
 {
         static struct fst_conf conf;
@@ -50,7 +49,7 @@ static struct fst_conf *configuration(const char *mode, ...)
         return &conf;
 }
 
-/* What the next leader is told. */
+/* Asserts the records that the next leader gets. */
 static void expect_recovered(const char *records)
 {
         struct master_like m;
@@ -116,7 +115,7 @@ static void stored_and_removed_as_in_the_engines_suite(void **state)
                 start(&m, conf);
                 assert_string_equal(buf_text(&m.records), "");
                 store(&m, MASTER_RECORD_WORKER, "test_worker", "127.0.0.1:10000");
-                stop(&m); /* what was not committed is written all the same */
+                stop(&m); /* uncommitted changes are written as well */
                 start(&m, conf);
                 assert_string_equal(buf_text(&m.records), "worker test_worker=127.0.0.1:10000 ");
                 persistence_remove(m.p, MASTER_RECORD_WORKER, "test_worker");
@@ -156,7 +155,7 @@ static void commits_are_done_in_order_and_together(void **state)
                 .pwrite = pwrite, .fdatasync = counting_fdatasync, .fsync = fsync, .rename = rename};
         struct master_like m;
         start(&m, configuration("FILESYSTEM", NULL));
-        assert_true(commit(&m, 0)); /* there is nothing to wait for */
+        assert_true(commit(&m, 0)); /* nothing to wait for */
         store(&m, MASTER_RECORD_APP, "first", "of all");
         commit_and_wait(&m);
         m.done.len = 0;
@@ -168,17 +167,17 @@ static void commits_are_done_in_order_and_together(void **state)
                 store(&m, MASTER_RECORD_APP, id, "spec");
                 assert_false(commit(&m, i));
         }
-        assert_false(commit(&m, 1000)); /* nothing new, but those before are to be done first */
+        assert_false(commit(&m, 1000)); /* nothing new, but earlier commits come first */
         while (m.done.len < 1001)
                 uv_run(m.loop, UV_RUN_ONCE);
         for (int i = 0; i <= 1000; i++)
                 assert_int_equal(m.done.data[i], i);
-        assert_int_equal(syncs, 2); /* the first, and all that came while it was written */
+        assert_int_equal(syncs, 2); /* the first change, and all that arrived during its write */
         assert_true(commit(&m, 1001));
         stop(&m);
 }
 
-/* What `done` may do. */
+/* `done` may call these functions. */
 static struct master_like *again_m;
 static int again_left;
 
@@ -212,7 +211,7 @@ static void a_second_master_stands_by(void **state)
         start(&first, configuration("FILESYSTEM", NULL));
         stand(&second, configuration("FILESYSTEM", NULL));
         store(&first, MASTER_RECORD_DRIVER, "d-1", "supervised");
-        for (int i = 0; i < 3; i++) /* it looks for the lock each time that its loop turns, and finds it taken */
+        for (int i = 0; i < 3; i++) /* it tries the lock in each iteration and finds it taken */
                 uv_run(second.loop, UV_RUN_ONCE);
         assert_false(second.elected);
         assert_false(persistence_leads(second.p));
@@ -312,7 +311,7 @@ static void what_is_no_journal_is_left_alone(void **state)
         close(fd);
         stand(&m, configuration("FILESYSTEM", NULL));
         run_until(&m, &m.failed);
-        assert_non_null(strstr(m.why, "is no journal of a Firesteel master"));
+        assert_non_null(strstr(m.why, "is not a journal of a Firesteel master"));
         assert_non_null(strstr(m.why, "spark.deploy.recoveryDirectory"));
         assert_false(persistence_leads(m.p));
         assert_false(commit(&m, 1));
@@ -327,7 +326,7 @@ static void a_directory_that_is_taken_away_ends_leadership(void **state)
         store(&m, MASTER_RECORD_APP, "a-1", "one");
         commit_and_wait(&m);
         remove_tree(dir);
-        start(&other, configuration("FILESYSTEM", NULL)); /* which nobody can hinder */
+        start(&other, configuration("FILESYSTEM", NULL)); /* which cannot be prevented */
         m.done.len = 0;
         store(&m, MASTER_RECORD_APP, "a-2", "two");
         assert_false(commit(&m, 1));
@@ -364,7 +363,7 @@ static void a_full_disk_delays_and_loses_nothing(void **state)
         m.done.len = 0;
         getrlimit(RLIMIT_FSIZE, &old);
         small = old;
-        small.rlim_cur = (rlim_t)journal_size() + 4000; /* a write fails in its middle */
+        small.rlim_cur = (rlim_t)journal_size() + 4000; /* a write fails halfway */
         setrlimit(RLIMIT_FSIZE, &small);
         store(&m, MASTER_RECORD_APP, "a-2", data);
         assert_false(commit(&m, 1));
@@ -389,7 +388,7 @@ static void a_full_disk_delays_and_loses_nothing(void **state)
 
 /* ------------------------------------------------------------------------------------- a disk that fails at random */
 
-/* Of the disk, whose calls come from the pool one at a time; and of what is done to it. */
+/* One random sequence for the disk, whose calls come from the pool one at a time, and one for the test's actions. */
 static unsigned disk_random, random_state;
 
 static unsigned next_random(unsigned *random, unsigned sides)
@@ -422,7 +421,7 @@ static ssize_t bad_pwrite(int fd, const void *data, size_t n, off_t at)
         return pwrite(fd, data, n, at);
 }
 
-/* What was written may be lost when this fails. */
+/* After this fails, written data may be lost. */
 static int bad_sync(int fd)
 {
         struct stat st;
@@ -456,14 +455,14 @@ static void a_disk_that_fails_at_random_loses_nothing_that_was_committed(void **
         static const struct persistence_file_system bad = {
                 .pwrite = bad_pwrite, .fdatasync = bad_sync, .fsync = bad_sync, .rename = bad_rename};
         persistence_file_system = &bad;
-        log_set_level(LOG_OFF); /* a thousand troubles */
+        log_set_level(LOG_OFF); /* a thousand warnings */
         for (unsigned seed = 1; seed <= 60; seed++) {
                 struct master_like m;
                 char expected[6][24] = {{0}};
                 _cleanup_(buf_deinit) struct buf records = BUF_INIT;
                 random_state = disk_random = seed;
                 start(&m, configuration("FILESYSTEM", NULL));
-                for (int i = 0; i < 6; i++) { /* each seed begins with nothing, in the order of ids */
+                for (int i = 0; i < 6; i++) { /* each seed begins with an empty directory, in the order of ids */
                         char id[8];
                         snprintf(id, sizeof(id), "a-%d", i);
                         persistence_remove(m.p, MASTER_RECORD_APP, id);
@@ -492,7 +491,7 @@ static void a_disk_that_fails_at_random_loses_nothing_that_was_committed(void **
                                 uv_run(m.loop, UV_RUN_ONCE);
                         }
                 disk_fails = false;
-                /* Killed: a copy of what is on disk now, read by another. */
+                /* Simulates a kill: another master reads a copy of the disk's current content. */
                 char copy[128], command[400];
                 snprintf(copy, sizeof(copy), "%s/copy-%u", root, seed);
                 snprintf(command, sizeof(command), "cp -r %s %s", dir, copy);

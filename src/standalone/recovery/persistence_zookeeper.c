@@ -1,20 +1,19 @@
-/*
- * Recovery mode ZOOKEEPER (persistence.h): leader_latch.h says who leads, and each record is a node
+/* Recovery mode ZOOKEEPER (persistence.h): leader_latch.h elects the leader, and each record is a node
  *
  *      <dir>/master_status/app_<id>, driver_<id>, worker_<id>
  *
- * as in Spark, with one entry of a journal (journal.h) as its data, packed with lz4. In the name, what is no letter,
- * digit or one of -._:@ is written %XX; the id itself is in the entry.
+ * as in Spark, with one entry of a journal (journal.h) as its data, packed with lz4. In the name, characters other
+ * than letters, digits and -._:@ are written %XX; the entry holds the id itself.
  *
- * Who becomes leader reads all of them, in the order in which they were made. Changes are written in batches, one at a
- * time, each as one transaction that begins by checking that this master's election node is there: either all of a
- * batch is done, by a master that leads, or nothing. A batch of which nobody knows whether it was done (the connection
- * was lost) is sent again, with the changes that have come meanwhile: if a node turns out to exist, or not, against
- * what was thought, the batch is made anew accordingly, which comes to the same end. What such a batch would have made
- * may be there; so to remove it takes a step, which removing what was never made does not.
+ * A new leader reads all nodes in the order of their creation. Changes are written in batches, one at a time. Each
+ * batch is a transaction that first checks that this master's election node exists: either a leader applies the whole
+ * batch, or nothing happens. If the connection is lost and the result is unknown, the batch is sent again with the
+ * changes that have arrived meanwhile. If a node then exists, or is missing, unexpectedly, the batch is rebuilt
+ * accordingly, with the same final state. A node that such a batch may have created needs a step to remove it; one
+ * that was never created does not.
  *
- * Departs from Spark: its records are Java objects, ours are not read by it nor its by us (they are named and left
- * where they are; Spark removes what it cannot read). Connections that come back in time cost no leadership.
+ * Departs from Spark: its records are Java objects, so neither reads the other's (ours are named and left; Spark
+ * removes records that it cannot read). A connection that is restored in time does not cost leadership.
  */
 #include "standalone/recovery/persistence_zookeeper.h"
 
@@ -32,21 +31,21 @@
 
 #define BATCH_STEPS 128
 #define BATCH_BYTES (400 << 10)
-#define READS 256 /* nodes that are asked for at once */
+#define READS 256 /* nodes read at once */
 #define RETRY 1000
 
 const struct zookeeper_ops *persistence_zookeeper_module;
 
 struct change {
         uint64_t number;
-        char *path;       /* NULL: nothing is to be done */
+        char *path;       /* NULL: nothing to do */
         struct buf entry; /* empty: remove */
 };
 
-/* Whether a node is there. */
+/* Whether a node exists. */
 enum presence { ABSENT, PERHAPS, THERE };
 
-/* One that is, or may be. */
+/* A node that exists or may exist. */
 struct known {
         char *path;
         enum presence presence;
@@ -69,9 +68,9 @@ struct zookeeper_mode {
         struct zookeeper *z; /* while this master leads */
         const char *election_node;
         bool connected;
-        bool told; /* that it was elected */
+        bool told; /* the owner knows that it leads */
 
-        /* Reading: until it is told. */
+        /* Reading, until the owner is told. */
         struct node *nodes;
         size_t n_nodes, n_asked, n_unanswered;
         bool reading, read_again;
@@ -80,8 +79,8 @@ struct zookeeper_mode {
         struct object_table index;
         struct known *first_known;
         VEC(struct change) changes;
-        size_t in_batch;   /* of the first changes; 0: nothing is under way */
-        VEC(size_t) batch; /* those of them that count, the last one of each path, in the order of steps */
+        size_t in_batch;   /* the first changes; 0: no batch in progress */
+        VEC(size_t) batch; /* those that take effect, the last one of each path, in the order of steps */
         int tries;
         uv_timer_t timer;
 };
@@ -163,7 +162,7 @@ static int by_age(const void *a, const void *b)
 struct taken {
         struct zookeeper_mode *mode;
         const char *path;
-        struct persistence_record record; /* id and data owned */
+        struct persistence_record record; /* owns id and data */
         bool fits;
 };
 
@@ -180,7 +179,7 @@ static void persistence_zookeeper_on_entry(void *context, enum master_record kin
                 .kind = kind, .id = mem_strdup(id), .data = memcpy(copy, data, size), .size = size};
 }
 
-/* Everything was read. */
+/* All nodes were read. */
 static void persistence_zookeeper_elected(struct zookeeper_mode *m)
 {
         VEC(struct persistence_record) records = {0};
@@ -195,11 +194,11 @@ static void persistence_zookeeper_elected(struct zookeeper_mode *m)
                 set_presence(m, n->path, THERE);
                 int r = journal_read_one(buf_text(&n->data), n->data.len, n->path, &reader, &error);
                 if (r == 0 && !taken.fits)
-                        error_set(&error, -EBADMSG, "%s is the record of something else", n->path);
+                        error_set(&error, -EBADMSG, "%s is the record of another object", n->path);
                 if (r == 0 && taken.fits)
                         vec_push(&records, taken.record);
                 else
-                        log_warn(PERSISTENCE_LOG, "%s; it is left out, and left where it is", error_message(&error));
+                        log_warn(PERSISTENCE_LOG, "%s; skipped and left in place", error_message(&error));
         }
         forget_nodes(m);
         m->reading = false;
@@ -225,7 +224,7 @@ static void persistence_zookeeper_on_node(void *context, const struct zookeeper_
                 n->created = answer->created;
                 buf_append(&n->data, answer->data, answer->size);
         } else if (answer->code == ZOOKEEPER_NO_RIGHTS)
-                log_warn(PERSISTENCE_LOG, "ZooKeeper gives no rights to %s: it is left out", n->path);
+                log_warn(PERSISTENCE_LOG, "ZooKeeper denies access to %s: skipped", n->path);
         else if (answer->code != ZOOKEEPER_NO_NODE)
                 m->read_again = true;
         read_on(m);
@@ -240,7 +239,7 @@ static void persistence_zookeeper_on_timer(uv_timer_t *timer)
                 send_batch(m);
 }
 
-/* Ask for more nodes, or end, or begin again when the connection is back. */
+/* Reads more nodes, finishes, or restarts after a reconnect. */
 static void read_on(struct zookeeper_mode *m)
 {
         while (!m->read_again && m->n_asked < m->n_nodes && m->n_unanswered < READS) {
@@ -322,7 +321,7 @@ static void persistence_zookeeper_try_again(struct zookeeper_mode *m, const char
                 uv_timer_start(&m->timer, persistence_zookeeper_on_timer, RETRY, 0);
 }
 
-/* Of each path the batch has the last change. False: there is nothing to be done for it. */
+/* The step for the last change of a path. Returns false if it needs none. */
 static bool step_of(const struct zookeeper_mode *m, const struct change *c, struct zookeeper_step *step)
 {
         enum presence presence = presence_of(m, c->path);
@@ -334,7 +333,7 @@ static bool step_of(const struct zookeeper_mode *m, const struct change *c, stru
         return c->entry.len > 0 || presence != ABSENT;
 }
 
-/* The batch was done, or was not. */
+/* The batch may have been applied or not. */
 static void doubt_batch(struct zookeeper_mode *m)
 {
         for (size_t i = 0; i < m->batch.len; i++) {
@@ -348,7 +347,7 @@ static void on_status_made(void *context, const struct zookeeper_answer *answer)
 {
 }
 
-/* A node was there against expectation, or was not. */
+/* A node existed, or was missing, unexpectedly. */
 static void on_surprise(struct zookeeper_mode *m, const struct zookeeper_answer *answer)
 {
         bool exists = answer->code == ZOOKEEPER_NODE_EXISTS;
@@ -364,11 +363,11 @@ static void on_surprise(struct zookeeper_mode *m, const struct zookeeper_answer 
                         break;
         }
         if (i == m->batch.len || ++m->tries > 1000) {
-                persistence_zookeeper_try_again(m, "it contradicts itself", "");
+                persistence_zookeeper_try_again(m, "its answers are inconsistent", "");
                 return;
         }
         if (!exists && step.what == ZOOKEEPER_CREATE) {
-                /* What is missing is not the node, but where it should be made. */
+                /* The parent is missing, not the node. */
                 zk_create(m->z, m->status, "", 0, false, on_status_made, m);
                 persistence_zookeeper_try_again(m, "it was removed, and is made again", "");
                 return;
@@ -410,7 +409,7 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
                 persistence_zookeeper_try_again(m, "it does not answer", "");
                 return;
         case ZOOKEEPER_NO_RIGHTS:
-                persistence_zookeeper_try_again(m, "it gives no rights to it (spark.firesteel.zookeeper.user)", "");
+                persistence_zookeeper_try_again(m, "it denies access (spark.firesteel.zookeeper.user)", "");
                 return;
         case ZOOKEEPER_FAILED:
                 doubt_batch(m);
@@ -419,7 +418,7 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
         }
 }
 
-/* Which changes go into the next batch: as many as it holds, of each path the last one. */
+/* Chooses the changes of the next batch: as many as fit, and the last one of each path. */
 static void choose_batch(struct zookeeper_mode *m)
 {
         size_t bytes = 0, i = 0;
@@ -565,10 +564,10 @@ static void zookeeper_close(struct persistence *p)
         if (!p->leads || !m->connected || m->changes.len == 0)
                 persistence_zookeeper_finish(m);
         else
-                send_batch(m); /* and so on, until nothing is left */
+                send_batch(m); /* repeats until nothing is left */
 }
 
-/* "host" and "host:port", with the port that is ZooKeeper's where none is; "/chroot" at the end. */
+/* Reads "host" and "host:port", with ZooKeeper's default port, and "/chroot" at the end. */
 static int read_servers(const char *url, struct buf *servers, struct fst_error *error)
 {
         const char *chroot = strchr(url, '/');
@@ -581,7 +580,7 @@ static int read_servers(const char *url, struct buf *servers, struct fst_error *
                 if (colon == server || (colon && (!isdigit((unsigned char)colon[1]) || *rest)) || port < 1 ||
                     port > 65535)
                         return error_set(error, -EINVAL,
-                                         "spark.deploy.zookeeper.url is %s: %s is no host:port of a server", url,
+                                         "spark.deploy.zookeeper.url is %s: %s is not host:port of a server", url,
                                          server);
                 buf_printf(servers, "%s%s%s", servers->len ? "," : "", server, colon ? "" : ":2181");
         }

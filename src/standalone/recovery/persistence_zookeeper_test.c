@@ -1,6 +1,5 @@
-/*
- * Recovery mode ZOOKEEPER with a server that loses what it is told to (zookeeper_fixture.h): election, records, and
- * masters that follow one another at random. A real server: make check-zookeeper.
+/* Recovery mode ZOOKEEPER with a server that loses messages on request (zookeeper_fixture.h): election, records, and
+ * random sequences of masters. With a real server: make check-zookeeper.
  */
 #include "standalone/recovery/persistence_zookeeper.h"
 
@@ -38,14 +37,14 @@ static const struct fst_conf *configuration(const char *key, const char *value)
         return &conf;
 }
 
-/* Timers are due at once: nothing here depends on how long it waits. */
+/* Makes all timers due at once: nothing here depends on the length of a wait. */
 static void hurry(uv_handle_t *handle, void *context)
 {
         if (handle->type == UV_TIMER && uv_is_active(handle))
                 uv_timer_start((uv_timer_t *)handle, ((uv_timer_t *)handle)->timer_cb, 0, 0);
 }
 
-/* What it has begun in the pool (a session's beginning and end) is waited for: the same dice, the same course. */
+/* Waits for work in the pool (a session's begin and end): the same seed gives the same run. */
 static void turn(struct master_like *m)
 {
         uv_walk(m->loop, hurry, NULL);
@@ -112,7 +111,7 @@ static void stored_and_removed_as_in_the_engines_suite(void **state)
         start(&m, configuration(NULL, NULL));
         assert_string_equal(buf_text(&m.records), "app test_1=test_1_value ");
         store(&m, MASTER_RECORD_APP, "test_2", "test_2_value");
-        stop(&m); /* what was not committed is written all the same */
+        stop(&m); /* uncommitted changes are written as well */
         start(&m, configuration(NULL, NULL));
         assert_string_equal(buf_text(&m.records), "app test_1=test_1_value app test_2=test_2_value ");
         persistence_remove(m.p, MASTER_RECORD_APP, "test_1");
@@ -182,7 +181,7 @@ static void those_who_stand_by_follow_in_order(void **state)
         stop(&c);
 }
 
-/* How many there ever were; another thread makes them. */
+/* Number of sessions so far; another thread creates them. */
 static int sessions(void)
 {
         pthread_mutex_lock(&fake.lock);
@@ -191,13 +190,13 @@ static int sessions(void)
         return n;
 }
 
-/* The answer to the making of the latch is lost: no second one may stay. */
+/* The answer to the latch's creation is lost: no second latch may remain. */
 static void a_lost_answer_leaves_no_second_latch(void **state)
 {
         for (int way = LOSE_REQUEST; way <= LOSE_ANSWER; way++) {
                 struct master_like m;
                 start(&m, configuration(NULL, NULL));
-                stop(&m); /* the directories are there */
+                stop(&m); /* the directories exist */
                 int before = sessions();
                 stand(&m, configuration(NULL, NULL));
                 while (sessions() == before)
@@ -281,7 +280,7 @@ static void a_leader_that_hears_nothing_gives_up(void **state)
         store(&m, MASTER_RECORD_APP, "a-1", "one");
         assert_false(commit(&m, 1));
         run_until(&m, &m.revoked);
-        assert_non_null(strstr(m.why, "ZooKeeper was not heard of for"));
+        assert_non_null(strstr(m.why, "ZooKeeper has not answered for"));
         assert_int_equal(m.done.len, 0);
         stop(&m);
         locked(fake_expire, newest_session());
@@ -321,7 +320,7 @@ static void what_is_no_record_is_left_out_and_left(void **state)
         start(&m, configuration(NULL, NULL));
         assert_string_equal(buf_text(&m.records), "app a-1=one ");
         assert_int_equal(children_of(STATUS), 5);
-        store(&m, MASTER_RECORD_APP, "a-2", "again"); /* over what is there */
+        store(&m, MASTER_RECORD_APP, "a-2", "again"); /* replaces the existing record */
         commit_and_wait(&m);
         stop(&m);
         expect_recovered("app a-1=one app a-2=again ");
@@ -358,7 +357,7 @@ static void servers_that_cannot_be_found_are_tried_again(void **state)
         stop(&m);
         fake.no_names = true;
         stand(&m, configuration(NULL, NULL));
-        stop(&m); /* while it tries */
+        stop(&m); /* while it retries */
 }
 
 static void a_record_that_is_too_large_delays_nobody(void **state)
@@ -372,7 +371,7 @@ static void a_record_that_is_too_large_delays_nobody(void **state)
         start(&m, configuration(NULL, NULL));
         persistence_store(m.p, MASTER_RECORD_APP, "large", data, n);
         commit_and_wait(&m);
-        memset(data, 'x', n); /* when packed, it is not */
+        memset(data, 'x', n); /* too large unpacked only */
         persistence_store(m.p, MASTER_RECORD_APP, "long", data, n);
         commit_and_wait(&m);
         stop(&m);
@@ -396,20 +395,20 @@ static unsigned dice(unsigned sides)
 #define SEEDS 300
 
 struct write {
-        int number; /* in the order of writing; it is the value, too */
+        int number; /* the order of writing, and the value */
         bool removed;
 };
 
-/* What may be found under an id: what was committed last, or something that was written after that. */
+/* Valid contents of an id: the last committed value, or a later written one. */
 static struct {
         VEC(struct write) ids[IDS];
         int number;
-        struct master_like *leader; /* who was elected last */
+        struct master_like *leader; /* the last one elected */
         struct snapshot *snapshots;
         int elections, commits;
 } model;
 
-/* What a commit makes safe. */
+/* The state that a commit makes durable. */
 struct snapshot {
         struct master_like *m;
         int number;
@@ -446,7 +445,7 @@ static void check_recovered(struct master_like *m)
 static void committed(void *context)
 {
         const struct snapshot *s = context;
-        if (s->m != model.leader) /* told late; the next leader has found what it is about */
+        if (s->m != model.leader) /* a late call; the next leader has found its changes */
                 return;
         model.commits++;
         for (int i = 0; i < IDS; i++) {
@@ -458,7 +457,7 @@ static void committed(void *context)
         }
 }
 
-/* Of the leader. What a former one goes on to write is never found: it is no part of the model. */
+/* Changes by the leader. A former leader's writes are never found and are not in the model. */
 static void work(struct master_like *m)
 {
         if (m != model.leader) {
@@ -484,7 +483,7 @@ static void work(struct master_like *m)
                 committed(s);
 }
 
-/* A session that some master uses. */
+/* Any session in use. */
 static struct zookeeper_handle *any_session(void)
 {
         struct zookeeper_handle *h = NULL;
@@ -516,21 +515,21 @@ static void disturb(void)
                 default:
                         fake_reconnect(h);
                 }
-        if (dice(6) == 0) /* the servers notice who has left without a word */
+        if (dice(6) == 0) /* the servers notice sessions that were abandoned */
                 for (int i = 0; i < fake.n_sessions; i++)
                         if (fake.sessions[i]->closed)
                                 fake_expire(fake.sessions[i]);
         pthread_mutex_unlock(&fake.lock);
 }
 
-/* A master, and what the servers know of it. */
+/* A master and its state in the model. */
 struct member {
         struct master_like m;
         struct zookeeper_handle *session;
-        bool known; /* that it was elected */
+        bool known; /* it was told that it leads */
 };
 
-/* A session that is over is followed by another within a turn. */
+/* Replaces an expired session within an iteration. */
 static void turn_member(struct member *member)
 {
         int sessions = fake.n_sessions;
@@ -550,14 +549,13 @@ static void join(struct member *member)
 static void leave(struct member *member)
 {
         if (model.leader == &member->m)
-                model.leader = NULL; /* of its commits none will be done from now on */
+                model.leader = NULL; /* its pending commits will never complete */
         stop(&member->m);
 }
 
-/*
- * One turn of a master: who has been elected is checked, who has been deposed is replaced. Who hears of it when its
- * session is over already may have read what is old by now, and can change nothing: it is no leader. (Outside of this
- * test it would know by the time that has passed.)
+/* One iteration of a master: checks an elected one, replaces a deposed one. A master that is elected after its
+ * session has expired may have read outdated records but cannot change anything: it is not a leader. (Outside of this
+ * test it would notice by the time that has passed.)
  */
 static void live(struct member *member)
 {
@@ -574,7 +572,7 @@ static void live(struct member *member)
         }
 }
 
-/* All is well again, and somebody leads who can commit. */
+/* Stops all faults and waits for a leader that can commit. */
 static void calm_down(struct member members[static MASTERS])
 {
         int before = model.commits;
@@ -621,7 +619,7 @@ static void whatever_is_lost_what_was_committed_is_not(void **state)
                 calm_down(members);
                 for (int i = 0; i < MASTERS; i++)
                         leave(&members[i]);
-                join(&members[0]); /* what they have left is looked at once more */
+                join(&members[0]); /* check the final records once more */
                 while (!members[0].known)
                         live(&members[0]);
                 leave(&members[0]);
@@ -659,8 +657,8 @@ static void rejects_invalid_zookeeper_urls_paths_and_timeouts(void **state)
 {
         expect_refused(configuration("spark.deploy.zookeeper.url", ""), "set spark.deploy.zookeeper.url");
         expect_refused(configuration("spark.deploy.zookeeper.url", "a:2181,b:x"),
-                       "spark.deploy.zookeeper.url is a:2181,b:x: b:x is no host:port of a server");
-        expect_refused(configuration("spark.deploy.zookeeper.url", ":2181"), "is no host:port of a server");
+                       "spark.deploy.zookeeper.url is a:2181,b:x: b:x is not host:port of a server");
+        expect_refused(configuration("spark.deploy.zookeeper.url", ":2181"), "is not host:port of a server");
         expect_refused(configuration("spark.deploy.zookeeper.dir", "spark"), "spark.deploy.zookeeper.dir is spark");
         expect_refused(configuration("spark.deploy.zookeeper.dir", "/"), "it must be a path like /spark");
         expect_refused(configuration("spark.firesteel.zookeeper.user", "alice"), "belong together");

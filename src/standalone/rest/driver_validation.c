@@ -1,4 +1,4 @@
-/* See driver_check.h. Only names are looked at: the file may be where only workers can read it. */
+/* See driver_validation.h. Checks names only: the file may be readable only by workers. */
 #include "standalone/rest/driver_validation.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 #define JVM_KEY "spark.firesteel.standalone.jvm"
 
-/* The last part of the path, without query and fragment; fit for a line of the log. */
+/* The last component of the path, without query and fragment, escaped for a log line. */
 static char *driver_validation_file_name(const char *url)
 {
         size_t n = strcspn(url, "?#");

@@ -1,6 +1,6 @@
 /*
- * See rest_request.h. Scalars are taken where a text is expected, as Jackson does. What is checked and in which order
- * is Spark 4.3's CreateSubmissionRequest; exceptions are named without their stacks.
+ * See rest_request.h. Accepts scalars where a string is expected, as Jackson does. The checks and their order are those
+ * of Spark 4.3's CreateSubmissionRequest; exceptions are named without their stacks.
  */
 #include "standalone/rest/rest_request.h"
 
@@ -65,7 +65,7 @@ static int read_field(const json_t *root, const char *name, char **out, struct f
         return rest_read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
 }
 
-/* *@found: whether it is there. */
+/* *@found: whether the map exists. */
 static int read_map(json_t *root, const char *name, struct strmap *out, bool *found, struct fst_error *error)
 {
         json_t *map = json_object_get(root, name), *value;
@@ -99,7 +99,7 @@ static int read_args(struct rest_request *q, const json_t *root, struct fst_erro
         return 0;
 }
 
-/* As Spark finds them: fields of the request that are not in the same message written by the server. */
+/* Spark's rule: fields of the request that are missing when the server writes the same message. */
 static void read_unknown(struct rest_request *q, json_t *root)
 {
         const char *key;
@@ -113,7 +113,8 @@ static void read_unknown(struct rest_request *q, json_t *root)
         }
 }
 
-/* The dynamic linker of the worker's host would load code by them before the driver's first instruction. */
+/* With these variables the dynamic linker of the worker's host would load the client's code before the driver starts.
+ */
 static int check_environment(const struct strmap *environment, struct fst_error *error)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(environment, e));)
@@ -204,7 +205,8 @@ static void *keep_list(struct arena *memory, size_t n)
         return arena_alloc(memory, (n ? n : 1) * sizeof(void *));
 }
 
-/* "{{NAME}}" is this process's variable of that name, if there is one. Those that hold its secrets are not given. */
+/* "{{NAME}}" is replaced by this process's variable of that name, if it exists. Variables that hold secrets are not.
+ */
 static const char *resolve(const char *value)
 {
         size_t n = strlen(value);
@@ -237,7 +239,7 @@ static bool is_of_a_host(const char *name)
         return strcmp(name, "SPARK_LOCAL_IP") == 0 || strcmp(name, "SPARK_LOCAL_HOSTNAME") == 0;
 }
 
-/* The client's own credential: the driver and its worker need none. */
+/* The client's own credential: the driver and its worker do not need it. */
 static bool is_rest_token(const char *key)
 {
         return strcmp(key, REST_TOKEN_KEY) == 0;
@@ -249,7 +251,7 @@ static const char *property(const struct rest_request *q, const char *key)
         return value ? resolve(value) : NULL;
 }
 
-/* Parts between colons, trailing empty ones dropped, as Java's split does. */
+/* Splits at colons and drops trailing empty parts, as Java's split does. */
 static char **put_paths(struct arena *memory, const char *text, size_t *n)
 {
         size_t most = 1;
@@ -310,7 +312,7 @@ static int port_of(const char *url)
         return colon ? atoi(colon + 1) : 0;
 }
 
-/* Where the driver finds masters: the client's list with the masters' own port in place of their REST servers'. */
+/* The masters for the driver: the client's list with the masters' own port in place of their REST servers'. */
 static char *master_of(const struct rest_request *q, const char *master_url, int rest_port)
 {
         const char *given = property(q, "spark.master");
@@ -360,7 +362,7 @@ static int put_command(const struct rest_request *q, const char *master_url, int
         return put_java_options(q, c, memory, error);
 }
 
-/* A whole number of 32 bits, as Java reads one. */
+/* Parses a 32-bit integer as Java does. */
 static bool read_int(const char *text, int32_t *out)
 {
         char *end;

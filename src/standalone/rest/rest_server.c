@@ -26,7 +26,7 @@
 #define UNKNOWN_PROTOCOL 468
 #define BASE "/" REST_PROTOCOL_VERSION "/submissions"
 
-/* A request that the master has not answered yet. */
+/* A request that waits for the master's reply. */
 struct pending {
         struct rest_server *server;
         struct pending *prev, *next;
@@ -48,7 +48,7 @@ struct rest_server {
         struct pending *pendings;
         struct http_server *http;
         struct filters *filters;
-        char *token;  /* NULL: none is asked for */
+        char *token;  /* NULL: none is required */
         char *origin; /* of this server, once it listens */
         char *too_large;
 };
@@ -144,9 +144,8 @@ static bool is_allowed(const struct rest_server *s, const char *resource)
         return s->allowed.len == 0;
 }
 
-/*
- * A driver that this cluster cannot run is refused by an error, too: genuine spark-submit shows the message of an
- * error, and says nothing of a CreateSubmissionResponse whose success is false.
+/* A driver that this cluster cannot run also gets an error response: genuine spark-submit shows its message but
+ * ignores a CreateSubmissionResponse whose success is false.
  */
 static void refuse_create(rest_answered *answered, void *context, int r, const struct fst_error *error)
 {
@@ -235,7 +234,7 @@ static void handle_readyz(struct rest_server *s, const struct rest_call *call, c
         answer(answered, context, 200, &a);
 }
 
-/* What is no request of the protocol. */
+/* Answers a request outside the protocol. */
 static void handle_other(const char *path, rest_answered *answered, void *context)
 {
         static const char where[] = "Please submit requests through http://[host]:[port]" BASE "/...";
@@ -272,7 +271,7 @@ static const struct {
         {BASE "/status", "GET", handle_status},     {BASE "/readyz", "GET", handle_readyz},
 };
 
-/* Takes the same time for all tokens of one length. */
+/* Takes constant time for tokens of equal length. */
 static bool has_token(const struct rest_server *s, const struct rest_call *call)
 {
         static const char scheme[] = "Bearer ";
@@ -289,7 +288,7 @@ static bool has_token(const struct rest_server *s, const struct rest_call *call)
         return differ == 0;
 }
 
-/* Parameters, as in "application/json; charset=utf-8", are allowed. */
+/* Accepts parameters, as in "application/json; charset=utf-8". */
 static bool is_json(const char *content_type)
 {
         static const char json[] = "application/json";
@@ -297,9 +296,9 @@ static bool is_json(const char *content_type)
         return strncasecmp(content_type, json, n) == 0 && strchr("; \t", content_type[n]);
 }
 
-/*
- * Browsers send any page's forms and scripts to any address. They name the page's origin in each POST to another one,
- * and send JSON only after a question that this server does not answer. Java's client sends no type with an empty body.
+/* Browsers send forms and scripts of any page to any address. They add the page's origin to each POST to another one,
+ * and send JSON only after a preflight request, which this server does not answer. Java's client sends no type with
+ * an empty body.
  */
 static int check_post(const struct rest_server *s, const struct rest_call *call, const char **refusal)
 {
@@ -332,7 +331,7 @@ void rest_server_handle(struct rest_server *s, const struct rest_call *call, res
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
         if (!form_put_decoded(&path, call->path, strlen(call->path)) || strcasestr(call->path, "%2f") ||
             form_has_controls(buf_text(&path)))
-                return refuse(answered, context, 400, "The path holds what no path may hold.");
+                return refuse(answered, context, 400, "The path contains control characters or an encoded slash.");
         for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
                 size_t n = strlen(actions[i].path);
                 const char *rest = buf_text(&path) + n;
@@ -388,7 +387,7 @@ static int read_conf(struct rest_server *s, struct fst_error *error)
         int64_t port = 0;
         int r = conf_get_int(s->conf, PORT_KEY, &port, error);
         if (r == 0 && (port < 0 || port > 65535))
-                r = error_set(error, -EINVAL, PORT_KEY ": %lld is no port", (long long)port);
+                r = error_set(error, -EINVAL, PORT_KEY ": %lld is not a valid port", (long long)port);
         if (r == 0)
                 r = conf_get_bytes(s->conf, BODY_KEY, &s->max_body, error);
         if (r == 0 && s->max_body <= 0)

@@ -1,4 +1,4 @@
-/* Requests and their answers, as Spark 4.3 gives them, over a real master's core. */
+/* REST requests and answers as in Spark 4.3, over a real master's core. */
 #include "standalone/rest/rest_server.h"
 
 #include "conf/conf.h"
@@ -264,7 +264,7 @@ static void an_answer_waits_for_the_master(void **state)
         master_reply_deinit(&t.reply);
         assert_int_equal(t.answers, 1);
         assert_string_equal(text("action"), "CreateSubmissionResponse");
-        /* What the master never answers goes with the server. */
+        /* Requests that the master never answers are freed with the server. */
         create(REQUEST NATIVE "\"sparkProperties\":{}}");
         master_reply_deinit(&t.reply);
         assert_int_equal(t.answers, 1);
@@ -317,7 +317,7 @@ static void the_driver_is_what_was_asked_for(void **state)
         for (size_t i = 0; i < c->n_properties; i++)
                 if (strcmp(c->properties[i]->key, "spark.master") == 0) {
                         found = true;
-                        /* The port of REST servers became that of the masters. */
+                        /* The REST servers' port became the masters' port. */
                         assert_string_equal(c->properties[i]->value, "spark://h:7077,i:7077");
                 }
         assert_true(found);
@@ -596,7 +596,7 @@ static void drops_the_token_from_the_driver(void **state)
                 assert_string_not_equal(t.driver->command->properties[i]->key, "spark.firesteel.rest.token");
 }
 
-/* Over a connection: what is too large, and who has no token. */
+/* Over a connection: requests that are too large, and clients without a token. */
 static void strangers_are_kept_out(void **state)
 {
         struct site_fixture f;

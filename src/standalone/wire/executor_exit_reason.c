@@ -14,8 +14,8 @@ static const char *executor_exit_reason_explain(int status)
                 const char *words;
         } known[] = {
                 {EXECUTOR_EXIT_FAILED, "it could not start, was refused, or lost its driver; its stderr says which"},
-                {50, "an error that nothing caught"},
-                {51, "an error that nothing caught, and that could not be logged"},
+                {50, "an uncaught error"},
+                {51, "an uncaught error that could not be logged"},
                 {EXECUTOR_EXIT_OUT_OF_MEMORY,
                  "OutOfMemory: spark.executor.memory was exceeded, and no task could be ended for it"},
                 {EXECUTOR_EXIT_DISK, "Failed to create local directory (bad spark.local.dir?)"},
@@ -44,7 +44,8 @@ char *executor_exit_reason(const char *message, const int *status)
         if (!signal || strstr(first, signal))
                 return steal(first);
         return mem_printf("%s (died from signal SIG%s%s)", first, signal,
-                          strcmp(signal, "KILL") == 0 ? ", as the kernel ends who takes too much memory" : "");
+                          strcmp(signal, "KILL") == 0 ? ", possibly killed by the kernel for using too much memory"
+                                                      : "");
 }
 
 bool executor_exit_by_app(const int *status, bool with_worker)

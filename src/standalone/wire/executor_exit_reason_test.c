@@ -22,7 +22,7 @@ static void statuses_are_explained(void **state)
               "Command exited with code 52: OutOfMemory: spark.executor.memory was exceeded, and no task could be ended "
               "for it");
         check("Command exited with code 137", 137,
-              "Command exited with code 137 (died from signal SIGKILL, as the kernel ends who takes too much memory)");
+              "Command exited with code 137 (died from signal SIGKILL, possibly killed by the kernel for using too much memory)");
         check("Command exited with code 139 (SIGSEGV)", 139, "Command exited with code 139 (SIGSEGV)");
         check("", 143, "Command exited with code 143 (died from signal SIGTERM)");
         check("Command exited with code 0", 0, "Command exited with code 0");

@@ -21,9 +21,7 @@ int standalone_version_check(const Firesteel__Standalone__Version *version, cons
                              struct fst_error *error)
 {
         if (!version || version->major == 0)
-                return error_set(error, -EPROTO,
-                                 "%s did not say of which version it is; %s is firesteel " FIRESTEEL_VERSION, who,
-                                 host);
+                return error_set(error, -EPROTO, "%s sent no version; %s is firesteel " FIRESTEEL_VERSION, who, host);
         uint32_t apart = version->minor > STANDALONE_MINOR ? version->minor - STANDALONE_MINOR
                                                            : STANDALONE_MINOR - version->minor;
         if (version->major == STANDALONE_MAJOR && apart <= 1)
@@ -41,7 +39,7 @@ void *standalone_decode(const void *body, size_t len, const ProtobufCMessageDesc
         ProtobufCAllocator allocator = wire_memory_allocator(memory);
         void *message = protobuf_c_message_unpack(descriptor, &allocator, len, body);
         if (!message)
-                error_set(error, -EPROTO, "%zu bytes that are no %s", len, descriptor->short_name);
+                error_set(error, -EPROTO, "%zu bytes are not a valid %s", len, descriptor->short_name);
         return message;
 }
 

@@ -44,7 +44,7 @@ static void test_no_version_is_refused(void **state)
         (void)state;
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(standalone_version_check(NULL, "the worker", "the master", &error), -EPROTO);
-        assert_string_equal(error_message(&error), "the worker did not say of which version it is; the master is "
+        assert_string_equal(error_message(&error), "the worker sent no version; the master is "
                                                    "firesteel " FIRESTEEL_VERSION);
         error_deinit(&error);
 }
@@ -78,7 +78,7 @@ static void test_bytes_that_are_no_message_name_it(void **state)
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(3);
         assert_null(
                 standalone_decode("\xff\xff\xff", 3, &firesteel__standalone__worker_id__descriptor, &memory, &error));
-        assert_string_equal(error_message(&error), "3 bytes that are no WorkerId");
+        assert_string_equal(error_message(&error), "3 bytes are not a valid WorkerId");
         error_deinit(&error);
 }
 

@@ -19,7 +19,7 @@ enum { HIERARCHIES = 2 };
 
 struct cgroups {
         int version;
-        char *parents[HIERARCHIES]; /* version 2: the first alone; version 1: of memory, of cpu */
+        char *parents[HIERARCHIES]; /* version 2: only the first; version 1: memory, cpu */
 };
 
 struct cgroup {
@@ -46,7 +46,9 @@ static int cgroup_make(const char *path, struct fst_error *error)
                        : 0;
 }
 
-/* Every group from the hierarchy's root to the parent; in version 2 each passes the controllers on. */
+/* Creates every group from the hierarchy's root to the parent; in version 2 each enables the controllers for its
+ * children.
+ */
 static int make_parent(const char *root, const char *parent, int version, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *path = mem_strdup(root);
@@ -66,7 +68,7 @@ static int make_parent(const char *root, const char *parent, int version, char *
         return r;
 }
 
-/* rmdir takes only those without processes. */
+/* Removes unused groups: rmdir fails for those with processes. */
 static void cgroup_sweep(const char *parent)
 {
         DIR *d = opendir(parent);

@@ -26,7 +26,7 @@ static int driver_fetch_copy_bytes(int in, int out)
         }
 }
 
-/* Under another name first: who finds the file finds all of it. */
+/* Copies under a temporary name first, so that the final name always has the whole file. */
 static int driver_fetch_copy_file(const char *from, const char *to, struct fst_error *error)
 {
         _cleanup_free_ char *temporary = mem_printf("%s.part", to);
@@ -83,7 +83,7 @@ int driver_jar_fetch(const char *url, const char *directory, const struct strmap
         }
         _cleanup_free_ char *place = mem_printf("%s/%s", directory, name);
         if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-                return error_set(error, -EINVAL, "%s names no file that could be fetched for the driver", url);
+                return error_set(error, -EINVAL, "%s does not name a file to fetch for the driver", url);
         if (local && access(place, F_OK) == 0) {
                 *path = steal(place);
                 return 0;

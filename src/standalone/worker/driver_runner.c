@@ -1,9 +1,9 @@
 /*
  * See driver_runner.h. It follows Spark's DriverRunner: the same directory, files, environment, pauses and states. The
- * command is ours: `firesteel driver` has DriverWrapper's part.
+ * command is this program's: `firesteel driver` has DriverWrapper's part.
  *
- * A driver is in one of these phases; what is blocking (fetching its application) runs on a thread of the loop's pool
- * and touches nothing but `preparation`.
+ * A driver is in one of these phases; blocking work (fetching its application) runs on a thread of the loop's pool and
+ * uses only `preparation`.
  */
 #include "standalone/worker/driver_runner.h"
 
@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STABLE_RUN_MS 5000 /* Spark's */
+#define STABLE_RUN_MS 5000 /* as in Spark */
 #define MAX_BACKOFF_S 60
 #define PROPERTIES_NAME "driver.conf"
 
@@ -35,7 +35,7 @@ struct preparation {
         uv_work_t work;
         char *jar_url, *directory;
         struct strmap conf;
-        char *jar; /* the outcome: where it is, or */
+        char *jar; /* the result: its path, or */
         struct fst_error error;
         int result;
 };
@@ -45,14 +45,14 @@ struct driver_runner {
         const struct worker_context *context;
         enum phase phase;
         bool killed;
-        struct wire_memory memory;                                   /* of description */
-        const Firesteel__Standalone__DriverDescription *description; /* NULL: it cannot be read */
+        struct wire_memory memory;                                   /* owns description */
+        const Firesteel__Standalone__DriverDescription *description; /* NULL: malformed */
         struct preparation preparation;
         struct worker_process *process;
         uv_timer_t timer;
         bool timer_open;
         int64_t started; /* now_ms */
-        int pause;       /* s, before the next start */
+        int pause;       /* s, delay before the next start */
         driver_ended *ended;
         void *owner;
 };
@@ -117,7 +117,7 @@ void driver_runner_free(struct driver_runner *d)
 
 /* ------------------------------------------------------------------------------------------------------ ending */
 
-/* Its timer is closed: nothing of it is on the loop any more. */
+/* The timer is closed: no handle is left on the loop. */
 static void timer_closed(uv_handle_t *handle)
 {
         struct driver_runner *d = handle->data;
@@ -222,7 +222,7 @@ static void start_again(uv_timer_t *timer)
 
 /* ---------------------------------------------------------------------------------------------------- preparing */
 
-/* What the driver is configured by: for its user's eyes only. Its secret goes another way. */
+/* Writes the driver's configuration, readable only by its user. The secret is passed elsewhere. */
 static int write_properties(const struct preparation *p, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -238,7 +238,7 @@ static int write_properties(const struct preparation *p, struct fst_error *error
         return r ? error_set(error, r, "writing %s: %s", path, strerror(-r)) : 0;
 }
 
-/* On a thread of the pool. */
+/* Runs on a thread of the pool. */
 static void prepare(uv_work_t *work)
 {
         struct preparation *p = work->data;
@@ -263,9 +263,8 @@ static void prepared(uv_work_t *work, int status)
                 start_process(d);
 }
 
-/*
- * The masters that this worker knows, in place of those that the submission names: a REST server knows the others by
- * its own ports only, and one that was not asked may lead when the driver begins again.
+/* Replaces the submission's masters by those that this worker knows: a REST server knows the others only by its own
+ * ports, and another master may lead when the driver restarts.
  */
 static void put_masters(struct driver_runner *d)
 {
@@ -279,7 +278,7 @@ static void put_masters(struct driver_runner *d)
         strmap_set(&d->preparation.conf, "spark.master", buf_text(&masters));
 }
 
-/* What the submission said as properties, and, of genuine clients, as options of a JVM. */
+/* Reads the submission's properties and the JVM options of genuine clients. */
 static void take_properties(struct driver_runner *d)
 {
         const Firesteel__Standalone__Command *c = d->description->command;
@@ -298,21 +297,21 @@ static void take_properties(struct driver_runner *d)
         put_masters(d);
 }
 
-/* Why it cannot run here; NULL: it can. The caller owns it. */
+/* Returns the reason why the driver cannot run here, or NULL. The caller owns it. */
 static char *check(const struct driver_runner *d)
 {
         const Firesteel__Standalone__Command *c = d->description->command;
         if (strcmp(c->main_class, STANDALONE_DRIVER_CLASS) != 0)
-                return mem_printf("drivers of the class \"%.200s\" are not started here: it is %s", c->main_class,
+                return mem_printf("drivers of class \"%.200s\" cannot run here: the class must be %s", c->main_class,
                                   STANDALONE_DRIVER_CLASS);
         if (!launch_name_is_safe(d->state.id))
-                return mem_printf("\"%.300s\" is no driver's id", d->state.id);
+                return mem_printf("\"%.300s\" is not a valid driver id", d->state.id);
         if (c->n_arguments < 3)
-                return mem_strdup("the driver's command names no class: {{WORKER_URL}} {{USER_JAR}} CLASS is expected");
+                return mem_strdup("the driver's command has no class: expected {{WORKER_URL}} {{USER_JAR}} CLASS");
         return NULL;
 }
 
-/* From the loop, so that nobody hears of an end within driver_runner_start. */
+/* Runs from the loop, so that `ended` is never called from driver_runner_start. */
 static void start(uv_timer_t *timer)
 {
         struct driver_runner *d = timer->data;

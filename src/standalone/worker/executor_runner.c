@@ -1,6 +1,6 @@
 /*
  * See executor_runner.h. It follows Spark's ExecutorRunner: the same directory, files, environment and states. The
- * command is ours: Spark's class of executors stands for this program's own.
+ * command is this program's: it replaces Spark's executor class.
  */
 #include "standalone/worker/executor_runner.h"
 
@@ -14,12 +14,12 @@
 
 #include <signal.h>
 
-#define TERMINATE_MS 10000 /* Spark's */
+#define TERMINATE_MS 10000 /* as in Spark */
 
 struct executor_runner {
         struct worker_executor_state state;
         const struct worker_context *context;
-        struct worker_process *process; /* NULL: it does not run */
+        struct worker_process *process; /* NULL: not running */
         int decommission_signal;
         bool killed;
         executor_ended *ended;
@@ -66,7 +66,7 @@ struct executor_runner *executor_runner_of(struct worker_executor_state *state)
 
 /* --------------------------------------------------------------------------------------------------- starting */
 
-/* What it was given of custom resources, for its option --resourcesFile; NULL: nothing. */
+/* Writes its assigned custom resources for the option --resourcesFile; *@path is NULL if there are none. */
 static int write_resources(const struct executor_runner *x, char **path, struct fst_error *error)
 {
         struct executor_resources resources = {0};
@@ -199,10 +199,10 @@ static int start(struct executor_runner *x, const Firesteel__Standalone__LaunchE
         if (!command)
                 return -EPROTO;
         if (strcmp(command->main_class, STANDALONE_EXECUTOR_CLASS) != 0)
-                return error_set(error, -EINVAL, "executors of the class \"%.200s\" are not started here: it is %s",
+                return error_set(error, -EINVAL, "executors of class \"%.200s\" cannot run here: the class must be %s",
                                  command->main_class, STANDALONE_EXECUTOR_CLASS);
         if (!launch_name_is_safe(launch->app_id))
-                return error_set(error, -EINVAL, "\"%.300s\" is no application's id", launch->app_id);
+                return error_set(error, -EINVAL, "\"%.300s\" is not a valid application id", launch->app_id);
         take_command(x, command);
         int r = work_dir_make(x->state.directory, error);
         return r ? r : start_process(x, command, local_dirs, error);

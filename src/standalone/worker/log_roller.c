@@ -1,7 +1,7 @@
 /*
  * See log_roller.h. The loop reads the pipe, a piece at a time, and writes the file. Compressing and removing old files
  * takes long and is done on the loop's pool, for one file after the other. A file that cannot be written (a full disk)
- * is said once; what is printed meanwhile is lost, for the child must not be held up by it.
+ * is logged once, and output is lost meanwhile, because the child must not block.
  */
 #include "standalone/worker/log_roller.h"
 
@@ -25,7 +25,7 @@
 
 #define PREFIX "spark.executor.logs.rolling."
 #define PIECE 65536
-/* Spark's least: ten of its buffers, a minute. */
+/* Spark's minima: ten of its buffers, a minute. */
 #define LEAST_SIZE 81920
 #define LEAST_INTERVAL_S 60
 
@@ -36,8 +36,8 @@ struct log_roller {
         int file, pipe; /* -1: closed */
         uv_poll_t poll;
         bool poll_open, failed, ended;
-        int64_t written, next;     /* since it was rolled; when it is rolled again, ms since 1970 */
-        struct string_list rolled; /* files to look after; the first one while `busy` */
+        int64_t written, next;     /* written: bytes since the last roll; next: time of the next one, ms since 1970 */
+        struct string_list rolled; /* rolled files to compress and count; the first one is in use while `busy` */
         uv_work_t work;
         bool busy;
 };
@@ -148,11 +148,11 @@ static int compress_file(const char *path)
         if (in >= 0)
                 close(in);
         if (out)
-                unlink(r ? packed : path); /* what is not complete goes */
+                unlink(r ? packed : path); /* remove the incomplete file */
         return r;
 }
 
-/* In the order of time, whether compressed or not: "x--1--0" is after "x--1.gz". */
+/* Compares by time, compressed or not: "x--1--0" is after "x--1.gz". */
 static int log_roller_by_name(const void *a, const void *b)
 {
         const char *one = *(char *const *)a, *other = *(char *const *)b;
@@ -162,7 +162,7 @@ static int log_roller_by_name(const void *a, const void *b)
         return r ? r : (n > m) - (n < m);
 }
 
-/* Of what was rolled, the oldest go: names are in the order of time. */
+/* Removes the oldest rolled files; names sort by time. */
 static void remove_oldest(const char *path, int retained)
 {
         const char *name = strrchr(path, '/') + 1;
@@ -183,13 +183,13 @@ static void remove_oldest(const char *path, int retained)
         }
 }
 
-/* On a thread of the pool; the loop leaves the first of `rolled` alone meanwhile. */
+/* Compresses and removes files on a thread of the pool; the loop leaves the first of `rolled` alone meanwhile. */
 static void look_after(uv_work_t *work)
 {
         struct log_roller *r = work->data;
         const char *rolled = r->rolled.data[0];
         int e = r->rolling.compress ? compress_file(rolled) : 0;
-        if (e && e != -ENOENT) /* it may be too old already, and gone */
+        if (e && e != -ENOENT) /* it may have been removed as too old */
                 log_error("RollingFileAppender", "Error rolling over %s: %s", rolled, strerror(-e));
         if (r->rolling.retained > 0)
                 remove_oldest(r->path, r->rolling.retained);
@@ -322,7 +322,7 @@ static void close_pipe(struct log_roller *r)
         uv_close((uv_handle_t *)&r->poll, log_roller_poll_closed);
 }
 
-/* What is there now, a piece; how many bytes, 0 at the end, negative if there is nothing. */
+/* Reads a piece of what is available. Returns its length, 0 at the end, negative if nothing is there. */
 static ssize_t take_piece(struct log_roller *r)
 {
         char piece[PIECE];
@@ -337,7 +337,7 @@ static void log_roller_readable(uv_poll_t *poll, int status, int events)
         (void)status;
         (void)events;
         if (take_piece(poll->data) == 0)
-                uv_poll_stop(poll); /* nobody has it open any more; the rest is log_roller_finish's */
+                uv_poll_stop(poll); /* no writer is left; log_roller_finish reads the rest */
 }
 
 int log_roller_new(uv_loop_t *loop, const struct log_rolling *rolling, const char *path, struct log_roller **out,

@@ -1,4 +1,4 @@
-/* Files that are rolled over: what is printed is in one of them, each once, in order. */
+/* Rolled files: each printed line is in exactly one of them, in order. */
 #include "standalone/worker/log_roller.h"
 
 #include "base/buf.h"
@@ -80,7 +80,7 @@ static void test_settings(void **state)
         assert_int_equal(r.strategy, ROLL_NEVER);
 }
 
-/* Print @lines numbered ones, the loop running in between, and finish. */
+/* Prints @lines numbered lines while the loop runs, then finishes. */
 static void print_lines(const struct log_rolling *rolling, const char *path, int lines)
 {
         uv_loop_t loop;
@@ -108,7 +108,7 @@ static int by_name(const void *a, const void *b)
         return strcmp(bare, other_bare);
 }
 
-/* The rolled files of @name, oldest first, then the file itself. */
+/* Lists the rolled files of @name, oldest first, then the file itself. */
 static void list_files(const char *name, struct string_list *out)
 {
         DIR *d = opendir(folder);
@@ -123,7 +123,7 @@ static void list_files(const char *name, struct string_list *out)
         string_list_take(out, mem_printf("%s/%s", folder, name));
 }
 
-/* All that they hold; gzread reads plain files as well. */
+/* Reads all of them; gzread reads plain files as well. */
 static void read_files(const struct string_list *files, struct buf *out)
 {
         char piece[8192];
@@ -153,7 +153,7 @@ static void test_by_size(void **state)
         print_lines(&rolling, path, 400);
         list_files("stdout", &files);
         assert_true(files.len >= 5);
-        assert_true(files.len <= 8); /* of 400 kB, each at most 80 kB and at least 16 */
+        assert_true(files.len <= 8); /* 400 kB in files of 16 to 80 kB */
         assert_non_null(strstr(files.data[0], "/stdout--20"));
         read_files(&files, &text);
         check_lines(&text, 0, 400);
@@ -175,7 +175,7 @@ static void test_compressed_and_retained(void **state)
         check_lines(&text, 400 - (int)(text.len / LINE), 400);
 }
 
-/* What was there stays, and time that has not passed rolls nothing. */
+/* An existing file is kept, and nothing is rolled before the interval is over. */
 static void test_by_time(void **state)
 {
         (void)state;
@@ -189,7 +189,7 @@ static void test_by_time(void **state)
         assert_int_equal(files.len, 1);
         read_files(&files, &text);
         assert_int_equal(text.len, 5 * LINE);
-        /* An interval so short that each piece finds it over; the names are the same, and get numbers. */
+        /* An interval so short that each piece exceeds it; equal names get numbers. */
         rolling.interval = 1;
         _cleanup_(string_list_deinit) struct string_list more = {0};
         for (int i = 0; i < 3; i++) {

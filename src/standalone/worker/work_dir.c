@@ -22,7 +22,7 @@ static int64_t changed_ms(const struct stat *st)
         return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 }
 
-/* Whether anything in it, or it itself, was changed at @since or later. What cannot be read counts as new. */
+/* Returns true if @name or anything in it changed at @since or later. Unreadable entries count as new. */
 static bool has_new_files(int parent, const char *name, int64_t since)
 {
         struct stat st;
@@ -38,7 +38,7 @@ static bool has_new_files(int parent, const char *name, int64_t since)
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                         continue;
                 if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        continue; /* gone meanwhile */
+                        continue; /* removed meanwhile */
                 found = S_ISDIR(st.st_mode) ? has_new_files(fd, e->d_name, since) : changed_ms(&st) >= since;
         }
         closedir(d);

@@ -1,4 +1,4 @@
-/* The work directory and its cleaning; and control groups, as files. */
+/* The work directory and its cleanup; control groups as plain files. */
 #include "standalone/worker/work_dir.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ static int remove_folder(void **state)
         return 0;
 }
 
-/* A directory with a file in it, changed so long ago. */
+/* Makes a directory with a file in it, both changed @ms ago. */
 static void make_old(const char *name, int64_t ms)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -147,7 +147,7 @@ static void test_groups_of_version_2(void **state)
         assert_int_equal(work_dir_make(left, &error), 0);
         close(open(controllers, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
         assert_int_equal(cgroups_new(root, "/firesteel", &groups, &error), 0);
-        assert_false(is_there("v2/firesteel/left")); /* of a worker that is no more */
+        assert_false(is_there("v2/firesteel/left")); /* of a worker that has ended */
         assert_int_equal(cgroup_new(groups, "app-1-0", 1 << 30, 2, &group, &error), 0);
         expect_procs(group, "v2/firesteel/app-1-0", NULL);
         expect_file("v2/cgroup.subtree_control", "+cpu +memory");
@@ -205,7 +205,7 @@ static void remove_groups(const char *parent)
         }
 }
 
-/* In groups of the kernel's, where this user may make some: whatever a process starts first is inside. */
+/* With real control groups, where this user may create some: a process is in its group from its first child on. */
 static void test_processes_begin_in_their_group(void **state)
 {
         (void)state;

@@ -1,6 +1,5 @@
-/*
- * What the master has a worker do (LaunchExecutor, KillExecutor, LaunchDriver, KillDriver, ApplicationFinished), and
- * what it is told when that has ended. States and log lines are those of Spark's Worker.
+/* Carries out the master's commands (LaunchExecutor, KillExecutor, LaunchDriver, KillDriver, ApplicationFinished) and
+ * reports ends to it. States and log lines are those of Spark's Worker.
  */
 #include "standalone/worker/worker_server_internal.h"
 
@@ -29,7 +28,7 @@ static struct worker_app *find_app(struct worker_server *s, const char *id)
         return NULL;
 }
 
-/* The application's directories, made when its first executor comes. */
+/* Returns the application, with its directories created when its first executor starts. */
 static int app_of(struct worker_server *s, const char *id, struct worker_app **out, struct fst_error *error)
 {
         struct disk_dirs *dirs;
@@ -63,7 +62,7 @@ static void removed(uv_work_t *work, int status)
         free(work->data);
 }
 
-/* What executors left goes on a thread of its own: it may be much. */
+/* Deletes local directories on a pool thread: there may be many files. */
 static void forget_app(struct worker_server *s, struct worker_app *app)
 {
         struct removal *removal = new0(struct removal);
@@ -108,7 +107,7 @@ static void take_app_finished(struct worker_server *s, const void *message)
 
 /* -------------------------------------------------------------------------------------------------- executors */
 
-/* Appends to a list of what has ended, and frees the oldest if there are more than @most: a tenth at once, as Spark. */
+/* Appends to a list of ended items. Above @most, frees the oldest tenth, as Spark does. */
 #define retain(list, ended, most, free_oldest)                                                                         \
         do {                                                                                                           \
                 vec_push(list, ended);                                                                                 \
@@ -247,9 +246,8 @@ static void driver_free(struct worker_driver_state *d)
         driver_runner_free(driver_runner_of(d));
 }
 
-/*
- * A driver that ends because this worker does is not reported: the master, which loses the worker, starts those again
- * elsewhere that are supervised.
+/* A driver that ends because the worker does is not reported: the master loses the worker and restarts supervised
+ * drivers elsewhere.
  */
 static void driver_has_ended(void *owner, struct driver_runner *runner)
 {
@@ -303,7 +301,7 @@ static void take_kill_driver(struct worker_server *s, const void *message)
 
 /* ----------------------------------------------------------------------------------------------------- orders */
 
-/* What only the master that leads may say. */
+/* Messages that only the leading master may send. */
 static const struct {
         const ProtobufCMessageDescriptor *descriptor;
         void (*take)(struct worker_server *s, const void *message);

@@ -17,7 +17,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* What is given by words of the command line; NULL where it is not. */
+/* Values from the command line; NULL if not given. */
 struct words {
         const char *host, *port, *web_ui_port, *cores, *memory, *work_dir, *properties_file, *masters;
 };
@@ -33,13 +33,12 @@ static int worker_conf_read_words(struct words *w, int argc, char *const *argv, 
         int r = daemon_words_read(options, ARRAY_SIZE(options), argc, argv, &w->masters, "master",
                                   "spark://host:port,host:port", error);
         if (r == 0 && !w->masters)
-                return error_set(error, WORKER_CONF_E_USAGE, "no master is named: write spark://host:port");
+                return error_set(error, WORKER_CONF_E_USAGE, "no master is given: write spark://host:port");
         return r;
 }
 
-/*
- * A number from the command line, where anything else is an error of usage; or from the environment. The error names
- * option or variable. *@out is left alone when neither says one.
+/* Reads a number from the command line, where an invalid one is a usage error, or from the environment. The error
+ * names the option or variable. *@out stays unchanged if neither is set.
  */
 static int worker_conf_read_number(const char *option, const char *word, const char *variable, long least, long most,
                                    int *out, struct fst_error *error)
@@ -58,14 +57,14 @@ static int worker_conf_read_number(const char *option, const char *word, const c
         return 0;
 }
 
-/* All that this process may use. */
+/* Returns the number of processors that this process may use. */
 static int worker_conf_processors(void)
 {
         cpu_set_t set;
         return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* All but a gigabyte for the system, and a gigabyte at least. */
+/* Returns the machine's memory less a gigabyte for the system, at least a gigabyte. */
 static int64_t default_memory(void)
 {
         struct sysinfo info;
@@ -84,7 +83,7 @@ static int worker_conf_read_memory(struct worker_conf *c, const char *word, stru
         c->memory = default_memory();
         if (!text)
                 return 0;
-        /* A bare number is one of bytes, as in Spark. */
+        /* As in Spark, a number without a unit means bytes. */
         int r = units_parse_bytes(text, UNIT_B, UNIT_B, &bytes, error);
         if (r)
                 return error_wrap(error, word ? WORKER_CONF_E_USAGE : r, word ? "--memory" : "SPARK_WORKER_MEMORY");
@@ -97,7 +96,7 @@ static int worker_conf_read_memory(struct worker_conf *c, const char *word, stru
         return 0;
 }
 
-/* SPARK_HOME/work, as a path that stays the same whoever runs where. */
+/* SPARK_HOME/work as an absolute path. */
 static void read_work_dir(struct worker_conf *c, const char *word)
 {
         const char *home = daemon_variable("SPARK_HOME"), *given = word ? word : daemon_variable("SPARK_WORKER_DIR");
@@ -120,7 +119,8 @@ int worker_conf_signal(const char *key, const char *name, int *out, struct fst_e
                         *out = i;
                         return 0;
                 }
-        return error_set(error, -EINVAL, "%s: \"%s\" is no signal that can be handled (PWR, TERM, USR2, …)", key, name);
+        return error_set(error, -EINVAL, "%s: \"%s\" is not a signal that can be handled (PWR, TERM, USR2, …)", key,
+                         name);
 }
 
 static int worker_conf_read_numbers(struct worker_conf *c, struct fst_error *error)
@@ -190,7 +190,7 @@ static int worker_conf_read_keys(struct worker_conf *c, struct fst_error *error)
         return 0;
 }
 
-/* Before anything is started: one shuffle service on a host is all that there may be. */
+/* Only one shuffle service can run on a host; checked before anything starts. */
 static int check_instances(const struct worker_conf *c, struct fst_error *error)
 {
         const char *instances = daemon_variable("SPARK_WORKER_INSTANCES");

@@ -1,7 +1,4 @@
-/*
- * What a worker does with the drivers it is told to start: they run, end, are killed, and are started again if
- * supervised.
- */
+/* Drivers on a worker: they run, end, are killed, and are restarted if supervised. */
 #include "standalone/worker/worker_fixture.h"
 
 #include "conf/properties.h"
@@ -31,7 +28,7 @@ static void test_drivers(void **state)
         assert_true(heard(m, "driver driver-3 ERROR ("));
         assert_true(heard(m, "none.so: No such file or directory)"));
         assert_true(heard(m, "driver driver-4 FAILED (Command exited with code 101: "));
-        assert_true(heard(m, "driver ../5 ERROR (\"../5\" is no driver's id)"));
+        assert_true(heard(m, "driver ../5 ERROR (\"../5\" is not a valid driver id)"));
         const struct worker_view *v = worker_server_view(w.server);
         assert_int_equal(v->drivers.len, 0);
         assert_int_equal(v->cores_used, 0);
@@ -44,7 +41,7 @@ static void test_drivers(void **state)
         assert_non_null(strstr(conf, "spark.some.key=\\ a \\\\ value\n"));
         struct strmap properties = {0};
         assert_int_equal(properties_load(&properties, path, NULL), 0);
-        assert_string_equal(strmap_get(&properties, "spark.master"), m->url); /* whatever the submission said */
+        assert_string_equal(strmap_get(&properties, "spark.master"), m->url); /* whatever the submission set */
         strmap_deinit(&properties);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */
@@ -64,11 +61,11 @@ static void test_driver_is_killed(void **state)
         struct stat st;
         wait_for(&w, heard(m, "state\n"));
         launch_driver(m, &(struct driver){.id = "driver-1", .url = url, .arguments = {"wait"}, .supervise = true});
-        /* Killed at once, before it has begun: */
+        /* Killed before it has started: */
         launch_driver(m, &(struct driver){.id = "driver-2", .url = url, .arguments = {"wait"}, .supervise = true});
         kill_driver(m, "driver-2");
         wait_for(&w, heard(m, "driver driver-2 KILLED ()"));
-        uv_timer_t look; /* the loop turns */
+        uv_timer_t look; /* keeps the loop running */
         uv_timer_init(&w.loop, &look);
         uv_timer_start(&look, nothing, 10, 10);
         wait_for(&w, stat(out, &st) == 0 && st.st_size > 0);
@@ -82,7 +79,7 @@ static void test_driver_is_killed(void **state)
         cluster_fixture_close(&w);
 }
 
-/* It fails, is started again a second later, and does better. */
+/* A supervised driver is restarted a second after it fails, and succeeds. */
 static void test_supervised_driver(void **state)
 {
         struct cluster_fixture w;

@@ -1,7 +1,7 @@
-/* What a worker does with the executors it is told to start: they run, end, are killed, or cannot be. */
+/* Executors on a worker: they run, end, are killed, or fail to start. */
 #include "standalone/worker/worker_fixture.h"
 
-/* An executor whose driver is not there: it ends by itself, and all that it said is in its directory. */
+/* An executor without a driver ends by itself; its output is in its directory. */
 static void test_executor_that_fails(void **state)
 {
         struct cluster_fixture w;
@@ -47,7 +47,7 @@ static void test_executor_is_killed(void **state)
         wait_for(&w, heard(m, "executor app-1/0 KILLED (Executor app-1/0 was killed)"));
         assert_int_equal(worker_server_view(w.server)->executors.len, 1);
         assert_int_equal(worker_server_view(w.server)->cores_used, 2);
-        /* The other one goes with the worker. */
+        /* The other one ends with the worker. */
         cluster_fixture_close(&w);
 }
 
@@ -68,14 +68,14 @@ static void test_launches_that_cannot_be(void **state)
         fclose(f);
         launch(&w, m, &(struct launch){.executor = 2, .app_id = "app-2"});
         wait_for(&w, heard(m, "executor app-2/2"));
-        assert_true(heard(m, "executor app-1/0 FAILED (executors of the class \"org.example.Other\" are not started"));
-        assert_true(heard(m, "executor ../app/1 FAILED (\"../app\" is no application's id)"));
+        assert_true(heard(m, "executor app-1/0 FAILED (executors of class \"org.example.Other\" cannot run here"));
+        assert_true(heard(m, "executor ../app/1 FAILED (\"../app\" is not a valid application id)"));
         assert_true(heard(m, "executor app-2/2 FAILED (Failed to create directory "));
         assert_int_equal(worker_server_view(w.server)->executors.len, 0);
         cluster_fixture_close(&w);
 }
 
-/* Whoever is not the master that leads starts nothing, whatever it calls itself. */
+/* Only the leading master can start executors. */
 static void test_strangers_give_no_orders(void **state)
 {
         struct cluster_fixture w;
@@ -89,7 +89,7 @@ static void test_strangers_give_no_orders(void **state)
         start_worker(&w, "");
         wait_for(&w, heard(&w.masters[0], "state\n") && w.masters[1].ref);
         _cleanup_free_ void *body = pack_launch(&w, &w.masters[0], &(struct launch){.executor = 3}, &size);
-        /* One that stands by, over the connection that the worker made; then one that connects to the worker. */
+        /* A standby, over the connection that the worker made; then a peer that connects to the worker. */
         assert_int_equal(rpc_send(w.masters[1].ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
         assert_int_equal(rpc_env_ref(w.masters[1].env, worker_server_url(w.server), &ref, &error), 0);
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;
@@ -97,7 +97,7 @@ static void test_strangers_give_no_orders(void **state)
         changed.master_web_ui = (char *)"";
         assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
         assert_int_equal(rpc_send(ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
-        /* The leader's own comes last, and is the only one. */
+        /* The leader's own command comes last and is the only one carried out. */
         launch(&w, &w.masters[0], &(struct launch){.executor = 4, .main_class = "none"});
         wait_for(&w, heard(&w.masters[0], "executor app-1/4"));
         assert_false(heard(&w.masters[0], "app-1/3"));

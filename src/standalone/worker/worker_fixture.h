@@ -38,7 +38,7 @@ struct fake_master {
         char *url;
         int heartbeats;
         bool closed;
-        bool frozen; /* it answers nothing; requests wait in calls */
+        bool frozen; /* it answers no requests; requests wait in calls */
         struct rpc_call *calls[4];
         size_t n_calls;
 };

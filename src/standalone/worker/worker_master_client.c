@@ -1,6 +1,6 @@
 /*
- * See worker_masters.h. To reach a master, its endpoint is asked a question that it does not know: any answer means
- * that there is a connection, and no answer says why there is none. The same question follows each report: as
+ * See worker_master_client.h. To reach a master, its endpoint is asked a question that it does not know: any answer
+ * means that there is a connection, and no answer says why there is none. The same question follows each report: as
  * messages arrive in order, its answer means that the report has arrived.
  */
 #include "standalone/worker/worker_master_client.h"
@@ -20,24 +20,23 @@ struct link {
         struct rpc_ref *ref;
         struct rpc_peer *peer;  /* NULL: not connected */
         struct rpc_ref *master; /* its endpoint, over this connection */
-        bool told;              /* that it cannot be reached */
+        bool told;              /* the log has the line that it cannot be reached */
 };
 
-/* A state that must become known. */
+/* A state change that a leader must acknowledge. */
 struct report {
         uint16_t type;
-        int asked; /* the link of the master that was asked last; -1: nobody, or the connection is lost */
+        int asked; /* index of the master asked last; -1: none, or its connection is lost */
         size_t len;
         uint8_t body[];
 };
 
-/*
- * Whether a master has kept a report: its answer comes when that is stored. One that stands still does not answer, and
- * another may lead meanwhile: then that one is asked, too, and the late answer of the first counts for nothing.
+/* Asks whether a master has stored a report: the answer comes after that. A frozen master does not answer, and
+ * another may lead meanwhile: then the report goes to that one too, and a late answer of the first is ignored.
  */
 struct question {
         struct worker_masters *masters;
-        struct report *report; /* NULL: it is known by now */
+        struct report *report; /* NULL: acknowledged */
         int asked;
 };
 
@@ -53,12 +52,12 @@ struct worker_masters {
         size_t n;
         void *introduction;
         size_t introduction_len;
-        char *nonce; /* of who called last */
+        char *nonce; /* sent by the last master that contacted this worker */
         char *url, *web_ui;
-        bool was_taken; /* once, by anybody */
+        bool was_taken; /* at least once */
         bool closed;
         VEC(struct report *) reports;
-        VEC(struct question *) questions; /* without an answer */
+        VEC(struct question *) questions; /* unanswered */
 };
 
 /* ------------------------------------------------------------------------------------------------- the clock */
@@ -106,7 +105,7 @@ static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
                 registration_reached(m->registration, l->number, now_ms());
         } else {
                 log_at(l->told ? LOG_DEBUG : LOG_WARN, "Worker", "Failed to connect to master %s: %s", l->address,
-                       answer->message ? answer->message : "it is gone again");
+                       answer->message ? answer->message : "the connection was lost");
                 l->told = true;
                 registration_unreachable(m->registration, l->number, now_ms());
         }
@@ -172,7 +171,7 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
                 l->address = conf->masters.data[i];
                 _cleanup_free_ char *url = mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", l->address);
                 if (rpc_env_ref(env, url, &l->ref, NULL))
-                        abort(); /* the configuration was read: these are addresses */
+                        abort(); /* cannot fail: the configuration's addresses are valid */
         }
         uv_timer_init(loop, &m->timer);
         m->timer.data = m;
@@ -245,7 +244,7 @@ static void worker_master_client_taken(struct worker_masters *m, struct link *l,
         m->ops->taken(m->owner);
 }
 
-/* Whether its version fits. One that does not is as good as a refusal, unless another master leads. */
+/* Checks the master's version. A mismatch counts as a refusal unless another master leads. */
 static bool worker_master_client_fits(struct worker_masters *m, const struct link *l,
                                       const Firesteel__Standalone__Version *version)
 {
@@ -290,7 +289,7 @@ static void take_standby(struct worker_masters *m, struct link *l, const struct 
         }
 }
 
-/* Somebody connected to us and says that a master leads: we go and ask that master. */
+/* A peer announced that a master leads: connect to that master and ask it. */
 static void ask_master(struct worker_masters *m, const char *url)
 {
         log_info("Worker", "Master has changed, new master is said to be at %s", url);
@@ -446,12 +445,12 @@ static void worker_master_client_reported(void *owner, struct rpc_answer *answer
                 forget_report(m, report);
         } else if (report && !answer->peer && report->asked == question->asked) {
                 report->asked = -1;
-                send_reports(m); /* nothing, unless it was only slow */
+                send_reports(m); /* sends nothing unless the answer was only late */
         }
         free(question);
 }
 
-/* Those of which the one that leads was not asked. */
+/* Sends the reports that the leader has not been asked about. */
 static void send_reports(struct worker_masters *m)
 {
         int number = registration_leader(m->registration);

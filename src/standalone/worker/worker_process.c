@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 struct worker_process {
-        struct child *child; /* NULL: it has ended */
+        struct child *child; /* NULL: ended */
         char *directory;
         uv_timer_t timeout;
         struct log_roller *rollers[2]; /* of stdout and stderr; NULL: not rolled */
@@ -53,7 +53,7 @@ static void child_ended(void *owner, struct child *child, int wait_status, const
         uv_close((uv_handle_t *)&p->timeout, worker_process_closed);
 }
 
-/* A descriptor for the child, or negative. */
+/* Opens a file for the child; a descriptor, or negative. */
 static int worker_process_open_file(struct worker_process *p, const struct worker_process_options *o, int i,
                                     struct fst_error *error)
 {
@@ -126,7 +126,7 @@ static void worker_process_timed_out(uv_timer_t *timer)
         struct worker_process *p = timer->data;
         if (!p->child)
                 return;
-        log_warn("Worker", "Process %d did not end in time: it is killed", (int)child_pid(p->child));
+        log_warn("Worker", "Process %d did not end in time: killing it", (int)child_pid(p->child));
         child_kill(p->child, SIGKILL);
 }
 
@@ -135,7 +135,7 @@ void worker_process_end(struct worker_process *p, int64_t timeout)
         if (!p->child || uv_is_active((uv_handle_t *)&p->timeout))
                 return;
         child_kill(p->child, SIGTERM);
-        child_kill(p->child, SIGCONT); /* who is stopped would not notice */
+        child_kill(p->child, SIGCONT); /* a stopped process would not get the signal */
         uv_timer_start(&p->timeout, worker_process_timed_out, (uint64_t)MAX(timeout, (int64_t)0), 0);
 }
 

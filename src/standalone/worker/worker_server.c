@@ -1,8 +1,8 @@
 /*
  * See worker_server.h. States, log lines and messages are those of Spark's Worker.
  *
- * What never changes: cores_used and memory_used are the sums over view.executors and view.drivers; an application is
- * in `apps` while one of its executors runs here, and until the master says that it has finished.
+ * Invariants: cores_used and memory_used are the sums over view.executors and view.drivers; an application stays in
+ * `apps` while its executors run here and until the master reports its end.
  */
 #include "standalone/worker/worker_server_internal.h"
 
@@ -37,7 +37,7 @@ _Static_assert(TYPE(WATCH_WORKER) == WORKER_WATCHER_MESSAGE, "executors and driv
 
 /* ---------------------------------------------------------------------------------------------------- masters */
 
-/* All that runs here: a master forgets, or is another one. */
+/* Reports all executors and drivers, for a master that has restarted or just become leader. */
 static void send_state(struct worker_server *s)
 {
         struct arena arena = ARENA_INIT;
@@ -113,7 +113,7 @@ void worker_server_decommission(struct worker_server *s)
 static void worker_server_receive(void *owner, struct rpc_message *m)
 {
         struct worker_server *s = owner;
-        if (m->type == TYPE(WATCH_WORKER)) { /* not answered: that it was asked is enough */
+        if (m->type == TYPE(WATCH_WORKER)) { /* no answer: the connection is all that matters */
                 rpc_peer_authorize(m->peer);
                 return;
         }
@@ -122,7 +122,7 @@ static void worker_server_receive(void *owner, struct rpc_message *m)
         if (!worker_masters_leads(s->masters, m->peer)) {
                 if (m->type >= TYPE(LAUNCH_EXECUTOR) && m->type <= TYPE(DECOMMISSION_WORKER) &&
                     rpc_peer_may_log(m->peer))
-                        log_warn("Worker", "%s gives orders and is not the master that leads: passed over",
+                        log_warn("Worker", "Ignored a command from %s, which is not the active master",
                                  rpc_peer_name(m->peer));
                 return;
         }
@@ -219,7 +219,7 @@ static void log_start(const struct worker_server *s)
         buf_deinit(&memory);
 }
 
-/* As Spark's workers have it: map outputs stay readable when their executor is gone. */
+/* As in Spark: map outputs stay readable after their executor has ended. */
 static int start_shuffle_service(struct worker_server *s, struct fst_error *error)
 {
         const struct shuffle_service_options options = {
@@ -237,7 +237,7 @@ static int set_up(struct worker_server *s, struct fst_error *error)
         if (r)
                 return error_wrap(error, r, "Failed to create work directory %s", s->conf->work_dir);
         _cleanup_free_ char *program = program_find();
-        s->program = program ? realpath(program, NULL) : NULL; /* it is started elsewhere */
+        s->program = program ? realpath(program, NULL) : NULL; /* it starts in another directory */
         if (!s->program)
                 return error_set(error, -ENOENT,
                                  "the program firesteel, which runs executors, is not beside the library");
@@ -247,7 +247,9 @@ static int set_up(struct worker_server *s, struct fst_error *error)
                 return r;
         const char *secret = conf_get_raw(&s->conf->conf, "spark.authenticate.secret");
         s->secret = secret ? mem_strdup(secret) : NULL;
-        /* Of a worker that was killed: its applications know that this is lost. Before the service looks for it. */
+        /* Removes files of a killed worker, whose applications know the loss; before the shuffle service reads the
+         * directories.
+         */
         disk_dirs_sweep(s->conf->local_dirs);
         if ((r = find_resources(s, error)) || (r = start_shuffle_service(s, error)) || (r = listen_there(s, error)))
                 return r;
@@ -312,7 +314,7 @@ int worker_server_new(uv_loop_t *loop, const struct worker_conf *conf, void (*en
         return 0;
 }
 
-/* Where people find the logs of what runs here: behind the master's proxy, if that is where they are to look. */
+/* The base URL of logs for users: the master's proxy if it is enabled. */
 static char *log_ui_of(const struct worker_server *s)
 {
         const struct fst_conf *conf = &s->conf->conf;

@@ -49,7 +49,7 @@ struct worker_server {
 /* Finishes a stop once nothing runs any more. */
 void worker_server_check_stopped(struct worker_server *s);
 
-/* ---------------------------------------------------------------------------------------------- worker_orders.c */
+/* ---------------------------------------------------------------------------------------------- worker_commands.c */
 
 /* Carries out a command of the leading master; ignores unknown ones. */
 void worker_orders_take(struct worker_server *s, const struct rpc_message *m);

@@ -1,7 +1,4 @@
-/*
- * A worker and its masters: it registers, is refused, changes from one that is lost to the next, and is
- * decommissioned.
- */
+/* A worker and its masters: it registers, is refused, follows a new leader, and is decommissioned. */
 #include "standalone/worker/worker_fixture.h"
 
 #include "store/disk_dirs.h"
@@ -39,7 +36,7 @@ static void take_over(struct cluster_fixture *w, struct fake_master *m)
         wait_for(w, heard(m, "state\n"));
 }
 
-/* What ended while no master was there is told to the next, before what runs. */
+/* Ends that no master received are sent to the next one, before the running executors. */
 static void test_master_is_lost(void **state)
 {
         struct cluster_fixture w;
@@ -60,9 +57,9 @@ static void test_master_is_lost(void **state)
         m->role = SILENT;
         wait_for(&w, !worker_server_view(w.server)->connected);
         const struct worker_view *v = worker_server_view(w.server);
-        assert_int_equal(v->executors.len, 1); /* who ran, runs */
+        assert_int_equal(v->executors.len, 1); /* running executors go on */
         pid_t pid = 0;
-        /* It dies by itself meanwhile: its only child. */
+        /* The executor, the worker's only child, dies meanwhile. */
         _cleanup_free_ char *children = read_text("/proc/thread-self", "children");
         assert_int_equal(sscanf(children, "%d", &pid), 1);
         kill(pid, SIGKILL);
@@ -72,14 +69,13 @@ static void test_master_is_lost(void **state)
                 strstr(buf_text(&other->heard), "executor app-1/0 EXITED (Command exited with code 137 (SIGKILL");
         assert_non_null(told);
         assert_true(told < strstr(buf_text(&other->heard), "state\n"));
-        assert_false(heard(other, "app-1/1")); /* the old one had that */
+        assert_false(heard(other, "app-1/1")); /* the old master has that report */
         assert_string_equal(worker_server_view(w.server)->master_url, other->url);
         cluster_fixture_close(&w);
 }
 
-/*
- * A leader stands still with the news of a driver's end in its hands, and another leads: that one is told as well, or
- * it would start the driver again. What the first says when it awakes changes nothing.
+/* A leader freezes with the report of a driver's end, and another leads: that one gets the report too, or it would
+ * restart the driver. A late reply of the first master changes nothing.
  */
 static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
 {
@@ -107,7 +103,7 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         wait_for(&w, !worker_server_view(w.server)->connected);
         take_over(&w, m);
         assert_non_null(strstr(buf_text(&m->heard), "driver driver-1 FINISHED ()\n"));
-        /* It has answered: nobody needs be told again. */
+        /* It has answered: the report is not sent again. */
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
         buf_reset(&m->heard);
         wait_for(&w, heard(m, "state\n"));
@@ -126,7 +122,7 @@ static void closed(void *owner)
         *(bool *)owner = true;
 }
 
-/* A worker that has lost its master shows each what it was greeted with by whoever called it. */
+/* A worker that has lost its master shows each master the nonce that it got with the announcement. */
 static void test_called(void **state)
 {
         struct cluster_fixture w;
@@ -151,7 +147,7 @@ static void test_called(void **state)
         assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
         assert_int_equal(rpc_ask(ref, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, answered, &arrived), 0);
         wait_for(&w, arrived);
-        assert_true(worker_server_view(w.server)->connected); /* that is no reason to leave */
+        assert_true(worker_server_view(w.server)->connected); /* a reason to stay */
         buf_reset(&m->heard);
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
         wait_for(&w, heard(m, "state\n"));
@@ -175,7 +171,7 @@ static int folders_in(const char *path)
         return n;
 }
 
-/* What a killed worker left is gone before the first executor; what a living one has stays. */
+/* Files of a killed worker are removed before the first executor starts; those of a live one stay. */
 static void test_sweeps(void **state)
 {
         struct cluster_fixture w;
