@@ -165,7 +165,7 @@ static int crypto_tls_refuse(char *message, size_t size, const char *what, const
 {
         unsigned long code = ERR_peek_last_error();
         const char *reason = code ? ERR_reason_error_string(code) : NULL;
-        snprintf(message, size, "%s %s: %s", what, path, reason ? reason : "OpenSSL does not say why");
+        snprintf(message, size, "%s %s: %s", what, path, reason ? reason : "OpenSSL reports no reason");
         ERR_clear_error();
         return -EINVAL;
 }
@@ -307,7 +307,7 @@ static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, siz
                                          o->key_file);
         SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
         if (!SSL_CTX_check_private_key(ctx))
-                return crypto_tls_refuse(message, size, "the certificate is not of the private key", o->key_file);
+                return crypto_tls_refuse(message, size, "the certificate does not match the private key", o->key_file);
         return 0;
 }
 
@@ -319,7 +319,7 @@ static int use_trust(SSL_CTX *ctx, const struct tls_options *o, char *message, s
                 password = o->store_password;
                 key_password = o->store_key_password;
                 if (!path) {
-                        snprintf(message, size, "nothing says whom to trust: set spark.ssl.rpc.trustStore");
+                        snprintf(message, size, "no trusted certificates: set spark.ssl.rpc.trustStore");
                         return -EINVAL;
                 }
         }
@@ -462,7 +462,8 @@ static const char *plain_words(const struct tls *t, unsigned long code)
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
                 return psk ? "it did not prove that it knows the secret" : NULL;
         case SSL_R_UNEXPECTED_EOF_WHILE_READING:
-                return SSL_is_init_finished(t->ssl) ? "the other side was gone without a word" : TLS_ENDED_EARLY;
+                return SSL_is_init_finished(t->ssl) ? "the other side closed the connection without a reason"
+                                                    : TLS_ENDED_EARLY;
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
                 return "it has no certificate, and spark.ssl.rpc.needClientAuth asks for one";
         default:

@@ -99,7 +99,7 @@ static int read_secret(const struct fst_conf *conf, enum security_role role, str
                                  files[0], files[1]);
         if (!driver)
                 return error_set(error, -EINVAL,
-                                 "spark.authenticate is on and there is no secret: set spark.authenticate.secret, "
+                                 "spark.authenticate is on without a secret: set spark.authenticate.secret, "
                                  "spark.authenticate.secret.file, or the environment's " SECRET_ENV);
         return read_secret_file(role == SECURITY_DRIVER ? driver : executor, out, error);
 }
@@ -166,8 +166,8 @@ static int new_psk(struct security *s, const struct fst_conf *conf, const char *
         double bits = security_bits_of(&secret);
         if (bits < SECRET_LEAST_BITS)
                 log_warn("SecurityManager",
-                         "The secret of this application can have %.0f bits at most. Who listens to its connections "
-                         "may guess it: use at least %d random bits (openssl rand -hex 32).",
+                         "The secret of this application can have %.0f bits at most. An eavesdropper may guess it: "
+                         "use at least %d random bits (openssl rand -hex 32).",
                          bits, SECRET_LEAST_BITS);
         static const char salt[] = "firesteel secret 1";
         _cleanup_free_ char *info = mem_printf("application %s", app_id);
@@ -209,7 +209,7 @@ static int read_suites(const struct fst_conf *conf, char **out, struct fst_error
                         buf_printf(&suites, "%s%s", suites.len ? ":" : "", word);
         if (suites.len == 0)
                 return error_set(error, -EINVAL,
-                                 "spark.ssl.rpc.enabledAlgorithms names no suite of TLS 1.3 (TLS_AES_256_GCM_SHA384, "
+                                 "spark.ssl.rpc.enabledAlgorithms has no suite of TLS 1.3 (TLS_AES_256_GCM_SHA384, "
                                  "TLS_AES_128_GCM_SHA256, TLS_CHACHA20_POLY1305_SHA256)");
         *out = buf_steal(&suites);
         return 0;
@@ -292,7 +292,7 @@ int security_for(const struct security *security, const char *purpose, struct se
                 return 0;
         }
         if (strlen(purpose) > MAX_PURPOSE)
-                return error_set(error, -EINVAL, "the purpose of a channel is a word: \"%.32s…\"", purpose);
+                return error_set(error, -EINVAL, "the purpose of a channel must be a word: \"%.32s…\"", purpose);
         struct security *s = new0(struct security);
         s->kind = security->kind;
         s->crypto = security->crypto;

@@ -45,18 +45,17 @@ int host_port_parse(const char *text, struct host_port *out, struct fst_error *e
                 return error_set(error, -EINVAL, "\"%s\" is not of the form host:port", text);
         size_t len = (size_t)(end - host);
         if (host_has_bad_character(host, len))
-                return error_set(error, -EINVAL, "\"%s\": the name of the host has a character that it cannot have",
-                                 text);
+                return error_set(error, -EINVAL, "\"%s\": the host name has an invalid character", text);
         if (len >= sizeof(out->host))
-                return error_set(error, -EINVAL, "\"%.64s…\": the name of the host is too long", text);
+                return error_set(error, -EINVAL, "\"%.64s…\": the host name is too long", text);
         int port = 0, digits = 0;
         for (const char *p = colon + 1; *p; p++, digits++) {
                 if (*p < '0' || *p > '9' || digits == 5)
-                        return error_set(error, -EINVAL, "\"%s\": a port is a number from 0 to 65535", text);
+                        return error_set(error, -EINVAL, "\"%s\": the port must be from 0 to 65535", text);
                 port = port * 10 + (*p - '0');
         }
         if (digits == 0 || port > 65535)
-                return error_set(error, -EINVAL, "\"%s\": a port is a number from 0 to 65535", text);
+                return error_set(error, -EINVAL, "\"%s\": the port must be from 0 to 65535", text);
         memcpy(out->host, host, len);
         out->host[len] = '\0';
         out->port = port;
@@ -176,10 +175,11 @@ static int listen_attempts(const struct listen_options *o, const struct addrinfo
                 return error_set(error, r, "Service '%s' may not listen on port %d: ports below 1024 are privileged",
                                  o->service, o->port);
         if (r == -EADDRNOTAVAIL)
-                return error_set(error, r,
-                                 "Service '%s' cannot listen on %s: that is no address of this host. Set another one "
-                                 "(--host of a daemon, spark.driver.bindAddress of a driver, or SPARK_LOCAL_IP).",
-                                 o->service, host);
+                return error_set(
+                        error, r,
+                        "Service '%s' cannot listen on %s: that is not an address of this host. Set another one "
+                        "(--host of a daemon, spark.driver.bindAddress of a driver, or SPARK_LOCAL_IP).",
+                        o->service, host);
         return error_set(error, r, "Service '%s' cannot listen on %s port %d: %s", o->service, host, o->port,
                          strerror(-r));
 }

@@ -222,7 +222,8 @@ static struct zookeeper_handle *zookeeper_module_start(const struct zookeeper_op
         h->zh = zookeeper_init2(o->servers, zookeeper_module_on_session, o->session_timeout, NULL, h, 0, receiver->log);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
         if (!h->zh) {
-                snprintf(message, size, "%s", errno == EINVAL ? "its name is not known, or is none" : strerror(errno));
+                snprintf(message, size, "%s",
+                         errno == EINVAL ? "its host name is unknown or invalid" : strerror(errno));
                 free(h);
                 return NULL;
         }

@@ -56,8 +56,7 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
         w.disconnected++;
 }
 
-static const struct rpc_endpoint_class cls = {
-        .receive = receive, .connected = connected, .disconnected = disconnected};
+static const struct rpc_endpoint_class cls = {.receive = receive, .connected = connected, .disconnected = disconnected};
 
 static void answered(void *owner, struct rpc_answer *a)
 {
@@ -295,10 +294,10 @@ static void hello_of_any_size(void **state)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         put_frame(&b, (struct frame_header){.kind = FRAME_HELLO, .body_len = 0xffffffff}, NULL);
-        assert_string_equal(attack(&b, 0, "a greeting of 4294967295 bytes"), "");
+        assert_string_equal(attack(&b, 0, "a handshake of 4294967295 bytes"), "");
         buf_reset(&b);
         put_frame(&b, (struct frame_header){.kind = FRAME_HELLO, .body_len = 20}, "aaaaaaaaaaaaaaaaaaaa");
-        assert_string_equal(attack(&b, 0, "a greeting that cannot be read"), "");
+        assert_string_equal(attack(&b, 0, "a malformed handshake"), "");
 }
 
 static void other_version(void **state)
@@ -315,7 +314,7 @@ static void before_the_greeting(void **state)
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         put_frame(&b, send_header(1), "abc");
         int received = w.received;
-        attack(&b, 0, "a message before the greeting");
+        attack(&b, 0, "a message before the handshake");
         assert_int_equal(w.received, received + 1); /* the honest one's, afterwards */
 }
 
@@ -327,7 +326,7 @@ static void replayed(void **state)
         put_frame(&b, send_header(1), "abc");
         put_frame(&b, send_header(2), "abc");
         int received = w.received;
-        assert_non_null(strstr(attack(&b, 1, "message 1 where 2 was due"), "sent again"));
+        assert_non_null(strstr(attack(&b, 1, "message 1 instead of 2"), "repeated"));
         assert_int_equal(w.received, received + 2); /* one of them, and the honest one's */
 }
 
@@ -346,11 +345,11 @@ static void never_asked(void **state)
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         put_hello(&b, 1);
         put_frame(&b, (struct frame_header){.kind = FRAME_REPLY, .id = 1}, NULL);
-        attack(&b, 1, "an answer to nothing that was asked");
+        attack(&b, 1, "a reply without a request");
         buf_reset(&b);
         put_hello(&b, 1);
         put_hello(&b, 1);
-        attack(&b, 1, "a second greeting");
+        attack(&b, 1, "a second handshake");
 }
 
 static void truncated(void **state)
@@ -480,14 +479,17 @@ static void other_secret(void **state)
 int main(void)
 {
         const struct CMUnitTest plain[] = {
-                cmocka_unit_test(garbage),     cmocka_unit_test(hello_of_any_size), cmocka_unit_test(other_version),
-                cmocka_unit_test(before_the_greeting), cmocka_unit_test(replayed),  cmocka_unit_test(oversized),
-                cmocka_unit_test(never_asked), cmocka_unit_test(truncated),         cmocka_unit_test(silent),
-                cmocka_unit_test(slow),        cmocka_unit_test(crowd),
+                cmocka_unit_test(garbage),       cmocka_unit_test(hello_of_any_size),
+                cmocka_unit_test(other_version), cmocka_unit_test(before_the_greeting),
+                cmocka_unit_test(replayed),      cmocka_unit_test(oversized),
+                cmocka_unit_test(never_asked),   cmocka_unit_test(truncated),
+                cmocka_unit_test(silent),        cmocka_unit_test(slow),
+                cmocka_unit_test(crowd),
         };
         const struct CMUnitTest secured[] = {
-                cmocka_unit_test(garbage), cmocka_unit_test(frames_without_secret), cmocka_unit_test(other_secret),
-                cmocka_unit_test(silent),  cmocka_unit_test(slow),                  cmocka_unit_test(crowd),
+                cmocka_unit_test(garbage),      cmocka_unit_test(frames_without_secret),
+                cmocka_unit_test(other_secret), cmocka_unit_test(silent),
+                cmocka_unit_test(slow),         cmocka_unit_test(crowd),
         };
         return cmocka_run_group_tests(plain, begin_plain, end) + cmocka_run_group_tests(secured, begin_secured, end);
 }

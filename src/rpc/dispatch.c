@@ -69,8 +69,8 @@ static void take_hello(struct rpc_peer *peer, const struct frame *f)
 static void no_endpoint(struct rpc_peer *peer, const struct frame_header *h)
 {
         static const char text[] = "there is no such endpoint";
-        log_debug("Dispatcher", "%s dropped a message of type %u from %s to an endpoint that is not here",
-                  peer->env->name, h->type, rpc_peer_name(peer));
+        log_debug("Dispatcher", "%s dropped a message of type %u from %s to an unknown endpoint", peer->env->name,
+                  h->type, rpc_peer_name(peer));
         if (h->kind != FRAME_ASK)
                 return;
         struct frame_header answer = {
@@ -114,7 +114,7 @@ static void dispatch_take_answer(struct rpc_peer *peer, const struct frame_heade
         struct ask_wait *w = NULL;
         int r = asks_take(peer, h->id, &w);
         if (r < 0)
-                peer_doom(peer, LOG_WARN, -EPROTO, "an answer to nothing that was asked");
+                peer_doom(peer, LOG_WARN, -EPROTO, "a reply without a request");
         if (r <= 0)
                 return;
         char text[2048];
@@ -140,7 +140,7 @@ static void dispatch_take_answer(struct rpc_peer *peer, const struct frame_heade
 static void take_message(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
 {
         if (f->header.id != peer->received_id + 1) {
-                peer_doom(peer, LOG_WARN, -EPROTO, "message %llu where %llu was due: one was left out or sent again",
+                peer_doom(peer, LOG_WARN, -EPROTO, "message %llu instead of %llu: one was lost or repeated",
                           (unsigned long long)f->header.id, (unsigned long long)peer->received_id + 1);
                 return;
         }
@@ -154,10 +154,10 @@ static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **a
         char text[512];
         if (h->kind == FRAME_REFUSED) {
                 peer_doom(peer, peer->outgoing && !peer->greeted ? LOG_WARN : LOG_DEBUG, -ECONNREFUSED,
-                          "the other side says: %s", dispatch_sentence(f, text, sizeof(text)));
+                          "the other side reported: %s", dispatch_sentence(f, text, sizeof(text)));
         } else if ((h->kind == FRAME_HELLO) != (peer->state == PEER_GREETING)) {
                 peer_doom(peer, LOG_WARN, -EPROTO,
-                          peer->state == PEER_GREETING ? "a message before the greeting" : "a second greeting");
+                          peer->state == PEER_GREETING ? "a message before the handshake" : "a second handshake");
         } else if (h->kind == FRAME_HELLO) {
                 take_hello(peer, f);
         } else if (h->kind == FRAME_SEND || h->kind == FRAME_ASK) {
@@ -167,7 +167,7 @@ static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **a
         } else if (h->kind == FRAME_PING) {
                 struct frame_header pong = {.kind = FRAME_PONG};
                 if (peer->out.bytes > peer_queue_limit(peer))
-                        peer_doom(peer, LOG_WARN, -ENOBUFS, "it asks without reading answers");
+                        peer_doom(peer, LOG_WARN, -ENOBUFS, "it sends requests without reading replies");
                 else
                         peer_put_frame(peer, &pong, NULL);
         }

@@ -82,8 +82,8 @@ void env_wake(struct rpc_env *env)
 static void quota_renew(struct rpc_env *env, struct log_quota *q, int64_t now)
 {
         if (q->left_out > 0)
-                log_warn(RPC_LOG, "%s left out %d more lines about %s", env->name, q->left_out,
-                         q == &env->stranger_log ? "refused connections" : "who has not registered");
+                log_warn(RPC_LOG, "%s suppressed %d log lines about %s", env->name, q->left_out,
+                         q == &env->stranger_log ? "refused connections" : "unregistered peers");
         *q = (struct log_quota){.window_ms = now};
 }
 
@@ -224,7 +224,7 @@ static int env_read_timeout(const struct fst_conf *conf, const char *key, int64_
                 return r;
         *out = fallback;
         if (text && *text && units_parse_time(text, UNIT_S, UNIT_MS, out, NULL) < 0)
-                return error_set(error, -EINVAL, "%s: \"%s\" is no time, such as 120s", key, text);
+                return error_set(error, -EINVAL, "%s: \"%s\" is not a valid time (write it like 120s)", key, text);
         return *out > 0 ? 0 : error_set(error, -EINVAL, "%s must be more than 0", key);
 }
 
@@ -327,7 +327,7 @@ int rpc_env_register(struct rpc_env *env, const char *name, const struct rpc_end
 {
         struct endpoint *taken = env_endpoint(env, frame_endpoint(name));
         if (taken)
-                return error_set(error, -EEXIST, "the endpoint \"%s\" cannot be made: %s \"%s\"", name,
+                return error_set(error, -EEXIST, "cannot create the endpoint \"%s\": %s \"%s\"", name,
                                  strcmp(taken->name, name) == 0 ? "there is already a" : "its number is that of",
                                  taken->name);
         vec_push(&env->endpoints, (struct endpoint){frame_endpoint(name), mem_strdup(name), cls, owner});
@@ -358,7 +358,7 @@ static bool room_for_stranger(struct rpc_env *env)
         struct rpc_peer *oldest = container_of(env->strangers.next, struct rpc_peer, stranger);
         if (env_now_ms(env) - oldest->begun_ms < STRANGER_LEAST_MS)
                 return false;
-        peer_doom(oldest, LOG_WARN, -ETIMEDOUT, "it did not say who it is, and others wait");
+        peer_doom(oldest, LOG_WARN, -ETIMEDOUT, "it sent no handshake, and other connections wait");
         return true;
 }
 
@@ -445,7 +445,7 @@ void rpc_port_close(struct rpc_port *port)
 int rpc_env_listen_at(struct rpc_env *env, struct rpc_port *port, struct fst_error *error)
 {
         if (env->listener >= 0)
-                return error_set(error, -EALREADY, "%s listens already at %s", env->name, env->address);
+                return error_set(error, -EALREADY, "%s already listens at %s", env->name, env->address);
         int r = uv_poll_init(env->loop, &env->listen_poll, port->fd);
         if (r < 0)
                 return error_set(error, r, "%s cannot listen: %s", env->name, uv_strerror(r));

@@ -60,7 +60,7 @@ static int not_ours(const uint8_t *in, struct fst_error *error)
 {
         if (in[0] == 0x16 && in[1] == 3)
                 return error_set(error, -EPROTO,
-                                 "it speaks TLS, and here nothing is encrypted: set spark.authenticate or "
+                                 "it speaks TLS, but this side does not encrypt: set spark.authenticate or "
                                  "spark.ssl.rpc.enabled alike on both sides");
         static const char *const http[] = {"GET ", "POST", "PUT ", "HEAD", "DELE", "OPTI", "HTTP"};
         for (size_t i = 0; i < ARRAY_SIZE(http); i++)
@@ -82,12 +82,12 @@ static int check_kind(const struct frame_header *h, struct fst_error *error)
                 return error_set(error, -EPROTO, "a frame of an unknown kind %u", h->kind);
         if ((message || answer) != (h->id != 0) || (!message && h->endpoint != 0) ||
             (!message && !answer && h->type != 0))
-                return error_set(error, -EPROTO, "a frame of kind %u with fields that it cannot have", h->kind);
+                return error_set(error, -EPROTO, "a frame of kind %u with invalid fields", h->kind);
         if ((!message && h->kind != FRAME_REPLY && h->attachment_len != 0) ||
             (!message && !answer && !words && h->body_len != 0))
-                return error_set(error, -EPROTO, "a frame of kind %u that carries something", h->kind);
+                return error_set(error, -EPROTO, "a frame of kind %u with an unexpected body", h->kind);
         if (words && h->body_len > MAX_FRAME_HELLO)
-                return error_set(error, -EMSGSIZE, "a greeting of %u bytes", h->body_len);
+                return error_set(error, -EMSGSIZE, "a handshake of %u bytes", h->body_len);
         return 0;
 }
 

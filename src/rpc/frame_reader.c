@@ -157,7 +157,7 @@ static int next(struct frame_reader *r, struct frame *out, struct fst_error *err
 int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_error *error)
 {
         if (r->failed)
-                return error_set(error, r->failed, "the stream was given up");
+                return error_set(error, r->failed, "the stream has failed before");
         free(steal(r->given));
         int code = next(r, out, error);
         if (code < 0)

@@ -41,10 +41,10 @@ static int take_text(const char *text, char *out, size_t size, const char *what,
 {
         size_t len = strlen(text);
         if (len >= size)
-                return error_set(error, -EPROTO, "a greeting whose %s has %zu bytes", what, len);
+                return error_set(error, -EPROTO, "a handshake whose %s has %zu bytes", what, len);
         for (size_t i = 0; i < len; i++)
                 if (text[i] < ' ' || text[i] > '~')
-                        return error_set(error, -EPROTO, "a greeting whose %s is not plain text", what);
+                        return error_set(error, -EPROTO, "a handshake whose %s is not plain text", what);
         memcpy(out, text, len + 1);
         return 0;
 }
@@ -56,10 +56,10 @@ static int handshake_take(const Firesteel__Rpc__Hello *m, struct hello *h, struc
                             .version_high = m->version_high,
                             .max_message_bytes = m->max_message_bytes};
         if (m->version_low == 0 || m->version_high < m->version_low || m->version_high > 1000000)
-                return error_set(error, -EPROTO, "a greeting with the versions %u to %u", m->version_low,
+                return error_set(error, -EPROTO, "a handshake with the versions %u to %u", m->version_low,
                                  m->version_high);
         if (m->instance.len != HELLO_INSTANCE_SIZE)
-                return error_set(error, -EPROTO, "a greeting with an instance of %zu bytes", m->instance.len);
+                return error_set(error, -EPROTO, "a handshake with an instance of %zu bytes", m->instance.len);
         memcpy(h->instance, m->instance.data, HELLO_INSTANCE_SIZE);
         int r = take_text(m->software, h->software, sizeof(h->software), "software", error);
         if (r == 0)
@@ -67,17 +67,17 @@ static int handshake_take(const Firesteel__Rpc__Hello *m, struct hello *h, struc
         if (r == 0)
                 r = take_text(m->address, h->address, sizeof(h->address), "address", error);
         if (r == 0 && *h->address && host_port_parse(h->address, &address, NULL) < 0)
-                return error_set(error, -EPROTO, "a greeting whose address is not of the form host:port");
+                return error_set(error, -EPROTO, "a handshake whose address is not of the form host:port");
         return r;
 }
 
 int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_error *error)
 {
         if (len > MAX_FRAME_HELLO)
-                return error_set(error, -EPROTO, "a greeting of %zu bytes", len);
+                return error_set(error, -EPROTO, "a handshake of %zu bytes", len);
         Firesteel__Rpc__Hello *m = firesteel__rpc__hello__unpack(NULL, len, body);
         if (!m)
-                return error_set(error, -EPROTO, "a greeting that cannot be read");
+                return error_set(error, -EPROTO, "a malformed handshake");
         struct hello h;
         int r = handshake_take(m, &h, error);
         firesteel__rpc__hello__free_unpacked(m, NULL);

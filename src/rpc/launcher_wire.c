@@ -395,7 +395,7 @@ static int number_it(struct cursor *c, struct launcher_known known)
 {
         if (c->reader->known.len >= MAX_LAUNCHER_HANDLES) {
                 free(known.text);
-                return error_set(c->error, -EMSGSIZE, "a launcher's connection has said too much");
+                return error_set(c->error, -EMSGSIZE, "a launcher's connection has sent too many objects");
         }
         vec_push(&c->reader->known, known);
         return 0;
@@ -408,9 +408,9 @@ static int get_reference(struct cursor *c, int kind, const struct launcher_known
         if (r)
                 return r;
         if (number < FIRST_HANDLE || number - FIRST_HANDLE >= c->reader->known.len)
-                return launcher_wire_refuse(c, "a reference to nothing");
+                return launcher_wire_refuse(c, "a dangling reference");
         *known = &c->reader->known.data[number - FIRST_HANDLE];
-        return (int)(*known)->kind == kind ? 0 : launcher_wire_refuse(c, "a reference to something else");
+        return (int)(*known)->kind == kind ? 0 : launcher_wire_refuse(c, "a reference to an object of another type");
 }
 
 static int get_type(struct cursor *c, enum type_id type)
@@ -440,7 +440,7 @@ static int get_shape_id(struct cursor *c, int *id)
                 if (is_text(text, n, shapes[*id].name))
                         return 0;
         }
-        return launcher_wire_refuse(c, "an object of a class that is none of its own");
+        return launcher_wire_refuse(c, "an object of an unknown class");
 }
 
 /* The rest of a class description, but its parent: it must say what the shape says. */
@@ -512,7 +512,7 @@ static int launcher_wire_get_text(struct cursor *c, char **out)
                 return r;
         char *utf8 = get_characters(text, n);
         if (!utf8)
-                return launcher_wire_refuse(c, "a text of no characters");
+                return launcher_wire_refuse(c, "an invalid string");
         if ((r = number_it(c, (struct launcher_known){.kind = KNOWN_TEXT, .text = utf8})))
                 return r;
         *out = mem_strdup(utf8);
@@ -532,7 +532,7 @@ static int get_state_name(struct cursor *c, int *state)
                         return number_it(c, (struct launcher_known){.kind = KNOWN_TEXT,
                                                                     .text = mem_strdup(state_names[*state])});
         }
-        return launcher_wire_refuse(c, "a state that is none");
+        return launcher_wire_refuse(c, "an unknown state");
 }
 
 static int get_state(struct cursor *c, enum launcher_state *out)

@@ -160,7 +160,7 @@ static void refuses_other_objects(void **state)
                 "47455420",                                           /* GET of a browser */
                 "aced000570",                                         /* null */
                 "aced00057400016100",                                 /* a string */
-                "aced000571007e0000",                                 /* a reference to nothing */
+                "aced000571007e0000",                                 /* a dangling reference */
                 "aced00057371007e0000",                               /* the same as a class */
                 "aced000579",                                         /* a reset */
                 "aced000577020001",                                   /* block data */
@@ -188,7 +188,7 @@ static void ends_a_stream_without_end(void **state)
         for (int i = 0; i < MAX_LAUNCHER_HANDLES; i++)
                 launcher_writer_put(&w, &messages[7], &stream, NULL);
         assert_int_equal(read_all(stream.data, stream.len, &error), -EMSGSIZE);
-        assert_non_null(strstr(error_message(&error), "too much"));
+        assert_non_null(strstr(error_message(&error), "too many objects"));
         error_deinit(&error);
 }
 

@@ -159,7 +159,7 @@ static void log_end(struct rpc_peer *peer)
                 return;
         }
         if (peer->outgoing && !peer->greeted && peer->state >= PEER_GREETING)
-                log_at(peer->doom_level, RPC_LOG, "%s ended the connection to %s before it was greeted: %s", env->name,
+                log_at(peer->doom_level, RPC_LOG, "%s ended the connection to %s before the handshake: %s", env->name,
                        who, peer->why);
         else if (peer->outgoing && !peer->greeted)
                 log_at(env->o.quiet ? LOG_DEBUG : peer->doom_level, RPC_LOG, "%s cannot reach %s: %s", env->name, who,
@@ -491,7 +491,7 @@ void peer_sweep(struct rpc_peer *peer, int64_t now)
                         peer_doom(peer, LOG_WARN, -ETIMEDOUT,
                                   peer->outgoing ? "it was not reached within %lld ms (spark.rpc.lookupTimeout, "
                                                    "spark.network.timeout)"
-                                                 : "it did not say who it is within %lld ms "
+                                                 : "it sent no handshake within %lld ms "
                                                    "(spark.network.auth.rpcTimeout)",
                                   (long long)most);
                 return;

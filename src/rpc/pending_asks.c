@@ -2,7 +2,7 @@
  * Asks under way: found by id when the answer comes, by deadline when it does not.
  *
  * An ask whose time is over stays in its table without anybody who waits, because its answer may still come and is then
- * dropped, while an answer to nothing that was asked ends the connection. A peer that leaves very many unanswered is
+ * dropped, while a reply without a request ends the connection. A peer that leaves very many unanswered is
  * given up.
  */
 #include "rpc/rpc_internal.h"
@@ -172,7 +172,7 @@ void asks_timer(uv_timer_t *timer)
                 struct rpc_peer *peer = w->peer;
                 pending_asks_find(&peer->asks, w->id)->wait = NULL;
                 if (++peer->asks.forgotten > MAX_FORGOTTEN)
-                        peer_doom(peer, LOG_WARN, -ETIMEDOUT, "it answers nothing");
+                        peer_doom(peer, LOG_WARN, -ETIMEDOUT, "it answers no requests");
                 _cleanup_free_ char *why = mem_printf("%s %s within %lld ms (spark.rpc.askTimeout, "
                                                       "spark.network.timeout)",
                                                       peer->name ? peer->name : peer->target_text,

@@ -28,12 +28,12 @@ int rpc_env_ref(struct rpc_env *env, const char *url, struct rpc_ref **out, stru
         struct host_port target;
         const char *name = url + strlen(URL), *at = strrchr(url, '@');
         if (strncmp(url, URL, strlen(URL)) != 0 || !at || at <= name)
-                return error_set(error, -EINVAL, "\"%s\" is no endpoint: write spark://Name@host:port", url);
+                return error_set(error, -EINVAL, "\"%s\" is not an endpoint (write spark://Name@host:port)", url);
         int r = host_port_parse(at + 1, &target, error);
         if (r < 0)
-                return error_wrap(error, r, "\"%s\" is no endpoint", url);
+                return error_wrap(error, r, "\"%s\" is not an endpoint", url);
         if (target.port == 0)
-                return error_set(error, -EINVAL, "\"%s\" is no endpoint: nobody listens on port 0", url);
+                return error_set(error, -EINVAL, "\"%s\" is not an endpoint: port 0 is invalid", url);
         struct rpc_ref *ref = ref_new(env, REF_ADDRESS, name, (size_t)(at - name));
         char text[300];
         ref->target = target;
@@ -203,7 +203,7 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
                 return 0;
         }
         if (unlikely(peer->out.bytes > 0 && peer->out.bytes + h->body_len + attached > peer_queue_limit(peer))) {
-                peer_doom(peer, LOG_WARN, -ENOBUFS, "it does not read: %zu bytes wait for it", peer->out.bytes);
+                peer_doom(peer, LOG_WARN, -ENOBUFS, "it does not read: %zu bytes are waiting", peer->out.bytes);
                 ref_release(attachment);
                 return -ENOBUFS;
         }

@@ -356,7 +356,7 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
         Firesteel__TransferRequest *request = firesteel__transfer_request__unpack(NULL, len, data);
         int r = 0;
         if (!request)
-                return error_set(error, -EBADMSG, "a request that cannot be read");
+                return error_set(error, -EBADMSG, "a malformed request");
         switch (request->what_case) {
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE:
                 r = shuffle_service_fetch(s, request->fetch_shuffle, stream, error);

@@ -316,7 +316,7 @@ int http_configure(struct http_handle *h, const struct http_request *q, struct h
         if (r < 0) {
                 snprintf(message, size, "%s",
                          r == -ENOMEM        ? "no memory"
-                         : q->url && *q->url ? "this is no URL"
+                         : q->url && *q->url ? "this is not a URL"
                                              : "a request needs a URL");
                 return r;
         }

@@ -94,13 +94,14 @@ static int header_line(struct http_reader *r, struct fst_error *error)
                 return error_set(error, -EBADMSG, "a header of the answer has no colon: '%.60s'", line);
         if ((value = http_reader_value_of(line, "Content-Length", &n))) {
                 if (!http_reader_number(value, n, 10, &length) || (r->sized && length != r->left))
-                        return error_set(error, -EBADMSG, "the answer has the length '%.60s'", value);
+                        return error_set(error, -EBADMSG, "the answer has the invalid length '%.60s'", value);
                 r->sized = true;
                 r->left = length;
         } else if ((value = http_reader_value_of(line, "Transfer-Encoding", &n))) {
                 r->chunked = http_reader_has_word(value, n, "chunked");
                 if (!r->chunked)
-                        return error_set(error, -EBADMSG, "the answer has the transfer encoding '%.60s'", value);
+                        return error_set(error, -EBADMSG, "the answer has the unsupported transfer encoding '%.60s'",
+                                         value);
         } else if ((value = http_reader_value_of(line, "Content-Type", &n))) {
                 n = MIN(n, sizeof(r->content_type) - 1);
                 memcpy(r->content_type, value, n);
@@ -143,7 +144,7 @@ static int chunk_size(struct http_reader *r, struct fst_error *error)
 {
         const char *line = buf_text(&r->line);
         if (!http_reader_number(line, strcspn(line, "; \t"), 16, &r->left))
-                return error_set(error, -EBADMSG, "a chunk of the answer has the size '%.60s'", line);
+                return error_set(error, -EBADMSG, "a chunk of the answer has the invalid size '%.60s'", line);
         if (r->left > r->max_body - r->body.len)
                 return http_reader_too_large(r, error);
         r->state = r->left ? CHUNK : TRAILER;

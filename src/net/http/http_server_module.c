@@ -191,7 +191,7 @@ static int read_store(struct http_daemon *d, const struct http_server_tls *tls, 
                 r = gnutls_pkcs12_import(store, &in, GNUTLS_X509_FMT_DER, 0);
         if (r < 0) {
                 snprintf(message, size,
-                         "the key store is no PKCS#12 file: %s (keytool -importkeystore -deststoretype "
+                         "the key store is not a PKCS#12 file: %s (keytool -importkeystore -deststoretype "
                          "PKCS12 makes one of a JKS file)",
                          gnutls_strerror(r));
         } else if ((r = store_parse(store, tls, &key, &chain, &n)) < 0 || !key || n == 0) {

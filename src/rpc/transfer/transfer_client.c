@@ -436,7 +436,7 @@ static int next_frame(struct transfer_input *in, struct fst_error *error)
         if (r)
                 return r;
         if (!transfer_header_parse(in->ahead + in->ahead_at, &kind, &length))
-                return transfer_client_broken(in, "does not keep to the protocol", error);
+                return transfer_client_broken(in, "violates the protocol", error);
         in->ahead_at += TRANSFER_HEADER;
         switch (kind) {
         case TRANSFER_DATA:

@@ -53,7 +53,7 @@ int64_t transfer_connection_deadline(const struct transfer_connection *c, const 
 {
         bool pausing = c->phase == PHASE_HEADER && c->in_len == 0;
         bool moving = c->phase == PHASE_SENDING || c->phase == PHASE_UPLOAD || c->phase == PHASE_UPLOADING;
-        *why = pausing ? NULL : moving ? "its exchange stands still" : "it does not come to its request";
+        *why = pausing ? NULL : moving ? "its exchange makes no progress" : "it sends no request";
         return pausing || moving ? c->moved + c->rules->idle_ns : c->since + c->rules->handshake_ns;
 }
 
@@ -222,7 +222,7 @@ static int transfer_connection_headed(struct transfer_connection *c, int64_t now
         enum transfer_kind kind;
         uint32_t length;
         if (!transfer_header_parse(c->in, &kind, &length) || (kind != TRANSFER_FETCH && kind != TRANSFER_PUT))
-                return error_set(error, -EPROTO, "it sent no request where one was due");
+                return error_set(error, -EPROTO, "it sent something other than a request");
         if (length > c->rules->max_request)
                 return error_set(error, -EMSGSIZE, "its request of %u bytes is larger than the %zu allowed", length,
                                  c->rules->max_request);
@@ -246,7 +246,7 @@ static void transfer_connection_requested(struct transfer_connection *c, int64_t
                 c->phase = PHASE_SENDING;
         } else {
                 r = h->put ? h->put(c->rules->owner, c->in, c->in_len, &c->sink, &error)
-                           : error_set(&error, -EOPNOTSUPP, "uploads are not taken here");
+                           : error_set(&error, -EOPNOTSUPP, "this server accepts no uploads");
                 next_unit(c, PHASE_UPLOAD, TRANSFER_HEADER, now);
         }
         if (r == 0)
@@ -268,7 +268,7 @@ static int upload_headed(struct transfer_connection *c, int64_t now, struct fst_
         enum transfer_kind kind;
         uint32_t length;
         if (!transfer_header_parse(c->in, &kind, &length) || (kind != TRANSFER_DATA && kind != TRANSFER_END))
-                return error_set(error, -EPROTO, "it sent something else than its upload's bytes");
+                return error_set(error, -EPROTO, "it sent something other than its upload's bytes");
         if (kind == TRANSFER_DATA) {
                 next_unit(c, PHASE_UPLOADING, 0, now);
                 c->left = length;

@@ -8,12 +8,12 @@ static int transfer_services_unpack(const unsigned char *data, size_t len, Fires
                                     struct fst_error *error)
 {
         *request = firesteel__transfer_request__unpack(NULL, len, data);
-        return *request ? 0 : error_set(error, -EBADMSG, "a request that cannot be read");
+        return *request ? 0 : error_set(error, -EBADMSG, "a malformed request");
 }
 
 static int not_served(struct fst_error *error)
 {
-        return error_set(error, -EOPNOTSUPP, "this process does not serve what was asked for");
+        return error_set(error, -EOPNOTSUPP, "this process does not serve this request");
 }
 
 static int services_open(void *owner, const unsigned char *data, size_t len, struct transfer_stream **stream,
