@@ -1,12 +1,11 @@
-/*
- * Cryptography: TLS 1.3, SHA-256, AES-256-CTR, HKDF, random bytes. All of it is OpenSSL's.
+/* Cryptography: TLS 1.3, SHA-256, AES-256-CTR, HKDF, random bytes, all by OpenSSL.
  *
- * OpenSSL costs more to load than the rest of the program together, so it is linked only into a module,
- * libfiresteel-crypto.so, which is loaded by the first who needs it. The module uses no symbol of ours: this page is
- * all that both sides share. Local mode and `firesteel --version` never load it.
+ * Loading OpenSSL costs more than loading the rest of the program, so only a module, libfiresteel-crypto.so, links to
+ * it and is loaded on first use. The module uses no symbol of the program: this header is their whole interface.
+ * Local mode and `firesteel --version` never load it.
  *
- * Every operation may be called from every thread; an object is used by one thread at a time, except tls_context,
- * which all may use at once. Messages are written as sentences into `message` of `size` bytes.
+ * All operations are thread-safe; an object is used by one thread at a time, except tls_context, which threads share.
+ * Errors are written as sentences into `message` of `size` bytes.
  */
 #pragma once
 
@@ -27,15 +26,15 @@ struct tls_context;
 #define AES_CTR_KEY_SIZE 32
 #define AES_CTR_IV_SIZE 16
 
-#define TLS_HANDSHAKE_RECORD 22 /* the first byte of who begins TLS (RFC 8446, section 5.1) */
+#define TLS_HANDSHAKE_RECORD 22 /* the first byte of a TLS client (RFC 8446, section 5.1) */
 #define TLS_NOT_SPOKEN "it does not speak TLS: set spark.authenticate or spark.ssl.rpc.enabled alike on both sides"
 #define TLS_ENDED_EARLY "it ended in the middle of the handshake"
 
-/* What peers must prove. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
+/* Credentials. Either `psk` or, for certificates, the files; paths and passwords may be NULL. */
 struct tls_options {
         bool server;
         const uint8_t *psk;                      /* 32 bytes; NULL: certificates */
-        const char *identity;                    /* of the key: travels in clear, at most 500 bytes */
+        const char *identity;                    /* of the key: sent in clear, at most 500 bytes */
         const char *key_file, *key_password;     /* PEM */
         const char *chain_file;                  /* PEM: own certificate first */
         const char *store_file, *store_password; /* PKCS#12 instead of the two above */
@@ -48,33 +47,32 @@ struct tls_options {
 struct crypto_ops {
         uint32_t abi; /* CRYPTO_ABI */
 
-        /* A context for one side. 0, or negative with the message. What @o points at is copied. */
+        /* Creates a context for one side; copies @o. Returns 0, or negative with a message. */
         int (*tls_context_new)(const struct tls_options *o, struct tls_context **out, char *message, size_t size);
         void (*tls_context_free)(struct tls_context *context);
 
-        /* A connection over the non-blocking socket @fd, which stays the caller's. NULL: no memory. */
+        /* A connection over the non-blocking socket @fd, which the caller keeps. NULL: out of memory. */
         struct tls *(*tls_new)(struct tls_context *context, int fd);
-        /* Says goodbye if that can be sent at once. NULL is allowed. */
+        /* Sends the closing alert if that is possible at once. NULL is allowed. */
         void (*tls_free)(struct tls *tls);
-        /* 0 done; -EAGAIN, see tls_wants; other negatives: failed, see tls_message. */
+        /* Returns 0 when done; -EAGAIN, see tls_wants; other negatives: failed, see tls_message. */
         int (*tls_handshake)(struct tls *tls);
-        /* As recv and send on a non-blocking socket; after -EAGAIN a write begins with the same bytes again. */
+        /* As recv and send on a non-blocking socket; after -EAGAIN a write must begin with the same bytes. */
         ssize_t (*tls_read)(struct tls *tls, void *buf, size_t n);
         ssize_t (*tls_write)(struct tls *tls, const void *buf, size_t n);
         bool (*tls_pending)(const struct tls *tls);
-        /* POLLIN or POLLOUT: what the last -EAGAIN waits for. */
+        /* POLLIN or POLLOUT: the event that the last -EAGAIN waits for. */
         int (*tls_wants)(const struct tls *tls);
         const char *(*tls_message)(const struct tls *tls);
 
-        /* Of one piece, or of many. NULL or negative: OpenSSL refused (no memory). */
+        /* Of one piece, or of many. NULL or negative: OpenSSL failed (out of memory). */
         int (*sha256)(const void *data, size_t len, uint8_t out[SHA256_SIZE]);
         struct sha256 *(*sha256_new)(void);
         int (*sha256_add)(struct sha256 *s, const void *data, size_t len);
         int (*sha256_end)(struct sha256 *s, uint8_t out[SHA256_SIZE]); /* frees @s; @out NULL: only that */
 
-        /*
-         * AES-256 in counter mode as a stream with an address: byte k of it is a function of key, iv and k alone, so
-         * any part can be encrypted or decrypted (the same act) on its own. @in may be @out.
+        /* AES-256 in counter mode with random access: byte k depends only on key, iv and k, so any part can be
+         * encrypted or decrypted (the same operation) separately. @in may be @out.
          */
         struct aes_ctr *(*aes_ctr_new)(const uint8_t key[AES_CTR_KEY_SIZE], const uint8_t iv[AES_CTR_IV_SIZE]);
         int (*aes_ctr_crypt)(struct aes_ctr *a, uint64_t offset, const void *in, void *out, size_t len);
@@ -85,22 +83,20 @@ struct crypto_ops {
                     size_t info_len, uint8_t *out, size_t out_len);
         int (*random)(void *out, size_t len);
 
-        /*
-         * Of one piece, by OpenSSL's name of the algorithm ("md5", "sha1", "sha512"): for checksums that others wrote.
-         * *@len bytes are written; negative if there is no such algorithm.
+        /* Digest by OpenSSL's name of the algorithm ("md5", "sha1", "sha512"), for checksums of other programs.
+         * Writes *@len bytes; negative for an unknown algorithm.
          */
         int (*digest)(const char *algorithm, const void *data, size_t data_len, uint8_t out[DIGEST_MAX], size_t *len);
 };
 
-/* The one exported name of the module: const struct crypto_ops *f(void). */
+/* The module's only exported symbol: const struct crypto_ops *f(void). */
 #define CRYPTO_MODULE_SYMBOL "firesteel_crypto_module"
 
-/*
- * The operations, loading the module if this is the first call: from lib/firesteel/ beside the library, or from the
- * build tree. Safe from every thread; the answer stays the same. 0, or -ENOENT / -ELIBBAD with @error naming the
- * places that were looked at.
+/* Returns the operations; the first call loads the module, from lib/firesteel/ beside the library, or from the build
+ * tree. Thread-safe; later calls return the same. Returns 0, or -ENOENT / -ELIBBAD with @error naming the places
+ * searched.
  */
 int crypto_load(const struct crypto_ops **out, struct fst_error *error);
 
-/* The lower-case hexadecimal text of a digest. */
+/* The digest as lower-case hexadecimal text. */
 void sha256_text(const uint8_t digest[SHA256_SIZE], char text[2 * SHA256_SIZE + 1]);

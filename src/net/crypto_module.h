@@ -1,4 +1,4 @@
-/* What the files of the crypto module share (crypto_module.c, crypto_tls.c); nobody else includes it. */
+/* Shared by the files of the crypto module (crypto_module.c, crypto_tls.c) only. */
 #pragma once
 
 #include "net/crypto.h"

@@ -1,4 +1,4 @@
-/* What a security holds, for channels; everybody else sees net/security.h. */
+/* Layout of struct security for channels; others include net/security.h. */
 #pragma once
 
 #include "net/crypto.h"
@@ -9,7 +9,8 @@ struct security {
         enum security_kind kind;
         const struct crypto_ops *crypto;
         struct tls_context *client, *server;
-        const struct security *shared; /* whose contexts they are, if not its own */
-        uint8_t secret[SHA256_SIZE]; /* derived from the application's secret; keys of purposes come from it */
-        char *identity;              /* of the key, without purpose */
+        const struct security *shared; /* owner of the contexts, if not this one */
+        uint8_t secret[SHA256_SIZE]; /* derived from the application's secret; the keys of purposes are derived from it
+                                      */
+        char *identity;              /* of the key, without the purpose */
 };

@@ -1,13 +1,13 @@
 /*
- * For tests: TLS before a server that speaks plain HTTP, on loopback, with a certificate of its own making.
+ * For tests: a TLS proxy on loopback, with its own certificate, in front of a plain HTTP server.
  *
  *      struct tls_fixture tls;
  *      tls_fixture_start(&tls, &(struct tls_fixture_options){.http1_port = server.port});
  *      request.url = "https://127.0.0.1:PORT/…" of tls.port, request.ca_data = tls.ca;
  *      tls_fixture_stop(&tls);        // before the server's
  *
- * What is decrypted goes to http1_port, or to http2_port if the client may speak HTTP/2 (ALPN) and there is one. Each
- * connection has its thread.
+ * Decrypted data goes to http1_port, or to http2_port if set and the client offers HTTP/2 (ALPN). Each connection has
+ * its own thread.
  */
 #pragma once
 
@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 struct tls_fixture_options {
-        int http1_port, http2_port; /* 0: not spoken */
-        bool need_client;           /* clients must have a certificate of tls.client_cert's maker */
+        int http1_port, http2_port; /* 0: not supported */
+        bool need_client;           /* clients must have a certificate signed as tls.client_cert */
         const char *name;           /* of the certificate, besides 127.0.0.1; "localhost" */
 };
 
@@ -38,7 +38,7 @@ struct tls_fixture {
         int port, listening, handshakes, connections;
         char *ca;                       /* PEM */
         char *client_cert, *client_key; /* PEM */
-        char server_name[256];          /* that the last client asked for */
+        char server_name[256];          /* requested by the last client */
         SSL_CTX *context;
         pthread_t thread;
         struct tls_fixture_connection {
@@ -141,7 +141,7 @@ static inline bool tls_fixture_write_all(int fd, const char *data, size_t n)
         return true;
 }
 
-/* Carry bytes both ways until one end is over. */
+/* Copies bytes both ways until one end closes. */
 static inline void tls_fixture_pump(SSL *ssl, int fd, int plain)
 {
         char piece[16384];
@@ -211,7 +211,7 @@ static inline void tls_fixture_start(struct tls_fixture *tls, const struct tls_f
         socklen_t len = sizeof(address);
         char names[256];
         *tls = (struct tls_fixture){.options = *options};
-        signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to connections that are gone */
+        signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to closed connections */
         EVP_PKEY *ca_key = EVP_EC_gen("P-256"), *key = EVP_EC_gen("P-256"), *client_key = EVP_EC_gen("P-256");
         tls_fixture_must(ca_key && key && client_key, "keys");
         X509 *ca = tls_fixture_cert(ca_key, "fixture CA", NULL, NULL, NULL);

@@ -1,16 +1,16 @@
 /*
- * A client of ZooKeeper on a loop: one session, from connecting to closing, and requests that are answered on the
- * loop's thread. The library, which has threads of its own, lies in a module that is loaded by the first who needs it.
+ * A ZooKeeper client on a loop: one session, and requests that are answered on the loop's thread. The library, which
+ * has its own threads, is in a module that is loaded on first use.
  *
  *      zk_open(loop, &options, &events, owner, NULL, &z);
  *      …                                                   → events.session(owner, ZOOKEEPER_CONNECTED, …)
  *      zk_get(z, "/spark/x", got, context);         → got(context, &answer)
  *      zk_close(z, closed, owner);                  → closed(owner)
  *
- * Requests are carried out by the servers in the order in which they were made. A request is answered exactly once,
- * unless the session is closed before; never from within its function. Connecting is the library's business and goes on
- * as long as the session is open and has not expired. Nothing blocks the loop: names are resolved, and the last
- * farewell is waited for, in libuv's pool or in the library's threads. All functions on the loop's thread.
+ * The servers carry out requests in order. A request is answered exactly once, unless the session is closed before, and
+ * never from within its function. The library keeps connecting while the session is open and has not expired. Nothing
+ * blocks the loop: libuv's pool or the library's threads resolve names and wait for the session to close. Call all
+ * functions on the loop's thread.
  */
 #pragma once
 
@@ -24,23 +24,24 @@ struct zookeeper_ops;
 struct fst_error;
 
 struct zookeeper_options {
-        const char *servers;       /* "host:port,host:port/chroot" */
-        int session_timeout;       /* ms; the servers may decide on another */
-        const char *user_password; /* "user:password", scheme digest: what is created is this user's alone; or NULL */
+        const char *servers; /* "host:port,host:port/chroot" */
+        int session_timeout; /* ms; the servers may choose another */
+        const char
+                *user_password; /* "user:password", scheme digest: only this user may access created nodes; or NULL */
 };
 
 enum zookeeper_session {
         ZOOKEEPER_CONNECTED,    /* for the first time or again */
         ZOOKEEPER_DISCONNECTED, /* requests fail until it is connected again */
-        ZOOKEEPER_EXPIRED,      /* all is over: close it */
-        ZOOKEEPER_REFUSED,      /* the servers do not accept who we are: close it */
-        ZOOKEEPER_UNREACHABLE,  /* it could not even begin (a name is not known, the module is missing): close it */
+        ZOOKEEPER_EXPIRED,      /* the session is over: close it */
+        ZOOKEEPER_REFUSED,      /* the servers reject the credentials: close it */
+        ZOOKEEPER_UNREACHABLE,  /* the session could not begin (unknown host name, missing module): close it */
 };
 
 struct zookeeper_events {
-        /* @timeout: what was agreed on, ms; with CONNECTED. @message: with UNREACHABLE, else NULL. */
+        /* @timeout: the negotiated one, ms; with CONNECTED. @message: with UNREACHABLE, otherwise NULL. */
         void (*session)(void *owner, enum zookeeper_session session, int timeout, const char *message);
-        /* A node that was watched by zk_exists was created, changed or removed. */
+        /* A node watched by zk_exists was created, changed or removed. */
         void (*watch)(void *owner, const char *path);
 };
 
@@ -48,30 +49,30 @@ enum zookeeper_code {
         ZOOKEEPER_OK,
         ZOOKEEPER_NO_NODE,
         ZOOKEEPER_NODE_EXISTS,
-        ZOOKEEPER_LOST,      /* the connection, while it was under way: done or not, nobody knows */
-        ZOOKEEPER_OVER,      /* the session is */
-        ZOOKEEPER_NO_RIGHTS, /* to this node */
+        ZOOKEEPER_LOST,      /* the connection was lost before the answer: the outcome is unknown */
+        ZOOKEEPER_OVER,      /* the session is over */
+        ZOOKEEPER_NO_RIGHTS, /* access to this node is denied */
         ZOOKEEPER_FAILED,    /* see `text` */
 };
 
-/* Of which a function's comment says what is set. Borrowed for the call. */
+/* Each function's comment names the members that it sets. Borrowed for the call. */
 struct zookeeper_answer {
         enum zookeeper_code code;
-        const char *text; /* the code as ZooKeeper puts it */
-        const char *path; /* create: the node's, with its number */
+        const char *text; /* ZooKeeper's text of the code */
+        const char *path; /* create: the node's path, with its number */
         const void *data; /* get */
         size_t size;
-        int64_t created;             /* get: the transaction that made the node: older ones are smaller */
-        const char *const *children; /* children: names without a path, in no order */
+        int64_t created;             /* get: the transaction that created the node; smaller is older */
+        const char *const *children; /* children: names without a path, unordered */
         size_t n_children;
-        size_t failed; /* multi: the step that did */
+        size_t failed; /* multi: the step that failed */
 };
 
 typedef void zookeeper_done(void *context, const struct zookeeper_answer *answer);
 
 enum zookeeper_what { ZOOKEEPER_CHECK, ZOOKEEPER_CREATE, ZOOKEEPER_SET, ZOOKEEPER_DELETE };
 
-/* One of the steps of a multi. CHECK: the node is there. */
+/* A step of a multi. CHECK: the node exists. */
 struct zookeeper_step {
         enum zookeeper_what what;
         const char *path;
@@ -79,20 +80,18 @@ struct zookeeper_step {
         size_t size;
 };
 
-/*
- * Begin a session. @options is borrowed for the call, @events and @owner until it is closed. @module: other operations
- * than those of the module (for tests), or NULL. Never fails at once: see ZOOKEEPER_UNREACHABLE.
+/* Begins a session. @options is borrowed for the call, @events and @owner until it is closed. @module: operations in
+ * place of the module's (for tests), or NULL. Errors are reported later: see ZOOKEEPER_UNREACHABLE.
  */
 void zk_open(uv_loop_t *loop, const struct zookeeper_options *options, const struct zookeeper_events *events,
              void *owner, const struct zookeeper_ops *module, struct zookeeper **z);
 
-/*
- * End the session, which removes its ephemeral nodes if the servers can be reached. Nothing but @closed is called from
- * now on: requests are not answered any more.
+/* Ends the session, which removes its ephemeral nodes if the servers can be reached. From now on only @closed is
+ * called: requests get no answer.
  */
 void zk_close(struct zookeeper *z, void (*closed)(void *owner), void *owner);
 
-/* @ephemeral: it goes with the session, and a number that grows is added to its name. */
+/* @ephemeral: removed with the session, and an increasing number is appended to its name. */
 void zk_create(struct zookeeper *z, const char *path, const void *data, size_t size, bool ephemeral,
                zookeeper_done *done, void *context);
 
@@ -101,5 +100,5 @@ void zk_exists(struct zookeeper *z, const char *path, bool watch, zookeeper_done
 void zk_children(struct zookeeper *z, const char *path, zookeeper_done *done, void *context);
 void zk_get(struct zookeeper *z, const char *path, zookeeper_done *done, void *context);
 
-/* All of the steps or none. What they point to is borrowed for the call. */
+/* Applies all steps or none. Their data is borrowed for the call. */
 void zk_multi(struct zookeeper *z, const struct zookeeper_step *steps, size_t n, zookeeper_done *done, void *context);

@@ -1,7 +1,6 @@
-/*
- * What the core and the zookeeper module share. The module uses no symbol of the core: this page is all.
+/* The interface of the zookeeper module, which uses no symbol of the core.
  *
- * The receiver's functions are called on the module's threads, or from within an operation; they do not block.
+ * The module calls the receiver's functions on its threads, or from within an operation; they must not block.
  */
 #pragma once
 
@@ -22,10 +21,10 @@ struct zookeeper_receiver {
 
 struct zookeeper_ops {
         uint32_t abi; /* ZOOKEEPER_ABI */
-        /* NULL with @message: names cannot be resolved. @receiver stays until `close` has returned. May block. */
+        /* NULL with @message: names cannot be resolved. @receiver must last until `close` has returned. May block. */
         struct zookeeper_handle *(*connect)(const struct zookeeper_options *options,
                                             const struct zookeeper_receiver *receiver, char *message, size_t size);
-        /* May block, for a few seconds at most. What was not answered is answered from within with OVER. */
+        /* May block for a few seconds. Answers pending requests from within, with OVER. */
         void (*close)(struct zookeeper_handle *handle);
         void (*create)(struct zookeeper_handle *handle, const char *path, const void *data, size_t size, bool ephemeral,
                        void *tag);

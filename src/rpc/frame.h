@@ -1,13 +1,13 @@
 /*
- * Frames: how messages lie on a connection. All numbers are little-endian.
+ * Frames: the format of messages on a connection. All numbers are little-endian.
  *
  *      offset  size
  *       0      4    magic, "FSRP"
  *       4      1    version of the sender's frames
  *       5      1    kind
  *       6      2    type of the message; the endpoint's own numbers
- *       8      8    id: SEND and ASK: 1, 2, 3, … for each connection and direction, so that a frame that was left out
- *                   or comes a second time is noticed; REPLY, FAIL: the id of the ask; others: 0
+ *       8      8    id: SEND and ASK: 1, 2, 3, … for each connection and direction, so that a lost or
+ *                   repeated frame is detected; REPLY, FAIL: the id of the ask; others: 0
  *      16      4    endpoint: the hash of its name (SEND, ASK); others: 0
  *      20      4    length of the body
  *      24      8    length of the attachment
@@ -23,8 +23,8 @@
  *      7 PING          nothing; PONG answers it
  *      8 PONG          nothing
  *
- * Magic, kind, the lengths and HELLO stay as they are in every version, so that peers of different versions can tell
- * their users so.
+ * Magic, kind, lengths and HELLO are the same in every version, so that peers of different versions can report the
+ * mismatch.
  */
 #pragma once
 
@@ -58,15 +58,14 @@ struct frame_header {
         uint64_t attachment_len;
 };
 
-/* Write the FRAME_HEADER_SIZE bytes of a header of this version; @h->version is not looked at. */
+/* Writes the FRAME_HEADER_SIZE bytes of a header of this version; ignores @h->version. */
 void frame_header_put(uint8_t *out, const struct frame_header *h);
 
-/*
- * Read a header. @max_bytes is the most that body and attachment may have together. 0, or -EPROTO (no header of ours,
- * an impossible one) or -EMSGSIZE (too large) with @error saying what was there instead. Another version is no error
- * for HELLO and REFUSED, whose reader compares it.
+/* Reads a header. @max_bytes limits body and attachment together. Returns 0, -EPROTO (not this protocol, or invalid
+ * fields) or -EMSGSIZE (too large) with @error. A different version is not an error for HELLO and REFUSED, whose
+ * reader compares it.
  */
 int frame_header_get(const uint8_t *in, size_t max_bytes, struct frame_header *h, struct fst_error *error);
 
-/* The number that stands for an endpoint's name: 32-bit FNV-1a. */
+/* The number of an endpoint's name: 32-bit FNV-1a. */
 uint32_t frame_endpoint(const char *name);

@@ -1,6 +1,5 @@
-/*
- * Frames out of a stream of bytes. It opens nothing and reads nothing: whoever holds the connection asks where the next
- * bytes should go, puts them there, and takes the frames that are complete.
+/* Splits a stream of bytes into frames. It does no I/O: the owner of the connection asks where to put the next bytes,
+ * reads them, and takes complete frames.
  *
  *      frame_reader_room(&r, scratch, sizeof scratch, &where, &room);
  *      n = read(…, where, room);
@@ -8,9 +7,9 @@
  *      while (frame_reader_next(&r, &frame, &error) > 0)
  *              …
  *
- * Small frames are taken where they were read, in the scratch buffer that all connections of a loop share; only what is
- * left of an unfinished one is kept. An attachment gets memory of its own, which grows as its bytes come: announcing
- * much costs a peer nothing here.
+ * Small frames are used in place, in the scratch buffer that all connections of a loop share; only the rest of an
+ * incomplete frame is copied. An attachment gets its own memory, which grows as its bytes arrive, so that announcing
+ * a large one costs this process nothing.
  */
 #pragma once
 
@@ -26,16 +25,16 @@ struct frame {
 };
 
 struct frame_reader {
-        size_t max_bytes; /* body and attachment of a frame; may be changed between frames */
-        struct buf kept;  /* what is unfinished and was not read into scratch */
-        const uint8_t *scratch; /* where the last bytes were read to, if not into `kept` or the attachment */
+        size_t max_bytes;       /* limit of a frame's body and attachment; may change between frames */
+        struct buf kept;        /* an incomplete frame that is not in scratch */
+        const uint8_t *scratch; /* the buffer of the last read, unless it was `kept` or the attachment */
         size_t scratch_len;
-        size_t at; /* how far frames were taken out of scratch or kept */
+        size_t at; /* offset behind the last frame taken from scratch or kept */
         struct frame_header header;
         bool have_header;
         uint8_t *attachment;
-        size_t attachment_len, attachment_cap; /* of which are filled, allocated */
-        uint8_t *given; /* the attachment of the last frame, if it was not taken */
+        size_t attachment_len, attachment_cap; /* filled, allocated */
+        uint8_t *given;                        /* the attachment of the last frame, unless it was taken */
         int failed;
 };
 
@@ -43,27 +42,26 @@ struct frame_reader {
 void frame_reader_init(struct frame_reader *r, size_t max_bytes);
 void frame_reader_deinit(struct frame_reader *r);
 
-/*
- * Where the next bytes go, and how many at most; never 0. @scratch must hold what is put there until
- * frame_reader_next has said 0 or frame_reader_keep was called.
+/* Where the next bytes go, and the maximum, never 0. @scratch must stay unchanged until frame_reader_next has
+ * returned 0 or frame_reader_keep was called.
  */
 void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_size, uint8_t **where, size_t *room);
 
-/* @n bytes were put there. */
+/* @n bytes were read. */
 void frame_reader_filled(struct frame_reader *r, size_t n);
 
-/*
- * The next frame: 1 and *@out; 0 if more bytes are needed; -EPROTO, -EMSGSIZE, -ENOMEM with @error set if the stream
- * is none of ours, after which the reader answers nothing else.
+/* Takes the next frame. Returns 1 and *@out; 0 if more bytes are needed; -EPROTO, -EMSGSIZE or -ENOMEM with @error
+ * for an invalid stream, after which every call fails.
  */
 int frame_reader_next(struct frame_reader *r, struct frame *out, struct fst_error *error);
 
-/* The attachment of the frame that was given last becomes the caller's, who frees it. */
+/* Passes the attachment of the last frame to the caller, who frees it. */
 uint8_t *frame_reader_take_attachment(struct frame_reader *r);
 
-/* No more frames are taken now: keep what is in scratch, which others will use. frame_reader_next may be called again
- * later. */
+/* Copies unread bytes out of scratch, because other connections will use it. frame_reader_next may be called again
+ * later.
+ */
 void frame_reader_keep(struct frame_reader *r);
 
-/* Something was begun and not finished. */
+/* Returns true if a frame is incomplete. */
 bool frame_reader_partial(const struct frame_reader *r);

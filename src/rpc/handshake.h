@@ -1,6 +1,4 @@
-/*
- * HELLO: what peers say of themselves first (rpc/handshake.proto), and whether they fit.
- */
+/* HELLO, the first message of each peer (rpc/handshake.proto), and the check that two peers are compatible. */
 #pragma once
 
 #include "rpc/frame.h"
@@ -22,20 +20,18 @@ struct hello {
         uint64_t max_message_bytes;
 };
 
-/* This program's versions and name, a new instance number, no application or address. */
+/* Fills in this program's versions and name and a new instance number, without application or address. */
 void hello_init(struct hello *h);
 
-/* Append the body of a HELLO frame. At most MAX_FRAME_HELLO bytes. */
+/* Appends the body of a HELLO frame: at most MAX_FRAME_HELLO bytes. */
 void hello_encode(const struct hello *h, struct buf *out);
 
-/*
- * Read one. 0, or -EPROTO with @error set: no HELLO, a text that is too long or not printable, an address that is none.
- * Hostile bytes are what it is for.
+/* Reads an untrusted HELLO. Returns 0, or -EPROTO with @error: malformed, a string that is too long or not printable,
+ * an invalid address.
  */
 int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_error *error);
 
-/*
- * Whether two may talk: 0; -EPROTO with a sentence about the versions, the applications, or a process that reached
+/* Checks two peers. Returns 0, or -EPROTO with @error about the versions, the applications, or a process that reached
  * itself.
  */
 int hello_check(const struct hello *own, const struct hello *other, struct fst_error *error);

@@ -1,11 +1,10 @@
-/*
- * What the files of the message layer share: env.c (the loop's hooks, listening, closing), peer.c (connections),
- * dispatch.c (frames in), ref.c (messages out), asks.c (questions under way). Users include rpc/rpc.h.
+/* Shared by the files of the message layer: env.c (loop hooks, listening, closing), peer.c (connections), dispatch.c
+ * (received frames), ref.c (sent messages), pending_asks.c (asks without a reply). Users include rpc/rpc.h.
  *
- * Lifetimes. Env, peers, refs and calls are counted; each of the latter three holds its env, so that an owner may let
- * go of them after the env was closed. A peer in the env's list holds itself once until its connection has ended.
+ * Lifetimes. Env, peers, refs and calls are counted. Peers, refs and calls hold their env, so that an owner may
+ * release them after the env was closed. A peer in the env's list holds itself once until its connection has ended.
  *
- * No callback runs inside a call. What fails while something is sent is noted (peer_doom) and told from the loop, in
+ * No callback runs inside a call. An error while sending is noted (peer_doom) and reported from the loop, in
  * env_turn.
  */
 #pragma once
@@ -25,7 +24,7 @@
 
 #define RPC_LOG "TransportChannelHandler"
 
-/* A doubly linked list whose nodes lie in what they link. */
+/* A doubly linked list with embedded nodes. */
 struct link {
         struct link *prev, *next;
 };
@@ -40,7 +39,7 @@ static inline bool link_empty(const struct link *l)
         return l->next == l;
 }
 
-/* Put @l before @at; with a list's head as @at: at its end. */
+/* Inserts @l before @at; with a list's head as @at, at the end. */
 static inline void link_insert(struct link *at, struct link *l)
 {
         l->prev = at->prev;
@@ -49,7 +48,7 @@ static inline void link_insert(struct link *at, struct link *l)
         at->prev = l;
 }
 
-/* Take out; harmless for what is in no list. */
+/* Removes @l; harmless if it is in no list. */
 static inline void link_remove(struct link *l)
 {
         l->prev->next = l->next;
@@ -65,16 +64,16 @@ struct endpoint {
 };
 
 enum peer_state {
-        PEER_RESOLVING,  /* the name of its host */
-        PEER_CONNECTING, /* there is a socket, and no channel yet */
-        PEER_GREETING,   /* a channel, on which its HELLO has not come */
+        PEER_RESOLVING,  /* resolving the host name */
+        PEER_CONNECTING, /* connecting the socket; no channel yet */
+        PEER_GREETING,   /* a channel without the peer's HELLO */
         PEER_OPEN,
-        PEER_ENDED, /* out of all lists */
+        PEER_ENDED, /* in no list any more */
 };
 
-/* An ask under way, or one that nobody waits for any more whose answer may still come (`answered` NULL). */
+/* A pending ask, or one that has timed out and whose reply may still come (`answered` NULL). */
 struct ask {
-        uint64_t id; /* 0: a free place of the table */
+        uint64_t id; /* 0: a free slot of the table */
         struct ask_wait *wait;
 };
 
@@ -88,7 +87,7 @@ struct ask_wait {
 };
 
 struct ask_table {
-        struct ask *places; /* open addressing; a power of two */
+        struct ask *places; /* open addressing; the size is a power of two */
         size_t size, used;
         size_t forgotten; /* of used */
 };
@@ -101,11 +100,11 @@ struct peer_poll {
 
 struct peer_lookup {
         uv_getaddrinfo_t request;
-        struct rpc_peer *peer; /* NULL: nobody waits for it */
+        struct rpc_peer *peer; /* NULL: not waiting any more */
         struct rpc_env *env;
 };
 
-/* A message between endpoints of the same env. */
+/* A message between endpoints of one env. */
 struct local_frame {
         struct local_frame *next;
         struct frame_header header;
@@ -118,12 +117,12 @@ struct rpc_peer {
         struct rpc_env *env;
         enum peer_state state;
         bool outgoing, local;
-        bool greeted; /* `connected` was told */
-        bool welcome; /* an endpoint knows it */
+        bool greeted; /* `connected` was called */
+        bool welcome; /* authorized by an endpoint */
         bool doomed;
-        bool dirty;   /* there is something to write */
-        bool blocked; /* the socket takes no more */
-        bool spoke;   /* at least one frame of ours was understood: it can read REFUSED */
+        bool dirty;   /* has something to write */
+        bool blocked; /* the socket is full */
+        bool spoke;   /* one of our frames was understood: the peer can read REFUSED */
         bool pinged;
         enum log_level doom_level;
         int doom_code;
@@ -143,8 +142,8 @@ struct rpc_peer {
         struct peer_poll *poll;
         int events;
         char *name;
-        char address[300]; /* where it says it listens */
-        size_t max_bytes;  /* of a message that it takes */
+        char address[300]; /* the address in its HELLO */
+        size_t max_bytes;  /* largest message that it accepts */
 
         struct frame_reader reader;
         struct out_queue out;
@@ -163,7 +162,7 @@ struct rpc_ref {
         uint32_t number;
         struct host_port target; /* REF_ADDRESS */
         char *target_text;
-        struct rpc_peer *peer; /* counted; REF_ADDRESS: the one last used, or NULL */
+        struct rpc_peer *peer; /* counted; REF_ADDRESS: the last one used, or NULL */
 };
 
 struct rpc_call {
@@ -172,7 +171,7 @@ struct rpc_call {
         uint64_t id;
 };
 
-/* Lines about who is not known: few in ten seconds. */
+/* Rate limit of log lines about unknown peers: a few in ten seconds. */
 struct log_quota {
         int64_t window_ms;
         int lines, left_out;
@@ -181,12 +180,12 @@ struct log_quota {
 struct rpc_env {
         int refs;
         uv_loop_t *loop;
-        struct rpc_options o; /* with its own security */
+        struct rpc_options o; /* with a security of its own */
         struct security *own_security;
         char *name;
         struct hello hello;
         bool closing, closed;
-        int handles; /* of libuv, with requests */
+        int handles; /* number of open libuv handles and requests */
         void (*on_closed)(void *owner);
         void *on_closed_owner;
         int64_t close_deadline_ms;
@@ -194,7 +193,7 @@ struct rpc_env {
         uv_prepare_t prepare;
         uv_idle_t idle;
         uv_timer_t wait_timer;  /* for the first of `waits` */
-        uv_timer_t sweep_timer; /* strangers, silence */
+        uv_timer_t sweep_timer; /* for unregistered connections and silent peers */
         int64_t wait_timer_ms, last_sweep_ms, sweep_every_ms;
 
         int listener; /* -1 */
@@ -224,29 +223,29 @@ int64_t env_now_ms(const struct rpc_env *env);
 struct endpoint *env_endpoint(struct rpc_env *env, uint32_t number);
 /* A libuv handle or request has ended. */
 void env_handle_closed(struct rpc_env *env);
-/* Whether a line about a stranger may be written; counts those that may not. */
+/* Returns true if a line about an unknown peer may be logged; counts the suppressed ones. */
 bool env_may_log(struct rpc_env *env, struct log_quota *quota);
 void env_accept_again(struct rpc_env *env);
-/* Make the loop come back at once. */
+/* Makes the loop return at once. */
 void env_wake(struct rpc_env *env);
 
 /* ---- peer.c */
 struct rpc_peer *peer_new(struct rpc_env *env);
 struct rpc_peer *peer_connect(struct rpc_env *env, const struct host_port *target, const char *target_text);
-/* Take over an accepted socket. */
+/* Takes an accepted socket. */
 void peer_accept(struct rpc_env *env, int fd);
-/* The connection is over: noted, and told by the loop. The first reason counts. */
+/* The connection has failed: notes the first reason, which the loop reports. */
 void peer_doom(struct rpc_peer *peer, enum log_level level, int code, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
-/* End what was doomed: asks, endpoints, socket. */
+/* Ends a failed connection: asks, endpoints, socket. */
 void peer_end(struct rpc_peer *peer);
 void peer_flush(struct rpc_peer *peer);
 void peer_mark_dirty(struct rpc_peer *peer);
 void peer_read(struct rpc_peer *peer);
 void peer_update_events(struct rpc_peer *peer);
 void peer_sweep(struct rpc_peer *peer, int64_t now);
-/* Queue a frame that is no message. */
-/* Bytes that may wait for it. */
+/* Queues a frame that is not a message. */
+/* Limit of queued bytes. */
 static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 {
         const struct rpc_options *o = &peer->env->o;
@@ -256,18 +255,19 @@ static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const void *body);
 
 /* ---- dispatch.c */
-/* Take the frames that are there; stops when the peer is paused or doomed. */
+/* Handles received frames; stops when the peer is paused or has failed. */
 void peer_take_frames(struct rpc_peer *peer);
 void peer_take_local(struct rpc_peer *self, struct local_frame *f);
 
 /* ---- asks.c */
 void asks_deinit(struct rpc_peer *peer);
 void asks_add(struct rpc_peer *peer, uint64_t id, int64_t timeout_ms, rpc_answer_fn answered, void *owner);
-/* Take the ask out: 1 and what waits for it, which the caller tells and gives to asks_release; 0 it is one whose
- * time was over; -ENOENT there is none. */
+/* Takes the ask out. Returns 1 and its waiter, which the caller notifies and passes to asks_release; 0 if it has
+ * timed out; -ENOENT for an unknown id.
+ */
 int asks_take(struct rpc_peer *peer, uint64_t id, struct ask_wait **out);
 void asks_release(struct rpc_env *env, struct ask_wait *w);
-/* Every ask of the peer fails with -ENOTCONN. */
+/* Fails every ask of the peer with -ENOTCONN. */
 void asks_fail_all(struct rpc_peer *peer, const char *why);
 void asks_timer(uv_timer_t *timer);
 

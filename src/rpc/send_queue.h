@@ -1,6 +1,5 @@
-/*
- * What is to be written to a connection: small things copied one after another into blocks, large ones left where they
- * are. Blocks come from a pool that all connections of a loop share, so that a connection at rest holds none.
+/* Queued output of a connection: small data is copied into blocks, large data stays in place. Blocks come from a pool
+ * that all connections of a loop share, so that an idle connection holds none.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 
 struct out_block;
 
-/* Blocks that nobody uses; at most MAX_OUT_POOL are kept. */
+/* Unused blocks; at most MAX_OUT_POOL are kept. */
 struct out_pool {
         struct out_block *free;
         int count;
@@ -22,14 +21,14 @@ struct out_pool {
 
 void out_pool_deinit(struct out_pool *pool);
 
-/* A run of bytes in order; `block` NULL: somebody else's, given back with `release`. */
+/* A run of bytes; `block` NULL: the caller's, returned with `release`. */
 struct out_piece {
         const uint8_t *data;
         size_t len;
         struct out_block *block;
         void (*release)(void *arg, const void *data);
         void *arg;
-        const void *whole; /* what is released */
+        const void *whole; /* argument of release */
 };
 
 struct out_queue {
@@ -42,20 +41,21 @@ struct out_queue {
 
 void out_queue_init(struct out_queue *q, struct out_pool *pool);
 
-/* Drop everything, releasing what is to be released. */
+/* Drops everything and releases the callers' data. */
 void out_queue_deinit(struct out_queue *q);
 
-/* Room for @n bytes in one run, to be filled and then committed before anything else is done. Never NULL; aborts when
- * memory is gone, so whoever asks has checked the size. */
+/* Reserves @n contiguous bytes, to be filled and committed before any other call. Never NULL; aborts when memory is
+ * exhausted, so callers must check the size.
+ */
 uint8_t *out_queue_reserve(struct out_queue *q, size_t n);
 void out_queue_commit(struct out_queue *q, size_t n);
 
-/* Bytes that stay where they are until they are sent or dropped, then @release (may be NULL) is called with @data. */
+/* Adds bytes that stay in place until they are sent or dropped; then @release (may be NULL) is called with @data. */
 void out_queue_add(struct out_queue *q, const void *data, size_t len, void (*release)(void *arg, const void *data),
                    void *arg);
 
-/* The first bytes as at most @max pieces: how many. */
+/* Returns the first bytes as at most @max pieces, and their number. */
 int out_queue_iov(const struct out_queue *q, struct iovec *iov, int max);
 
-/* @n bytes of them were taken. */
+/* @n bytes were sent. */
 void out_queue_sent(struct out_queue *q, size_t n);

@@ -1,7 +1,7 @@
 /*
- * Requests over HTTP(S) on a loop, many at once: what net/http/http.h is for who may wait. Over TLS a server that speaks
- * HTTP/2 gets all of them on one connection, so that there is one handshake; others get a few connections that are
- * kept. Of a request everything said in http.h holds, sink and progress included, which are called on the loop.
+ * Concurrent requests over HTTP(S) on a loop; the non-blocking counterpart of net/http/http.h. Over TLS a server that
+ * speaks HTTP/2 gets all of them on one connection, so that there is one handshake; others get a few connections that
+ * are kept. Requests are as in http.h; sink and progress are called on the loop.
  *
  *      r = http_async_new(loop, &(struct http_async_options){0}, &client, error);
  *      transfer = http_async_send(client, &(struct http_request){.url = url}, done, owner);
@@ -20,16 +20,15 @@
 struct http_async;
 struct http_transfer;
 
-/* Zero is the default that stands behind it. */
+/* Zero selects the default named behind it. */
 struct http_async_options {
-        int max_connections; /* 4: to a server that does not speak HTTP/2, besides one for each stream */
-        int max_streams;     /* 100: requests at a time on HTTP/2's connection */
+        int max_connections; /* 4: to a server that does not speak HTTP/2, not counting streams */
+        int max_streams;     /* 100: concurrent requests on HTTP/2's connection */
         bool http1;          /* never HTTP/2 */
 };
 
-/*
- * @r and @error as http_perform has them; @answer is NULL unless @r is 0. All is borrowed for the call: take what is to
- * stay out of @answer. @transfer is gone afterwards.
+/* @r and @error as in http_perform; @answer is NULL unless @r is 0. All is borrowed for the call: move out of @answer
+ * what you keep. @transfer is freed afterwards.
  */
 typedef void http_async_done(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
                              const struct fst_error *error);
@@ -38,31 +37,29 @@ typedef void http_async_done(void *owner, struct http_transfer *transfer, int r,
 int http_async_new(uv_loop_t *loop, const struct http_async_options *options, struct http_async **out,
                    struct fst_error *error);
 
-/*
- * Cancels what is under way (no `done` is called). What libuv holds is freed when the loop turns: run it once more
- * before it is closed. NULL is allowed.
+/* Cancels pending requests without calling `done`. The loop must run once more before it is closed, to free libuv's
+ * handles. NULL is allowed.
  */
 void http_async_free(struct http_async *client);
 
-/*
- * Begin a request. @request, its body included, is borrowed for the call only; of its certificates (ca_data, cert_data,
- * key_data) the texts must stay as long as the client. A request with a sink is a stream: it does not wait for others
- * and others do not wait for it. Other requests are begun in the order of this function's calls.
+/* Starts a request. @request, including its body, is borrowed for the call; only the texts of its certificates
+ * (ca_data, cert_data, key_data) must outlive the client. A request with a sink is a stream: it neither waits for
+ * other requests nor delays them. Other requests start in the order of calls.
  */
 struct http_transfer *http_async_send(struct http_async *client, const struct http_request *request,
                                       http_async_done *done, void *owner);
 
-/* `done` will not be called; @transfer is gone. */
+/* Cancels: `done` is not called, and @transfer is freed. */
 void http_async_cancel(struct http_transfer *transfer);
 
-/* Some of the request may have arrived (by now, or within `done`), so that it may have been carried out although no
- * answer came. */
+/* Returns true if some of the request may have arrived (by now, or within `done`), so that it may have been carried
+ * out without an answer.
+ */
 bool http_async_was_sent(const struct http_transfer *transfer);
 
-/* Whether the server was seen to speak HTTP/2; connections that were made since the beginning, for tests and numbers.
- */
+/* Returns true if the server speaks HTTP/2; the number of connections so far, for tests and statistics. */
 bool http_async_is_http2(const struct http_async *client);
 int http_async_connections(const struct http_async *client);
 
-/* Requests that are not done: begun or waiting. */
+/* Number of requests that are running or waiting. */
 size_t http_async_pending(const struct http_async *client);

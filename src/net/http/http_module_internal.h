@@ -1,4 +1,4 @@
-/* What the files of the http module share. */
+/* Shared by the files of the http module. */
 #pragma once
 
 #include "net/http/http_module.h"
@@ -13,18 +13,17 @@ struct http_handle {
         struct http_sending *sending; /* the upload of this handle; NULL before the first */
 };
 
-/*
- * Set all that a request says. The lists are the caller's to free when the request is over; @text takes libcurl's
- * sentence. 0, or negative with @message.
+/* Applies all options of a request. The caller frees the lists when the request is over; @text receives libcurl's
+ * message. Returns 0, or negative with @message.
  */
 int http_configure(struct http_handle *h, const struct http_request *q, struct http_receiver *receiver,
                    char text[CURL_ERROR_SIZE], struct curl_slist **headers, struct curl_slist **connect_to,
                    char *message, size_t size);
 
-/* An answer came: its status and place into the receiver. */
+/* Copies the answer's status and URL into the receiver. */
 void http_finish(struct http_handle *h);
 
-/* As http_perform has it. */
+/* The error code of http_perform. */
 int http_error_code(const struct http_handle *h, CURLcode code);
 
 void http_sending_free(struct http_sending *s); /* NULL is allowed */

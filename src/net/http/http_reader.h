@@ -1,6 +1,6 @@
 /*
- * The reader of one HTTP/1.1 answer: bytes in, status, content type and body out. It opens nothing and waits for
- * nothing; whoever holds the connection feeds it (net/http/http_plain.h).
+ * Parses one HTTP/1.1 answer into status, content type and body. It does no I/O: the owner of the connection feeds it
+ * (net/http/http_plain.h).
  *
  *      struct http_reader r = HTTP_READER_INIT;
  *      http_reader_begin(&r, 16 << 20);
@@ -8,8 +8,8 @@
  *              n = read(fd, …), used = http_reader_take(&r, bytes, n, error);
  *      while (used >= 0 && !r.done);
  *
- * Bodies come by Content-Length, in chunks, or until the stream ends. Answers of the 1xx kind are passed over. All that
- * the other side decides is bounded: 64 KiB of headers, the body by the caller.
+ * Bodies come by Content-Length, in chunks, or until the stream ends. 1xx answers are skipped. Sizes are limited: 64
+ * KiB of headers, the body by the caller.
  */
 #pragma once
 
@@ -24,13 +24,13 @@ struct fst_error;
 #define HTTP_MAX_HEADERS 65536
 
 struct http_reader {
-        int status;             /* 200, …; 0 until the first line came */
-        char content_type[128]; /* "" when not said; what is longer is cut */
+        int status;             /* 200, …; 0 before the first line */
+        char content_type[128]; /* "" if absent; cut if longer */
         struct buf body;
-        bool done;  /* the answer is whole */
-        bool close; /* the connection is of no further use: the server said so, or the body ends with the stream */
+        bool done;  /* the answer is complete */
+        bool close; /* the connection cannot be reused: the server said so, or the body ends with the stream */
 
-        /* The reader's own. */
+        /* private */
         int state;
         bool chunked, sized;
         uint64_t left; /* of the body or chunk */
@@ -40,18 +40,16 @@ struct http_reader {
 
 #define HTTP_READER_INIT ((struct http_reader){0})
 
-/* Expect a new answer, with a body of at most @max_body bytes. What an earlier one left is forgotten, not its memory.
+/* Prepares for a new answer, with a body of at most @max_body bytes. Drops the previous content but keeps its memory.
  */
 void http_reader_begin(struct http_reader *r, size_t max_body);
 void http_reader_deinit(struct http_reader *r);
 
-/*
- * Take some of @n bytes: how many, all of them unless the answer is done. -EBADMSG for what is no HTTP answer,
- * -EMSGSIZE for one that is too large; @error says what is wrong, without naming the server.
+/* Consumes some of @n bytes. Returns their number: all of them unless the answer is complete. -EBADMSG for invalid
+ * HTTP, -EMSGSIZE for an answer that is too large; @error does not name the server.
  */
 ssize_t http_reader_take(struct http_reader *r, const char *data, size_t n, struct fst_error *error);
 
-/*
- * The stream ended. 0 if that is how this body ends; -ECONNRESET if nothing had come, -ENODATA if only a part had.
+/* The stream has ended. Returns 0 if that ends the body; -ECONNRESET if nothing had arrived, -ENODATA if only a part.
  */
 int http_reader_end(struct http_reader *r, struct fst_error *error);

@@ -1,6 +1,5 @@
-/*
- * What http_server.c and the module libfiresteel-http-server.so share. The module uses no symbol of the core: this
- * page is all. It turns what libmicrohttpd says into calls of `struct http_server_events`, and decides nothing.
+/* The interface between http_server.c and the module libfiresteel-http-server.so, which uses no symbol of the core.
+ * The module translates libmicrohttpd's callbacks into `struct http_server_events` and makes no decisions.
  */
 #pragma once
 
@@ -13,21 +12,21 @@
 
 struct http_daemon;
 
-/* What `step` wants. */
+/* Results of `step`. */
 enum http_step {
-        HTTP_STEP_ON,      /* more of the request */
-        HTTP_STEP_SUSPEND, /* until `resume`, then `step` again */
+        HTTP_STEP_ON,      /* continue with the request */
+        HTTP_STEP_SUSPEND, /* until `resume`, then call `step` again */
         HTTP_STEP_ANSWERED,
         HTTP_STEP_CLOSE,
 };
 
 struct http_server_events {
-        /* A connection; what is returned is its name from now on. */
+        /* A connection was opened; the result identifies it from now on. */
         void *(*opened)(void *owner, int fd);
         void (*closed)(void *owner, void *connection);
-        /* A request line came. @handle is the module's name of the exchange; what is returned, the owner's. */
+        /* A request line has arrived. @handle is the module's exchange; the result is the owner's. */
         void *(*began)(void *owner, void *connection, void *handle, const char *target);
-        /* Its headers (@first), a piece of its body (@size not 0), or its end. */
+        /* The headers (@first), a piece of the body (@size not 0), or the end. */
         enum http_step (*step)(void *owner, void *call, const char *method, const char *data, size_t size);
         void (*ended)(void *owner, void *call);
 };
@@ -45,13 +44,15 @@ struct http_daemon_options {
 
 struct http_server_ops {
         uint32_t abi; /* HTTP_SERVER_ABI */
-        /* 0, or negative with a sentence. */
+        /* Returns 0, or negative with a sentence. */
         int (*start)(const struct http_daemon_options *options, struct http_daemon **out, char *message, size_t size);
         void (*stop)(struct http_daemon *d); /* nothing may be suspended */
         int (*descriptor)(const struct http_daemon *d);
-        /* Takes @fd in any case; negative: it was closed. */
+        /* Takes @fd in every case; negative: it was closed. */
         int (*add)(struct http_daemon *d, int fd, const struct sockaddr *address, socklen_t length);
-        /* Do what can be done now; in how many ms again, or negative: when the descriptor is readable. */
+        /* Does all work possible now. Returns the ms until the next call, or negative: when the descriptor is
+         * readable.
+         */
         int64_t (*run)(struct http_daemon *d);
         void (*resume)(void *handle);
         const char *(*header)(void *handle, const char *name);

@@ -1,6 +1,5 @@
-/*
- * What a process serves, by the kind of request: the handler of a transfer server that reads requests
- * (rpc/transfer/transfer.proto) and passes each to who knows about it.
+/* A transfer server's handler that decodes requests (rpc/transfer/transfer.proto) and passes each to the service for
+ * its kind.
  */
 #pragma once
 
@@ -12,7 +11,7 @@ struct Firesteel__FetchFile;
 struct Firesteel__PutBlock;
 struct Firesteel__PutShuffle;
 
-/* Each as `open` or `put` of struct transfer_handler, with the request read; NULL: not served here. */
+/* Each as `open` or `put` of struct transfer_handler, with the decoded request; NULL: not served. */
 struct transfer_services {
         void *owner;
         int (*fetch_shuffle)(void *owner, const struct Firesteel__FetchShuffle *request,

@@ -1,6 +1,4 @@
-/*
- * The bytes of rpc/transfer/transfer.h that both ends write and read: the greeting and the frames' headers.
- */
+/* Encodes and decodes the greeting and the frame headers of rpc/transfer/transfer.h for both ends. */
 #pragma once
 
 #include <stdbool.h>
@@ -36,7 +34,7 @@ static inline void transfer_header(unsigned char out[static TRANSFER_HEADER], en
         transfer_put_u32(out + 4, (uint32_t)kind);
 }
 
-/* False if no such frame can be: an unknown kind, bytes that are not zero, a length that the kind cannot have. */
+/* Returns false for an invalid header: an unknown kind, nonzero padding, a length invalid for the kind. */
 static inline bool transfer_header_parse(const unsigned char *p, enum transfer_kind *kind, uint32_t *length)
 {
         uint32_t n = transfer_get_u32(p), k = transfer_get_u32(p + 4);
@@ -50,7 +48,8 @@ static inline bool transfer_header_parse(const unsigned char *p, enum transfer_k
         return true;
 }
 
-/* The greeting for an application; returns its length. @out has TRANSFER_GREETING + TRANSFER_APP_ID bytes. */
+/* Writes the greeting of an application and returns its length. @out has TRANSFER_GREETING + TRANSFER_APP_ID bytes.
+ */
 static inline size_t transfer_greeting(unsigned char *out, const char *app_id)
 {
         size_t n = app_id ? strnlen(app_id, TRANSFER_APP_ID) : 0;
