@@ -120,7 +120,7 @@ def test_kill_and_status_by_words(submitter, master):
     submitter.dispatch_until(lambda: running.state() == "RUNNING")
     driver = running.text("id")
     asked = submitter.new("--master", master.url, "--status", driver)
-    assert asked.call("prepare") == -EINVAL and "nothing to prepare" in asked.text("error")
+    assert asked.call("prepare") == -EINVAL and "cannot be prepared: start them with fst_submit_start" in asked.text("error")
     assert asked.call("start") == 0 and asked.end() == "FINISHED"
     assert json.loads(asked.text("answer"))["driverState"] == "RUNNING"
     killed = submitter.new("--master", master.url, "--kill", driver)
