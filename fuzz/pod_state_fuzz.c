@@ -14,7 +14,7 @@ static void batch_describe(const struct pods_batch *batch, const struct pod_rule
                 waiting_reason_describe(pod, &text);
                 if (!pod_state_kind_is_final(pod->kind))
                         continue;
-                struct exit_reason reason = exit_reason_of(pod, rules);
+                struct exit_reason reason = exit_reason_of(pod, rules, i % 2);
                 exit_reason_deinit(&reason);
         }
 }

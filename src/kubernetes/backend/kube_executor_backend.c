@@ -398,6 +398,7 @@ void kube_executors_kill(struct kube_executors *x, int32_t id)
 void kube_executors_decommissioned(struct kube_executors *x, int32_t id)
 {
         const struct pod_state *pod = pods_snapshot_get(snapshots_store_pods(x->pods.store), id);
+        lifecycle_manager_decommissioned(x->pods.lifecycle, id);
         if (pod && x->decommission_label)
                 pod_calls_label(x->calls, pod->name, x->decommission_label,
                                 x->decommission_value ? x->decommission_value : "");

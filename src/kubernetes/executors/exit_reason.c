@@ -225,7 +225,8 @@ static bool explain(const struct pod_state *pod, const char *spark, int code, st
         return true;
 }
 
-static char *failure_message(const struct pod_state *pod, const char *spark, int code, bool *caused_by_app)
+static char *failure_message(const struct pod_state *pod, const char *spark, int code, bool requested,
+                             bool *caused_by_app)
 {
         struct buf out = BUF_INIT;
         char text[64];
@@ -233,7 +234,8 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
         buf_printf(&out, "\nThe executor with id %d exited with exit code %s. ", pod->id,
                    exit_code_describe(code, text, sizeof(text)));
         if (code == 0 && pod->kind == POD_SUCCEEDED)
-                buf_printf(&out, "Pod %s: it has ended by itself.", pod->name);
+                buf_printf(&out, "Pod %s: %s.", pod->name,
+                           requested ? "it has ended because the driver asked it to" : "it has ended by itself");
         else
                 *caused_by_app = explain(pod, spark, code, &out);
         buf_puts(&out, "\n");
@@ -248,7 +250,7 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
         return buf_steal(&out);
 }
 
-struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules)
+struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules, bool requested)
 {
         const char *spark = rules->container ? rules->container : KUBE_EXECUTOR_CONTAINER;
         struct exit_reason r = {.code = pod->ended ? pod->exit_code : EXIT_CODE_UNKNOWN,
@@ -263,9 +265,10 @@ struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_
                         buf_truncate(&out, before);
                 r.message = buf_steal(&out);
         } else
-                r.message = failure_message(pod, spark, r.code, &r.caused_by_app);
+                r.message = failure_message(pod, spark, r.code, requested, &r.caused_by_app);
         /* The message cannot tell: Spark's words for exit code 137 mention OOM, whatever sent the SIGKILL. */
-        r.out_of_memory = pod->kind != POD_DELETED && (ended_for(pod, "OOMKilled") || r.code == EXIT_CODE_OUT_OF_MEMORY);
+        r.out_of_memory =
+                pod->kind != POD_DELETED && (ended_for(pod, "OOMKilled") || r.code == EXIT_CODE_OUT_OF_MEMORY);
         return r;
 }
 

@@ -16,8 +16,8 @@ struct exit_reason {
         char *message;      /* owned */
 };
 
-/* Of a pod whose kind is final. @rules as it was read by. */
-struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules);
+/* Of a pod whose kind is final. @rules as it was read by. @requested: the driver has asked the executor to end. */
+struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules, bool requested);
 void exit_reason_deinit(struct exit_reason *reason);
 
 /* "137(SIGKILL, possible container OOM)". @text holds @size bytes and is what is returned. */

@@ -13,7 +13,7 @@ static struct exit_reason reason_of(json_t *json)
         struct pod_state *pod;
 
         assert_int_equal(pod_state_read(json, &rules, &pod), 0);
-        struct exit_reason r = exit_reason_of(pod, &rules);
+        struct exit_reason r = exit_reason_of(pod, &rules, false);
         pod_state_unref(pod);
         json_decref(json);
         return r;

@@ -23,7 +23,7 @@ enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, MAX_REASONS = 32 };
 
 struct record {
         int32_t id;
-        bool registered, removed, failed;
+        bool registered, removed, failed, requested; /* requested: the driver has asked it to end */
         int64_t registered_at;
         int64_t ask_at;    /* its ended pod is to be deleted (or labelled) again then; INT64_MAX: not asked for */
         int64_t kill_at;   /* it was told to end, and is deleted then; INT64_MAX: no */
@@ -189,12 +189,18 @@ static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_
         r->removed = true;
         bool was_registered = r->registered;
         forget_later(m, r, now);
-        struct exit_reason reason = exit_reason_of(pod, &m->config.rules);
-        if (pod->kind == POD_SUCCEEDED && was_registered)
+        struct exit_reason reason = exit_reason_of(pod, &m->config.rules, r->requested);
+        if (pod->kind == POD_SUCCEEDED && was_registered && !r->requested)
                 lifecycle_log(
                         m, LOG_INFO,
                         "Snapshot reported succeeded executor with id %d, even though the application has not requested for "
                         "it to be removed.",
+                        pod->id);
+        else if (pod->kind == POD_SUCCEEDED)
+                lifecycle_log(
+                        m, LOG_DEBUG,
+                        "Snapshot reported succeeded executor with id %d. Note that succeeded executors are unusual "
+                        "unless Spark specifically informed the executor to exit.",
                         pod->id);
         else if (pod->kind == POD_FAILED && !was_registered)
                 lifecycle_log(m, LOG_WARN, "An executor failed before it had registered. %s", reason.message);
@@ -374,10 +380,19 @@ void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_b
         check_failures(m, now);
 }
 
+void lifecycle_manager_decommissioned(struct lifecycle_manager *m, int32_t id)
+{
+        struct record *r = find(m, id);
+
+        if (r)
+                r->requested = true;
+}
+
 void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, int n, int64_t now)
 {
         for (int i = 0; i < n; i++) {
                 struct record *r = ensure(m, ids[i]);
+                r->requested = true;
                 r->kill_at = MIN(r->kill_at, now + m->config.kill_grace);
                 wake_at(m, r->kill_at);
         }

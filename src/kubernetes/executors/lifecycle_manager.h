@@ -66,6 +66,9 @@ void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now)
 /* The scheduler has told these executors to end: their pods are deleted if they still run after kill_grace. */
 void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, int n, int64_t now);
 
+/* The scheduler has asked this executor to move its data and to end. */
+void lifecycle_manager_decommissioned(struct lifecycle_manager *m, int32_t id);
+
 /* When lifecycle_manager_tick has something to do; INT64_MAX: nothing until something happens. */
 int64_t lifecycle_manager_deadline(const struct lifecycle_manager *m);
 void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now);

@@ -332,6 +332,27 @@ static void an_executor_that_ends_by_itself_is_spoken_of(void **state)
         end();
 }
 
+static void executor_that_was_asked_to_end_is_not_called_unrequested(void **state)
+{
+        for (int decommissioned = 0; decommissioned < 2; decommissioned++) {
+                const int32_t id = 1;
+                begin(LIFECYCLE_DEFAULT);
+                lifecycle_manager_registered(w.m, id, w.now);
+                if (decommissioned)
+                        lifecycle_manager_decommissioned(w.m, id);
+                else
+                        lifecycle_manager_killed(w.m, &id, 1, w.now);
+                pod(pod_with_containers(pod_in(id, 0, "Succeeded"), "[{'name': 'spark-kubernetes-executor', 'state':"
+                                                                    " {'terminated': {'exitCode': 0}}}]"));
+                notify();
+                SAID(removed, "1:0 ");
+                assert_null(strstr(w.log, "not requested"));
+                assert_non_null(strstr(w.log, "unless Spark specifically informed the executor to exit."));
+                assert_non_null(strstr(w.message, "it has ended because the driver asked it to"));
+                end();
+        }
+}
+
 static void killed_executors_have_time_to_end(void **state)
 {
         const int32_t ids[] = {1, 2, 3, 4};
@@ -434,6 +455,7 @@ int main(void)
                 cmocka_unit_test(the_default_limit_is_twice_the_executors),
                 cmocka_unit_test(deletions_are_asked_for_until_they_happen),
                 cmocka_unit_test(an_executor_that_ends_by_itself_is_spoken_of),
+                cmocka_unit_test(executor_that_was_asked_to_end_is_not_called_unrequested),
                 cmocka_unit_test(killed_executors_have_time_to_end),
                 cmocka_unit_test(a_reason_to_wait_is_said_once_for_all),
         };
