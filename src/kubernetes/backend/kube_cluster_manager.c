@@ -239,6 +239,18 @@ static int initial_executors(const struct kube_manager *m, int *out, struct fst_
         return m->target >= 0 ? 0 : executor_instances_read(m->sc->conf, out, error);
 }
 
+/* Nothing owns the objects of a driver that runs in no pod. */
+static void log_cleanup_command(const struct kube_manager *m)
+{
+        if (!m->driver_pod)
+                log_info(
+                        LOG,
+                        "If this driver is killed before it stops, its executors end, but their pods and configuration "
+                        "stay. To remove them: kubectl delete pods,configmaps,persistentvolumeclaims --namespace=%s "
+                        "-l " KUBE_LABEL_APP_ID "=%s",
+                        m->namespace, m->app_id);
+}
+
 static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
@@ -262,6 +274,7 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
                                 &m->rolls, error);
         if (r)
                 return r;
+        log_cleanup_command(m);
         kube_executors_set_target(m->executors, 0, executors);
         kube_executors_start(m->executors);
         m->gang_watch = gang_watch_begin(cluster_backend_loop(backend), &m->gang, &gang_ops, m);
