@@ -456,7 +456,8 @@ static const char *stamp_of(time_t second, bool utc)
         return stamp_cache.text;
 }
 
-static void compose_plain(struct line *l, enum log_level level, const char *component, const char *format, va_list args)
+static void compose_plain(struct line *l, enum log_level level, const char *component, bool breaks, const char *format,
+                          va_list args)
 {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -468,7 +469,7 @@ static void compose_plain(struct line *l, enum log_level level, const char *comp
         line_put(l, ": ", 2);
         size_t from = l->len;
         line_vprintf(l, format, args);
-        line_escape(l, from, strchr(format, '\n') != NULL);
+        line_escape(l, from, breaks);
         line_put(l, "\n", 1);
 }
 
@@ -559,11 +560,13 @@ static void call_listener(enum log_level level, const char *component, const cha
 
 #define ERASE_LINE "\r\033[K"
 
-void log_write(enum log_level level, const char *component, const char *format, ...)
+static void log_vwrite(enum log_level level, const char *component, bool breaks, const char *format, va_list args)
 {
         if (!log_enabled(level, component))
                 return;
         int saved = errno;
+        va_list again; /* for the listener */
+        va_copy(again, args);
         struct line line;
         line.data = line.first;
         line.len = 0;
@@ -572,14 +575,11 @@ void log_write(enum log_level level, const char *component, const char *format, 
         /* Room for erasing the status line; skipped when there is none. */
         line_puts(&line, ERASE_LINE);
         size_t skip = line.len;
-        va_list args;
-        va_start(args, format);
         errno = saved; /* for %m */
         if (__atomic_load_n(&structured, __ATOMIC_RELAXED))
                 compose_json(&line, level, component, format, args);
         else
-                compose_plain(&line, level, component, format, args);
-        va_end(args);
+                compose_plain(&line, level, component, breaks, format, args);
 
         pthread_mutex_lock(&write_lock);
         if (status_length) {
@@ -591,11 +591,26 @@ void log_write(enum log_level level, const char *component, const char *format, 
         line_deinit(&line);
         if (__atomic_load_n(&listener, __ATOMIC_RELAXED)) {
                 errno = saved;
-                va_start(args, format);
-                call_listener(level, component, format, args);
-                va_end(args);
+                call_listener(level, component, format, again);
         }
+        va_end(again);
         errno = saved;
+}
+
+void log_write(enum log_level level, const char *component, const char *format, ...)
+{
+        va_list args;
+        va_start(args, format);
+        log_vwrite(level, component, strchr(format, '\n') != NULL, format, args);
+        va_end(args);
+}
+
+void log_write_multiline(enum log_level level, const char *component, const char *format, ...)
+{
+        va_list args;
+        va_start(args, format);
+        log_vwrite(level, component, true, format, args);
+        va_end(args);
 }
 
 void log_set_structured(bool json)

@@ -6,8 +6,8 @@
  * or, with log_set_structured(true), one JSON object a line with "ts", "level", "msg", "context" (application,
  * stage and task ids of the calling thread) and "logger". Levels may be set for a component by name or for all;
  * a level that is off costs one comparison. Control characters are escaped, because peers choose parts of many
- * messages: a message has several lines only if its format has. Safe from every thread; a line is written by one
- * write(2).
+ * messages: a message has several lines only if its format has, or if log_multiline writes it. Safe from every thread;
+ * a line is written by one write(2).
  */
 #pragma once
 
@@ -47,10 +47,32 @@ extern enum log_level log_threshold;
         } while (0)
 
 /*
+ * The same with the line breaks of arguments kept: for reasons that have several lines in Spark's log, too, such as the
+ * state of a pod. A line that looks like the beginning of another message is indented.
+ */
+#define log_multiline(level, component, ...)                                                                           \
+        do {                                                                                                           \
+                if ((level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED))                                      \
+                        log_write_multiline((level), (component), __VA_ARGS__);                                        \
+        } while (0)
+#define log_multiline_about(level, stage_, task_, component, ...)                                                      \
+        do {                                                                                                           \
+                if ((level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED)) {                                    \
+                        log_set_work((stage_), (task_));                                                               \
+                        log_write_multiline((level), (component), __VA_ARGS__);                                        \
+                        log_set_work(-1, -1);                                                                          \
+                }                                                                                                      \
+        } while (0)
+
+/*
  * @component is the name Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … Does nothing if
  * @level is off for it. Keeps errno; what cannot be written is dropped.
  */
 void log_write(enum log_level level, const char *component, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* log_write for log_multiline. */
+void log_write_multiline(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
 /* One line before it is composed. Borrowed while the listener runs. */

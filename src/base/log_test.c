@@ -108,6 +108,18 @@ static void keeps_line_breaks_of_formats(void **state)
                             " INFO Master: lines:\none\ntwo\\x1b\n\t26/11/24 10:00:00 ERROR Master: forged\n");
 }
 
+static void log_multiline_keeps_line_breaks_of_arguments(void **state)
+{
+        capture();
+        log_multiline(LOG_ERROR, "TaskSchedulerImpl", "Lost executor 1: %s",
+                      "\nexit code 137\033\n26/11/24 10:00:00 ERROR Master: forged");
+        log_multiline(LOG_DEBUG, "TaskSchedulerImpl", "%s", "not seen");
+        _cleanup_free_ char *text = captured();
+        assert_string_equal(text + strlen("26/11/24 10:00:00"),
+                            " ERROR TaskSchedulerImpl: Lost executor 1: \nexit code 137\\x1b\n"
+                            "\t26/11/24 10:00:00 ERROR Master: forged\n");
+}
+
 static void a_level_that_is_off_writes_nothing(void **state)
 {
         capture();
@@ -263,6 +275,7 @@ int main(void)
                 cmocka_unit_test_setup(a_line_looks_like_sparks, reset),
                 cmocka_unit_test_setup(escapes_control_characters_of_messages, reset),
                 cmocka_unit_test_setup(keeps_line_breaks_of_formats, reset),
+                cmocka_unit_test_setup(log_multiline_keeps_line_breaks_of_arguments, reset),
                 cmocka_unit_test_setup(a_level_that_is_off_writes_nothing, reset),
                 cmocka_unit_test_setup(the_longest_logger_that_fits_decides, reset),
                 cmocka_unit_test_setup(more_loggers_than_there_is_room_are_refused, reset),

@@ -414,7 +414,8 @@ static int context_start(struct fst_context *sc, fst_site site)
                         context_yield(sc);
         }
         if (r)
-                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
+                log_multiline(LOG_ERROR, "SparkContext", "Error initializing SparkContext: %s",
+                              error_message(&sc->error));
         return r;
 }
 
@@ -436,7 +437,8 @@ FST_API fst_context *fst_context_new_conf_at(fst_conf *conf, fst_site site)
                                        conf ? "the configuration does not exist: another context has it, it was freed, "
                                               "or its variable was never set"
                                             : "NULL was given where a configuration is wanted: fst_conf_new makes one");
-                log_error("SparkContext", "Error initializing SparkContext: %s", error_message(&sc->error));
+                log_multiline(LOG_ERROR, "SparkContext", "Error initializing SparkContext: %s",
+                              error_message(&sc->error));
         }
         sc->first_failure = sc->status;
         return sc;
@@ -591,7 +593,7 @@ int context_action_failed(struct fst_context *sc, const char *action, int status
 {
         if (sc->status != status &&
             !task_run_current()) /* else it was said: by the context, or by the task's failure */
-                log_error("SparkContext", "%s failed: %s", action, error_message(error));
+                log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s", action, error_message(error));
         error_deinit(error);
         pthread_mutex_lock(&sc->lock);
         if (!sc->first_failure)

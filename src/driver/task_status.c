@@ -209,7 +209,7 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
 
 void job_runner_abort(struct job_runner *r, const char *reason)
 {
-        log_error("SparkContext", "the application cannot go on: %s", reason);
+        log_multiline(LOG_ERROR, "SparkContext", "the application cannot go on: %s", reason);
         if (!r->abort_reason)
                 r->abort_reason = mem_strdup(reason);
         r->stopping = true;

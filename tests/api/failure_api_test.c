@@ -228,6 +228,22 @@ static void broken_settings_stop_the_context_cleanly(void **state)
         }
 }
 
+static int fail_with_two_lines(fst_task *task, fst_iter *rows, fst_out *out)
+{
+        return fst_fail(task, "first line\nsecond line\n99/12/31 23:59:59 ERROR forged: third line");
+}
+
+static void reason_of_several_lines_stays_several_lines(void **state)
+{
+        int64_t n;
+        int was = api_listen();
+        assert_true(fst_count(fst_map_partitions(fst_range_n(*state, 0, 1, 1), fail_with_two_lines, FST_I64), &n) < 0);
+        _cleanup_free_ char *heard = api_heard(was);
+        assert_non_null(strstr(heard, "first line\nsecond line\n"));
+        assert_null(strstr(heard, "first line\\n"));
+        assert_null(strstr(heard, "\n99/12/31"));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -238,6 +254,7 @@ int main(void)
                 cmocka_unit_test(what_a_failed_call_emitted_is_forgotten),
                 cmocka_unit_test(reading_rows_as_another_type_fails_the_task),
                 cmocka_unit_test(an_action_inside_of_a_task_is_refused),
+                cmocka_unit_test(reason_of_several_lines_stays_several_lines),
                 cmocka_unit_test(everything_can_be_taken),
         };
         const struct CMUnitTest own_context[] = {

@@ -232,19 +232,20 @@ static void task_scheduler_succeeded(struct task_scheduler *ts, const struct tas
 static void log_failure(struct task_set *set, int64_t task_id, const char *lost, const char *message)
 {
         if (set->last_failure && strcmp(set->last_failure, message) == 0) {
-                log_about(LOG_INFO, set->stage_id, task_id, LOG_SET, "%s [duplicate %d]", lost, ++set->same_failures);
+                log_multiline_about(LOG_INFO, set->stage_id, task_id, LOG_SET, "%s [duplicate %d]", lost,
+                                    ++set->same_failures);
                 return;
         }
         free(set->last_failure);
         set->last_failure = mem_strdup(message);
         set->same_failures = 0;
-        log_about(LOG_WARN, set->stage_id, task_id, LOG_SET, "%s", lost);
+        log_multiline_about(LOG_WARN, set->stage_id, task_id, LOG_SET, "%s", lost);
 }
 
 static void task_scheduler_abandon(struct task_scheduler *ts, struct task_set *set, const char *message)
 {
         /* The action that fails reports the error. */
-        log_about(LOG_WARN, set->stage_id, -1, LOG_SET, "%s", message);
+        log_multiline_about(LOG_WARN, set->stage_id, -1, LOG_SET, "%s", message);
         set->zombie = true;
         ts->events->task_set_failed(ts->owner, set, message);
 }
@@ -467,8 +468,8 @@ static void log_loss(struct task_scheduler *ts, int executor, const char *messag
                  strncmp(message, LOSS_DECOMMISSION, sizeof(LOSS_DECOMMISSION) - 1) == 0)
                 log_info(LOG, "Executor %s on %s is decommissioned.", id, host);
         else
-                log_at(executor_at(ts, executor)->reported ? LOG_WARN : LOG_ERROR, LOG, "Lost executor %s on %s: %s",
-                       id, host, message);
+                log_multiline(executor_at(ts, executor)->reported ? LOG_WARN : LOG_ERROR, LOG,
+                              "Lost executor %s on %s: %s", id, host, message);
 }
 
 void task_scheduler_lose_executor(struct task_scheduler *ts, int executor, bool caused_by_app, const char *message,
