@@ -104,6 +104,14 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **rows, fst_site site);
 FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **rows, fst_site site);
 
 /*
+ * Print the first @n rows to standard output as a table, as Spark's show does: cells are cut to 20 characters, structs
+ * are bytes in hexadecimal, control characters are escaped. A last line says if there are more rows. A negative @n is
+ * 0. -errno if standard output cannot be written.
+ */
+#define fst_show(rdd, n) fst_show_at((rdd), (n), FST_HERE("show"))
+FST_API int fst_show_at(fst_rdd *rdd, int64_t n, fst_site site);
+
+/*
  * int fst_first(fst_rdd *rdd, T *row)
  * int fst_first(fst_rdd *pairs, K *key, V *value)
  *

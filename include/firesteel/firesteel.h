@@ -29,6 +29,7 @@
  * The chapters, in reading order:
  *      types.h         types of rows: integers, floats, bytes, fixed-size structs, and pairs of these
  *      text.h          splitting text, and parsing numbers
+ *      key.h           keys of several columns
  *      task.h          what your functions are called with: the task, captured values, random numbers
  *      emit.h          how your functions return rows
  *      iter.h          reading rows one after another
@@ -91,6 +92,7 @@
 
 #include <firesteel/context.h>
 #include <firesteel/rdd.h>
+#include <firesteel/key.h>
 #include <firesteel/source.h>
 #include <firesteel/transform.h>
 

@@ -54,14 +54,22 @@ FST_END_DECLS
 
 FST_BEGIN_DECLS
 
-static inline fst_split fst_split_of(fst_bytes text, char separator)
+/* The same with empty pieces at the end, as the columns of a CSV file need it: "a,b,," has four pieces. */
+static inline fst_split fst_split_all_of(fst_bytes text, char separator)
 {
         fst_split s = {text.data, text.data + text.len, text.data, 0, separator, false};
-        while (s.end > s.at && s.end[-1] == separator)
-                s.end--;
-        s.finished = s.end == s.at && text.len > 0;
         if (s.end > s.at)
                 s.hits = fst_split_hits(s.block, s.end, separator);
+        return s;
+}
+
+static inline fst_split fst_split_of(fst_bytes text, char separator)
+{
+        size_t len = text.len;
+        while (len > 0 && text.data[len - 1] == separator)
+                len--;
+        fst_split s = fst_split_all_of((fst_bytes){text.data, len}, separator);
+        s.finished = len == 0 && text.len > 0;
         return s;
 }
 

@@ -74,6 +74,30 @@ static void words_are_never_empty(void **state)
         }
 }
 
+/* Every piece counts: one more than there are separators, whatever is around them. */
+static void all_keeps_empty_pieces_at_the_end(void **state)
+{
+        const char *texts[] = {"", ",", ",,", "a", ",a", "a,", "a,b,,", "a,,b"};
+        const char *pieces[] = {"|", "||", "|||", "a|", "|a|", "a||", "a|b|||", "a||b|"};
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                char joined[64], *to = joined;
+                fst_split s = fst_split_all_of(fst_bytes_of(texts[i]), ',');
+                for (fst_bytes piece; fst_split_next(&s, &piece);)
+                        to += sprintf(to, "%.*s|", FST_TEXT(piece));
+                *to = 0;
+                assert_string_equal(joined, pieces[i]);
+        }
+        char text[300];
+        memset(text, ',', sizeof(text));
+        for (size_t len = 0; len <= sizeof(text); len++) {
+                size_t n = 0;
+                fst_split s = fst_split_all_of((fst_bytes){text, len}, ',');
+                for (fst_bytes piece; fst_split_next(&s, &piece); n++)
+                        assert_int_equal(piece.len, 0);
+                assert_int_equal(n, len + 1);
+        }
+}
+
 /* Texts of every length that end right before memory that must not be touched. */
 static void never_leaves_its_page(void **state)
 {
@@ -99,6 +123,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(splits_as_java_does),
                 cmocka_unit_test(words_are_never_empty),
+                cmocka_unit_test(all_keeps_empty_pieces_at_the_end),
                 cmocka_unit_test(never_leaves_its_page),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

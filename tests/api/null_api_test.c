@@ -39,6 +39,7 @@ static void names_each_null(void **state)
         NOTHING(fst_tree_aggregate_at(NULL, NO_CONSTANT, NO_FN, NO_FN, 2, NO_VARIABLE, HERE));
         NOTHING(fst_collect_at(NULL, NULL, HERE));
         NOTHING(fst_take_at(NULL, 2, NULL, HERE));
+        NOTHING(fst_show_at(NULL, 2, HERE));
         NOTHING(fst_first_at(NULL, NO_VARIABLE, NO_VARIABLE, HERE));
         NOTHING(fst_is_empty_at(NULL, NULL, HERE));
         NOTHING(fst_min_at(NULL, NO_VARIABLE, HERE));

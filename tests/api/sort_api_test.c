@@ -265,11 +265,64 @@ static void rows_in_an_order_of_ones_own(void **state)
               "Karen|Williams|60", "Thomas|Williams|30");
 }
 
+struct place {
+        int64_t street, number;
+};
+
+static int place_of(fst_task *task, int64_t x, fst_out *out)
+{
+        struct place place = {.street = x, .number = -x};
+        fst_emit(out, &place);
+        return 0;
+}
+
+static int key_of(fst_task *task, int64_t x, fst_out *out)
+{
+        char space[64];
+        fst_key_buffer key = fst_key_in(space, sizeof(space));
+        if (fst_key_append_i64(&key, x % 3, FST_DESCENDING) || fst_key_append_i64(&key, x, FST_ASCENDING))
+                return fst_fail(task, "the key is too long");
+        fst_emit(out, fst_key_encoded(&key));
+        return 0;
+}
+
+static void keys_of_columns_sort_by_columns(void **state)
+{
+        static const int64_t wanted[] = {2, 5, 8, 1, 4, 7, 0, 3, 6};
+        fst_iter *rows;
+        int64_t x;
+        size_t at = 0;
+        assert_int_equal(fst_collect(fst_sort_by(fst_range_n(*state, 0, 9, 3), key_of, FST_BYTES, FST_ASCENDING), &rows),
+                         0);
+        for (; fst_next(rows, &x); at++)
+                assert_int_equal(x, wanted[at]);
+        assert_int_equal(at, ARRAY_SIZE(wanted));
+}
+
+/* Once in a process: this is the only case that sorts structs. */
+static void struct_keys_are_warned_of_once(void **state)
+{
+        fst_context *sc = api_context("local[2]", "spark.log.level", "WARN", NULL);
+        int was = api_listen();
+        fst_rdd *numbers = fst_range(sc, 0, 9);
+        fst_sort_by(numbers, key_of, FST_BYTES, FST_ASCENDING);
+        for (int i = 0; i < 2; i++)
+                fst_sort_by(numbers, place_of, FST_FIXED(sizeof(struct place)), FST_ASCENDING);
+        char *heard = api_heard(was);
+        const char *first = strstr(heard, "WARN RDD: sort_by at ");
+        assert_non_null(first);
+        assert_non_null(strstr(first, "struct keys are ordered byte by byte"));
+        assert_null(strstr(first + 1, "WARN RDD"));
+        free(heard);
+        fst_context_stop(sc);
+}
+
 #define CASES                                                                                                          \
         cmocka_unit_test(few_keys_come_in_order), cmocka_unit_test(many_keys_into_any_number_of_partitions),           \
                 cmocka_unit_test(more_partitions_than_keys), cmocka_unit_test(nothing_is_sorted),                      \
                 cmocka_unit_test(partitions_get_about_as_much), cmocka_unit_test(a_range_of_the_keys),                 \
-                cmocka_unit_test(rows_by_any_of_their_columns), cmocka_unit_test(rows_in_an_order_of_ones_own)
+                cmocka_unit_test(rows_by_any_of_their_columns), cmocka_unit_test(rows_in_an_order_of_ones_own), \
+                cmocka_unit_test(keys_of_columns_sort_by_columns)
 
 int main(void)
 {
@@ -278,5 +331,6 @@ int main(void)
         local_backend_set_probe(&by_wire);
         failed += cmocka_run_group_tests_name("by way of the wire", by_way_of_the_wire, api_setup, api_teardown);
         local_backend_set_probe(NULL);
-        return failed;
+        const struct CMUnitTest warnings[] = {cmocka_unit_test(struct_keys_are_warned_of_once)};
+        return failed + cmocka_run_group_tests_name("warnings", warnings, NULL, NULL);
 }

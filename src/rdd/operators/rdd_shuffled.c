@@ -3,11 +3,14 @@
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "rdd/aggregate/op_combine.h"
 #include "rdd/pipeline/op_key.h"
 #include "rdd/sort/op_sort.h"
 #include "store/page.h"
+
+#include <stdatomic.h>
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
@@ -96,8 +99,20 @@ FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site si
         return rdd;
 }
 
+/* Programmers expect the order of a struct's numbers: tell them once what they get. */
+static void rdd_shuffled_warn_of_struct_keys(const fst_rdd *rdd, fst_site site)
+{
+        static atomic_bool warned;
+        if (rdd->type.key == FST_KIND_FIXED && !atomic_exchange(&warned, true))
+                log_warn("RDD",
+                         "%s at %s:%d: struct keys are ordered byte by byte, not by the numbers in them: make BYTES "
+                         "keys with fst_key_append_i64 and its like (firesteel/key.h)",
+                         site.operation, site.file, site.line);
+}
+
 static fst_rdd *rdd_shuffled_sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
 {
+        rdd_shuffled_warn_of_struct_keys(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
         int n = rdd->status ? 1 : sorted_partitions(rdd, partitions);
         partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
