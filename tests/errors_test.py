@@ -199,8 +199,8 @@ def test_what_does_not_compile_shows_the_compiler_s_words(shared):
 
 
 @pytest.mark.parametrize("array, told", [
-    ("int rows[] = {1, 2}", "an array of rows is of int64_t, double, fst_bytes or a struct"),
-    ('const char *rows[] = {"to", "be"}', "an array of texts is of fst_bytes")])
+    ("int rows[] = {1, 2}", "is int64_t, double, fst_bytes or a struct, and no other type of number"),
+    ('const char *rows[] = {"to", "be"}', "is fst_bytes and not char *")])
 def test_an_array_of_what_rows_cannot_be_does_not_compile(shared, array, told):
     (shared / "array.c").write_text("#include <firesteel/firesteel.h>\nint main(void)\n{\n"
                                     f"        fst_context *sc = fst_context_new(NULL);\n        {array};\n"

@@ -129,8 +129,8 @@ def test_a_host_is_waited_for_once_by_all_jars(place):
     done = place.run(packages, central="file:/nowhere", repositories=url)
     assert done.returncode == 1
     # Two threads may ask at the same moment; everybody else is told of it.
-    asked = [line for line in done.stderr.splitlines() if "[FAILED" in line and "could not be reached before" not in line]
-    told = [line for line in done.stderr.splitlines() if "[FAILED" in line and "could not be reached before" in line]
+    asked = [line for line in done.stderr.splitlines() if "[FAILED" in line and "the host was unreachable before" not in line]
+    told = [line for line in done.stderr.splitlines() if "[FAILED" in line and "the host was unreachable before" in line]
     assert 1 <= len(asked) <= 2 and len(asked) + len(told) == len(names)
     assert "it is not asked again" not in done.stderr  # by the second try, without the local repository
 

@@ -255,8 +255,8 @@ def test_a_library_of_the_system_that_is_not_there_is_named_with_its_package(tmp
     lib, modules = tmp_path / "lib", tmp_path / "lib" / "firesteel"
     modules.mkdir(parents=True)
     library = os.path.realpath(os.path.join(BIN, "libfiresteel.so"))
-    for name in (library, os.path.realpath(os.path.join(BIN, "spark-submit"))):
-        shutil.copy(name, lib / os.path.basename(name))
+    shutil.copy(library, lib / os.path.basename(library))
+    shutil.copy(os.path.realpath(os.path.join(BIN, "spark-submit")), lib / "spark-submit")
     (tmp_path / "empty.c").write_text("")
     for command in (["-Wl,-soname,libcurl.so.none", "-o", tmp_path / "libcurl.so", tmp_path / "empty.c"],
                     ["-Wl,--no-as-needed", "-o", modules / "libfiresteel-http.so", tmp_path / "empty.c", f"-L{tmp_path}",

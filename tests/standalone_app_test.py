@@ -278,7 +278,7 @@ def test_a_secret_is_shared_by_the_cluster(cluster, blocking_job):
     for name, conf in (("wrong", wrong), ("none", {})):
         app = hold(cluster, blocking_job, master.url, name, 1, conf=[*as_conf(conf), "spark.firesteel.standalone.registrationTimeout=2s"])
         assert app.end() == 1
-        assert "asks for another spark.authenticate.secret" in app.log(), app.log()
+        assert "or has another spark.authenticate.secret" in app.log(), app.log()
 
 
 def test_drivers_and_workers_need_the_secret(cluster, blocking_job):

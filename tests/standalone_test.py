@@ -275,7 +275,7 @@ def test_many_connections(tmp_path):
 @pytest.mark.parametrize("words, status, said", [
     (["--workers", "1000"], 0, '"applicationsSeconds":'),
     (["--workers", "10", "--executors", "100"], 2, "the workers have too few cores"),
-    (["--workers", "x"], 2, "this cannot be a number here: 'x'"),
+    (["--workers", "x"], 2, "invalid number: 'x'"),
     (["--nonsense"], 2, "unknown option '--nonsense'"),
 ])
 def test_the_core_alone(tmp_path, words, status, said):

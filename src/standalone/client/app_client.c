@@ -85,7 +85,7 @@ static void no_master(const struct master_link *l)
         else
                 die(l->client,
                     "%s is not a Firesteel master, or has another spark.authenticate.secret: it ends every connection "
-                    "without a nonce, as a master of Spark's JVM does (a native application needs one that was started "
+                    "before the handshake, as a master of Spark's JVM does (a native application needs one that was started "
                     "by firesteel master)",
                     l->url);
 }

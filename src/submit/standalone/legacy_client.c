@@ -170,7 +170,7 @@ static void legacy_client_on_answer(void *owner, struct rpc_answer *a)
         else if (a->stranger)
                 legacy_client_add_error(
                         c, m, -EPROTO,
-                        "it sends no nonce, so it is not a Firesteel master (for a genuine Spark master, use its REST "
+                        "it ends the connection before the handshake, so it is not a Firesteel master (for a genuine Spark master, use its REST "
                         "server: spark.master.rest.enabled=true, port 6066)");
         else
                 legacy_client_add_error(c, m, a->status > 0 ? -EPROTO : a->status, a->message);
