@@ -155,7 +155,14 @@ int main(int argc, char **argv)
         int waits = argc > 2 && strcmp(argv[2], "waits") == 0;
         fst_rdd *numbers = fst_range_n(sc, 0, 100, 2);
         int64_t n = -1;
-        if (strcmp(what, "meet") == 0) {
+        if (strcmp(what, "driver") == 0) {
+                const char *gpus[4];
+                int found = fst_context_resource(sc, "gpu", gpus, 4);
+                printf("%d", found);
+                for (int i = 0; i < found; i++)
+                        printf(" %s", gpus[i]);
+                printf(" %d\n", fst_context_resource(sc, "fpga", gpus, 4));
+        } else if (strcmp(what, "meet") == 0) {
                 print(fst_barrier_map_partitions(numbers, meet, FST_BYTES));
         } else if (strcmp(what, "again") == 0) {
                 fst_rdd *rdd = fst_barrier_map_partitions(numbers, FST_WITH(fails_once, waits), FST_I64);
@@ -308,6 +315,7 @@ def test_parts_of_an_address_are_shared(gang, tmp_path):
 
 def test_resources_that_there_are_not(gang, tmp_path):
     script = gpus(tmp_path, 1)
+    gang("which", conf=["spark.executor.resource.gpu.amount=0"])
     assert "each worker has 0" in gang("which", conf=["spark.executor.resource.gpu.amount=1"], status=1).stderr
     assert "less than what the user requested" in gang("which", conf=resources(2, 1, 1, script), status=1).stderr
     assert "needs to be >=" in gang("which", conf=resources(1, 1, 2, script), status=1).stderr
@@ -316,6 +324,32 @@ def test_resources_that_there_are_not(gang, tmp_path):
                                   status=1).stderr
     script.write_text("#!/bin/sh\necho nothing\n")
     assert "Error parsing JSON" in gang("which", conf=resources(1, 1, 1, script), status=1).stderr
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,1,1024]"])
+def test_driver_discovers_its_resources(gang, tmp_path, master):
+    amount = "spark.driver.resource.gpu.amount"
+    script = gpus(tmp_path, 3)
+    conf = [f"{amount}=2", f"spark.driver.resource.gpu.discoveryScript={script}"]
+    done = gang("driver", master=master, conf=conf)
+    assert done.stdout == "3 g0 g1 g2 0\n"
+    assert "ResourceUtils: Custom resources for spark.driver:\ngpu -> [name: gpu, addresses: g0,g1,g2]\n" in done.stderr
+    assert gang("driver", master=master).stdout == "0 0\n"
+    assert gang("driver", master=master, conf=[f"{amount}=0"]).stdout == "0 0\n"
+    file = tmp_path / "resources.json"
+    file.write_text('[{"id": {"componentName": "spark.driver", "resourceName": "gpu"}, "addresses": ["7"]}]')
+    assert gang("driver", master=master, conf=[f"{amount}=1", f"spark.driver.resourcesFile={file}"]).stdout == "1 7 0\n"
+
+
+def test_driver_without_resources_that_it_needs_does_not_start(gang, tmp_path):
+    script = gpus(tmp_path, 1)
+    name = f"spark.driver.resource.gpu.discoveryScript={script}"
+    for conf, message in ((["spark.driver.resource.gpu.amount=1"], "spark.driver.resource.gpu.discoveryScript"),
+                          (["spark.driver.resource.gpu.amount=2", name], "less than what the user requested"),
+                          (["spark.driver.resource.gpu.amount=many", name], "spark.driver.resource.gpu.amount is 'many'"),
+                          (["spark.driver.resource.gpu.amount=1", f"{name}x"], "doesn't exist"),
+                          (["spark.driver.resourcesFile=/nowhere"], "/nowhere")):
+        assert message in gang("driver", master="local[2]", conf=conf, status=1).stderr
 
 
 def events(folder):

@@ -102,12 +102,12 @@ def finish(app, count):
     assert f"counted {count}" in app.log()
 
 
-def submit_driver(cluster, built, master, *words, main="main", supervise=False):
+def submit_driver(cluster, built, master, *words, main="main", supervise=False, conf=()):
     """In cluster mode, by REST; the driver's id."""
     options = ["--deploy-mode", "cluster", "--class", main] + (["--supervise"] if supervise else [])
     port = master.says(r"Started REST server for submitting applications on \S+ with port (\d+)").group(1)
     client = cluster.submit(f"spark://127.0.0.1:{port}", *options, f"file:{built}", *words,
-                            conf=["spark.master.rest.enabled=true"])
+                            conf=["spark.master.rest.enabled=true", *conf])
     assert client.end() == 0, client.log()
     return master.says(r"Launching driver (driver-\d{14}-\d{4}) on worker").group(1)
 
@@ -346,6 +346,19 @@ def test_custom_resources(cluster, built):
     given = [p.read_text() for p in worker.work.glob("app-*/*/resource-executor.json")]
     assert sorted(re.search(r'"addresses":\["(\d)"\]', text).group(1) for text in given) == ["4", "5"]
     finish(app, 2)
+
+
+def test_driver_has_resources_that_its_worker_gave(cluster, built):
+    script = cluster.folder / "gpus.sh"
+    script.write_text("""#!/bin/sh\necho '{"name": "gpu", "addresses": ["4", "5"]}'\n""")
+    script.chmod(0o755)
+    master = cluster.master(**REST)
+    worker = cluster.worker(master.url, memory="2g", spark_worker_resource_gpu_amount="2",
+                            spark_worker_resource_gpu_discoveryScript=str(script))
+    driver = submit_driver(cluster, built, master, "print", 2, conf=["spark.driver.resource.gpu.amount=1"])
+    worker.says(f"Driver {driver} exited successfully")
+    said = (worker.work / driver / "stderr").read_text()
+    assert re.search(r"Custom resources for spark.driver:\ngpu -> \[name: gpu, addresses: [45]\]\n", said), said
 
 
 def hierarchies(parent):

@@ -69,6 +69,12 @@ FST_API int fst_context_default_parallelism(const fst_context *sc);
 /* The least number of partitions of text_file and other files: 2, or 1 if spark.default.parallelism is 1. */
 FST_API int fst_context_default_min_partitions(const fst_context *sc);
 
+/*
+ * The addresses of a custom resource of the driver (spark.driver.resource.gpu.amount: "gpu"). Writes the first @max of
+ * them to @addresses, valid until the context stops. Returns their number; 0 if there are none; -EINVAL without a name.
+ */
+FST_API int fst_context_resource(const fst_context *sc, const char *name, const char **addresses, size_t max);
+
 /* Override the configured log level: "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "OFF", …. -EINVAL if unknown. */
 FST_API int fst_context_set_log_level(fst_context *sc, const char *level);
 

@@ -16,6 +16,7 @@
 #include "driver/accumulators.h"
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
+#include "driver/driver_resources.h"
 #include "driver/events/app_status.h"
 #include "driver/events/driver_log.h"
 #include "driver/events/event_log_setup.h"
@@ -306,6 +307,8 @@ static int start(struct fst_context *sc, struct fst_error *error)
         conf_warn_unused(&sc->conf->set);
         set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
+        if ((r = driver_resources_discover(sc, error)))
+                return r;
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
         if ((r = log_configuration(sc, error)))
                 return r;
@@ -551,6 +554,7 @@ FST_API int fst_context_stop(fst_context *sc)
         pthread_mutex_destroy(&sc->lock);
         pthread_mutex_destroy(&sc->prepare);
         free(sc->app_id);
+        executor_resources_deinit(&sc->resources);
         free(sc->app_name);
         free(sc->user);
         free(sc->host);

@@ -10,6 +10,7 @@
 #include "conf/master_url.h"
 #include "driver/events/listener_bus.h"
 #include "exec/exec_services.h"
+#include "exec/executor_resources.h"
 #include "exec/actions/stage_context.h"
 #include "rdd/rdd_registry.h"
 
@@ -39,6 +40,7 @@ struct fst_context {
         const struct cluster_manager_class *manager; /* of spark.master */
         struct master_url master;                    /* its numbers */
         int64_t started_ms;
+        struct executor_resources resources; /* of the driver */
 
         struct exec_env env;
         struct task_services services;        /* of tasks in this process */

@@ -32,8 +32,8 @@ int64_t resource_amount(const struct fst_conf *conf, const char *prefix, const c
         if (!text)
                 return 0;
         long value = strtol(text, &end, 10);
-        if (end == text || *end || value < 1 || value > 64)
-                return error_set(error, -EINVAL, "%s is '%s', but must be a whole number from 1 to 64", key, text);
+        if (end == text || *end || value < 0 || value > 64)
+                return error_set(error, -EINVAL, "%s is '%s', but must be a whole number from 0 to 64", key, text);
         return value;
 }
 
@@ -141,9 +141,9 @@ int resource_discover(const struct fst_conf *conf, const char *prefix, struct ex
                 int64_t amount = resource_amount(conf, prefix, name, error);
                 if (amount < 0)
                         r = (int)amount;
-                else if (!resource_find(resources, name))
+                else if (amount > 0 && !resource_find(resources, name))
                         r = discover_one(conf, prefix, name, resources, error);
-                if (r == 0)
+                if (r == 0 && amount > 0)
                         r = check_amount(resources, name, amount, error);
         }
         return r;

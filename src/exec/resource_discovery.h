@@ -28,7 +28,8 @@ int resource_discover(const struct fst_conf *conf, const char *prefix, struct ex
 int resource_discovery_read(const char *script, const char *name, const struct buf *out, Firesteel__Resource **resource,
                             struct fst_error *error);
 
-/* The number @conf asks for as "<prefix><name>.amount": a whole number above 0. -EINVAL with @error; 0: not set. */
+/* The number @conf asks for as "<prefix><name>.amount": a whole number. -EINVAL with @error; 0, also if it is not set:
+ * none. */
 int64_t resource_amount(const struct fst_conf *conf, const char *prefix, const char *name, struct fst_error *error);
 
 /* The addresses of the resource, or NULL. */

@@ -79,6 +79,7 @@ static void names_each_null(void **state)
         NOTHING(fst_context_default_parallelism(NULL));
         NOTHING(fst_context_default_min_partitions(NULL));
         NOTHING(fst_context_set_log_level(NULL, NULL));
+        NOTHING(fst_context_resource(NULL, NULL, NULL, 2));
         NOTHING(fst_set_local_property(NULL, NULL, NULL));
         NOTHING(fst_local_property(NULL, NULL));
         NOTHING(fst_set_job_group(NULL, NULL, NULL, false));

@@ -73,7 +73,7 @@ void worker_resources_free(struct worker_resources *w)
 static int want(struct worker_resources *w, const struct fst_conf *conf, const char *name, struct fst_error *error)
 {
         int64_t amount = resource_amount(conf, EXECUTOR_PREFIX, name, error);
-        if (amount < 0)
+        if (amount <= 0)
                 return (int)amount;
         const Firesteel__Resource *have = resource_find(&w->have, name);
         if (!have || (int64_t)have->n_addresses < amount)

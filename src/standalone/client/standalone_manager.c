@@ -85,7 +85,10 @@ static int read_needs(struct standalone_manager *m, struct fst_error *error)
                         free(name);
                         return (int)amount;
                 }
-                push_need(m, name, amount);
+                if (amount == 0)
+                        free(name);
+                else
+                        push_need(m, name, amount);
         }
         return 0;
 }

@@ -35,6 +35,8 @@ struct preparation {
         uv_work_t work;
         char *jar_url, *directory;
         struct strmap conf;
+        const struct resource_addresses *resources; /* the driver's, borrowed */
+        int n_resources;
         char *jar; /* the result: its path, or */
         struct fst_error error;
         int result;
@@ -238,6 +240,15 @@ static int write_properties(const struct preparation *p, struct fst_error *error
         return r ? error_set(error, r, "writing %s: %s", path, strerror(-r)) : 0;
 }
 
+static int write_resources(struct preparation *p, struct fst_error *error)
+{
+        _cleanup_free_ char *path = NULL;
+        int r = worker_resources_write(p->resources, p->n_resources, "spark.driver", p->directory, &path, error);
+        if (r == 0 && path)
+                strmap_set(&p->conf, "spark.driver.resourcesFile", path);
+        return r;
+}
+
 /* Runs on a thread of the pool. */
 static void prepare(uv_work_t *work)
 {
@@ -245,6 +256,8 @@ static void prepare(uv_work_t *work)
         int r = work_dir_make(p->directory, &p->error);
         if (r == 0)
                 r = driver_jar_fetch(p->jar_url, p->directory, &p->conf, &p->jar, &p->error);
+        if (r == 0)
+                r = write_resources(p, &p->error);
         if (r == 0)
                 r = write_properties(p, &p->error);
         p->result = r;
@@ -325,6 +338,8 @@ static void start(uv_timer_t *timer)
         p->work.data = p;
         p->jar_url = mem_strdup(d->description->jar_url);
         p->directory = mem_strdup(d->state.directory);
+        p->resources = d->state.resources;
+        p->n_resources = d->state.n_resources;
         d->phase = PREPARING;
         uv_queue_work(d->context->loop, &p->work, prepare, prepared);
 }

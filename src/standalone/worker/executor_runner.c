@@ -10,7 +10,6 @@
 #include "standalone/wire/launch_command.h"
 #include "standalone/worker/work_dir.h"
 #include "standalone/worker/worker_process.h"
-#include "exec/executor_resources.h"
 
 #include <signal.h>
 
@@ -65,30 +64,6 @@ struct executor_runner *executor_runner_of(struct worker_executor_state *state)
 }
 
 /* --------------------------------------------------------------------------------------------------- starting */
-
-/* Writes its assigned custom resources for the option --resourcesFile; *@path is NULL if there are none. */
-static int write_resources(const struct executor_runner *x, char **path, struct fst_error *error)
-{
-        struct executor_resources resources = {0};
-        *path = NULL;
-        if (x->state.n_resources == 0)
-                return 0;
-        resources.list = new_array(Firesteel__Resource *, (size_t)x->state.n_resources);
-        resources.n = (size_t)x->state.n_resources;
-        for (size_t i = 0; i < resources.n; i++) {
-                Firesteel__Resource *r = resources.list[i] = mem_alloc(sizeof(*r));
-                firesteel__resource__init(r);
-                r->name = (char *)x->state.resources[i].name;
-                r->addresses = (char **)x->state.resources[i].addresses;
-                r->n_addresses = (size_t)x->state.resources[i].n;
-        }
-        *path = mem_printf("%s/resource-executor.json", x->state.directory);
-        int r = executor_resources_write(&resources, "spark.executor", *path, error);
-        for (size_t i = 0; i < resources.n; i++)
-                free(resources.list[i]);
-        free(resources.list);
-        return r;
-}
 
 static void put_words(const struct executor_runner *x, const Firesteel__Standalone__Command *command,
                       const char *resources, struct string_list *words)
@@ -156,7 +131,8 @@ static int start_process(struct executor_runner *x, const Firesteel__Standalone_
         _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         _cleanup_free_ char *resources = NULL, *shown = NULL;
         struct cgroup *group = NULL;
-        int r = write_resources(x, &resources, error);
+        int r = worker_resources_write(x->state.resources, x->state.n_resources, "spark.executor", x->state.directory,
+                                       &resources, error);
         if (r)
                 return r;
         put_words(x, command, resources, &words);

@@ -1,7 +1,11 @@
 /* See worker_state.h. */
 #include "standalone/worker/worker_state.h"
 
+#include "base/mem.h"
+#include "exec/executor_resources.h"
 #include "standalone/wire/standalone_wire.h"
+
+#include <string.h>
 
 struct resource_addresses *worker_resources_copy(Firesteel__Standalone__Resource *const *resources, size_t n)
 {
@@ -26,6 +30,28 @@ void worker_resources_deinit(struct resource_addresses *resources, int n)
                 free((char *)resources[i].name);
         }
         free(resources);
+}
+
+int worker_resources_write(const struct resource_addresses *resources, int n, const char *component,
+                           const char *directory, char **path, struct fst_error *error)
+{
+        *path = NULL;
+        if (n == 0)
+                return 0;
+        struct executor_resources written = {.list = new_array(Firesteel__Resource *, (size_t)n), .n = (size_t)n};
+        for (int i = 0; i < n; i++) {
+                Firesteel__Resource *r = written.list[i] = mem_alloc(sizeof(*r));
+                firesteel__resource__init(r);
+                r->name = (char *)resources[i].name;
+                r->addresses = (char **)resources[i].addresses;
+                r->n_addresses = (size_t)resources[i].n;
+        }
+        *path = mem_printf("%s/resource-%s.json", directory, strrchr(component, '.') + 1);
+        int r = executor_resources_write(&written, component, *path, error);
+        for (int i = 0; i < n; i++)
+                free(written.list[i]);
+        free(written.list);
+        return r;
 }
 
 void worker_executor_state_deinit(struct worker_executor_state *state)

@@ -40,6 +40,13 @@ void worker_driver_state_deinit(struct worker_driver_state *state);
 struct resource_addresses *worker_resources_copy(struct Firesteel__Standalone__Resource *const *resources, size_t n);
 void worker_resources_deinit(struct resource_addresses *resources, int n);
 
+/*
+ * Write the resources of a child process for its --resourcesFile or spark.driver.resourcesFile into @directory.
+ * @component: "spark.executor" or "spark.driver". *@path is the caller's; NULL if there are none. Negative with @error.
+ */
+int worker_resources_write(const struct resource_addresses *resources, int n, const char *component,
+                           const char *directory, char **path, struct fst_error *error);
+
 struct worker_view {
         const char *id, *host, *work_dir;
         int port;
