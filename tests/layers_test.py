@@ -99,3 +99,12 @@ def test_readme_that_names_a_missing_file_is_refused(tree):
     code, output = check(tree)
     assert code == 1
     assert "`rest_attic`: src/rest has no such file or directory" in output
+
+
+def test_static_functions_that_share_a_name_are_refused(tree):
+    for number in range(40):
+        for path in (tree / "src/base").glob("*.c"):
+            append(path, f"static int thing_{number}(void);")
+    code, output = check(tree)
+    assert code == 1
+    assert "% of static functions have a unique name" in output and "rename thing_0" in output
