@@ -79,6 +79,7 @@ check-kubernetes: build ## spark-submit against a real Kubernetes, its objects b
 	@tests/cluster/kubernetes/check_executor_manager $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_executors $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_node $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
+	@tests/cluster/kubernetes/check_start $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@tests/cluster/kubernetes/check_secrets $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
 	@ninja -C $(BUILD) tests/pods_from_conf
 	@tests/spark/check_pods --server $(BUILD); status=$$?; [ $$status = 77 ] || exit $$status
