@@ -34,7 +34,8 @@ def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
     client = cluster.submit(f"spark://{pages}", "--deploy-mode", mode, "--conf", f"spark.master.rest.enabled={rest}",
                             "--conf", "spark.firesteel.standalone.registrationTimeout=1h", PI)
     says = (f"{pages} is not a REST server" if rest == "true"
-            else f"{pages}.*HTTP server.*: (name the|use the master's) port")
+            else f"{pages} is an HTTP server, not a Firesteel master: use the master's port" if mode == "client"
+            else f"{pages}.*it is an HTTP server, not a master: name the port of the master")
     client.says(says)
     assert client.end() == (0 if rest == "true" else 1)  # a REST server's refusal is none for Spark
 
