@@ -1,8 +1,8 @@
 /*
  * See accumulators.h.
  *
- * Ids are positions in a table that only grows, as handles may be captured anywhere. Which map tasks have been counted
- * is a bit for each, kept only for shuffles whose tasks add something.
+ * Ids are indexes of a table that only grows, because functions may capture handles. For shuffles whose tasks add
+ * something, a bit map records the counted map tasks.
  */
 #include "driver/accumulators.h"
 
@@ -37,15 +37,15 @@ struct counted_maps {
 };
 
 /*
- * Ids are those of the process, so that a handle of a context that was stopped is none of the next one's. One context
- * runs at a time, so its own follow each other.
+ * Ids are unique in the process, so that a handle of a stopped context is invalid in the next one. Only one context
+ * runs at a time, so its ids are consecutive.
  */
 static int64_t last_id; /* atomic */
 
 struct accumulators {
         int64_t first; /* id of all.data[0] */
         pthread_mutex_t lock;
-        VEC(struct accumulator *) all; /* of id i + 1 */
+        VEC(struct accumulator *) all; /* index: id - first */
         VEC(struct counted_maps) counted;
 };
 
@@ -78,8 +78,8 @@ void accumulators_free(struct accumulators *a)
         free(a);
 }
 
-static fst_accumulator add(struct accumulators *a, struct accumulator *one, const char *name, uint32_t kind,
-                           size_t size)
+static fst_accumulator accumulators_add(struct accumulators *a, struct accumulator *one, const char *name,
+                                        uint32_t kind, size_t size)
 {
         one->name = name ? mem_strdup(name) : NULL;
         pthread_mutex_lock(&a->lock);
@@ -92,8 +92,8 @@ static fst_accumulator add(struct accumulators *a, struct accumulator *one, cons
         return one->handle;
 }
 
-/* Under the lock. NULL if the handle is of none, or of another context. */
-static struct accumulator *find(struct accumulators *a, fst_accumulator handle)
+/* Returns NULL for an invalid handle or one of another context. Under the lock. */
+static struct accumulator *accumulators_find(struct accumulators *a, fst_accumulator handle)
 {
         if (handle.id < a->first || (uint64_t)(handle.id - a->first) >= a->all.len)
                 return NULL;
@@ -103,8 +103,8 @@ static struct accumulator *find(struct accumulators *a, fst_accumulator handle)
 
 /* ----------------------------------------------------------------------------------------------------- merging */
 
-/* The application's function, of which fst_fail is the only call that it may make. */
-static int merge_own(struct accumulator *one, const void *from, struct fst_error *error)
+/* Calls the application's function, which may call fst_fail only. */
+static int accumulator_merge_own(struct accumulator *one, const void *from, struct fst_error *error)
 {
         struct task_run run;
         task_run_init(&run, NULL, NULL);
@@ -122,24 +122,25 @@ static int merge_own(struct accumulator *one, const void *from, struct fst_error
         return r;
 }
 
-static int merge(struct accumulators *a, const struct accumulator_updates *updates, struct fst_error *error)
+static int accumulators_merge_updates(struct accumulators *a, const struct accumulator_updates *updates,
+                                      struct fst_error *error)
 {
         for (uint32_t i = 0; i < updates->n; i++)
-                if (!find(a, updates->data[i].accumulator))
+                if (!accumulators_find(a, updates->data[i].accumulator))
                         return error_set(error, -EINVAL,
                                          "a task added to accumulator %" PRId64 ", which this application does not "
                                          "have: a handle is made by fst_accumulator_… in the same context",
                                          updates->data[i].accumulator.id);
         for (uint32_t i = 0; i < updates->n; i++) {
                 const struct accumulator_update *u = &updates->data[i];
-                struct accumulator *one = find(a, u->accumulator);
+                struct accumulator *one = accumulators_find(a, u->accumulator);
                 int r = 0;
                 if (one->handle.kind == FST_ACCUMULATOR_I64)
                         accumulator_merge_i64(&one->i64, &u->i64);
                 else if (one->handle.kind == FST_ACCUMULATOR_F64)
                         accumulator_merge_f64(&one->f64, &u->f64);
                 else
-                        r = merge_own(one, u->own, error);
+                        r = accumulator_merge_own(one, u->own, error);
                 if (r)
                         return r;
         }
@@ -151,16 +152,16 @@ int accumulators_merge(struct accumulators *a, const struct accumulator_updates 
         if (!updates)
                 return 0;
         pthread_mutex_lock(&a->lock);
-        int r = merge(a, updates, error);
+        int r = accumulators_merge_updates(a, updates, error);
         pthread_mutex_unlock(&a->lock);
         return r;
 }
 
-/* Note that the map task was counted; false if it had been. Under the lock. */
-static bool count_map(struct accumulators *a, int shuffle_id, int partition)
+/* Record a map task as counted. Returns false if it already was. Under the lock. */
+static bool accumulators_count_map(struct accumulators *a, int shuffle_id, int partition)
 {
         size_t word = (size_t)partition / 64, i = a->counted.len;
-        while (i > 0 && a->counted.data[i - 1].shuffle_id != shuffle_id) /* mostly, it is the newest */
+        while (i > 0 && a->counted.data[i - 1].shuffle_id != shuffle_id) /* usually the newest */
                 i--;
         if (i == 0) {
                 vec_push(&a->counted, (struct counted_maps){.shuffle_id = shuffle_id});
@@ -185,7 +186,7 @@ int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition
         if (!updates)
                 return 0;
         pthread_mutex_lock(&a->lock);
-        int r = count_map(a, shuffle_id, partition) ? merge(a, updates, error) : 0;
+        int r = accumulators_count_map(a, shuffle_id, partition) ? accumulators_merge_updates(a, updates, error) : 0;
         pthread_mutex_unlock(&a->lock);
         return r;
 }
@@ -194,7 +195,7 @@ int accumulators_merge_map(struct accumulators *a, int shuffle_id, int partition
 
 static void accumulator_misused(const fst_context *sc, const char *kind, fst_accumulator handle)
 {
-        if (!sc->status) /* else it was said why nothing works */
+        if (!sc->status) /* otherwise the failed start was already reported */
                 context_misused("this context has no accumulator of %s with id %" PRId64
                                 ": the handle was never made, or "
                                 "in another context",
@@ -206,7 +207,8 @@ FST_API fst_accumulator fst_accumulator_i64(fst_context *sc, const char *name)
         sc = context_given(sc, rdd_site("accumulator_i64"));
         if (sc->status)
                 return (fst_accumulator){0};
-        return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_I64, sizeof(fst_totals_i64));
+        return accumulators_add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_I64,
+                                sizeof(fst_totals_i64));
 }
 
 FST_API fst_accumulator fst_accumulator_f64(fst_context *sc, const char *name)
@@ -214,7 +216,8 @@ FST_API fst_accumulator fst_accumulator_f64(fst_context *sc, const char *name)
         sc = context_given(sc, rdd_site("accumulator_f64"));
         if (sc->status)
                 return (fst_accumulator){0};
-        return add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_F64, sizeof(fst_totals_f64));
+        return accumulators_add(sc->accumulators, new0(struct accumulator), name, FST_ACCUMULATOR_F64,
+                                sizeof(fst_totals_f64));
 }
 
 FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name, const void *zero, size_t size,
@@ -249,7 +252,7 @@ FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name
                 memcpy(one->own.captured, merge.captured, merge.captured_size);
         }
         one->own.merge = merge;
-        return add(sc->accumulators, one, name, FST_ACCUMULATOR_OWN, size);
+        return accumulators_add(sc->accumulators, one, name, FST_ACCUMULATOR_OWN, size);
 }
 
 FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulator handle)
@@ -257,7 +260,7 @@ FST_API fst_totals_i64 fst_accumulator_totals_i64(fst_context *sc, fst_accumulat
         sc = context_given(sc, rdd_site("accumulator_totals_i64"));
         fst_totals_i64 totals = {0};
         pthread_mutex_lock(&sc->accumulators->lock);
-        const struct accumulator *one = find(sc->accumulators, handle);
+        const struct accumulator *one = accumulators_find(sc->accumulators, handle);
         bool right = one && one->handle.kind == FST_ACCUMULATOR_I64;
         if (right)
                 totals = one->i64;
@@ -272,7 +275,7 @@ FST_API fst_totals_f64 fst_accumulator_totals_f64(fst_context *sc, fst_accumulat
         sc = context_given(sc, rdd_site("accumulator_totals_f64"));
         fst_totals_f64 totals = {0};
         pthread_mutex_lock(&sc->accumulators->lock);
-        const struct accumulator *one = find(sc->accumulators, handle);
+        const struct accumulator *one = accumulators_find(sc->accumulators, handle);
         bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
         if (right && one->handle.kind == FST_ACCUMULATOR_F64)
                 totals = one->f64;
@@ -289,7 +292,7 @@ FST_API void fst_accumulator_set_i64(fst_context *sc, fst_accumulator handle, in
 {
         sc = context_given(sc, rdd_site("accumulator_set_i64"));
         pthread_mutex_lock(&sc->accumulators->lock);
-        struct accumulator *one = find(sc->accumulators, handle);
+        struct accumulator *one = accumulators_find(sc->accumulators, handle);
         bool right = one && one->handle.kind != FST_ACCUMULATOR_OWN;
         if (right && one->handle.kind == FST_ACCUMULATOR_F64)
                 one->f64.sum = (double)x;
@@ -304,7 +307,7 @@ FST_API void fst_accumulator_set_f64(fst_context *sc, fst_accumulator handle, do
 {
         sc = context_given(sc, rdd_site("accumulator_set_f64"));
         pthread_mutex_lock(&sc->accumulators->lock);
-        struct accumulator *one = find(sc->accumulators, handle);
+        struct accumulator *one = accumulators_find(sc->accumulators, handle);
         bool right = one && one->handle.kind == FST_ACCUMULATOR_F64;
         if (right)
                 one->f64.sum = x;
@@ -317,7 +320,7 @@ FST_API const char *fst_accumulator_name(fst_context *sc, fst_accumulator handle
 {
         sc = context_given(sc, rdd_site("accumulator_name"));
         pthread_mutex_lock(&sc->accumulators->lock);
-        const struct accumulator *one = find(sc->accumulators, handle);
+        const struct accumulator *one = accumulators_find(sc->accumulators, handle);
         const char *name = one ? one->name : NULL;
         pthread_mutex_unlock(&sc->accumulators->lock);
         if (!one)
@@ -329,7 +332,7 @@ FST_API int fst_accumulator_read(fst_context *sc, fst_accumulator handle, void *
 {
         sc = context_given(sc, rdd_site("accumulator_read"));
         pthread_mutex_lock(&sc->accumulators->lock);
-        const struct accumulator *one = find(sc->accumulators, handle);
+        const struct accumulator *one = accumulators_find(sc->accumulators, handle);
         bool right = one && one->handle.kind == FST_ACCUMULATOR_OWN;
         if (right && state)
                 memcpy(state, one->own.state, handle.size);
@@ -343,7 +346,7 @@ FST_API void fst_accumulator_reset(fst_context *sc, fst_accumulator handle)
 {
         sc = context_given(sc, rdd_site("accumulator_reset"));
         pthread_mutex_lock(&sc->accumulators->lock);
-        struct accumulator *one = find(sc->accumulators, handle);
+        struct accumulator *one = accumulators_find(sc->accumulators, handle);
         if (one && one->handle.kind == FST_ACCUMULATOR_OWN)
                 memcpy(one->own.state, one->own.zero, one->handle.size);
         else if (one)

@@ -1,10 +1,11 @@
 /*
- * The application's accumulators (firesteel/shared.h), on the driver: what has been added by the tasks that count.
+ * The driver's side of accumulators (firesteel/shared.h): holds the values and merges the updates of tasks.
  *
- * Exactly once: the scheduler says which success of a partition of an action counts (sched.h: task_accepted); of a map
- * task, which may succeed again after its output was lost, the first success of its partition in its shuffle counts.
+ * Each partition is counted once. Of an action's partition the scheduler says which success counts (sched.h:
+ * task_accepted). A map task may succeed again after its output was lost, so only the first success of a partition in
+ * its shuffle counts.
  *
- * Threads: all functions from any; merging happens on the scheduler's.
+ * Threads: any. Merging happens on the scheduler's thread.
  */
 #pragma once
 
@@ -21,13 +22,16 @@ struct accumulators *accumulators_new(void);
 void accumulators_free(struct accumulators *accumulators);
 
 /*
- * What one task added, of which the caller knows that it counts, and that it does so for the first time. @updates
- * (NULL: nothing) stay the caller's. 0; or negative with @error when an accumulator is not known or the application's
- * function failed: the job is to fail.
+ * Merge one task's @updates (NULL: none), which stay the caller's. The caller makes sure that the task counts and was
+ * not merged before. Returns 0, or a negative status with @error if an accumulator is unknown or the application's
+ * function failed. The caller then fails the job.
  */
 int accumulators_merge(struct accumulators *accumulators, const struct accumulator_updates *updates,
                        struct fst_error *error);
 
-/* The same for a success of map task @partition of shuffle @shuffle_id; a further success of it adds nothing. */
+/*
+ * The same for a success of map task @partition of shuffle @shuffle_id. Later successes of the same partition add
+ * nothing.
+ */
 int accumulators_merge_map(struct accumulators *accumulators, int shuffle_id, int partition,
                            const struct accumulator_updates *updates, struct fst_error *error);

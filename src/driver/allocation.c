@@ -1,6 +1,6 @@
 /*
- * See allocation.h: Spark's ExecutorAllocationManager listens on the listener bus, and looks ten times a second. Here
- * it is told in the turn of the loop in which something happens, and looks when its deadline has come.
+ * See allocation.h. Spark's ExecutorAllocationManager listens on the listener bus and polls ten times a second. Here
+ * events arrive in the loop iteration in which they happen, and a deadline replaces polling.
  */
 #include "driver/allocation.h"
 
@@ -19,7 +19,7 @@ struct allocation {
         struct scheduler_backend *backend;
         struct executor_allocation *core;
         struct executor_monitor *monitor;
-        bool asking; /* an operation of the core runs: what it causes is known there */
+        bool asking; /* a request of the core is running, which already knows its effects */
 };
 
 /* ---------------------------------------------------------------------------------------------- what is asked for */
@@ -30,7 +30,7 @@ static bool allocation_request_total(void *owner, const struct executor_request 
         return a->backend->class->request_executors(a->backend, requests, n);
 }
 
-static int remove_idle(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+static int allocation_remove_idle(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
 {
         struct allocation *a = owner;
         a->asking = true;
@@ -39,14 +39,15 @@ static int remove_idle(void *owner, const int32_t *executors, int n, bool decomm
         return gone;
 }
 
-static const char *executor_id(void *owner, int32_t executor)
+static const char *allocation_executor_id(void *owner, int32_t executor)
 {
         const struct allocation *a = owner;
         return a->sc->executors.data[executor]->id;
 }
 
-static const struct executor_allocation_ops ops = {
-        .request_total = allocation_request_total, .remove = remove_idle, .monitor = {.id = executor_id}};
+static const struct executor_allocation_ops ops = {.request_total = allocation_request_total,
+                                                   .remove = allocation_remove_idle,
+                                                   .monitor = {.id = allocation_executor_id}};
 
 void allocation_start(struct allocation *a)
 {
@@ -87,9 +88,9 @@ void allocation_job_ended(struct allocation *a, const struct job *job)
                 executor_monitor_job_ended(a->monitor, job->id);
 }
 
-/* Where each task would rather run, or NULL where none has a wish: that is seen without looking at all of them. */
-static struct task_places *allocation_places_of(const struct sched *sched, const struct task_set *set,
-                                                const char ***hosts)
+/* Returns the preferred locations of each task, or NULL if no task has one (checked without visiting them all). */
+static struct task_places *allocation_preferred_places(const struct sched *sched, const struct task_set *set,
+                                                       const char ***hosts)
 {
         *hosts = NULL;
         if (!set->locality)
@@ -108,7 +109,7 @@ void allocation_stage_submitted(struct allocation *a, const struct sched *sched,
         if (!a)
                 return;
         _cleanup_free_ const char **hosts = NULL;
-        _cleanup_free_ struct task_places *places = allocation_places_of(sched, set, &hosts);
+        _cleanup_free_ struct task_places *places = allocation_preferred_places(sched, set, &hosts);
         executor_allocation_stage_submitted(
                 a->core,
                 &(struct stage_demand){
@@ -134,7 +135,7 @@ void allocation_speculative(struct allocation *a, const struct task_set *set, in
                 executor_allocation_speculative(a->core, set->stage_id, set->attempt, index, now_ns());
 }
 
-static struct task_event event_of(const struct task_batch *run, const struct slot_task *t)
+static struct task_event allocation_event_of(const struct task_batch *run, const struct slot_task *t)
 {
         return (struct task_event){.stage = t->info.stage,
                                    .attempt = t->info.stage_attempt,
@@ -149,7 +150,7 @@ void allocation_launched(struct allocation *a, const struct task_batch *run)
                 return;
         int64_t now = now_ns();
         for (int i = 0; i < run->n; i++) {
-                struct task_event event = event_of(run, &run->tasks[i]);
+                struct task_event event = allocation_event_of(run, &run->tasks[i]);
                 executor_allocation_task_started(a->core, &event, now);
         }
 }
@@ -178,7 +179,7 @@ void allocation_ended(struct allocation *a, const struct task_batch *run)
                 return;
         int64_t now = now_ns();
         for (int i = 0; i < run->n; i++) {
-                struct task_event event = event_of(run, &run->tasks[i]);
+                struct task_event event = allocation_event_of(run, &run->tasks[i]);
                 executor_allocation_task_ended(a->core, &event, allocation_state_of(run, &run->tasks[i]), now);
         }
 }

@@ -1,10 +1,9 @@
 /*
- * Dynamic allocation in a driver (spark.dynamicAllocation.*): what happens in its scheduler is told to
- * sched/allocation/executor_allocation.h, and what that decides is asked of the scheduler backend, which has executors
- * started and ended.
+ * Dynamic allocation in the driver (spark.dynamicAllocation.*): forwards the scheduler's events to
+ * sched/allocation/executor_allocation.h and its requests to the scheduler backend, which starts and stops executors.
  *
- * All of it is on the scheduler's thread, but for allocation_new and allocation_start, which come before that thread is
- * started. Where dynamic allocation is off there is no struct allocation: NULL is allowed everywhere, and does nothing.
+ * Threads: the scheduler's thread, except allocation_new and allocation_start, which run before that thread starts.
+ * Without dynamic allocation there is no struct allocation: every function accepts NULL and does nothing.
  */
 #pragma once
 
@@ -19,20 +18,20 @@ struct fst_error;
 struct scheduler_backend;
 
 /*
- * *@allocation is NULL where dynamic allocation is off: not configured, or the backend's executors cannot come and go
- * (a local master). -EINVAL with @error for a configuration that cannot be, in Spark's words. @backend is borrowed.
+ * Sets *@allocation to NULL if dynamic allocation is not configured, or if the backend's executors are fixed (a local
+ * master). Returns 0, or -EINVAL with Spark's sentence in @error for an invalid configuration. Borrows @backend.
  */
 int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, struct allocation **allocation,
                    struct fst_error *error);
 void allocation_free(struct allocation *a);
 
-/* Request the executors to begin with. */
+/* Request the initial executors. */
 void allocation_start(struct allocation *a);
 
-/* When allocation_tick has something to do; INT64_MAX: not before something happens. */
+/* When to call allocation_tick; INT64_MAX: after the next event. */
 int64_t allocation_deadline(const struct allocation *a);
 
-/* Request more or fewer executors, give idle ones back: to be called after cores were given work. */
+/* Request more or fewer executors and release idle ones. The caller offers free cores to tasks first. */
 void allocation_tick(struct allocation *a, int64_t now);
 
 /* --------------------------------------------------------------------------------------------- what happened */
@@ -44,25 +43,25 @@ void allocation_stage_completed(struct allocation *a, const struct stage *stage)
 void allocation_unschedulable(struct allocation *a, const struct task_set *set, bool yes);
 void allocation_speculative(struct allocation *a, const struct task_set *set, int index);
 
-/* All tasks of @run were launched; or have ended, with their outcomes. */
+/* All tasks of @run were launched, or have ended with their outcomes. */
 void allocation_launched(struct allocation *a, const struct task_batch *run);
 void allocation_ended(struct allocation *a, const struct task_batch *run);
 
 void allocation_executor_added(struct allocation *a, int executor);
 void allocation_executor_removed(struct allocation *a, int executor, const char *reason);
 
-/* Others want this executor gone: it is told to decommission itself, or is killed. */
+/* The executor is being decommissioned, or killed, for another reason than dynamic allocation. */
 void allocation_executor_leaves(struct allocation *a, int executor, bool decommissioned);
 
-/* A block of a persisted RDD lies there, in memory or on disk, or (neither) no more. */
+/* The executor has a block of a persisted RDD in memory or on disk, or (neither) has lost it. */
 void allocation_rdd_block(struct allocation *a, int executor, int rdd, int partition, bool in_memory, bool on_disk);
 void allocation_rdd_unpersisted(struct allocation *a, int rdd);
 
-/* A map output of this shuffle was moved to this executor. */
+/* The shuffle's map outputs were removed, or one was moved to @executor. */
 void allocation_shuffle_removed(struct allocation *a, int shuffle);
 void allocation_shuffle_moved(struct allocation *a, int executor, int shuffle);
 
-/* For gauges, Spark's of ExecutorAllocationManager. Zeros where dynamic allocation is off. */
+/* The gauges of Spark's ExecutorAllocationManager. All zero without dynamic allocation. */
 struct allocation_numbers {
         int64_t to_add, target, need; /* numberExecutorsToAdd, numberTargetExecutors, numberMaxNeededExecutors */
         int64_t all, pending_removal,

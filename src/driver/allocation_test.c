@@ -1,4 +1,4 @@
-/* What dynamic allocation is told by a driver's scheduler, and what a backend hears of it. */
+/* Tests allocation: from the scheduler's events to the backend's requests. */
 #include "driver/allocation.h"
 
 #include "base/buf.h"
@@ -39,7 +39,7 @@ static int remove_executors(struct scheduler_backend *backend, const int32_t *ex
 static const struct scheduler_backend_class fake_class = {
         .name = "fake", .request_executors = request_executors, .remove_executors = remove_executors};
 
-/* The first two tasks like executor 0, the third likes h2, and the others do not care. */
+/* The first two tasks prefer executor 0, the third prefers h2. */
 static int preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max)
 {
         if (partition > 2)
@@ -142,7 +142,7 @@ static void submit(struct bench *b)
         assert_int_equal(sched_submit_job(b->sched, &(struct job_spec){.final = &b->rdd}, 0, NULL), 0);
 }
 
-static void requests_say_where_tasks_would_like_to_run(void **state)
+static void requests_carry_preferred_hosts(void **state)
 {
         struct bench b;
         bench_start(&b, true);
@@ -153,7 +153,7 @@ static void requests_say_where_tasks_would_like_to_run(void **state)
         bench_end(&b);
 }
 
-static void tasks_without_a_wish_say_nothing(void **state)
+static void requests_have_no_hosts_without_preferences(void **state)
 {
         struct bench b;
         bench_start(&b, false);
@@ -164,8 +164,8 @@ static void tasks_without_a_wish_say_nothing(void **state)
         bench_end(&b);
 }
 
-/* Ids are the cluster manager's: the scheduler's numbers tell nobody anything. */
-static void the_log_names_executors_by_their_ids(void **state)
+/* Ids come from the cluster manager. Logs must not show the scheduler's indexes instead. */
+static void log_shows_executor_ids(void **state)
 {
         struct bench b;
         bench_start(&b, false);
@@ -190,9 +190,9 @@ static void the_log_names_executors_by_their_ids(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(requests_say_where_tasks_would_like_to_run),
-                cmocka_unit_test(tasks_without_a_wish_say_nothing),
-                cmocka_unit_test(the_log_names_executors_by_their_ids),
+                cmocka_unit_test(requests_carry_preferred_hosts),
+                cmocka_unit_test(requests_have_no_hosts_without_preferences),
+                cmocka_unit_test(log_shows_executor_ids),
         };
         log_set_level(LOG_OFF);
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ struct added_file {
 };
 
 struct application_files {
-        pthread_mutex_t lock; /* of adding, as a whole */
+        pthread_mutex_t lock; /* held while a file is added */
         VEC(struct added_file) all;
         application_file_added_fn added;
         void *owner;
@@ -39,8 +39,8 @@ void application_files_free(struct application_files *f)
         free(f);
 }
 
-/* The directory is made with the first file. */
-static int make_files(fst_context *sc, struct fst_error *error)
+/* Create the directory for the first file. */
+static int application_files_make_directory(fst_context *sc, struct fst_error *error)
 {
         if (sc->env.files)
                 return 0;
@@ -50,15 +50,15 @@ static int make_files(fst_context *sc, struct fst_error *error)
         return r ? r : app_files_new(dir, NULL, &archives, &sc->env.files, error);
 }
 
-static void tell(fst_context *sc, const struct added_file *file)
+static void application_files_notify(fst_context *sc, const struct added_file *file)
 {
         const char *path;
         if (sc->files->added && app_files_source(sc->env.files, file->name, &path) == 0)
                 sc->files->added(sc->files->owner, file->name, path, file->use);
 }
 
-/* "file:/a/b", "file:///a/b" or "/a/b", with "#name" behind an archive. */
-static int add(fst_context *sc, const char *uri, enum app_file_use use, struct fst_error *error)
+/* Adds "file:/a/b", "file:///a/b" or "/a/b". An archive may end in "#name". */
+static int application_files_add(fst_context *sc, const char *uri, enum app_file_use use, struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL, *without_alias = mem_strdup(uri);
         const char *colon = strstr(uri, ":/");
@@ -72,7 +72,7 @@ static int add(fst_context *sc, const char *uri, enum app_file_use use, struct f
         if (!path)
                 path = mem_strdup(without_alias);
         pthread_mutex_lock(&sc->files->lock);
-        int r = make_files(sc, error);
+        int r = application_files_make_directory(sc, error);
         if (r == 0)
                 r = app_files_put(sc->env.files, path, alias, use, error);
         if (r == 0) {
@@ -80,13 +80,13 @@ static int add(fst_context *sc, const char *uri, enum app_file_use use, struct f
                 struct added_file file = {mem_strdup(name), use};
                 vec_push(&sc->files->all, file);
                 log_info("SparkContext", "Added file %s as %s", uri, name);
-                tell(sc, &file);
+                application_files_notify(sc, &file);
         }
         pthread_mutex_unlock(&sc->files->lock);
         return r;
 }
 
-static int add_list(fst_context *sc, const char *key, enum app_file_use use, struct fst_error *error)
+static int application_files_add_list(fst_context *sc, const char *key, enum app_file_use use, struct fst_error *error)
 {
         _cleanup_free_ char *list = NULL;
         char *rest;
@@ -96,15 +96,15 @@ static int add_list(fst_context *sc, const char *key, enum app_file_use use, str
                 for (size_t n = strlen(one); n > 0 && one[n - 1] == ' ';)
                         one[--n] = '\0';
                 if (*one)
-                        r = add(sc, one, use, error);
+                        r = application_files_add(sc, one, use, error);
         }
         return r ? error_wrap(error, r, "%s", key) : 0;
 }
 
 int application_files_configured(fst_context *sc, struct fst_error *error)
 {
-        int r = add_list(sc, "spark.files", APP_FILE, error);
-        return r ? r : add_list(sc, "spark.archives", APP_ARCHIVE, error);
+        int r = application_files_add_list(sc, "spark.files", APP_FILE, error);
+        return r ? r : application_files_add_list(sc, "spark.archives", APP_ARCHIVE, error);
 }
 
 void application_files_set_added(fst_context *sc, application_file_added_fn added, void *owner)
@@ -113,16 +113,16 @@ void application_files_set_added(fst_context *sc, application_file_added_fn adde
         sc->files->added = added;
         sc->files->owner = owner;
         for (size_t i = 0; i < sc->files->all.len; i++)
-                tell(sc, &sc->files->all.data[i]);
+                application_files_notify(sc, &sc->files->all.data[i]);
         pthread_mutex_unlock(&sc->files->lock);
 }
 
-static int add_public(fst_context *sc, const char *what, const char *path, enum app_file_use use)
+static int application_files_add_public(fst_context *sc, const char *what, const char *path, enum app_file_use use)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = sc->status;
         if (r == 0)
-                r = path ? add(sc, path, use, &error)
+                r = path ? application_files_add(sc, path, use, &error)
                          : error_set(&error, -EINVAL, "it was given NULL where a path is wanted");
         return r ? context_action_failed(sc, what, r, &error) : 0;
 }
@@ -130,16 +130,16 @@ static int add_public(fst_context *sc, const char *what, const char *path, enum 
 FST_API int fst_add_file(fst_context *sc, const char *path)
 {
         sc = context_given(sc, rdd_site("add_file"));
-        return add_public(sc, "add_file", path, APP_FILE);
+        return application_files_add_public(sc, "add_file", path, APP_FILE);
 }
 
 FST_API int fst_add_archive(fst_context *sc, const char *path)
 {
         sc = context_given(sc, rdd_site("add_archive"));
-        return add_public(sc, "add_archive", path, APP_ARCHIVE);
+        return application_files_add_public(sc, "add_archive", path, APP_ARCHIVE);
 }
 
-static int list_names(fst_context *sc, enum app_file_use use, const char **names, size_t max)
+static int application_files_list_names(fst_context *sc, enum app_file_use use, const char **names, size_t max)
 {
         size_t n = 0;
         pthread_mutex_lock(&sc->files->lock);
@@ -159,7 +159,7 @@ FST_API int fst_list_files(fst_context *sc, const char **names, size_t max)
         sc = context_given(sc, rdd_site("list_files"));
         if (max > 0 && context_missing(names, "list_files", "an array of names"))
                 return -EINVAL;
-        return list_names(sc, APP_FILE, names, max);
+        return application_files_list_names(sc, APP_FILE, names, max);
 }
 
 FST_API int fst_list_archives(fst_context *sc, const char **names, size_t max)
@@ -167,7 +167,7 @@ FST_API int fst_list_archives(fst_context *sc, const char **names, size_t max)
         sc = context_given(sc, rdd_site("list_archives"));
         if (max > 0 && context_missing(names, "list_archives", "an array of names"))
                 return -EINVAL;
-        return list_names(sc, APP_ARCHIVE, names, max);
+        return application_files_list_names(sc, APP_ARCHIVE, names, max);
 }
 
 FST_API const char *fst_context_file(fst_context *sc, const char *name)

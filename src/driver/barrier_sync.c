@@ -1,4 +1,4 @@
-/* See gangs.h. Invariant: a meeting exists only for a stage attempt that is in the list. */
+/* See barrier_sync.h. Invariant: the coordinator knows only stage attempts that are in the list. */
 #include "driver/barrier_sync.h"
 
 #include "base/error.h"
@@ -12,19 +12,20 @@
 #include <pthread.h>
 #include <time.h>
 
-struct gang {
+struct barrier_stage {
         int stage, attempt, n;
-        char **addresses; /* n of them, by task */
+        char **addresses; /* by task; n of them */
 };
 
-struct gangs {
+struct barrier_sync {
         struct barrier_coordinator *coordinator;
-        VEC(struct gang) running; /* few */
+        VEC(struct barrier_stage) running; /* few */
 };
 
 /* ------------------------------------------------------------------------------------------------------ answers */
 
-static void send_reply(const struct gang_asker *asker, const struct barrier_message *messages, int n)
+static void barrier_sync_send_reply(const struct barrier_requester *requester, const struct barrier_message *messages,
+                                    int n)
 {
         Firesteel__BarrierReply reply = FIRESTEEL__BARRIER_REPLY__INIT;
         reply.n_messages = (size_t)n;
@@ -35,103 +36,105 @@ static void send_reply(const struct gang_asker *asker, const struct barrier_mess
         _cleanup_free_ uint8_t *packed = mem_alloc(size + 1);
         firesteel__barrier_reply__pack(&reply, packed);
         free(reply.messages);
-        asker->reply(asker->asker, packed, size);
+        requester->reply(requester->owner, packed, size);
 }
 
 static void barrier_sync_met(void *owner, void *user, const struct barrier_message *messages, int n)
 {
-        struct gang_asker *asker = user;
-        send_reply(asker, messages, n);
-        free(asker);
+        struct barrier_requester *requester = user;
+        barrier_sync_send_reply(requester, messages, n);
+        free(requester);
 }
 
-static void not_met(void *owner, void *user, const char *message)
+static void barrier_sync_failed(void *owner, void *user, const char *message)
 {
-        struct gang_asker *asker = user;
-        asker->fail(asker->asker, message);
-        free(asker);
+        struct barrier_requester *requester = user;
+        requester->fail(requester->owner, message);
+        free(requester);
 }
 
-static const struct barrier_ops coordinator_ops = {.reply = barrier_sync_met, .fail = not_met};
+static const struct barrier_ops coordinator_ops = {.reply = barrier_sync_met, .fail = barrier_sync_failed};
 
 /* ---------------------------------------------------------------------------------------------------- stages */
 
-int gangs_new(const struct fst_conf *conf, struct gangs **gangs, struct fst_error *error)
+int barrier_sync_new(const struct fst_conf *conf, struct barrier_sync **sync, struct fst_error *error)
 {
         int64_t ms;
         int r = conf_get_ms(conf, "spark.barrier.sync.timeout", &ms, error);
         if (r)
                 return r;
-        struct gangs *g = new0(struct gangs);
-        g->coordinator = barrier_coordinator_new(MIN(ms, INT64_MAX / 2000000) * 1000000, &coordinator_ops, g);
-        *gangs = g;
+        struct barrier_sync *s = new0(struct barrier_sync);
+        s->coordinator = barrier_coordinator_new(MIN(ms, INT64_MAX / 2000000) * 1000000, &coordinator_ops, s);
+        *sync = s;
         return 0;
 }
 
-static void end_at(struct gangs *g, size_t i)
+static void barrier_sync_end_at(struct barrier_sync *s, size_t i)
 {
-        struct gang gang = g->running.data[i];
-        g->running.data[i] = g->running.data[--g->running.len];
-        barrier_coordinator_stage_end(g->coordinator, gang.stage, gang.attempt);
-        for (int k = 0; k < gang.n; k++)
-                free(gang.addresses[k]);
-        free(gang.addresses);
+        struct barrier_stage barrier = s->running.data[i];
+        s->running.data[i] = s->running.data[--s->running.len];
+        barrier_coordinator_stage_end(s->coordinator, barrier.stage, barrier.attempt);
+        for (int k = 0; k < barrier.n; k++)
+                free(barrier.addresses[k]);
+        free(barrier.addresses);
 }
 
-void gangs_free(struct gangs *g)
+void barrier_sync_free(struct barrier_sync *s)
 {
-        if (!g)
+        if (!s)
                 return;
-        while (g->running.len)
-                end_at(g, g->running.len - 1);
-        vec_deinit(&g->running);
-        barrier_coordinator_free(g->coordinator);
-        free(g);
+        while (s->running.len)
+                barrier_sync_end_at(s, s->running.len - 1);
+        vec_deinit(&s->running);
+        barrier_coordinator_free(s->coordinator);
+        free(s);
 }
 
-void gangs_launching(struct gangs *g, int stage, int attempt, const char *const *addresses, int n)
+void barrier_sync_launching(struct barrier_sync *s, int stage, int attempt, const char *const *addresses, int n)
 {
-        struct gang gang = {.stage = stage, .attempt = attempt, .n = n, .addresses = new_array(char *, (size_t)n)};
+        struct barrier_stage barrier = {
+                .stage = stage, .attempt = attempt, .n = n, .addresses = new_array(char *, (size_t)n)};
         for (int i = 0; i < n; i++)
-                gang.addresses[i] = mem_strdup(addresses[i]);
-        vec_push(&g->running, gang);
+                barrier.addresses[i] = mem_strdup(addresses[i]);
+        vec_push(&s->running, barrier);
 }
 
-void gangs_stage_end(struct gangs *g, int stage, int attempt)
+void barrier_sync_stage_end(struct barrier_sync *s, int stage, int attempt)
 {
-        for (size_t i = g->running.len; i-- > 0;)
-                if (g->running.data[i].stage == stage && g->running.data[i].attempt == attempt)
-                        end_at(g, i);
+        for (size_t i = s->running.len; i-- > 0;)
+                if (s->running.data[i].stage == stage && s->running.data[i].attempt == attempt)
+                        barrier_sync_end_at(s, i);
 }
 
 /* --------------------------------------------------------------------------------------------------- questions */
 
-static const struct gang *barrier_sync_find(const struct gangs *g, int stage, int attempt)
+static const struct barrier_stage *barrier_sync_find(const struct barrier_sync *s, int stage, int attempt)
 {
-        for (size_t i = 0; i < g->running.len; i++)
-                if (g->running.data[i].stage == stage && g->running.data[i].attempt == attempt)
-                        return &g->running.data[i];
+        for (size_t i = 0; i < s->running.len; i++)
+                if (s->running.data[i].stage == stage && s->running.data[i].attempt == attempt)
+                        return &s->running.data[i];
         return NULL;
 }
 
-static void tell_addresses(const struct gang *gang, const struct gang_asker *asker)
+static void barrier_sync_send_addresses(const struct barrier_stage *barrier, const struct barrier_requester *requester)
 {
-        struct barrier_message *messages = new_array(struct barrier_message, (size_t)gang->n);
-        for (int i = 0; i < gang->n; i++)
-                messages[i] = (struct barrier_message){gang->addresses[i], strlen(gang->addresses[i])};
-        send_reply(asker, messages, gang->n);
+        struct barrier_message *messages = new_array(struct barrier_message, (size_t)barrier->n);
+        for (int i = 0; i < barrier->n; i++)
+                messages[i] = (struct barrier_message){barrier->addresses[i], strlen(barrier->addresses[i])};
+        barrier_sync_send_reply(requester, messages, barrier->n);
         free(messages);
 }
 
-static void put_question(struct gangs *g, const struct gang *gang, const Firesteel__BarrierSync *q,
-                         const struct gang_asker *asker, int64_t now)
+static void barrier_sync_forward(struct barrier_sync *s, const struct barrier_stage *barrier,
+                                 const Firesteel__BarrierSync *q, const struct barrier_requester *requester,
+                                 int64_t now)
 {
-        struct gang_asker *waiting = new0(struct gang_asker);
-        *waiting = *asker;
+        struct barrier_requester *waiting = new0(struct barrier_requester);
+        *waiting = *requester;
         struct barrier_request request = {
                 .stage = q->stage_id,
                 .stage_attempt = q->stage_attempt,
-                .n_tasks = gang->n,
+                .n_tasks = barrier->n,
                 .index = q->partition,
                 .task_id = q->task_id,
                 .epoch = q->epoch,
@@ -140,51 +143,52 @@ static void put_question(struct gangs *g, const struct gang *gang, const Fireste
                 .message = {q->message.data, q->message.len},
                 .user = waiting,
         };
-        barrier_coordinator_request(g->coordinator, &request, now);
+        barrier_coordinator_request(s->coordinator, &request, now);
 }
 
-void gangs_ask(struct gangs *g, const uint8_t *question, size_t len, const struct gang_asker *asker, int64_t now)
+void barrier_sync_request(struct barrier_sync *s, const uint8_t *request, size_t len,
+                          const struct barrier_requester *requester, int64_t now)
 {
-        Firesteel__BarrierSync *q = firesteel__barrier_sync__unpack(NULL, len, question);
-        const struct gang *gang = q ? barrier_sync_find(g, q->stage_id, q->stage_attempt) : NULL;
+        Firesteel__BarrierSync *q = firesteel__barrier_sync__unpack(NULL, len, request);
+        const struct barrier_stage *barrier = q ? barrier_sync_find(s, q->stage_id, q->stage_attempt) : NULL;
         if (!q)
-                asker->fail(asker->asker, "the question of a barrier stage's task cannot be read");
-        else if (!gang)
-                asker->fail(asker->asker, "this is no task of a barrier stage that runs: make the RDD with "
-                                          "fst_barrier_map_partitions");
-        else if (q->partition < 0 || q->partition >= gang->n)
-                asker->fail(asker->asker, "the barrier stage has no such task");
+                requester->fail(requester->owner, "a barrier request from a task cannot be decoded");
+        else if (!barrier)
+                requester->fail(requester->owner, "the task is not part of a running barrier stage (make the RDD with "
+                                                  "fst_barrier_map_partitions)");
+        else if (q->partition < 0 || q->partition >= barrier->n)
+                requester->fail(requester->owner, "the barrier stage has no task with this index");
         else if (q->method == FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES)
-                tell_addresses(gang, asker);
+                barrier_sync_send_addresses(barrier, requester);
         else
-                put_question(g, gang, q, asker, now);
+                barrier_sync_forward(s, barrier, q, requester, now);
         firesteel__barrier_sync__free_unpacked(q, NULL);
 }
 
-int64_t gangs_deadline(const struct gangs *g)
+int64_t barrier_sync_deadline(const struct barrier_sync *s)
 {
-        return barrier_coordinator_deadline(g->coordinator);
+        return barrier_coordinator_deadline(s->coordinator);
 }
 
-void gangs_tick(struct gangs *g, int64_t now)
+void barrier_sync_tick(struct barrier_sync *s, int64_t now)
 {
-        barrier_coordinator_tick(g->coordinator, now);
+        barrier_coordinator_tick(s->coordinator, now);
 }
 
 /* -------------------------------------------------------------------------------------------- tasks in this process */
 
-struct gang_wait {
+struct barrier_waiter {
         pthread_mutex_t lock;
         pthread_cond_t answered;
-        int refs; /* of who waits, and of who answers; under the lock */
+        int refs; /* the waiter's and the requester's; under the lock */
         bool done;
         uint8_t *reply;
         size_t len;
         char *failure; /* instead of a reply */
 };
 
-/* Under the lock, which it gives up. */
-static void wait_unref(struct gang_wait *w)
+/* Called with the lock, which it releases. */
+static void barrier_waiter_unref(struct barrier_waiter *w)
 {
         bool last = --w->refs == 0;
         pthread_mutex_unlock(&w->lock);
@@ -197,31 +201,31 @@ static void wait_unref(struct gang_wait *w)
         free(w);
 }
 
-static void wait_reply(void *asker, const uint8_t *reply, size_t len)
+static void barrier_waiter_reply(void *owner, const uint8_t *reply, size_t len)
 {
-        struct gang_wait *w = asker;
+        struct barrier_waiter *w = owner;
         pthread_mutex_lock(&w->lock);
         w->reply = mem_alloc(len + 1);
         memcpy(w->reply, reply, len);
         w->len = len;
         w->done = true;
         pthread_cond_signal(&w->answered);
-        wait_unref(w);
+        barrier_waiter_unref(w);
 }
 
-static void wait_fail(void *asker, const char *message)
+static void barrier_waiter_fail(void *owner, const char *message)
 {
-        struct gang_wait *w = asker;
+        struct barrier_waiter *w = owner;
         pthread_mutex_lock(&w->lock);
         w->failure = mem_strdup(message);
         w->done = true;
         pthread_cond_signal(&w->answered);
-        wait_unref(w);
+        barrier_waiter_unref(w);
 }
 
-struct gang_wait *gang_wait_new(struct gang_asker *asker)
+struct barrier_waiter *barrier_waiter_new(struct barrier_requester *requester)
 {
-        struct gang_wait *w = new0(struct gang_wait);
+        struct barrier_waiter *w = new0(struct barrier_waiter);
         pthread_condattr_t monotonic;
         pthread_condattr_init(&monotonic);
         pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -229,11 +233,12 @@ struct gang_wait *gang_wait_new(struct gang_asker *asker)
         pthread_cond_init(&w->answered, &monotonic);
         pthread_condattr_destroy(&monotonic);
         w->refs = 2;
-        *asker = (struct gang_asker){.reply = wait_reply, .fail = wait_fail, .asker = w};
+        *requester = (struct barrier_requester){.reply = barrier_waiter_reply, .fail = barrier_waiter_fail, .owner = w};
         return w;
 }
 
-int gang_wait_for(struct gang_wait *w, const int *stopped, uint8_t **answer, size_t *len, struct fst_error *error)
+int barrier_waiter_wait(struct barrier_waiter *w, const int *stopped, uint8_t **answer, size_t *len,
+                        struct fst_error *error)
 {
         int r;
         pthread_mutex_lock(&w->lock);
@@ -248,6 +253,6 @@ int gang_wait_for(struct gang_wait *w, const int *stopped, uint8_t **answer, siz
                 *len = w->len;
                 r = 0;
         }
-        wait_unref(w);
+        barrier_waiter_unref(w);
         return r;
 }

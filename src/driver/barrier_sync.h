@@ -1,12 +1,12 @@
 /*
- * The barrier stages that run now: where their tasks are, and who of them waits for the others
- * (sched/barrier_coordinator.h says when they have met).
+ * Synchronizes the tasks of running barrier stages: keeps their addresses and their pending requests
+ * (sched/barrier_coordinator.h decides when a barrier is complete).
  *
- *      barrier_launching       gangs_launching
- *      a task asks             gangs_ask → answered then or later, or when the stage attempt ends
- *      stage_completed         gangs_stage_end
+ *      the stage is launched   barrier_sync_launching
+ *      a task sends a request  barrier_sync_request: replies now, later, or when the stage attempt ends
+ *      stage_completed         barrier_sync_stage_end
  *
- * On the scheduler's thread.
+ * Runs on the scheduler's thread.
  */
 #pragma once
 
@@ -15,40 +15,42 @@
 
 struct fst_conf;
 struct fst_error;
-struct gangs;
+struct barrier_sync;
 
-/* Who is to be answered: exactly once, by one of the two, on the scheduler's thread. Copied. */
-struct gang_asker {
+/* Where to send a reply. Exactly one of the two functions is called, once, on the scheduler's thread. Copied. */
+struct barrier_requester {
         /* @reply is a packed BarrierReply, borrowed. */
-        void (*reply)(void *asker, const uint8_t *reply, size_t len);
-        void (*fail)(void *asker, const char *message);
-        void *asker;
+        void (*reply)(void *owner, const uint8_t *reply, size_t len);
+        void (*fail)(void *owner, const char *message);
+        void *owner;
 };
 
-/* 0, or -EINVAL with @error for a spark.barrier.sync.timeout that is no time. */
-int gangs_new(const struct fst_conf *conf, struct gangs **gangs, struct fst_error *error);
+/* Returns 0, or -EINVAL with @error for an invalid spark.barrier.sync.timeout. */
+int barrier_sync_new(const struct fst_conf *conf, struct barrier_sync **sync, struct fst_error *error);
 
-/* Who still waits is told that the application ends. */
-void gangs_free(struct gangs *g);
+/* Pending requests fail: the application ends. */
+void barrier_sync_free(struct barrier_sync *s);
 
-/* The @n tasks of a stage attempt are about to run, at these addresses; copied. */
-void gangs_launching(struct gangs *g, int stage, int attempt, const char *const *addresses, int n);
+/* The @n tasks of a stage attempt are about to start, at these @addresses. Copies them. */
+void barrier_sync_launching(struct barrier_sync *s, int stage, int attempt, const char *const *addresses, int n);
 
-/* The stage attempt is over: who waits fails. Unknown ones are ignored. */
-void gangs_stage_end(struct gangs *g, int stage, int attempt);
+/* The stage attempt has ended: its pending requests fail. Ignores unknown attempts. */
+void barrier_sync_stage_end(struct barrier_sync *s, int stage, int attempt);
 
-/* A task's question, a packed BarrierSync. Untrusted. */
-void gangs_ask(struct gangs *g, const uint8_t *question, size_t len, const struct gang_asker *asker, int64_t now);
+/* Handles a task's request, a packed BarrierSync. Untrusted. */
+void barrier_sync_request(struct barrier_sync *s, const uint8_t *request, size_t len,
+                          const struct barrier_requester *requester, int64_t now);
 
-/* When gangs_tick wants to be called; INT64_MAX if nobody waits. */
-int64_t gangs_deadline(const struct gangs *g);
-void gangs_tick(struct gangs *g, int64_t now);
+/* When to call barrier_sync_tick; INT64_MAX: no request is pending. */
+int64_t barrier_sync_deadline(const struct barrier_sync *s);
+void barrier_sync_tick(struct barrier_sync *s, int64_t now);
 
 /*
- * For tasks in the driver's own process: a struct gang_asker whose asker waits on its own thread. gang_wait_for returns
- * what task_services.barrier does, once it was answered or @stopped (atomic) is set, and gives up the wait; it is freed
- * when both sides are done with it.
+ * For tasks in the driver's own process: a requester whose reply another thread waits for. barrier_waiter_wait returns
+ * what task_services.barrier does, after the reply or once @stopped (atomic) is set, and releases the caller's
+ * reference. The waiter is freed when both sides have released theirs.
  */
-struct gang_wait;
-struct gang_wait *gang_wait_new(struct gang_asker *asker);
-int gang_wait_for(struct gang_wait *wait, const int *stopped, uint8_t **answer, size_t *len, struct fst_error *error);
+struct barrier_waiter;
+struct barrier_waiter *barrier_waiter_new(struct barrier_requester *requester);
+int barrier_waiter_wait(struct barrier_waiter *wait, const int *stopped, uint8_t **answer, size_t *len,
+                        struct fst_error *error);

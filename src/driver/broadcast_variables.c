@@ -1,4 +1,4 @@
-/* See broadcast_variables.h. What the driver has looked at is held until the variable is destroyed. */
+/* See broadcast_variables.h. Values that the driver has read are held until the variable is destroyed. */
 #include "driver/broadcast_variables.h"
 
 #include "base/log.h"
@@ -9,18 +9,18 @@
 
 #include <inttypes.h>
 
-struct looked_at {
+struct read_value {
         int64_t id;
         fst_bytes value;
         void *hold;
 };
 
-/* Ids are those of the process, so that a handle of a context that was stopped is none of the next one's. Atomic. */
+/* Ids are unique in the process, so that a handle of a stopped context is invalid in the next one. Atomic. */
 static int64_t last_id;
 
 struct broadcast_variables {
         pthread_mutex_t lock;
-        VEC(struct looked_at) looked_at;
+        VEC(struct read_value) looked_at;
         void (*removed)(void *owner, int64_t id, bool destroyed);
         void *owner;
 };
@@ -84,7 +84,7 @@ FST_API fst_bytes fst_context_broadcast(fst_context *sc, fst_broadcast variable)
                 r = broadcasts_get(sc->env.broadcasts, variable.id, variable.size, NULL, &data, &hold, &error);
                 if (r == 0) {
                         value = (fst_bytes){data, variable.size};
-                        vec_push(&v->looked_at, (struct looked_at){variable.id, value, hold});
+                        vec_push(&v->looked_at, (struct read_value){variable.id, value, hold});
                 }
         }
         pthread_mutex_unlock(&v->lock);

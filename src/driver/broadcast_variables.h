@@ -1,9 +1,9 @@
 /*
- * The application's broadcast variables (firesteel/shared.h), on the driver: their ids, and what the driver itself
- * looks at. The values are in exec_env.broadcasts, from where the driver's transfer server serves them.
+ * The driver's side of broadcast variables (firesteel/shared.h): their ids, and the values that the driver itself has
+ * read. exec_env.broadcasts has the values, and the driver's transfer server serves them.
  *
- * How the cluster backend is to call it: broadcast_variables_set_removed, with a function that sends Remove to
- * executors that have pieces (driver/backend/block_master.h says who).
+ * A cluster backend calls broadcast_variables_set_removed with a function that sends Remove to the executors that have
+ * pieces (driver/backend/block_master.h).
  */
 #pragma once
 
@@ -15,12 +15,12 @@ struct broadcasts;
 /* Never NULL. */
 struct broadcast_variables *broadcast_variables_new(void);
 
-/* @broadcasts may be NULL: then there are no values. NULL is allowed. */
+/* @broadcasts may be NULL if there are no values. NULL is allowed. */
 void broadcast_variables_free(struct broadcast_variables *v, struct broadcasts *broadcasts);
 
 /*
- * Who tells executors to forget a variable's pieces; @destroyed: the driver has forgotten them as well. Called from the
- * application's thread, without locks. Set before the application has variables.
+ * Set the function that makes executors drop a variable's pieces, before the application has variables. @destroyed: the
+ * driver has dropped them too. It runs on the application's thread, without locks held.
  */
 void broadcast_variables_set_removed(struct broadcast_variables *v,
                                      void (*removed)(void *owner, int64_t id, bool destroyed), void *owner);

@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ releasing */
 
-static bool setting(const fst_context *sc, const char *key)
+static bool cleaner_is_enabled(const fst_context *sc, const char *key)
 {
         struct fst_error ignored = FST_ERROR_INIT;
         bool on = false;
@@ -22,20 +22,20 @@ static bool setting(const fst_context *sc, const char *key)
         return on;
 }
 
-/* RDDs were released: the next context_leave cleans. */
-static void want_cleaning(fst_context *sc)
+/* RDDs were released: make the next context_leave clean. */
+static void cleaner_request(fst_context *sc)
 {
         pthread_mutex_lock(&sc->lock);
         sc->clean = true;
         pthread_mutex_unlock(&sc->lock);
 }
 
-static void release(fst_rdd *rdd)
+static void cleaner_release(fst_rdd *rdd)
 {
         rdd_registry_lock(rdd->sc);
         rdd->released = true;
         rdd_registry_unlock(rdd->sc);
-        want_cleaning(rdd->sc);
+        cleaner_request(rdd->sc);
 }
 
 FST_API void fst_release(fst_rdd *rdd)
@@ -43,13 +43,13 @@ FST_API void fst_release(fst_rdd *rdd)
         if (!rdd || rdd_missing(rdd, "release"))
                 return;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
-        release(rdd);
+        cleaner_release(rdd);
 }
 
 void cleaner_drop(fst_rdd *rdd, int first)
 {
         if (rdd->lineage.id >= first)
-                release(rdd_made_since(rdd, first));
+                cleaner_release(rdd_made_since(rdd, first));
 }
 
 FST_API int fst_scope_begin(fst_context *sc)
@@ -70,14 +70,14 @@ FST_API void fst_scope_end(fst_context *sc, int scope, const fst_rdd *keep)
                 if (rdd != keep)
                         rdd->released = true;
         rdd_registry_unlock(sc);
-        want_cleaning(sc);
+        cleaner_request(sc);
 }
 
 /* ------------------------------------------------------------------------------------------------------- cleaning */
 
 typedef VEC(fst_rdd *) rdd_list;
 
-static void need(rdd_list *stack, fst_rdd *rdd)
+static void cleaner_push_needed(rdd_list *stack, fst_rdd *rdd)
 {
         if (rdd->needed)
                 return;
@@ -85,27 +85,27 @@ static void need(rdd_list *stack, fst_rdd *rdd)
         vec_push(stack, rdd);
 }
 
-/* Note those that are needed. Locked. */
-static void mark(fst_context *sc)
+/* Mark the RDDs that are needed. Under the lock. */
+static void cleaner_mark_needed(fst_context *sc)
 {
         rdd_list stack = {0};
         for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
                 rdd->needed = false;
         for (fst_rdd *rdd = sc->registry.rdds; rdd; rdd = rdd->next)
                 if (!rdd->released)
-                        need(&stack, rdd);
+                        cleaner_push_needed(&stack, rdd);
         while (stack.len > 0) {
                 fst_rdd *rdd = stack.data[--stack.len];
                 fst_rdd *source = __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
                 for (int i = 0; !source && i < rdd->n_parents; i++)
-                        need(&stack, rdd->parents[i]);
+                        cleaner_push_needed(&stack, rdd->parents[i]);
                 if (source)
-                        need(&stack, source);
+                        cleaner_push_needed(&stack, source);
         }
         vec_deinit(&stack);
 }
 
-static void remove_checkpoint(const fst_rdd *rdd)
+static void cleaner_remove_checkpoint(const fst_rdd *rdd)
 {
         struct fst_error error = FST_ERROR_INIT;
         const struct file_system *fs;
@@ -117,10 +117,10 @@ static void remove_checkpoint(const fst_rdd *rdd)
         error_deinit(&error);
 }
 
-static void clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
+static void cleaner_clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
 {
-        bool blocking = setting(sc, "spark.cleaner.referenceTracking.blocking");
-        bool checkpoints = setting(sc, "spark.cleaner.referenceTracking.cleanCheckpoints");
+        bool blocking = cleaner_is_enabled(sc, "spark.cleaner.referenceTracking.blocking");
+        bool checkpoints = cleaner_is_enabled(sc, "spark.cleaner.referenceTracking.cleanCheckpoints");
         int *shuffles = new_array(int, n);
         int n_shuffles = 0;
         for (size_t i = 0; i < n; i++) {
@@ -130,14 +130,14 @@ static void clean(fst_context *sc, fst_rdd *const *rdds, size_t n)
                 if (rdd->op == RDD_SHUFFLED)
                         shuffles[n_shuffles++] = rdd->shuffle.id;
                 if (checkpoints && rdd_is_checkpointed(rdd) && !rdd->checkpoint.local)
-                        remove_checkpoint(rdd);
+                        cleaner_remove_checkpoint(rdd);
         }
         if (n_shuffles > 0)
                 job_runner_remove_shuffles(sc->runner, shuffles, n_shuffles);
         free(shuffles);
 }
 
-static bool may_clean(fst_context *sc)
+static bool cleaner_may_clean(fst_context *sc)
 {
         pthread_mutex_lock(&sc->lock);
         bool may = sc->clean && sc->acting == 1 && sc->runner;
@@ -150,10 +150,10 @@ static bool may_clean(fst_context *sc)
 void cleaner_run(fst_context *sc)
 {
         rdd_list gone = {0};
-        if (!may_clean(sc) || !setting(sc, "spark.cleaner.referenceTracking"))
+        if (!cleaner_may_clean(sc) || !cleaner_is_enabled(sc, "spark.cleaner.referenceTracking"))
                 return;
         rdd_registry_lock(sc);
-        mark(sc);
+        cleaner_mark_needed(sc);
         for (fst_rdd **at = &sc->registry.rdds, *rdd; (rdd = *at);) {
                 if (rdd->needed) {
                         at = &rdd->next;
@@ -166,6 +166,6 @@ void cleaner_run(fst_context *sc)
                 sc->registry.cleaned = rdd;
         }
         rdd_registry_unlock(sc);
-        clean(sc, gone.data, gone.len);
+        cleaner_clean(sc, gone.data, gone.len);
         vec_deinit(&gone);
 }

@@ -1,7 +1,7 @@
 /*
- * Starting and stopping an application; see context.h.
+ * Starts and stops an application; see context.h.
  *
- * A context that cannot start is still a context: it says why once, and everything asked of it answers its status.
+ * A context that fails to start is still a context: it logs the reason once, and every call returns its status.
  */
 #include "driver/cleaner.h"
 #include "driver/context.h"
@@ -51,7 +51,7 @@ int64_t context_now_ms(void)
         return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int processors(void)
+static int context_count_processors(void)
 {
         cpu_set_t set;
         return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -59,7 +59,7 @@ static int processors(void)
 
 /* ------------------------------------------------------------------------------------------------- starting */
 
-static char *user_name(void)
+static char *context_user_name(void)
 {
         const char *set = getenv("SPARK_USER");
         if (set && *set)
@@ -68,8 +68,8 @@ static char *user_name(void)
         return entry ? mem_strdup(entry->pw_name) : mem_printf("%u", (unsigned)geteuid());
 }
 
-/* Where this application is: for its executors, if it has some. */
-static int read_place(struct fst_context *sc, struct fst_error *error)
+/* The driver's host, as its executors reach it. */
+static int context_read_host(struct fst_context *sc, struct fst_error *error)
 {
         if (sc->manager->in_process) {
                 sc->host = mem_strdup("localhost");
@@ -84,8 +84,8 @@ static int read_place(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
-/* What is not told its id by a cluster names itself as a standalone master would. */
-static char *own_id(const struct fst_context *sc)
+/* The application id of a master that gives none, in a standalone master's form. */
+static char *context_make_app_id(const struct fst_context *sc)
 {
         char day[32];
         struct tm parts;
@@ -105,8 +105,8 @@ int context_cores_of_one(const struct fst_context *sc)
         return sc->manager->executor_cores ? sc->manager->executor_cores(&sc->master) : INT_MAX;
 }
 
-/* The backend, and with it the application's id: a cluster manager gives it to who introduces itself. */
-static int introduce(struct fst_context *sc, struct fst_error *error)
+/* Create the backend, and get the application id: a cluster manager assigns it on registration. */
+static int context_register(struct fst_context *sc, struct fst_error *error)
 {
         struct executor_manager *manager;
         int r = 0;
@@ -119,14 +119,14 @@ static int introduce(struct fst_context *sc, struct fst_error *error)
         if (r)
                 return r;
         if (!sc->app_id)
-                sc->app_id = own_id(sc);
+                sc->app_id = context_make_app_id(sc);
         conf_set(sc->conf, "spark.app.id", sc->app_id);
         log_set_context(sc->app_id, -1, -1);
         return 0;
 }
 
 /* A driver that its manager started may have to run its tasks itself (spark.kubernetes.driver.master). */
-static int read_master(struct fst_context *sc, struct fst_error *error)
+static int context_read_master(struct fst_context *sc, struct fst_error *error)
 {
         _cleanup_free_ char *master = NULL, *inside = NULL;
         enum submit_compat compat;
@@ -134,39 +134,42 @@ static int read_master(struct fst_context *sc, struct fst_error *error)
         if (r == 0)
                 r = conf_get_string(sc->conf, "spark.master", &master, error);
         if (r == 0)
-                r = cluster_manager_read(master ? master : "local[*]", compat, processors(), &sc->manager, &sc->master,
-                                         error);
+                r = cluster_manager_read(master ? master : "local[*]", compat, context_count_processors(), &sc->manager,
+                                         &sc->master, error);
         if (r < 0 || !sc->manager->driver_master_key)
                 return r;
         r = conf_get_string(sc->conf, sc->manager->driver_master_key, &inside, error);
         if (r < 0 || !inside || !text_starts_with(inside, "local"))
                 return r;
         log_info("SparkContext", "Running Spark with %s", inside);
-        return cluster_manager_read(inside, compat, processors(), &sc->manager, &sc->master, error);
+        return cluster_manager_read(inside, compat, context_count_processors(), &sc->manager, &sc->master, error);
 }
 
-static int read_identity(struct fst_context *sc, struct fst_error *error)
+static int context_read_identity(struct fst_context *sc, struct fst_error *error)
 {
         int r = conf_get_string(sc->conf, "spark.app.name", &sc->app_name, error);
         if (r)
                 return r;
         if (!sc->app_name)
                 return error_set(error, -EINVAL, "An application name must be set in your configuration");
-        r = read_master(sc, error);
+        r = context_read_master(sc, error);
         if (r)
                 return r;
-        sc->user = user_name();
+        sc->user = context_user_name();
         sc->started_ms = context_now_ms();
-        return read_place(sc, error);
+        return context_read_host(sc, error);
 }
 
-static int start_log(struct fst_context *sc, struct fst_error *error)
+static int context_start_log(struct fst_context *sc, struct fst_error *error)
 {
         return log4j2_configure(sc->conf, getenv("SPARK_CONF_DIR"), error);
 }
 
-/* Tasks of a local master run in processes of their own only if all are to; the zygote is forked before any thread. */
-static int start_isolation(struct fst_context *sc, int64_t memory, struct fst_error *error)
+/*
+ * A local master isolates its tasks in processes only if all tasks are isolated. Forks the zygote before any thread
+ * starts.
+ */
+static int context_start_isolation(struct fst_context *sc, int64_t memory, struct fst_error *error)
 {
         struct zygote *zygote;
         bool all;
@@ -178,12 +181,12 @@ static int start_isolation(struct fst_context *sc, int64_t memory, struct fst_er
         return isolation_new(sc->conf, zygote, sc->master.threads, memory, 1, &sc->env.isolation, error);
 }
 
-static int start_env(struct fst_context *sc, struct fst_error *error)
+static int context_start_env(struct fst_context *sc, struct fst_error *error)
 {
         int64_t memory;
         int r = memory_budget_heap(sc->conf, "spark.driver.memory", 1, &memory, error);
         if (r == 0)
-                r = start_isolation(sc, memory, error);
+                r = context_start_isolation(sc, memory, error);
         if (r == 0)
                 r = exec_env_init(&sc->env, sc->conf, memory, error);
         exec_services_init(&sc->services, &sc->env);
@@ -194,7 +197,7 @@ static int start_env(struct fst_context *sc, struct fst_error *error)
         return r;
 }
 
-static int start_event_log(struct fst_context *sc, struct fst_error *error)
+static int context_start_event_log(struct fst_context *sc, struct fst_error *error)
 {
         bool enabled;
         int r = conf_get_bool(sc->conf, "spark.eventLog.enabled", &enabled, error);
@@ -207,7 +210,7 @@ static int start_event_log(struct fst_context *sc, struct fst_error *error)
         return 0;
 }
 
-static int start_listeners(struct fst_context *sc, struct fst_error *error)
+static int context_start_listeners(struct fst_context *sc, struct fst_error *error)
 {
         int64_t capacity;
         int r = conf_get_int(sc->conf, "spark.scheduler.listenerbus.eventqueue.capacity", &capacity, error);
@@ -216,14 +219,14 @@ static int start_listeners(struct fst_context *sc, struct fst_error *error)
         sc->bus = listener_bus_new((struct listener_bus_options){.capacity = (size_t)capacity});
         sc->app_status = app_status_new(0, 0);
         listener_bus_add(sc->bus, app_status_listener(sc->app_status));
-        if ((r = start_event_log(sc, error)) ||
+        if ((r = context_start_event_log(sc, error)) ||
             (r = extra_listeners_load(sc->conf, sc->bus, &sc->extra_listeners, error)))
                 return r;
         listener_bus_start(sc->bus);
         return 0;
 }
 
-static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
+static int context_start_progress_bar(struct fst_context *sc, struct fst_error *error)
 {
         struct progress_bar_options options = {0};
         bool wanted;
@@ -236,17 +239,17 @@ static int start_progress_bar(struct fst_context *sc, struct fst_error *error)
 }
 
 /*
- * Spark's driver stays after a Stop, and launches tasks for ever that its stopped executor refuses. Here the process
- * ends, as by SIGTERM.
+ * Differs from Spark, whose driver keeps running after a Stop and launches tasks for ever that its stopped executor
+ * refuses. Here the process ends, as by SIGTERM.
  */
-static void end_by_launcher(struct launcher_backend *launcher, void *context)
+static void context_on_launcher_stop(struct launcher_backend *launcher, void *context)
 {
-        log_info("SparkContext", "The launcher of this application ends it");
+        log_info("SparkContext", "The launcher stops this application");
         launcher_backend_set_state(launcher, LAUNCHER_KILLED);
         shutdown_begin(128 + SIGTERM);
 }
 
-static void tell_launcher_of_start(struct fst_context *sc)
+static void context_notify_launcher(struct fst_context *sc)
 {
         if (!sc->manager->in_process)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_SUBMITTED);
@@ -254,9 +257,9 @@ static void tell_launcher_of_start(struct fst_context *sc)
         launcher_backend_set_state(sc->launcher, LAUNCHER_RUNNING);
 }
 
-static void post_start(struct fst_context *sc)
+static void context_post_start_events(struct fst_context *sc)
 {
-        /* Nobody listens there, but Spark's history server rejects a log whose block manager has port 0. */
+        /* Nothing listens on port 1, but Spark's history server rejects a log whose block manager has port 0. */
         struct block_manager_ref manager = {.executor_id = "driver", .host = sc->host, .port = 1};
         listener_bus_post_application_start(
                 sc->bus, &(struct application_start){
@@ -271,8 +274,8 @@ static void post_start(struct fst_context *sc)
                         .max_off_heap_memory = sc->env.off_heap ? (int64_t)memory_manager_pool(sc->env.off_heap) : 0});
 }
 
-/* What Spark's driver writes into its own configuration. */
-static void set_own_properties(struct fst_context *sc)
+/* Set the properties that Spark's driver sets in its own configuration. */
+static void context_set_own_properties(struct fst_context *sc)
 {
         char ms[32];
         snprintf(ms, sizeof(ms), "%lld", (long long)sc->started_ms);
@@ -280,8 +283,8 @@ static void set_own_properties(struct fst_context *sc)
         conf_set(sc->conf, "spark.executor.id", "driver");
 }
 
-/* spark.logConf: all that is set, sorted, secrets redacted. */
-static int log_configuration(const struct fst_context *sc, struct fst_error *error)
+/* spark.logConf: log all set properties, sorted, with secrets redacted. */
+static int context_log_configuration(const struct fst_context *sc, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct redactor redactor;
@@ -298,38 +301,41 @@ static int log_configuration(const struct fst_context *sc, struct fst_error *err
         return 0;
 }
 
-static int start(struct fst_context *sc, struct fst_error *error)
+static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
-        if ((r = start_log(sc, error)) || (r = settings_check(sc->conf, error)) || (r = read_identity(sc, error)))
+        if ((r = context_start_log(sc, error)) || (r = settings_check(sc->conf, error)) ||
+            (r = context_read_identity(sc, error)))
                 return r;
         sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
-        set_own_properties(sc);
+        context_set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         if ((r = driver_resources_discover(sc, error)))
                 return r;
         log_info("SparkContext", "Submitted application: %s", sc->app_name);
-        if ((r = log_configuration(sc, error)))
+        if ((r = context_log_configuration(sc, error)))
                 return r;
-        if ((r = introduce(sc, error)) || (r = start_env(sc, error)) || (r = start_listeners(sc, error)))
+        if ((r = context_register(sc, error)) || (r = context_start_env(sc, error)) ||
+            (r = context_start_listeners(sc, error)))
                 return r;
         if ((r = application_files_configured(sc, error)))
                 return r;
-        post_start(sc);
+        context_post_start_events(sc);
         driver_log_persist(sc->driver_log, sc->conf);
-        if ((r = launcher_backend_connect(&sc->conf->set, end_by_launcher, NULL, &sc->launcher, error)))
+        if ((r = launcher_backend_connect(&sc->conf->set, context_on_launcher_stop, NULL, &sc->launcher, error)))
                 return r;
-        if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) || (r = start_progress_bar(sc, error)))
+        if ((r = job_runner_new(sc, steal(sc->backend), &sc->runner, error)) ||
+            (r = context_start_progress_bar(sc, error)))
                 return r;
         if (sc->manager->in_process)
                 log_info("Executor", "Starting executor ID driver on host %s with %d task slots", sc->host,
                          sc->master.threads);
-        tell_launcher_of_start(sc);
+        context_notify_launcher(sc);
         return 0;
 }
 
-static int describe(const fst_fn *fn, const char **name, struct fst_error *error)
+static int context_describe_function(const fst_fn *fn, const char **name, struct fst_error *error)
 {
         struct module_function function;
         int r = module_describe(fn->code, fn->name, &function, error);
@@ -338,14 +344,14 @@ static int describe(const fst_fn *fn, const char **name, struct fst_error *error
         return r;
 }
 
-/* For tasks that never look up, when a signal ends the process. */
+/* How long a signal waits for tasks that do not check for cancellation. */
 #define SIGNAL_TIMEOUT_S 2
 
 /*
- * Jobs of other threads end as cancelled; those threads still need what belongs to the context to say so. They are
- * waited for, at most @seconds; 0: for ever.
+ * Cancel the jobs of other threads, and wait until these threads have returned, at most @seconds (0: for ever). They
+ * still need the context to report the failure.
  */
-static void stop_actions(struct fst_context *sc, int seconds)
+static void context_stop_actions(struct fst_context *sc, int seconds)
 {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -359,25 +365,25 @@ static void stop_actions(struct fst_context *sc, int seconds)
                             : pthread_cond_wait(&sc->acted, &sc->lock);
         pthread_mutex_unlock(&sc->lock);
         if (r)
-                log_warn("SparkContext", "Tasks that do not look up are ended with the application");
+                log_warn("SparkContext", "Tasks that do not check for cancellation end with the application");
 }
 
-static void leave(void *owner, struct scheduler_backend *backend, bool allocates)
+static void context_backend_leave(void *owner, struct scheduler_backend *backend, bool allocates)
 {
         if (backend->class->leave)
                 backend->class->leave(backend);
 }
 
 /*
- * The process ends by a signal: end tasks, close the event log, remove files. The application's own threads may still
- * be here; what they ask for is answered with an error, and fst_context_stop does not return any more.
+ * A signal ends the process: end tasks, close the event log, remove files. Threads of the application may still run.
+ * Their calls fail, and fst_context_stop never returns to them.
  */
-static void end_by_signal(void *context)
+static void context_on_signal(void *context)
 {
         struct fst_context *sc = context;
         progress_bar_stop(steal(sc->progress));
-        stop_actions(sc, SIGNAL_TIMEOUT_S);
-        job_runner_call(sc->runner, leave, NULL);
+        context_stop_actions(sc, SIGNAL_TIMEOUT_S);
+        job_runner_call(sc->runner, context_backend_leave, NULL);
         launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         if (sc->bus) {
                 listener_bus_post_application_end(sc->bus,
@@ -397,22 +403,22 @@ struct fst_context *context_alloc(struct fst_conf *conf)
         pthread_cond_init(&sc->acted, NULL);
         pthread_mutex_init(&sc->prepare, NULL);
         pthread_cond_init(&sc->prepared, NULL);
-        sc->registry.describe = describe;
+        sc->registry.describe = context_describe_function;
         sc->accumulators = accumulators_new();
         sc->broadcasts = broadcast_variables_new();
         sc->files = application_files_new();
         return sc;
 }
 
-/* Its status: 0, or why it is none. Only a context that has started keeps the place of the running one. */
+/* Returns 0, or the context's status. A context that fails to start stops being the running one. */
 static int context_start(struct fst_context *sc, fst_site site)
 {
         int r = context_claim(sc, site, &sc->error);
         if (r == 0) {
                 rdd_registry_set_running(&sc->registry);
-                r = start(sc, &sc->error);
+                r = context_start_parts(sc, &sc->error);
                 if (r == 0)
-                        r = shutdown_add_hook(end_by_signal, sc, &sc->error);
+                        r = shutdown_add_hook(context_on_signal, sc, &sc->error);
                 if (r)
                         context_yield(sc);
         }
@@ -457,7 +463,7 @@ FST_API fst_context *fst_context_new_at(const char *name, fst_site site)
 
 /* ------------------------------------------------------------------------------------------------- stopping */
 
-static void stop_listeners(struct fst_context *sc)
+static void context_stop_listeners(struct fst_context *sc)
 {
         progress_bar_stop(sc->progress);
         if (sc->bus && !sc->status)
@@ -470,22 +476,22 @@ static void stop_listeners(struct fst_context *sc)
 }
 
 /*
- * Iterators of the context that has stopped last: an application that still reads one is told so. What they read from
- * is freed; of the next context that stops the same is kept instead.
+ * Iterators of the context that stopped last, so that fst_next can report a stopped context. Their data is freed. The
+ * next context that stops replaces them.
  */
 static struct {
         pthread_mutex_t lock;
         struct kept_result *first;
 } ended_iterators = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool ended_refill(fst_iter *iter)
+static bool context_ended_refill(fst_iter *iter)
 {
         iter->status = -EINVAL;
         context_misused("fst_next was given rows of a context that fst_context_stop has ended");
         return false;
 }
 
-static void free_kept(struct fst_context *sc)
+static void context_free_kept(struct fst_context *sc)
 {
         struct kept_result *ended = NULL, *old;
         for (struct kept_result *next; sc->kept; sc->kept = next) {
@@ -495,7 +501,7 @@ static void free_kept(struct fst_context *sc)
                 kept->free(kept);
                 if (!iter)
                         continue;
-                *iter = (fst_iter){.tag = iter->tag, .refill = ended_refill};
+                *iter = (fst_iter){.tag = iter->tag, .refill = context_ended_refill};
                 kept->next = ended;
                 ended = kept;
         }
@@ -519,10 +525,10 @@ FST_API int fst_context_stop(fst_context *sc)
                 context_misused("context_stop was called by two threads");
                 return -EINVAL;
         }
-        shutdown_remove_hook(end_by_signal, sc);
-        stop_actions(sc, 0);
+        shutdown_remove_hook(context_on_signal, sc);
+        context_stop_actions(sc, 0);
         live_handle_remove(HANDLE_CONTEXT, sc);
-        int status = sc->first_failure; /* that of an action which was still running counts as well */
+        int status = sc->first_failure; /* an action that was still running counts too */
         job_runner_free(sc->runner);
         if (sc->backend)
                 sc->backend->class->free(sc->backend);
@@ -530,8 +536,8 @@ FST_API int fst_context_stop(fst_context *sc)
                 launcher_backend_set_state(sc->launcher, LAUNCHER_FINISHED);
         launcher_backend_close(sc->launcher);
         isolation_free(sc->env.isolation);
-        stop_listeners(sc);
-        free_kept(sc);
+        context_stop_listeners(sc);
+        context_free_kept(sc);
         application_files_free(sc->files);
         accumulators_free(sc->accumulators);
         broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
@@ -595,8 +601,7 @@ void context_leave(fst_context **in)
 
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error)
 {
-        if (sc->status != status &&
-            !task_run_current()) /* else it was said: by the context, or by the task's failure */
+        if (sc->status != status && !task_run_current()) /* the context, or the task's failure, has reported it */
                 log_multiline(LOG_ERROR, "SparkContext", "%s failed: %s", action, error_message(error));
         error_deinit(error);
         pthread_mutex_lock(&sc->lock);
@@ -641,16 +646,16 @@ FST_API int fst_context_default_parallelism(const fst_context *sc)
 {
         sc = context_given(sc, rdd_site("context_default_parallelism"));
         int64_t set;
-        /* A value that is none was refused when the context started. */
+        /* The context start has already refused an invalid value. */
         if (conf_get_int(sc->conf, "spark.default.parallelism", &set, NULL) == 0 && set > 0)
                 return (int)set;
-        if (!sc->manager) /* it could not start */
+        if (!sc->manager) /* it failed to start */
                 return 2;
         if (sc->manager->in_process)
                 return MAX(sc->master.threads, 1);
         if (sc->manager->total_cores)
                 return MAX(sc->manager->total_cores(&sc->master), 2);
-        return MAX(__atomic_load_n(&sc->registered_cores, __ATOMIC_RELAXED), 2); /* Spark's, from one moment */
+        return MAX(__atomic_load_n(&sc->registered_cores, __ATOMIC_RELAXED), 2); /* as in Spark, a snapshot */
 }
 
 FST_API int fst_context_default_min_partitions(const fst_context *sc)

@@ -1,10 +1,10 @@
 /*
- * Contexts as the application gives them to public functions; see rdd/rdd_registry.h.
+ * Checks contexts that the application passes to public functions; see rdd/rdd_registry.h.
  *
- * A process has one running context at a time, as in Spark (SPARK-2243). Every other context that the application asks
- * for, or names by a handle that is not valid, is one that never started.
+ * A process has one running context at a time, as in Spark (SPARK-2243). A second context, or an invalid handle, stands
+ * for a context that never started.
  *
- * Invariant: `running` is the context that holds the place, from before it starts until it has stopped; NULL: none.
+ * Invariant: `running` is set from before a context starts until it has stopped. NULL: no context is running.
  */
 #include "driver/context_handles.h"
 
@@ -56,18 +56,18 @@ void context_yield(const fst_context *sc)
 
 static fst_context *refused;
 
-static void refused_make(void)
+static void context_refused_make(void)
 {
         struct fst_conf *conf = new0(struct fst_conf);
         conf_init(conf);
         refused = context_alloc(conf);
-        refused->status = error_set(&refused->error, -EINVAL, "there is no such context");
+        refused->status = error_set(&refused->error, -EINVAL, "the context does not exist");
 }
 
 fst_context *context_refused(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        pthread_once(&once, refused_make);
+        pthread_once(&once, context_refused_make);
         return refused;
 }
 
@@ -85,7 +85,7 @@ fst_context *context_given(const fst_context *sc, fst_site site)
         if (in_task)
                 task_run_refuses(call);
         else if (sc && sc == context_refused())
-                ; /* whatever returned it has said why */
+                ; /* the call that returned it has reported the reason */
         else if (sc)
                 context_misused("Cannot call methods on a stopped SparkContext: %s was given a context that "
                                 "fst_context_stop has ended, or a variable that was never set",

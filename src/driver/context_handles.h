@@ -1,8 +1,8 @@
 /*
- * The handles that the application gives to public functions: which context is running, and whether what was given
- * exists. What a public function of a context begins with, context_given, is in rdd/rdd_registry.h.
+ * Checks the handles that the application passes to public functions: the one running context, and handles of freed
+ * objects. Public functions of a context call context_given (rdd/rdd_registry.h) first.
  *
- * Any thread.
+ * Threads: any.
  */
 #pragma once
 
@@ -11,18 +11,18 @@
 #include "rdd/rdd_registry.h"
 
 /*
- * @sc is about to start: it becomes the one running context of the process, which was made at @site. -EALREADY with
- * @error, which names that of the running one, if there is one.
+ * Make @sc, created at @site, the one running context of the process, before it starts. Returns 0, or -EALREADY with
+ * @error, which names the site of the running one.
  */
 int context_claim(const fst_context *sc, fst_site site, struct fst_error *error);
 
-/* @sc has ended, or has not started. Nothing if another one is running. */
+/* @sc has stopped, or could not start. Does nothing if another context is running. */
 void context_yield(const fst_context *sc);
 
 bool context_is_refused(const fst_context *sc);
 
-/* Whether @given, an argument of @function, is NULL: then context_misused says so, and that @what is wanted. */
+/* Whether @given, an argument of @function, is NULL. If so, reports that @what is wanted (context_misused). */
 bool context_missing(const void *given, const char *function, const char *what);
 
-/* @handle if it exists, or NULL: then that is reported, and so is a call inside of a task. */
+/* Returns @handle, or NULL if it does not exist. Reports that, and calls from inside a task. */
 void *handle_given(enum handle_kind kind, const void *handle, const char *function);

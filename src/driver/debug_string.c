@@ -1,10 +1,10 @@
 /*
- * to_debug_string: an RDD and what it is computed from, in Spark's form. What follows in the same stage stands below at
- * the same depth; what is behind a shuffle is set in, beginning with "+-(partitions)".
+ * fst_to_debug_string: an RDD and its ancestors, in Spark's form. Ancestors in the same stage are printed at the same
+ * depth. Ancestors behind a shuffle are indented, beginning with "+-(partitions)".
  *
- * What several RDDs are computed from is described below each of them, so that lineage which doubles from round to
- * round would have more lines than there is memory. Spark prints them; here an RDD that stands in the first FULL lines,
- * or behind them, has only its own line when it comes again behind them.
+ * Spark prints a shared ancestor below each of its children, so that lineage which doubles in each round needs more
+ * lines than memory holds. Differs from Spark: after the first MAX_FULL_LINES lines, an RDD that was already printed
+ * gets its own line only.
  */
 #include "driver/context.h"
 
@@ -17,24 +17,24 @@
 #include "rdd/rdd_registry.h"
 #include "store/storage_level.h"
 
-#define FULL 10000
+#define MAX_FULL_LINES 10000
 
-/* An RDD that is to be described, with what stands before its lines. */
-struct entry {
+/* An RDD to print, with the prefix of its lines. */
+struct debug_node {
         fst_rdd *rdd;
         char *prefix; /* owned */
         bool shuffled, last;
 };
 
-/* What was described so far. */
-struct told {
-        struct buf out;
+/* The output so far. */
+struct debug_output {
+        struct buf text;
         size_t lines;
-        bool *known; /* by id */
-        int ids;     /* RDDs that were made meanwhile have greater ones */
+        bool *known; /* printed; by id */
+        int ids;     /* RDDs made later have greater ids */
 };
 
-static void describe(struct buf *out, fst_rdd *rdd, const char *first)
+static void debug_string_print_line(struct buf *out, fst_rdd *rdd, const char *first)
 {
         const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
         int number = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
@@ -50,15 +50,15 @@ static void describe(struct buf *out, fst_rdd *rdd, const char *first)
         buf_putc(out, ']');
 }
 
-/* What stands before the lines below one that begins with @before and the number of partitions in parentheses. */
-static char *below(const char *before, const char *count)
+/* The prefix of the lines below a line that begins with @before and the number of partitions in parentheses. */
+static char *debug_string_child_prefix(const char *before, const char *count)
 {
         int width = (int)strlen(count), left = (width - 1) / 2;
         return mem_printf("%s%*s|%*s", before, left, "", width - left, "");
 }
 
-/* @prefix without the last bar and the spaces behind it. */
-static char *without_bar(const char *prefix)
+/* @prefix without its last bar and the spaces behind it. */
+static char *debug_string_without_bar(const char *prefix)
 {
         size_t len = strlen(prefix), spaces = len;
         while (spaces > 0 && prefix[spaces - 1] == ' ')
@@ -67,33 +67,37 @@ static char *without_bar(const char *prefix)
         return mem_printf("%.*s", (int)(bar ? spaces - 1 : len), prefix);
 }
 
-typedef VEC(struct entry) entries;
+typedef VEC(struct debug_node) debug_stack;
 
-/* What @rdd is computed from, the first on top, unless that was said and much else. @prefix stands before it. */
-static void push_parents(struct told *told, entries *stack, fst_rdd *rdd, const char *prefix)
+/*
+ * Push the parents of @rdd, the first on top, unless they were printed and the output is long. @prefix begins their
+ * lines.
+ */
+static void debug_string_push_parents(struct debug_output *output, debug_stack *stack, fst_rdd *rdd, const char *prefix)
 {
-        bool *known = rdd->lineage.id < told->ids ? &told->known[rdd->lineage.id] : NULL;
-        if (++told->lines > FULL && known && *known)
+        bool *known = rdd->lineage.id < output->ids ? &output->known[rdd->lineage.id] : NULL;
+        if (++output->lines > MAX_FULL_LINES && known && *known)
                 return;
         if (known)
                 *known = true;
         fst_rdd *source = __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
         int n = source ? 1 : rdd->n_parents;
         for (int i = n; i-- > 0;)
-                vec_push(stack, (struct entry){.rdd = source ? source : rdd->parents[i],
-                                               .prefix = mem_strdup(prefix),
-                                               .shuffled = !source && rdd->op == RDD_SHUFFLED,
-                                               .last = i == n - 1});
+                vec_push(stack, (struct debug_node){.rdd = source ? source : rdd->parents[i],
+                                                    .prefix = mem_strdup(prefix),
+                                                    .shuffled = !source && rdd->op == RDD_SHUFFLED,
+                                                    .last = i == n - 1});
 }
 
-static void describe_shuffled(struct told *told, entries *stack, const struct entry *e)
+static void debug_string_print_shuffled(struct debug_output *output, debug_stack *stack, const struct debug_node *e)
 {
-        _cleanup_free_ char *here = without_bar(e->prefix), *count = mem_printf("(%d)", e->rdd->lineage.partitions);
+        _cleanup_free_ char *here = debug_string_without_bar(e->prefix),
+                            *count = mem_printf("(%d)", e->rdd->lineage.partitions);
         _cleanup_free_ char *first = mem_printf("%s+-%s ", here, count);
         _cleanup_free_ char *indented = mem_printf("%s%s", here, e->last ? "  " : "| ");
-        _cleanup_free_ char *next = below(indented, count);
-        describe(&told->out, e->rdd, first);
-        push_parents(told, stack, e->rdd, next);
+        _cleanup_free_ char *next = debug_string_child_prefix(indented, count);
+        debug_string_print_line(&output->text, e->rdd, first);
+        debug_string_push_parents(output, stack, e->rdd, next);
 }
 
 FST_API const char *fst_to_debug_string(fst_rdd *rdd)
@@ -102,28 +106,28 @@ FST_API const char *fst_to_debug_string(fst_rdd *rdd)
                 return rdd ? "to_debug_string was given an RDD that does not exist"
                            : "to_debug_string was given NULL where an RDD is wanted";
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
-        struct told told = {.out = BUF_INIT, .ids = rdd_registry_next_id(rdd->sc)};
-        entries stack = {0};
+        struct debug_output output = {.text = BUF_INIT, .ids = rdd_registry_next_id(rdd->sc)};
+        debug_stack stack = {0};
         if (rdd_plan(rdd))
                 return action_keep_bytes(rdd->sc, fst_bytes_of(error_message(&rdd->error))).data;
         _cleanup_free_ char *count = mem_printf("(%d)", rdd->lineage.partitions);
-        _cleanup_free_ char *first = mem_printf("%s ", count), *next = below("", count);
-        told.known = new_array(bool, (size_t)told.ids);
-        describe(&told.out, rdd, first);
-        push_parents(&told, &stack, rdd, next);
+        _cleanup_free_ char *first = mem_printf("%s ", count), *next = debug_string_child_prefix("", count);
+        output.known = new_array(bool, (size_t)output.ids);
+        debug_string_print_line(&output.text, rdd, first);
+        debug_string_push_parents(&output, &stack, rdd, next);
         while (stack.len > 0) {
-                struct entry e = stack.data[--stack.len];
+                struct debug_node e = stack.data[--stack.len];
                 if (e.shuffled) {
-                        describe_shuffled(&told, &stack, &e);
+                        debug_string_print_shuffled(&output, &stack, &e);
                 } else {
-                        describe(&told.out, e.rdd, e.prefix);
-                        push_parents(&told, &stack, e.rdd, e.prefix);
+                        debug_string_print_line(&output.text, e.rdd, e.prefix);
+                        debug_string_push_parents(&output, &stack, e.rdd, e.prefix);
                 }
                 free(e.prefix);
         }
         vec_deinit(&stack);
-        const char *text = action_keep_bytes(rdd->sc, (fst_bytes){buf_text(&told.out), told.out.len}).data;
-        buf_deinit(&told.out);
-        free(told.known);
+        const char *text = action_keep_bytes(rdd->sc, (fst_bytes){buf_text(&output.text), output.text.len}).data;
+        buf_deinit(&output.text);
+        free(output.known);
         return text;
 }

@@ -1,6 +1,6 @@
 /*
- * See driver_resources.h. As in Spark, every driver discovers its resources, whatever its master is. Tasks of a local
- * master get none of them: an application uses them in its driver.
+ * See driver_resources.h. As in Spark, every driver discovers its resources, with any master. Only the driver's own
+ * code uses them: tasks of a local master get none.
  */
 #include "driver/driver_resources.h"
 
@@ -13,7 +13,7 @@
 #define PREFIX "spark.driver.resource."
 #define LINE "=============================================================="
 
-static void log_resources(const struct executor_resources *resources)
+static void driver_resources_log(const struct executor_resources *resources)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         if (!resources->n)
@@ -36,7 +36,7 @@ int driver_resources_discover(struct fst_context *sc, struct fst_error *error)
         if (r == 0)
                 r = resource_discover(sc->conf, PREFIX, &sc->resources, error);
         if (r == 0)
-                log_resources(&sc->resources);
+                driver_resources_log(&sc->resources);
         return r;
 }
 

@@ -1,6 +1,5 @@
 /*
- * The application's own wishes for executors (include/firesteel/context.h): done on the scheduler's thread, by its
- * backend.
+ * The application's requests for executors (include/firesteel/context.h): run on the scheduler's thread by its backend.
  */
 #include "base/log.h"
 #include "driver/context.h"
@@ -11,58 +10,58 @@
 
 #include <limits.h>
 
-struct wish {
-        enum { WISH_TOTAL, WISH_MORE, WISH_KILL } kind;
+struct executor_call {
+        enum { CALL_TOTAL, CALL_MORE, CALL_KILL } kind;
         int number;
         const char *const *ids;
         int result;
 };
 
-static void fulfil(void *owner, struct scheduler_backend *backend, bool allocates)
+static void executor_call_run(void *owner, struct scheduler_backend *backend, bool allocates)
 {
-        struct wish *w = owner;
-        struct executor_request request = {.target = w->number};
+        struct executor_call *call = owner;
+        struct executor_request request = {.target = call->number};
         if (!backend->class->request_executors) {
                 log_warn("SparkContext", "Requesting executors is not supported by current scheduler.");
-                w->result = -ENOTSUP;
+                call->result = -ENOTSUP;
                 return;
         }
-        switch (w->kind) {
-        case WISH_TOTAL:
-                w->result = backend->class->request_executors(backend, &request, 1) ? 0 : -EAGAIN;
+        switch (call->kind) {
+        case CALL_TOTAL:
+                call->result = backend->class->request_executors(backend, &request, 1) ? 0 : -EAGAIN;
                 break;
-        case WISH_MORE:
-                w->result = backend->class->request_more(backend, w->number) ? 0 : -EAGAIN;
+        case CALL_MORE:
+                call->result = backend->class->request_more(backend, call->number) ? 0 : -EAGAIN;
                 break;
-        case WISH_KILL:
+        case CALL_KILL:
                 if (allocates)
                         log_error("SparkContext", "killExecutors() unsupported with Dynamic Allocation turned on");
-                w->result = allocates ? -ENOTSUP : backend->class->kill_executors(backend, w->ids, w->number);
+                call->result = allocates ? -ENOTSUP : backend->class->kill_executors(backend, call->ids, call->number);
                 break;
         }
 }
 
-static int ask(fst_context *context, struct wish w)
+static int executor_call_post(fst_context *context, struct executor_call call)
 {
         _cleanup_(context_leave) fst_context *sc = context_enter(context);
         if (sc->status || !sc->runner)
                 return sc->status ? sc->status : -ESHUTDOWN;
-        if (w.number < 0)
+        if (call.number < 0)
                 return -EINVAL;
-        job_runner_call(sc->runner, fulfil, &w);
-        return w.result;
+        job_runner_call(sc->runner, executor_call_run, &call);
+        return call.result;
 }
 
 FST_API int fst_request_total_executors(fst_context *sc, int executors)
 {
         sc = context_given(sc, rdd_site("request_total_executors"));
-        return ask(sc, (struct wish){.kind = WISH_TOTAL, .number = executors});
+        return executor_call_post(sc, (struct executor_call){.kind = CALL_TOTAL, .number = executors});
 }
 
 FST_API int fst_request_executors(fst_context *sc, int more)
 {
         sc = context_given(sc, rdd_site("request_executors"));
-        return ask(sc, (struct wish){.kind = WISH_MORE, .number = more});
+        return executor_call_post(sc, (struct executor_call){.kind = CALL_MORE, .number = more});
 }
 
 FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, size_t n)
@@ -72,5 +71,6 @@ FST_API int fst_kill_executors(fst_context *sc, const char *const *ids, size_t n
                 if (context_missing(ids, "kill_executors", "an array of ids") ||
                     context_missing(ids[i], "kill_executors", "an id"))
                         return -EINVAL;
-        return ask(sc, (struct wish){.kind = WISH_KILL, .number = (int)MIN(n, (size_t)INT_MAX), .ids = ids});
+        return executor_call_post(
+                sc, (struct executor_call){.kind = CALL_KILL, .number = (int)MIN(n, (size_t)INT_MAX), .ids = ids});
 }

@@ -1,10 +1,10 @@
 /*
  * See job_runner.h.
  *
- * The loop: take every message that is there, tell the scheduler, then let it give work to free cores once. So a
- * burst of outcomes costs one round. Jobs wait on a condition of their own.
+ * The loop takes all posted messages, passes them to the scheduler, and then makes one round of offers. So a burst of
+ * outcomes costs one round. Each waiting thread has a condition of its own.
  *
- * What executors are and how they are told is the backend's (scheduler_backend.h); the loop waits in it.
+ * The backend (scheduler_backend.h) starts and commands executors. The loop waits in it.
  */
 #include "driver/job_runner_internal.h"
 
@@ -24,9 +24,9 @@
 
 /* ------------------------------------------------------------------------------------------ messages, and waiting */
 
-void job_runner_post(struct job_runner *r, struct message message)
+void job_runner_post(struct job_runner *r, struct runner_message message)
 {
-        struct message *m = mem_alloc(sizeof(*m));
+        struct runner_message *m = mem_alloc(sizeof(*m));
         *m = message;
         m->next = NULL;
         pthread_mutex_lock(&r->lock);
@@ -36,7 +36,7 @@ void job_runner_post(struct job_runner *r, struct message message)
         r->backend->class->wake(r->backend);
 }
 
-/* 0, or what went wrong, with @error. */
+/* Returns the job's result: 0, or a negative status with @error. */
 static int job_runner_outcome(struct job_waiter *wait, struct fst_error *error)
 {
         if (wait->result == JOB_SUCCEEDED)
@@ -47,7 +47,7 @@ static int job_runner_outcome(struct job_waiter *wait, struct fst_error *error)
         return status;
 }
 
-/* The waiting thread goes on, and takes the job's action with it. */
+/* Wakes the waiting thread, which takes the job's action back. */
 void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
 {
         if (wait->then) {
@@ -66,10 +66,10 @@ void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait)
 
 void job_runner_post_run_done(struct job_runner *r, struct task_batch *run)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_RUN_DONE, .run = run});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_RUN_DONE, .run = run});
 }
 
-static int refuse_job(struct job_runner *r, const struct job_request *request, struct fst_error *error)
+static int job_runner_refuse(struct job_runner *r, const struct job_request *request, struct fst_error *error)
 {
         if (r->stopping)
                 return error_set(error, -ESHUTDOWN, "%s", r->abort_reason ? r->abort_reason : "the context is stopped");
@@ -77,21 +77,22 @@ static int refuse_job(struct job_runner *r, const struct job_request *request, s
         return refusal ? error_set(error, -EINVAL, "%s", refusal) : 0;
 }
 
-void job_runner_gang_ask(struct job_runner *r, const void *question, size_t len, const struct gang_asker *asker)
+void job_runner_barrier_request(struct job_runner *r, const void *request, size_t len,
+                                const struct barrier_requester *asker)
 {
-        gangs_ask(r->gangs, question, len, asker, now_ns());
+        barrier_sync_request(r->barriers, request, len, asker, now_ns());
 }
 
-/* Of a task in this process: on its thread. */
-static int ask_gang(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
-                    size_t *answer_len, struct fst_error *error)
+/* A request of a task in this process, on its thread. */
+static int barrier_request_from_thread(void *owner, const uint8_t *request, size_t len, const int *stopped,
+                                       uint8_t **answer, size_t *answer_len, struct fst_error *error)
 {
-        struct message m = {.kind = MESSAGE_GANG};
-        struct gang_wait *wait = gang_wait_new(&m.asker);
+        struct runner_message m = {.kind = MESSAGE_BARRIER};
+        struct barrier_waiter *wait = barrier_waiter_new(&m.asker);
         if (len)
-                buf_append(&m.question, question, len);
+                buf_append(&m.request, request, len);
         job_runner_post(owner, m);
-        return gang_wait_for(wait, stopped, answer, answer_len, error);
+        return barrier_waiter_wait(wait, stopped, answer, answer_len, error);
 }
 
 static void job_runner_submit_message(struct job_runner *r, struct job_waiter *wait)
@@ -105,7 +106,7 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
                 .properties = &wait->properties,
                 .user = wait,
         };
-        int id = refuse_job(r, wait->request, &error);
+        int id = job_runner_refuse(r, wait->request, &error);
         if (id == 0)
                 id = sched_submit_job(r->sched, &spec, now_ns(), &error);
         if (id >= 0)
@@ -116,7 +117,7 @@ static void job_runner_submit_message(struct job_runner *r, struct job_waiter *w
         job_runner_end_wait(r, wait);
 }
 
-static void job_runner_receive(struct job_runner *r, struct message *m)
+static void job_runner_receive(struct job_runner *r, struct runner_message *m)
 {
         switch (m->kind) {
         case MESSAGE_SUBMIT:
@@ -136,15 +137,16 @@ static void job_runner_receive(struct job_runner *r, struct message *m)
                 free(m->tag);
                 break;
         case MESSAGE_CANCEL_JOB:
-                sched_cancel_job(r->sched, m->noted ? __atomic_load_n(m->noted, __ATOMIC_RELAXED) : m->id, NULL,
-                                 now_ns());
+                sched_cancel_job(r->sched, m->job_id_slot ? __atomic_load_n(m->job_id_slot, __ATOMIC_RELAXED) : m->id,
+                                 NULL, now_ns());
                 break;
         case MESSAGE_CANCEL_STAGE:
                 sched_cancel_stage(r->sched, m->id, NULL, now_ns());
                 break;
-        case MESSAGE_GANG:
-                gangs_ask(r->gangs, (const uint8_t *)m->question.data, m->question.len, &m->asker, now_ns());
-                buf_deinit(&m->question);
+        case MESSAGE_BARRIER:
+                barrier_sync_request(r->barriers, (const uint8_t *)m->request.data, m->request.len, &m->asker,
+                                     now_ns());
+                buf_deinit(&m->request);
                 break;
         case MESSAGE_CALL:
                 m->call->call(m->call->owner, r->backend, r->allocation != NULL);
@@ -164,24 +166,24 @@ static void job_runner_receive(struct job_runner *r, struct message *m)
         free(m);
 }
 
-/* Wait for messages, or for the time that the scheduler asks for. */
-static struct message *take_messages(struct job_runner *r)
+/* Wait for messages, or until the scheduler's deadline. */
+static struct runner_message *job_runner_take_messages(struct job_runner *r)
 {
         int64_t deadline = sched_deadline(r->sched), enough = registered_resources_deadline(&r->registered);
-        deadline = MIN(deadline, gangs_deadline(r->gangs));
+        deadline = MIN(deadline, barrier_sync_deadline(r->barriers));
         deadline = MIN(deadline, r->starvation.next);
         if (!r->stopping)
                 deadline = MIN(deadline, allocation_deadline(r->allocation));
         r->backend->class->wait(r->backend, MIN(deadline, enough));
         pthread_mutex_lock(&r->lock);
-        struct message *all = r->first;
+        struct runner_message *all = r->first;
         r->first = NULL;
         r->last = &r->first;
         pthread_mutex_unlock(&r->lock);
         return all;
 }
 
-static bool enough_registered(struct job_runner *r, int64_t now)
+static bool job_runner_enough_registered(struct job_runner *r, int64_t now)
 {
         double ratio;
         if (r->registered.ready)
@@ -190,7 +192,7 @@ static bool enough_registered(struct job_runner *r, int64_t now)
                                           r->backend->class->expected_cores(r->backend, &ratio), now);
 }
 
-/* Executors that the scheduler wants to go. Their loss may be the scheduler's next event. */
+/* Kill the executors that the scheduler excludes. Their loss may be the scheduler's next event. */
 static void job_runner_kill_executors(struct job_runner *r)
 {
         for (struct executor_kill kill; sched_next_kill(r->sched, &kill);) {
@@ -200,25 +202,25 @@ static void job_runner_kill_executors(struct job_runner *r)
         }
 }
 
-static void *runner_main(void *arg)
+static void *job_runner_main(void *arg)
 {
         struct job_runner *r = arg;
         pthread_setname_np(pthread_self(), "dag-scheduler");
         log_set_context(r->sc->app_id, -1, -1);
         while (!r->quitting || !r->backend->class->idle(r->backend)) {
-                struct message *m = take_messages(r);
+                struct runner_message *m = job_runner_take_messages(r);
                 while (m) {
-                        struct message *next = m->next;
+                        struct runner_message *next = m->next;
                         job_runner_receive(r, m);
                         m = next;
                 }
                 int64_t now = now_ns();
                 if (sched_deadline(r->sched) <= now)
                         sched_tick(r->sched, now);
-                if (gangs_deadline(r->gangs) <= now)
-                        gangs_tick(r->gangs, now);
+                if (barrier_sync_deadline(r->barriers) <= now)
+                        barrier_sync_tick(r->barriers, now);
                 job_runner_kill_executors(r);
-                if (!r->stopping && enough_registered(r, now))
+                if (!r->stopping && job_runner_enough_registered(r, now))
                         sched_revive(r->sched, now);
                 if (!r->stopping && allocation_deadline(r->allocation) <= now)
                         allocation_tick(r->allocation, now);
@@ -261,7 +263,7 @@ static int job_runner_read_config(struct fst_context *sc, struct sched_config *c
         return 0;
 }
 
-static int wait_for_registration(struct job_runner *r, struct fst_error *error)
+static int job_runner_wait_for_registration(struct job_runner *r, struct fst_error *error)
 {
         const struct fst_conf *conf = r->sc->conf;
         double ratio = 0;
@@ -305,7 +307,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
         }
         r->n_resources = config.n_resources;
         config.dynamic_allocation = r->allocation != NULL;
-        r->sched = sched_new(&config, &scheduler_orders, r);
+        r->sched = sched_new(&config, &scheduler_ops, r);
         sched_config_deinit(&config);
         pool_file_deinit(&pools);
         if ((e = scheduler_trace_start(r->sched, sc->conf, error))) {
@@ -313,14 +315,14 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
                 return e;
         }
         r->events = task_events_new(sc);
-        sc->env.barrier = ask_gang;
+        sc->env.barrier = barrier_request_from_thread;
         sc->env.barrier_owner = r;
-        if ((e = gangs_new(sc->conf, &r->gangs, error)) == 0)
-                e = wait_for_registration(r, error);
+        if ((e = barrier_sync_new(sc->conf, &r->barriers, error)) == 0)
+                e = job_runner_wait_for_registration(r, error);
         allocation_start(r->allocation);
         if (e == 0)
                 e = backend->class->start(backend, r, error);
-        if (e == 0 && (e = -pthread_create(&r->thread, NULL, runner_main, r)))
+        if (e == 0 && (e = -pthread_create(&r->thread, NULL, job_runner_main, r)))
                 error_set(error, e, "cannot start the scheduler's thread: %s", strerror(-e));
         if (e) {
                 r->thread = 0;
@@ -333,7 +335,7 @@ int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, st
 
 void job_runner_stop(struct job_runner *r)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_STOP});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_STOP});
 }
 
 void job_runner_free(struct job_runner *r)
@@ -341,23 +343,23 @@ void job_runner_free(struct job_runner *r)
         if (!r)
                 return;
         if (r->thread) {
-                job_runner_post(r, (struct message){.kind = MESSAGE_QUIT});
+                job_runner_post(r, (struct runner_message){.kind = MESSAGE_QUIT});
                 pthread_join(r->thread, NULL);
         }
-        for (struct message *m = r->first, *next; m; m = next) { /* of its own thread's last turn */
+        for (struct runner_message *m = r->first, *next; m; m = next) { /* posted in the thread's last iteration */
                 next = m->next;
                 if (m->kind == MESSAGE_SUBMIT && m->job->then) {
                         strmap_deinit(&m->job->properties);
                         free(m->job);
                 }
-                buf_deinit(&m->question);
+                buf_deinit(&m->request);
                 free(m->group);
                 free(m->tag);
                 free(m);
         }
         if (r->sched)
                 sched_free(r->sched);
-        gangs_free(r->gangs);
+        barrier_sync_free(r->barriers);
         r->backend->class->free(r->backend);
         task_events_free(r->events);
         allocation_free(r->allocation);
@@ -379,7 +381,7 @@ int job_runner_run(struct job_runner *r, const struct job_request *request, stru
         if (local)
                 strmap_merge(&wait.properties, local);
         pthread_cond_init(&wait.done, NULL);
-        job_runner_post(r, (struct message){.kind = MESSAGE_SUBMIT, .job = &wait});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = &wait});
         pthread_mutex_lock(&r->lock);
         while (!wait.ended)
                 pthread_cond_wait(&wait.done, &r->lock);
@@ -395,22 +397,22 @@ void job_runner_submit(struct job_runner *r, const struct job_request *request, 
         struct job_waiter *wait = new0(struct job_waiter);
         *wait = (struct job_waiter){.request = request, .job_id = -1, .then = ended, .owner = owner};
         strmap_merge(&wait->properties, properties);
-        job_runner_post(r, (struct message){.kind = MESSAGE_SUBMIT, .job = wait});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_SUBMIT, .job = wait});
 }
 
 void job_runner_cancel_submitted(struct job_runner *r, const int *job)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_CANCEL_JOB, .noted = job});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL_JOB, .job_id_slot = job});
 }
 
 void job_runner_cancel_job(struct job_runner *r, int job)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_CANCEL_JOB, .id = job});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL_JOB, .id = job});
 }
 
 void job_runner_cancel_stage(struct job_runner *r, int stage)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_CANCEL_STAGE, .id = stage});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL_STAGE, .id = stage});
 }
 
 void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct scheduler_backend *backend, bool allocates),
@@ -418,7 +420,7 @@ void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct sche
 {
         struct call_wait wait = {.call = call, .owner = owner};
         pthread_cond_init(&wait.done, NULL);
-        job_runner_post(r, (struct message){.kind = MESSAGE_CALL, .call = &wait});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CALL, .call = &wait});
         pthread_mutex_lock(&r->lock);
         while (!wait.ended)
                 pthread_cond_wait(&wait.done, &r->lock);
@@ -426,15 +428,15 @@ void job_runner_call(struct job_runner *r, void (*call)(void *owner, struct sche
         pthread_cond_destroy(&wait.done);
 }
 
-struct removal {
+struct shuffle_removal {
         struct job_runner *runner;
         const int *shuffles;
         int n;
 };
 
-static void remove_shuffles(void *owner, struct scheduler_backend *backend, bool allocates)
+static void shuffle_removal_run(void *owner, struct scheduler_backend *backend, bool allocates)
 {
-        const struct removal *removal = owner;
+        const struct shuffle_removal *removal = owner;
         for (int i = 0; i < removal->n; i++) {
                 sched_unregister_shuffle(removal->runner->sched, removal->shuffles[i]);
                 allocation_shuffle_removed(removal->runner->allocation, removal->shuffles[i]);
@@ -443,16 +445,16 @@ static void remove_shuffles(void *owner, struct scheduler_backend *backend, bool
 
 void job_runner_remove_shuffles(struct job_runner *r, const int *shuffles, int n)
 {
-        struct removal removal = {r, shuffles, n};
-        job_runner_call(r, remove_shuffles, &removal);
+        struct shuffle_removal removal = {r, shuffles, n};
+        job_runner_call(r, shuffle_removal_run, &removal);
 }
 
 void job_runner_cancel(struct job_runner *r, const char *group)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_CANCEL, .group = group ? mem_strdup(group) : NULL});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL, .group = group ? mem_strdup(group) : NULL});
 }
 
 void job_runner_cancel_tag(struct job_runner *r, const char *tag)
 {
-        job_runner_post(r, (struct message){.kind = MESSAGE_CANCEL, .tag = mem_strdup(tag)});
+        job_runner_post(r, (struct runner_message){.kind = MESSAGE_CANCEL, .tag = mem_strdup(tag)});
 }

@@ -1,8 +1,8 @@
 /*
- * The job runner: the driver's scheduler thread. It owns the pure scheduler (sched/sched.h), feeds it with jobs and
- * with the outcomes of tasks, and has a backend (driver/backend/scheduler_backend.h) carry out what it decides.
+ * The job runner: the driver's scheduler thread. It owns the pure scheduler (sched/sched.h), feeds it jobs and task
+ * outcomes, and carries out its decisions through a backend (driver/backend/scheduler_backend.h).
  *
- * Everything inside happens on its own thread; other threads hand it messages and wait.
+ * Threads: the scheduler lives on the runner's own thread. Other threads post messages and wait.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 struct job_runner;
 struct scheduler_backend;
 
-/* Start the backend, which is taken in any case, and the thread. */
+/* Start the backend and the thread. Owns @backend, even on failure. */
 int job_runner_new(struct fst_context *sc, struct scheduler_backend *backend, struct job_runner **runner,
                    struct fst_error *error);
 
-/* Cancel what runs and refuse what is submitted from now on; does not wait. Any thread. */
+/* Cancel running jobs and refuse new ones. Does not wait. Any thread. */
 void job_runner_stop(struct job_runner *runner);
 
-/* Stop, and end all threads; nobody may be waiting for a job any more. NULL is allowed. */
+/* Stop, and join all threads. No thread may still wait for a job. NULL is allowed. */
 void job_runner_free(struct job_runner *runner);
 
 struct job_request {
@@ -28,42 +28,46 @@ struct job_request {
         int n;
         struct action *action;
         const char *call_site; /* "count at a.c:12" */
-        int *job;              /* where to note the id of the job; atomic. NULL: nowhere */
+        int *job;              /* receives the job's id; atomic. NULL: not wanted */
 };
 
-/* Run a job and wait for its end: 0, or negative with @error. Any thread but the runner's and the slots'. */
+/*
+ * Run a job and wait until it ends. Returns 0, or a negative status with @error. Any thread but the runner's and the
+ * slots'.
+ */
 int job_runner_run(struct job_runner *runner, const struct job_request *request, struct fst_error *error);
 
 /*
- * Submit a job, with local properties @properties, and do not wait: @ended is called on the runner's thread when it is
- * over, with 0, or negative and @error, whose message it may take. It may submit another job, but not wait. @request
- * and what it points to live until then. Never called if the runner ends before. Any thread but the slots'.
+ * Submit a job with local @properties, without waiting. @ended runs on the runner's thread when the job ends, with 0,
+ * or a negative status and @error, whose message it may take. @ended may submit another job, but must not wait. It is
+ * never called if the runner ends first. @request and everything it points to live until then. Any thread but the
+ * slots'.
  */
 struct strmap;
 void job_runner_submit(struct job_runner *runner, const struct job_request *request, const struct strmap *properties,
                        void (*ended)(void *owner, int status, struct fst_error *error), void *owner);
 
-/* Cancel the job that a request notes in @job, if it has begun; that lives as long as the runner. Any thread. */
+/* Cancel the job whose id a request stored in @job, if it has begun. @job lives as long as the runner. Any thread. */
 void job_runner_cancel_submitted(struct job_runner *runner, const int *job);
 
-/* Cancel a job, or the jobs that need a stage, by id. Any thread. */
+/* Cancel a job, or all jobs that need a stage, by id. Any thread. */
 void job_runner_cancel_job(struct job_runner *runner, int job);
 void job_runner_cancel_stage(struct job_runner *runner, int stage);
 
 /*
- * Have @call made on the runner's thread, and wait for it: with the backend, and whether there is dynamic allocation.
- * Any thread but the runner's and the slots', inside of context_enter.
+ * Run @call on the runner's thread and wait for it. @allocates: dynamic allocation is on. Any thread but the runner's
+ * and the slots', inside of context_enter.
  */
 void job_runner_call(struct job_runner *runner,
                      void (*call)(void *owner, struct scheduler_backend *backend, bool allocates), void *owner);
 
 /*
- * Nobody will read these shuffles any more: their map outputs go, but for those that a job's stage is writing. Waits
- * until the scheduler has forgotten them; executors remove them later. As job_runner_call.
+ * Remove the map outputs of these shuffles, which have no more readers. Keeps those that a running stage is writing.
+ * Waits until the scheduler has dropped them; executors remove them later. Threads: as job_runner_call.
  */
 void job_runner_remove_shuffles(struct job_runner *runner, const int *shuffles, int n);
 
-/* Cancel a group's jobs, or all with NULL. Any thread. */
+/* Cancel the jobs of a group (NULL: all jobs). Any thread. */
 void job_runner_cancel(struct job_runner *runner, const char *group);
 
 /* Cancel the jobs with a tag. Any thread. */

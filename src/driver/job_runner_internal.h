@@ -1,6 +1,6 @@
 /*
- * The job runner inside, for the files that it is made of: job_runner.c (its thread, messages, who waits),
- * scheduler_orders.c (what the scheduler asks for), task_outcomes.c (what the scheduler is told).
+ * Shared by the job runner's files: job_runner.c (thread, messages, waiters), scheduler_ops.c (the scheduler's
+ * requests), task_status.c (task results and executor losses).
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-/* A job, and the thread that waits for it, on whose stack it lives until `ended`; or who is called then. */
+/* A job and its waiting thread, on whose stack it lives until `ended`; or the callback for its end. */
 struct job_waiter {
         const struct job_request *request;
         struct strmap properties;
@@ -22,13 +22,13 @@ struct job_waiter {
         bool ended;
         enum job_result result;
         char *message;
-        int status; /* of the failure that ended it */
+        int status; /* of the failure */
         int job_id;
         void (*then)(void *owner, int status, struct fst_error *error); /* NULL: a thread waits */
         void *owner;
 };
 
-enum message_kind {
+enum runner_message_kind {
         MESSAGE_SUBMIT,
         MESSAGE_RUN_DONE,
         MESSAGE_CANCEL,
@@ -36,11 +36,11 @@ enum message_kind {
         MESSAGE_CANCEL_STAGE,
         MESSAGE_STOP,
         MESSAGE_QUIT,
-        MESSAGE_GANG,
+        MESSAGE_BARRIER,
         MESSAGE_CALL
 };
 
-/* Something for the runner's thread to do, and the thread that waits for it. */
+/* A call for the runner's thread, and the thread that waits for it. */
 struct call_wait {
         void (*call)(void *owner, struct scheduler_backend *backend, bool allocates);
         void *owner;
@@ -48,46 +48,46 @@ struct call_wait {
         bool ended;
 };
 
-struct message {
-        struct message *next;
-        enum message_kind kind;
+struct runner_message {
+        struct runner_message *next;
+        enum runner_message_kind kind;
         struct job_waiter *job;
         struct call_wait *call;
         struct task_batch *run;
         char *group, *tag;
-        int id;                  /* of a job or a stage to be cancelled; or */
-        const int *noted;        /* where that of a job is noted by now */
-        struct gang_asker asker; /* MESSAGE_GANG, with its question */
-        struct buf question;
+        int id;                         /* of the job or stage to cancel, or */
+        const int *job_id_slot;         /* where the job's id is stored */
+        struct barrier_requester asker; /* MESSAGE_BARRIER, with `request` */
+        struct buf request;
 };
 
 struct job_runner {
         struct fst_context *sc;
         struct sched *sched;
         struct scheduler_backend *backend;
-        struct task_batch *spare; /* runs to be used again */
+        struct task_batch *spare; /* for reuse */
         struct commit_coordinator *commits;
-        struct gangs *gangs;
-        int n_resources;                        /* custom ones that each task asks for */
-        struct registered_resources registered; /* whether there are enough for the first task */
-        int64_t cores;                          /* that have registered */
+        struct barrier_sync *barriers;
+        int n_resources;                        /* custom resources that each task needs */
+        struct registered_resources registered; /* whether the first task may start */
+        int64_t cores;                          /* of all registered executors */
         struct task_events *events;
-        struct allocation *allocation; /* NULL: the number of executors does not follow the work */
+        struct allocation *allocation; /* NULL: no dynamic allocation */
         struct starvation starvation;
 
         pthread_t thread;
         pthread_mutex_t lock;
-        struct message *first, **last; /* under lock */
-        bool stopping;                 /* jobs are refused */
-        char *abort_reason;            /* why the application cannot go on; NULL: it can */
-        bool quitting;                 /* the thread ends when no task runs */
+        struct runner_message *first, **last; /* guarded by lock */
+        bool stopping;                        /* new jobs are refused */
+        char *abort_reason;                   /* why the application must end; NULL: it goes on */
+        bool quitting;                        /* the thread ends once no task runs */
 };
 
-/* Have the runner's thread take a message; it takes over what the message owns. Any thread. */
-void job_runner_post(struct job_runner *r, struct message message);
+/* Post a message to the runner's thread. Takes everything that the message owns. Any thread. */
+void job_runner_post(struct job_runner *r, struct runner_message message);
 
-/* A job is over: whoever waits for it goes on, and takes its action with it; or is called. On the runner's thread. */
+/* A job has ended: wake its waiting thread, which takes the action back, or call `then`. On the runner's thread. */
 void job_runner_end_wait(struct job_runner *r, struct job_waiter *wait);
 
-/* What the scheduler asks for; the owner is the runner (scheduler_orders.c). */
-extern const struct sched_ops scheduler_orders;
+/* The scheduler's requests. The owner is the runner (scheduler_ops.c). */
+extern const struct sched_ops scheduler_ops;

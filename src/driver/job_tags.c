@@ -1,6 +1,6 @@
 /*
- * Tags of jobs (firesteel/context.h). As in Spark they are a local property of the thread, "spark.job.tags": a comma
- * list without duplicates, in which the scheduler looks when jobs with a tag are cancelled.
+ * Tags of jobs (firesteel/context.h). As in Spark they are a local property of the thread, "spark.job.tags": a
+ * comma-separated list without duplicates. The scheduler searches it when the application cancels the jobs with a tag.
  */
 #include "base/buf.h"
 #include "base/log.h"
@@ -12,14 +12,14 @@
 
 #define TAGS "spark.job.tags"
 
-static const char *tags_of(fst_context *sc)
+static const char *job_tags_get(fst_context *sc)
 {
         const struct strmap *local = local_properties(sc, false);
         const char *tags = local ? strmap_get(local, TAGS) : NULL;
         return tags ? tags : "";
 }
 
-static int check(const char *tag)
+static int job_tags_check(const char *tag)
 {
         if (*tag && !strchr(tag, ','))
                 return 0;
@@ -29,9 +29,9 @@ static int check(const char *tag)
 }
 
 /* The list without @tag. */
-static void without(fst_context *sc, const char *tag, struct buf *list)
+static void job_tags_without(fst_context *sc, const char *tag, struct buf *list)
 {
-        for (const char *at = tags_of(sc); *at;) {
+        for (const char *at = job_tags_get(sc); *at;) {
                 size_t n = strcspn(at, ",");
                 if (n != strlen(tag) || memcmp(at, tag, n) != 0) {
                         if (list->len)
@@ -48,10 +48,10 @@ FST_API int fst_add_job_tag(fst_context *sc, const char *tag)
         if (context_missing(tag, "add_job_tag", "a tag"))
                 return -EINVAL;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
-        int r = check(tag);
+        int r = job_tags_check(tag);
         if (r)
                 return r;
-        without(sc, tag, &list);
+        job_tags_without(sc, tag, &list);
         if (list.len)
                 buf_putc(&list, ',');
         buf_puts(&list, tag);
@@ -65,10 +65,10 @@ FST_API int fst_remove_job_tag(fst_context *sc, const char *tag)
         if (context_missing(tag, "remove_job_tag", "a tag"))
                 return -EINVAL;
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
-        int r = check(tag);
+        int r = job_tags_check(tag);
         if (r)
                 return r;
-        without(sc, tag, &list);
+        job_tags_without(sc, tag, &list);
         fst_set_local_property(sc, TAGS, list.len ? buf_text(&list) : NULL);
         return 0;
 }
@@ -81,7 +81,7 @@ FST_API void fst_clear_job_tags(fst_context *sc)
 FST_API const char *fst_job_tags(fst_context *sc)
 {
         sc = context_given(sc, rdd_site("job_tags"));
-        return tags_of(sc);
+        return job_tags_get(sc);
 }
 
 FST_API void fst_set_interrupt_on_cancel(fst_context *sc, bool interrupt)

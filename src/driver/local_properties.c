@@ -1,11 +1,12 @@
 /*
  * See local_properties.h.
  *
- * A pthread key for each context would not do: deleting a key runs no destructors, so the properties of threads that
- * outlive the context would leak, and a thread that ends while the context stops would race with it. So there is one
- * key for the process, and each set of properties is on the list of its thread alone; who stops walks all threads'.
+ * One pthread key for each context would not work. Deleting a key runs no destructors, so the properties of threads
+ * that outlive the context would leak, and a thread that ends while the context stops would race with it. So the
+ * process has one key, each thread has a list of its properties, and a context that stops walks the lists of all
+ * threads.
  *
- * Invariant: a thread is on the list of threads exactly while it has properties; both lists are under `lock`.
+ * Invariant: a thread is in the list of threads exactly while it has properties. `lock` guards all lists.
  */
 #include "driver/local_properties.h"
 
@@ -20,7 +21,7 @@ struct local {
 };
 
 struct thread_locals {
-        struct thread_locals *next, **link; /* all threads that have some */
+        struct thread_locals *next, **link; /* in the list of all threads with properties */
         struct local *first;
 };
 
@@ -31,13 +32,13 @@ static _Thread_local struct thread_locals mine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* only for its destructor */
 
-static void local_properties_local_free(struct local *local)
+static void local_properties_free(struct local *local)
 {
         strmap_deinit(&local->map);
         free(local);
 }
 
-static void unlink_thread(struct thread_locals *t)
+static void thread_locals_unlink(struct thread_locals *t)
 {
         *t->link = t->next;
         if (t->next)
@@ -45,30 +46,30 @@ static void unlink_thread(struct thread_locals *t)
         t->link = NULL;
 }
 
-static void thread_ends(void *thread)
+static void thread_locals_free(void *thread)
 {
         struct thread_locals *t = thread;
         pthread_mutex_lock(&lock);
         while (t->first) {
                 struct local *next = t->first->next;
-                local_properties_local_free(t->first);
+                local_properties_free(t->first);
                 t->first = next;
         }
         if (t->link)
-                unlink_thread(t);
+                thread_locals_unlink(t);
         pthread_mutex_unlock(&lock);
 }
 
-static void make_key(void)
+static void thread_locals_make_key(void)
 {
-        pthread_key_create(&key, thread_ends);
+        pthread_key_create(&key, thread_locals_free);
 }
 
 static struct strmap *local_properties_add(const void *owner)
 {
         struct local *local = new0(struct local);
         local->owner = owner;
-        pthread_once(&once, make_key);
+        pthread_once(&once, thread_locals_make_key);
         pthread_setspecific(key, &mine);
         pthread_mutex_lock(&lock);
         local->next = mine.first;
@@ -107,10 +108,10 @@ void local_properties_forget(const void *owner)
                                 continue;
                         }
                         *at = local->next;
-                        local_properties_local_free(local);
+                        local_properties_free(local);
                 }
                 if (!t->first)
-                        unlink_thread(t);
+                        thread_locals_unlink(t);
         }
         pthread_mutex_unlock(&lock);
 }

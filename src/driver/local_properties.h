@@ -1,7 +1,7 @@
 /*
- * Local properties: what a thread sets for the jobs that it submits to one context (its pool, its job group).
+ * Local properties: the properties that a thread sets for the jobs it submits to one context (pool, job group).
  *
- * They go when their thread ends or their context stops, whichever is first.
+ * They are freed when their thread ends or their context stops.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /*
- * This thread's properties for the context @owner, made if @create; NULL if there are none. Borrowed: for this thread
- * only, until the context stops.
+ * Returns this thread's properties for the context @owner; NULL if there are none and @create is false. Borrowed: for
+ * this thread only, until the context stops.
  */
 struct strmap *local_properties(const void *owner, bool create);
 
-/* The context stops: forget what all threads set for it. No thread uses it any more. */
+/* Forget all threads' properties for a context that stops. No thread may use it any more. */
 void local_properties_forget(const void *owner);

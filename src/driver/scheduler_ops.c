@@ -1,6 +1,6 @@
 /*
- * What the scheduler asks for: its orders are carried out by the backend, and told to events and to the allocation of
- * executors. All of it on the runner's thread.
+ * Carries out the scheduler's requests: forwards them to the backend, the listener bus and dynamic allocation. On the
+ * runner's thread.
  */
 #include "driver/job_runner_internal.h"
 
@@ -24,7 +24,7 @@ static void scheduler_ops_job_started(void *owner, struct job *job)
         allocation_job_started(r->allocation, job);
 }
 
-static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
+static struct stage_work *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
 {
         struct stage_work *work = new0(struct stage_work);
         work->refs = 1;
@@ -37,7 +37,7 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
         else
                 work->shuffled = rdd_of(stage->shuffle->child);
 
-        /* Of a map stage that several jobs need, the first that does: Spark's. */
+        /* The first job that needs a shared map stage, as in Spark. */
         const struct job *job = stage_is_result(stage) ? stage->job : stage->jobs.len ? stage->jobs.data[0] : NULL;
         if (job)
                 strmap_merge(&work->properties, &job->properties);
@@ -52,7 +52,9 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
         for (int i = 0; i < stage->n_parents; i++) {
                 const struct map_outputs *from = stage->parents[i]->outputs;
                 struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)from->n);
-                /* None is there where a persisted RDD in between was whole: then it is not wanted either. */
+                /*
+                 * A map output may be missing if a persisted RDD in between was complete. Then it is not read either.
+                 */
                 for (int m = 0; m < from->n; m++) {
                         int e = from->at[m].executor;
                         maps[m] = (struct shuffle_map){
@@ -68,8 +70,9 @@ static struct stage_work *work_of(struct job_runner *r, struct stage *stage)
 static void scheduler_ops_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
         struct job_runner *r = owner;
-        set->user = work_of(r, stage);
-        if (stage->barrier || stage->indeterminate) /* what earlier ones bring does not count: they commit no more */
+        set->user = scheduler_ops_stage_work(r, stage);
+        if (stage->barrier ||
+            stage->indeterminate) /* results of earlier attempts no longer count: they may not commit */
                 commit_coordinator_stage_end(r->commits, stage->id);
         if (stage_is_result(stage))
                 commit_coordinator_stage_start(r->commits, stage->id, stage->lineage->partitions);
@@ -87,7 +90,7 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
         run->executor = executor;
         run->n = n;
         run->user = set;
-        run->crash_suspect = launches[0].crash_suspect; /* then it is a run of one */
+        run->crash_suspect = launches[0].crash_suspect; /* such a task runs alone */
         run->locality = launches[0].locality;
         run->speculative = launches[0].speculative;
         for (int i = 0; launches[0].resources && i < r->n_resources; i++)
@@ -122,7 +125,7 @@ static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, c
         const char **addresses = new_array(const char *, (size_t)n);
         for (int i = 0; i < n; i++)
                 addresses[i] = r->sc->executors.data[executors[i]]->address;
-        gangs_launching(r->gangs, set->stage_id, set->attempt, addresses, n);
+        barrier_sync_launching(r->barriers, set->stage_id, set->attempt, addresses, n);
         free(addresses);
 }
 
@@ -136,13 +139,13 @@ static void scheduler_ops_outputs_reset(void *owner, struct job *job)
 static void scheduler_ops_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
         struct job_runner *r = owner;
-        gangs_stage_end(r->gangs, stage->id, stage->attempt);
+        barrier_sync_stage_end(r->barriers, stage->id, stage->attempt);
         task_events_stage_completed(r->events, stage, failure);
         allocation_stage_completed(r->allocation, stage);
 }
 
-/* Tasks of the job that still run know its action no more: what they bring is dropped. */
-static void forget_action(struct job_runner *r, const struct job *job)
+/* Running tasks of the job lose its action: their results are dropped. */
+static void scheduler_ops_forget_action(struct job_runner *r, const struct job *job)
 {
         for (struct task_set *set = NULL; (set = sched_next_task_set(r->sched, set));)
                 if (set->stage == job->result_stage && set->user)
@@ -157,10 +160,10 @@ static void scheduler_ops_job_ended(void *owner, struct job *job, enum job_resul
         allocation_job_ended(r->allocation, job);
         wait->result = result;
         wait->message = message ? mem_strdup(message) : NULL;
-        /* Tasks of this process use the action itself: then the job is over when the last of them has ended. */
+        /* Tasks in this process use the action itself, so the job ends after the last of them. */
         if (!r->backend->class->is_remote)
                 return;
-        forget_action(r, job);
+        scheduler_ops_forget_action(r, job);
         job->user = NULL;
         job_runner_end_wait(r, wait);
 }
@@ -193,21 +196,22 @@ static void scheduler_ops_job_removed(void *owner, struct job *job)
                 job_runner_end_wait(owner, job->user);
 }
 
-static bool may_be_cached(const struct job_runner *r, const struct lineage *rdd)
+static bool scheduler_ops_may_be_cached(const struct job_runner *r, const struct lineage *rdd)
 {
         return r->backend->class->cached_on && __atomic_load_n(&rdd->storage_level, __ATOMIC_RELAXED);
 }
 
-/* Persisted partitions are read where they are kept, files where their blocks are. */
+/* Persisted partitions prefer the executors that have them, files prefer the hosts of their blocks. */
 static bool scheduler_ops_may_prefer(void *owner, const struct lineage *rdd)
 {
-        return may_be_cached(owner, rdd) || rdd_of_const(rdd)->has_hosts;
+        return scheduler_ops_may_be_cached(owner, rdd) || rdd_of_const(rdd)->has_hosts;
 }
 
-static int cached_on(struct job_runner *r, const struct lineage *rdd, int partition, struct task_location *out, int max)
+static int scheduler_ops_cached_on(struct job_runner *r, const struct lineage *rdd, int partition,
+                                   struct task_location *out, int max)
 {
         int executors[16];
-        if (!may_be_cached(r, rdd))
+        if (!scheduler_ops_may_be_cached(r, rdd))
                 return 0;
         int n = r->backend->class->cached_on(r->backend, rdd->id, partition, executors,
                                              MIN(max, (int)ARRAY_SIZE(executors)));
@@ -216,8 +220,8 @@ static int cached_on(struct job_runner *r, const struct lineage *rdd, int partit
         return n;
 }
 
-/* "localhost" is no place to prefer: it is everywhere. */
-static int near_files(const fst_rdd *rdd, int partition, struct task_location *out, int max)
+/* Skips "localhost", which names every host. */
+static int scheduler_ops_near_files(const fst_rdd *rdd, int partition, struct task_location *out, int max)
 {
         const char *host = rdd->has_hosts ? rdd->class->hosts(rdd, partition) : NULL;
         int n = 0;
@@ -230,8 +234,8 @@ static int near_files(const fst_rdd *rdd, int partition, struct task_location *o
 static int scheduler_ops_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out,
                                    int max)
 {
-        int n = cached_on(owner, rdd, partition, out, max);
-        return n > 0 ? n : near_files(rdd_of_const(rdd), partition, out, max);
+        int n = scheduler_ops_cached_on(owner, rdd, partition, out, max);
+        return n > 0 ? n : scheduler_ops_near_files(rdd_of_const(rdd), partition, out, max);
 }
 
 static void scheduler_ops_excluded(void *owner, const struct exclusion *what)
@@ -254,7 +258,7 @@ static void scheduler_ops_unschedulable(void *owner, struct task_set *set, bool 
         allocation_unschedulable(r->allocation, set, yes);
 }
 
-const struct sched_ops scheduler_orders = {
+const struct sched_ops scheduler_ops = {
         .excluded = scheduler_ops_excluded,
         .speculative_submitted = scheduler_ops_speculative_submitted,
         .unschedulable = scheduler_ops_unschedulable,

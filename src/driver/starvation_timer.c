@@ -1,4 +1,4 @@
-/* See starvation.h. */
+/* See starvation_timer.h. */
 #include "driver/starvation_timer.h"
 
 #include "base/log.h"
@@ -8,7 +8,7 @@ void starvation_init(struct starvation *s, int64_t interval)
         *s = (struct starvation){.interval = interval, .next = INT64_MAX};
 }
 
-static int64_t starvation_timer_after(const struct starvation *s, int64_t now)
+static int64_t starvation_next_after(const struct starvation *s, int64_t now)
 {
         int64_t next;
         return __builtin_add_overflow(now, s->interval, &next) ? INT64_MAX : next;
@@ -17,7 +17,7 @@ static int64_t starvation_timer_after(const struct starvation *s, int64_t now)
 void starvation_submitted(struct starvation *s, int64_t now)
 {
         if (!s->over && s->next == INT64_MAX)
-                s->next = starvation_timer_after(s, now);
+                s->next = starvation_next_after(s, now);
 }
 
 void starvation_tick(struct starvation *s, int64_t now)
@@ -26,5 +26,5 @@ void starvation_tick(struct starvation *s, int64_t now)
                 return;
         log_warn("TaskSchedulerImpl", "Initial job has not accepted any resources; check your cluster UI to ensure "
                                       "that workers are registered and have sufficient resources");
-        s->next = starvation_timer_after(s, now);
+        s->next = starvation_next_after(s, now);
 }

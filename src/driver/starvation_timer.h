@@ -1,6 +1,6 @@
 /*
- * The warning that no executor takes any task: from the first task set on, each spark.starvation.timeout, until the
- * first task is launched. It tells the user why nothing happens; the job waits on.
+ * Warns that no executor accepts tasks: every spark.starvation.timeout, from the first task set until the first task is
+ * launched. The job keeps waiting.
  */
 #pragma once
 
@@ -9,21 +9,21 @@
 
 struct starvation {
         int64_t interval; /* ns */
-        int64_t next;     /* the next warning; INT64_MAX: none is due */
-        bool over;        /* tasks run, or need none */
+        int64_t next;     /* time of the next warning; INT64_MAX: none */
+        bool over;        /* a task was launched, or no task is needed */
 };
 
 void starvation_init(struct starvation *s, int64_t interval);
 
-/* Tasks wait. */
+/* A task set is waiting. */
 void starvation_submitted(struct starvation *s, int64_t now);
 
-/* One was launched. */
+/* A task was launched. */
 static inline void starvation_launched(struct starvation *s)
 {
         s->over = true;
         s->next = INT64_MAX;
 }
 
-/* Warn if it is time: to be called at s->next. */
+/* Warn if s->next has passed. */
 void starvation_tick(struct starvation *s, int64_t now);

@@ -1,6 +1,6 @@
 /*
- * What the scheduler is told: what has become of tasks, of their results, and of the executors that had them. The
- * functions of backends (scheduler_backend.h), all on the runner's thread.
+ * Passes results and losses to the scheduler: task outcomes, their results, executor losses. Implements the functions
+ * for backends (scheduler_backend.h) on the runner's thread.
  */
 #include "driver/job_runner_internal.h"
 
@@ -22,7 +22,7 @@ struct task_batch *job_runner_run_new(struct job_runner *r)
 {
         struct task_batch *run = r->spare;
         if (!run) {
-                run = mem_alloc(sizeof(*run)); /* 86 KB; who fills a task zeroes it */
+                run = mem_alloc(sizeof(*run)); /* 86 KB; tasks are zeroed as they are filled */
                 memset(run, 0, offsetof(struct task_batch, tasks));
                 return run;
         }
@@ -30,7 +30,7 @@ struct task_batch *job_runner_run_new(struct job_runner *r)
         return run;
 }
 
-/* A result that does not count. */
+/* Discard a result that does not count. */
 static void task_status_discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
         struct action *action = run->work->action;
@@ -42,8 +42,8 @@ static void task_status_discard_result(struct job_runner *r, const struct task_b
         shuffle_output_unref(steal(t->shuffle_output));
 }
 
-/* Use the result of a task that counts; false if that failed, and then the task failed for good. */
-static bool use_result(struct job_runner *r, struct action *action, struct slot_task *t)
+/* Merge the result of a task that counts. Returns false if that failed: the task has then failed for good. */
+static bool task_status_merge_result(struct job_runner *r, struct action *action, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         int e = 0;
@@ -55,13 +55,13 @@ static bool use_result(struct job_runner *r, struct action *action, struct slot_
                 return true;
         t->state = OUTCOME_FAILED;
         t->status = e;
-        t->message =
-                error.message ? steal(error.message) : mem_printf("its result could not be used: %s", strerror(-e));
+        t->message = error.message ? steal(error.message)
+                                   : mem_printf("the result of the task cannot be merged: %s", strerror(-e));
         return false;
 }
 
-/* Count what the task added; as use_result. */
-static bool merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
+/* Merge the task's accumulator updates. Returns as task_status_merge_result. */
+static bool task_status_merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *shuffled = run->work->shuffled;
@@ -77,8 +77,8 @@ static bool merge_accumulators(struct job_runner *r, struct task_batch *run, str
         return false;
 }
 
-/* An attempt has ended without success: another one may commit, if this one was allowed to. */
-static void free_commit(struct job_runner *r, const struct slot_task *t)
+/* An attempt failed: if it was allowed to commit, another attempt may. */
+static void task_status_release_commit(struct job_runner *r, const struct slot_task *t)
 {
         if (t->state != OUTCOME_SUCCESS && t->state != OUTCOME_COMMIT_DENIED)
                 commit_coordinator_failed(r->commits, t->info.stage, t->info.stage_attempt, t->info.partition,
@@ -110,10 +110,11 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
                 if (t->state == OUTCOME_SUCCESS && !sched_result_is_needed(r->sched, t->info.id)) {
                         task_status_discard_result(r, run, t);
-                } else if (t->state == OUTCOME_SUCCESS && t->accumulated && !merge_accumulators(r, run, t)) {
+                } else if (t->state == OUTCOME_SUCCESS && t->accumulated &&
+                           !task_status_merge_accumulators(r, run, t)) {
                         fatal = true;
                 } else if (t->state == OUTCOME_SUCCESS && action) {
-                        fatal = !use_result(r, action, t);
+                        fatal = !task_status_merge_result(r, action, t);
                 } else if (t->state == OUTCOME_SUCCESS) {
                         if (t->shuffle_output)
                                 shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->shuffle.id,
@@ -121,7 +122,7 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                         s->output = (uint64_t)t->info.id + 1;
                 }
                 if (action)
-                        free_commit(r, t);
+                        task_status_release_commit(r, t);
                 s->state = fatal ? TASK_FAILED_FATAL : task_status_state_of(t);
                 s->message = t->message;
                 fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
@@ -151,7 +152,7 @@ void job_runner_run_free(struct job_runner *r, struct task_batch *run)
         r->spare = run;
 }
 
-int job_runner_executor_added(struct job_runner *r, const struct executor_details *x)
+int job_runner_executor_added(struct job_runner *r, const struct executor_info *x)
 {
         int index = sched_register_executor(r->sched, &x->spec, now_ns());
         if (index < 0)
@@ -191,8 +192,8 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
                 struct slot_task *t = &run->tasks[i];
                 t->state = OUTCOME_LOST;
                 if (run->work->action)
-                        free_commit(r, t);
-                free(t->message); /* of one that had ended, while others' results were awaited */
+                        task_status_release_commit(r, t);
+                free(t->message); /* set if the task ended while its run's other results were awaited */
                 t->message = mem_printf("ExecutorLostFailure (executor %s exited %s) Reason: %s",
                                         sched_executor_id(r->sched, run->executor),
                                         caused_by_app ? "caused by one of the running tasks"

@@ -125,8 +125,9 @@ void cluster_remove_output(struct scheduler_backend *backend, int executor, int 
 {
         struct cluster_backend *b = cluster_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
-        if (x && x->state == EXECUTOR_GONE && x->service_port && b->removals && !b->stopping)
-                service_removals_add(b->removals, x->host, x->service_port, x->id, shuffle_id, map_partition, task_id);
+        if (x && x->state == EXECUTOR_GONE && x->service_port && b->service_cleanup && !b->stopping)
+                shuffle_service_cleanup_add(b->service_cleanup, x->host, x->service_port, x->id, shuffle_id,
+                                            map_partition, task_id);
         if (!x || x->state != EXECUTOR_ALIVE || b->stopping)
                 return;
         Firesteel__MapOutput output = FIRESTEEL__MAP_OUTPUT__INIT;
@@ -169,7 +170,7 @@ static void cluster_locate(struct scheduler_backend *backend, struct shuffle_rea
 
 static int cluster_cached_on(struct scheduler_backend *backend, int rdd, int partition, int *executors, int max)
 {
-        return driver_data_cached_on(cluster_of(backend)->data, rdd, partition, executors, max);
+        return driver_transfer_cached_on(cluster_of(backend)->data, rdd, partition, executors, max);
 }
 
 static int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
@@ -319,7 +320,7 @@ static void data_result(void *owner, void *cookie, void *bytes, size_t len, int 
         free(awaited);
 }
 
-static const struct driver_data_ops data_ops = {
+static const struct driver_transfer_ops data_ops = {
         .wake = data_wake,
         .remove = data_remove,
         .remove_rdd = data_remove_rdd,
@@ -352,7 +353,7 @@ void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x,
                         continue;
                 struct awaited_result *awaited = new0(struct awaited_result);
                 *awaited = (struct awaited_result){x->index, run->slot, i, run->tasks[0].info.id};
-                driver_data_fetch_result(b->data, x, t->info.id, t->result_waits, awaited);
+                driver_transfer_fetch_result(b->data, x, t->info.id, t->result_waits, awaited);
         }
         finish_if_whole(b, run);
 }
@@ -371,7 +372,7 @@ static void deadline_reached(uv_timer_t *timer)
 static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
 {
         struct cluster_backend *b = cluster_of(backend);
-        bool took = driver_data_take(b->data);
+        bool took = driver_transfer_take(b->data);
         flush_all(b);
         if (took) { /* what came may have freed cores, or ended a stage: the scheduler is to see that first */
                 uv_run(&b->loop, UV_RUN_NOWAIT);
@@ -517,11 +518,11 @@ static int cluster_start(struct scheduler_backend *backend, struct job_runner *r
             (r = conf_get_ms(b->sc->conf, "spark.network.timeoutInterval", &interval, error)) ||
             (r = cluster_read_decommission(b, error)) || (r = make_io_secret(b, error)) ||
             (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
-            (r = driver_data_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
-            (r = service_removals_new(&b->loop, b->sc->conf, b->sc->app_id, &b->removals, error)))
+            (r = driver_transfer_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
+            (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)))
                 return r;
         b->stages = stage_shipping_new(b->data);
-        driver_data_take(b->data);
+        driver_transfer_take(b->data);
         b->heartbeat_timeout_ms = timeout;
         interval = MAX(MIN(interval, timeout / 2), 1);
         uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
@@ -609,16 +610,17 @@ static void end_executors(struct cluster_backend *b)
 /* Each service once. */
 static void end_services(struct cluster_backend *b)
 {
-        for (int i = 0; b->removals && b->manager->class->must_notify_shuffle_services && i < b->executors.n; i++) {
+        for (int i = 0; b->service_cleanup && b->manager->class->must_notify_shuffle_services && i < b->executors.n;
+             i++) {
                 const struct remote_executor *x = b->executors.at[i];
                 int k = 0;
                 while (k < i && (b->executors.at[k]->service_port != x->service_port ||
                                  strcmp(b->executors.at[k]->host, x->host) != 0))
                         k++;
                 if (k == i && x->service_port)
-                        service_removals_end(b->removals, x->host, x->service_port);
+                        shuffle_service_cleanup_end(b->service_cleanup, x->host, x->service_port);
         }
-        service_removals_free(b->removals);
+        shuffle_service_cleanup_free(b->service_cleanup);
 }
 
 static void cluster_free(struct scheduler_backend *backend)
@@ -633,7 +635,7 @@ static void cluster_free(struct scheduler_backend *backend)
                         uv_run(&b->loop, UV_RUN_ONCE);
         }
         rpc_port_close(&b->port);
-        driver_data_free(b->data); /* its threads wake the loop */
+        driver_transfer_free(b->data); /* its threads wake the loop */
         uv_walk(&b->loop, close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
         uv_loop_close(&b->loop);

@@ -6,9 +6,9 @@
 #include "rpc/rpc.h"
 #include "store/file_cipher.h"
 
-struct driver_data;
+struct driver_transfer;
 struct security;
-struct service_removals;
+struct shuffle_service_cleanup;
 struct stage_shipping;
 
 struct cluster_backend {
@@ -25,12 +25,12 @@ struct cluster_backend {
         struct rpc_env *rpc;
         struct executor_table executors;
         struct stage_shipping *stages;
-        struct driver_data *data;
-        struct service_removals *removals;  /* NULL: there is no shuffle service */
-        uint8_t io_secret[MAX_FILE_SECRET]; /* of the keys of executors' files */
-        size_t io_secret_len;               /* 0: they are not encrypted */
-        struct strmap settings;             /* what executors are told: once the first has asked */
-        struct buf tokens;                  /* delegation tokens, as who renews them last sent them */
+        struct driver_transfer *data;
+        struct shuffle_service_cleanup *service_cleanup; /* NULL: there is no shuffle service */
+        uint8_t io_secret[MAX_FILE_SECRET];              /* of the keys of executors' files */
+        size_t io_secret_len;                            /* 0: they are not encrypted */
+        struct strmap settings;                          /* what executors are told: once the first has asked */
+        struct buf tokens;                               /* delegation tokens, as who renews them last sent them */
         int64_t heartbeat_timeout_ms;
         int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */
         int requested;           /* executors in all; -1: nobody has said how many */

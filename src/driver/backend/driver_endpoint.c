@@ -53,7 +53,7 @@ static void retrieve_config(struct cluster_backend *b, struct rpc_message *m)
         config.properties = properties_of(settings(b), &config.n_properties);
         config.app_id = b->sc->app_id;
         config.seed = b->sc->env.seed;
-        driver_data_describe(b->data, &config);
+        driver_transfer_describe(b->data, &config);
         config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
         config.delegation_tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};
         rpc_reply_packed(m, m->type, &config.base, NULL);
@@ -70,7 +70,7 @@ static int announce(struct cluster_backend *b, const struct remote_executor *x, 
                 resources[i] = (struct executor_resource){.name = r->resources[i]->name,
                                                           .addresses = (const char *const *)r->resources[i]->addresses,
                                                           .n = (int)r->resources[i]->n_addresses};
-        struct executor_details details = {
+        struct executor_info details = {
                 .spec = {.id = x->id,
                          .host = x->host,
                          .cores = x->cores,
@@ -131,10 +131,11 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         x->index = announce(b, x, r);
         cluster_broadcast_lost_executors(b, x);
-        driver_data_add_executor(b->data, x);
+        driver_transfer_add_executor(b->data, x);
         /* Files may have been added since it was given its configuration. */
-        if (driver_data_files(b->data)->n_files)
-                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_data_files(b->data)->base, NULL);
+        if (driver_transfer_files(b->data)->n_files)
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->data)->base,
+                                NULL);
         b->manager->class->registered(b->manager, x->id);
         firesteel__register_executor__free_unpacked(r, NULL);
 }
@@ -206,12 +207,12 @@ static void may_commit(struct cluster_backend *b, struct rpc_message *m)
         firesteel__may_commit__free_unpacked(ask, NULL);
 }
 
-static void gang_reply(void *asker, const uint8_t *reply, size_t len)
+static void driver_endpoint_barrier_reply(void *asker, const uint8_t *reply, size_t len)
 {
         rpc_call_reply(asker, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, reply, len, NULL);
 }
 
-static void gang_fail(void *asker, const char *message)
+static void driver_endpoint_barrier_fail(void *asker, const char *message)
 {
         rpc_call_fail(asker, "%s", message);
 }
@@ -220,8 +221,10 @@ static void barrier_sync(struct cluster_backend *b, struct rpc_message *m)
 {
         if (!m->ask)
                 return;
-        struct gang_asker asker = {.reply = gang_reply, .fail = gang_fail, .asker = rpc_message_defer(m)};
-        job_runner_gang_ask(b->runner, m->body, m->len, &asker);
+        struct barrier_requester asker = {.reply = driver_endpoint_barrier_reply,
+                                          .fail = driver_endpoint_barrier_fail,
+                                          .owner = rpc_message_defer(m)};
+        job_runner_barrier_request(b->runner, m->body, m->len, &asker);
 }
 
 static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
@@ -233,11 +236,11 @@ static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
                 return;
         }
         if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES)
-                driver_data_updates(b->data, x, m);
+                driver_transfer_updates(b->data, x, m);
         else if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS)
-                driver_data_locations(b->data, x, m);
+                driver_transfer_locations(b->data, x, m);
         else
-                driver_data_peers(b->data, x, m);
+                driver_transfer_peers(b->data, x, m);
 }
 
 /* What the scheduler does not want is removed where it was brought. */

@@ -1,4 +1,4 @@
-/* See driver_data.h. */
+/* See driver_transfer.h. */
 #include "driver/backend/driver_transfer.h"
 
 #include "base/buf.h"
@@ -39,9 +39,9 @@ struct errand {
         Firesteel__File *file;
 };
 
-struct driver_data {
+struct driver_transfer {
         struct fst_context *sc;
-        const struct driver_data_ops *ops;
+        const struct driver_transfer_ops *ops;
         void *owner;
         struct security *security;
         struct transfer_client *client;
@@ -59,13 +59,13 @@ struct driver_data {
         struct errand *first, **last;
 };
 
-static void driver_transfer_leave(struct driver_data *d, struct errand errand)
+static void driver_transfer_leave(struct driver_transfer *d, struct errand errand)
 {
         struct errand *e = mem_alloc(sizeof(*e));
         *e = errand;
         e->next = NULL;
         pthread_mutex_lock(&d->lock);
-        __atomic_store_n(d->last, e, __ATOMIC_RELEASE); /* driver_data_take looks without the lock */
+        __atomic_store_n(d->last, e, __ATOMIC_RELEASE); /* driver_transfer_take looks without the lock */
         d->last = &e->next;
         pthread_mutex_unlock(&d->lock);
         d->ops->wake(d->owner);
@@ -98,7 +98,7 @@ static void bytes_close(struct transfer_stream *stream)
 
 static const struct transfer_stream_class bytes_class = {.next = bytes_next, .close = bytes_close};
 
-static int serve_slice(struct driver_data *d, struct block_name name, struct transfer_stream **stream,
+static int serve_slice(struct driver_transfer *d, struct block_name name, struct transfer_stream **stream,
                        struct fst_error *error)
 {
         const fst_rdd *rdd = rdd_registry_find(d->sc, (int)name.id);
@@ -118,7 +118,7 @@ static int serve_slice(struct driver_data *d, struct block_name name, struct tra
 static int driver_transfer_serve_block(void *owner, const Firesteel__FetchBlock *request,
                                        struct transfer_stream **stream, struct fst_error *error)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         struct block_name name;
         if (!block_name_parse(request->name, &name))
                 return error_set(error, -EINVAL, "no block has such a name");
@@ -132,11 +132,11 @@ static int driver_transfer_serve_block(void *owner, const Firesteel__FetchBlock 
 static int serve_file(void *owner, const Firesteel__FetchFile *request, struct transfer_stream **stream,
                       struct fst_error *error)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         return file_server_fetch_file(d->file_server, request, stream, error);
 }
 
-static int start_transfers(struct driver_data *d, struct fst_error *error)
+static int start_transfers(struct driver_transfer *d, struct fst_error *error)
 {
         const struct fst_conf *conf = d->sc->conf;
         _cleanup_free_ char *bind = NULL;
@@ -163,13 +163,13 @@ static int start_transfers(struct driver_data *d, struct fst_error *error)
 
 static bool is_cached(void *owner, int rdd, int partition)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         return block_master_cached(d->blocks, rdd, partition);
 }
 
 static void driver_transfer_kept(void *owner, int rdd, struct fst_storage_info *storage)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         struct block_totals totals = block_master_rdd(d->blocks, rdd);
         storage->cached_partitions = totals.partitions;
         storage->memory_bytes = totals.memory_bytes;
@@ -178,7 +178,7 @@ static void driver_transfer_kept(void *owner, int rdd, struct fst_storage_info *
 
 static void driver_transfer_unpersisted(void *owner, int rdd, bool blocking)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         struct unpersist_wait *wait = blocking ? unpersist_wait_begin(d->waits) : NULL;
         driver_transfer_leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
         if (wait)
@@ -212,7 +212,7 @@ static void driver_transfer_file_free(Firesteel__File *file)
 
 static void file_added(void *owner, const char *name, const char *path, enum app_file_use use)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         struct fst_error error = FST_ERROR_INIT;
         Firesteel__File *file = mem_alloc(sizeof(*file));
         firesteel__file__init(file);
@@ -231,14 +231,14 @@ static void file_added(void *owner, const char *name, const char *path, enum app
 
 /* ---------------------------------------------------------------------------------------- the scheduler's thread */
 
-static void tell_holders(struct driver_data *d, int *executors, int n, const Firesteel__Remove *removal)
+static void tell_holders(struct driver_transfer *d, int *executors, int n, const Firesteel__Remove *removal)
 {
         for (int i = 0; i < n; i++)
                 d->ops->remove(d->owner, executors[i], removal);
         free(executors);
 }
 
-static void do_errand(struct driver_data *d, struct errand *e)
+static void do_errand(struct driver_transfer *d, struct errand *e)
 {
         Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
         int32_t rdd = (int32_t)e->id;
@@ -268,7 +268,7 @@ static void do_errand(struct driver_data *d, struct errand *e)
         }
 }
 
-bool driver_data_take(struct driver_data *d)
+bool driver_transfer_take(struct driver_transfer *d)
 {
         if (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE))
                 return false;
@@ -287,32 +287,32 @@ bool driver_data_take(struct driver_data *d)
         return true;
 }
 
-const Firesteel__Files *driver_data_files(struct driver_data *d)
+const Firesteel__Files *driver_transfer_files(struct driver_transfer *d)
 {
         d->files.n_files = d->known.len;
         d->files.files = d->known.data;
         return &d->files;
 }
 
-void driver_data_describe(struct driver_data *d, Firesteel__AppConfig *config)
+void driver_transfer_describe(struct driver_transfer *d, Firesteel__AppConfig *config)
 {
-        config->files = (Firesteel__Files *)driver_data_files(d);
+        config->files = (Firesteel__Files *)driver_transfer_files(d);
         config->driver_host = d->sc->host;
         config->driver_port = transfer_server_port(d->server);
 }
 
-void driver_data_add_executor(struct driver_data *d, const struct remote_executor *x)
+void driver_transfer_add_executor(struct driver_transfer *d, const struct remote_executor *x)
 {
         block_master_add_executor(d->blocks, x->index, x->id, x->host, x->transfer_port);
 }
 
-void driver_data_decommission(struct driver_data *d, const struct remote_executor *x)
+void driver_transfer_decommission(struct driver_transfer *d, const struct remote_executor *x)
 {
         block_master_decommission(d->blocks, x->index);
 }
 
 /* Partitions of one executor, which is to copy them to others. */
-static void ask_for_copies(struct driver_data *d, const struct block_copy *copies, size_t n)
+static void ask_for_copies(struct driver_transfer *d, const struct block_copy *copies, size_t n)
 {
         Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
         names.n_names = n;
@@ -326,7 +326,7 @@ static void ask_for_copies(struct driver_data *d, const struct block_copy *copie
         free(names.names);
 }
 
-void driver_data_remove_executor(struct driver_data *d, const struct remote_executor *x)
+void driver_transfer_remove_executor(struct driver_transfer *d, const struct remote_executor *x)
 {
         struct block_copy *copies = NULL;
         size_t n = 0, end;
@@ -341,7 +341,7 @@ void driver_data_remove_executor(struct driver_data *d, const struct remote_exec
         free(copies);
 }
 
-void driver_data_updates(struct driver_data *d, const struct remote_executor *x, const struct rpc_message *m)
+void driver_transfer_updates(struct driver_transfer *d, const struct remote_executor *x, const struct rpc_message *m)
 {
         Firesteel__BlockUpdates *updates = firesteel__block_updates__unpack(NULL, m->len, m->body);
         for (size_t i = 0; updates && i < updates->n_updates; i++) {
@@ -378,7 +378,7 @@ static void answer_places(struct rpc_message *m, const struct block_location *pl
         rpc_reply_packed(m, m->type, &answer.base, NULL);
 }
 
-void driver_data_locations(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
+void driver_transfer_locations(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
 {
         struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
@@ -391,7 +391,7 @@ void driver_data_locations(struct driver_data *d, const struct remote_executor *
         firesteel__block_names__free_unpacked(names, NULL);
 }
 
-void driver_data_peers(struct driver_data *d, const struct remote_executor *x, struct rpc_message *m)
+void driver_transfer_peers(struct driver_transfer *d, const struct remote_executor *x, struct rpc_message *m)
 {
         struct block_location places[MAX_BLOCK_LOCATIONS];
         struct block_name name;
@@ -402,21 +402,22 @@ void driver_data_peers(struct driver_data *d, const struct remote_executor *x, s
                       block_master_peers(d->blocks, x->index, named ? &name : NULL, places, MAX_BLOCK_LOCATIONS));
 }
 
-int driver_data_cached_on(struct driver_data *d, int rdd, int partition, int *executors, int max)
+int driver_transfer_cached_on(struct driver_transfer *d, int rdd, int partition, int *executors, int max)
 {
         return block_master_executors(d->blocks, rdd, partition, executors, max);
 }
 
-int driver_data_identify(void *data, const struct module *module, struct stage_module *file, struct fst_error *error)
+int driver_transfer_identify(void *data, const struct module *module, struct stage_module *file,
+                             struct fst_error *error)
 {
-        struct driver_data *d = data;
+        struct driver_transfer *d = data;
         int r = file_server_add(d->file_server, module->path, file->sha256, &file->size, error);
         file->has_sha256 = r == 0;
         return r;
 }
 
-void driver_data_fetch_result(struct driver_data *d, const struct remote_executor *x, int64_t task_id, size_t size,
-                              void *cookie)
+void driver_transfer_fetch_result(struct driver_transfer *d, const struct remote_executor *x, int64_t task_id,
+                                  size_t size, void *cookie)
 {
         struct block_location from = {.executor = x->index, .port = x->transfer_port};
         snprintf(from.host, sizeof(from.host), "%s", x->host);
@@ -429,7 +430,7 @@ void driver_data_fetch_result(struct driver_data *d, const struct remote_executo
 static void driver_transfer_block_updated(void *owner, const struct block_location *at, const char *executor_id,
                                           struct block_name name, const struct block_info *info)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         char text[BLOCK_NAME_SIZE];
         listener_bus_post_block_updated(
                 d->sc->bus,
@@ -450,14 +451,14 @@ static int no_locations(void *owner, struct block_name name, const int *stopped,
 
 static void piece_changed(void *owner, struct block_name name, const struct block_info *info)
 {
-        struct driver_data *d = owner;
+        struct driver_transfer *d = owner;
         block_master_update(d->blocks, -1, name, info);
 }
 
-int driver_data_new(struct fst_context *sc, const struct security *security, const struct driver_data_ops *ops,
-                    void *owner, struct driver_data **data, struct fst_error *error)
+int driver_transfer_new(struct fst_context *sc, const struct security *security, const struct driver_transfer_ops *ops,
+                        void *owner, struct driver_transfer **data, struct fst_error *error)
 {
-        struct driver_data *d = new0(struct driver_data);
+        struct driver_transfer *d = new0(struct driver_transfer);
         const struct crypto_ops *crypto;
         int64_t threads;
         *data = d;
@@ -492,7 +493,7 @@ int driver_data_new(struct fst_context *sc, const struct security *security, con
         return 0;
 }
 
-void driver_data_free(struct driver_data *d)
+void driver_transfer_free(struct driver_transfer *d)
 {
         if (!d)
                 return;

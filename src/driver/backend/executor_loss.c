@@ -50,7 +50,7 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         uv_timer_stop(&x->loss);
         uv_timer_stop(&x->timeout);
         announce_loss(b, x->index);
-        driver_data_remove_executor(b->data, x);
+        driver_transfer_remove_executor(b->data, x);
         if (caused_by_app)
                 suspect_named(b, x, reason);
         job_runner_executor_lost(b->runner, x->index, caused_by_app, reason);

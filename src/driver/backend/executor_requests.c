@@ -137,7 +137,7 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         x->decommissioned = true;
         x->decommission_reason = mem_strdup(reason);
         job_runner_executor_decommissioned(b->runner, x->index, host_too);
-        driver_data_decommission(b->data, x);
+        driver_transfer_decommission(b->data, x);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
         if (b->manager->class->decommissioned)

@@ -165,8 +165,8 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
         struct local_backend *b = local_of(backend);
         b->runner = runner;
         b->executor = job_runner_executor_added(
-                runner, &(struct executor_details){.spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots},
-                                                   .memory = -1});
+                runner, &(struct executor_info){.spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots},
+                                                .memory = -1});
         b->location_of = new_array(int32_t, (size_t)b->executor + 1);
         block_store_set_observer(b->sc->env.blocks, block_changed, b);
         b->sc->registry.places = (struct rdd_block_places){.unpersisted = unpersisted, .owner = b};

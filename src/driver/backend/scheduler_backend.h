@@ -11,7 +11,7 @@
 #include "driver/barrier_sync.h"
 #include "exec/slot.h"
 
-struct executor_details;
+struct executor_info;
 struct executor_request;
 struct job_runner;
 struct scheduler_backend;
@@ -149,10 +149,11 @@ void job_runner_run_lost(struct job_runner *runner, struct task_batch *run, bool
 
 /* An executor (driver/executor_info.h) that can take tasks: its index, or -EEXIST. Any thread before the scheduler's
  * has started. */
-int job_runner_executor_added(struct job_runner *runner, const struct executor_details *executor);
+int job_runner_executor_added(struct job_runner *runner, const struct executor_info *executor);
 
 /* The question of a barrier stage's task, which came from its executor: driver/barrier_sync.h. */
-void job_runner_gang_ask(struct job_runner *runner, const void *question, size_t len, const struct gang_asker *asker);
+void job_runner_barrier_request(struct job_runner *runner, const void *question, size_t len,
+                                const struct barrier_requester *asker);
 
 /* An executor and its map outputs are gone. @caused_by_app: its tasks are charged a failure. */
 void job_runner_executor_lost(struct job_runner *runner, int executor, bool caused_by_app, const char *reason);

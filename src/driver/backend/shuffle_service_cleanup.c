@@ -1,6 +1,6 @@
 /*
- * See service_removals.h. What is added while a call is under way waits for the next; neighbours of one executor go
- * together. A service that cannot be reached keeps its files until the application ends.
+ * See shuffle_service_cleanup.h. What is added while a call is under way waits for the next; neighbours of one executor
+ * go together. A service that cannot be reached keeps its files until the application ends.
  */
 #include "driver/backend/shuffle_service_cleanup.h"
 
@@ -22,7 +22,7 @@ struct batch {
 
 typedef VEC(struct batch *) batches;
 
-struct service_removals {
+struct shuffle_service_cleanup {
         uv_loop_t *loop;
         struct service_client *client;
         bool told; /* spark.shuffle.service.removeShuffle */
@@ -32,8 +32,8 @@ struct service_removals {
         batches sending; /* the thread's while `working` */
 };
 
-int service_removals_new(uv_loop_t *loop, const struct fst_conf *conf, const char *app_id,
-                         struct service_removals **removals, struct fst_error *error)
+int shuffle_service_cleanup_new(uv_loop_t *loop, const struct fst_conf *conf, const char *app_id,
+                                struct shuffle_service_cleanup **removals, struct fst_error *error)
 {
         bool enabled, told;
         int r;
@@ -43,7 +43,7 @@ int service_removals_new(uv_loop_t *loop, const struct fst_conf *conf, const cha
         *removals = NULL;
         if (!enabled)
                 return 0;
-        struct service_removals *s = new0(struct service_removals);
+        struct shuffle_service_cleanup *s = new0(struct shuffle_service_cleanup);
         s->loop = loop;
         s->told = told;
         s->work.data = s;
@@ -70,7 +70,7 @@ static void batches_deinit(batches *all)
 /* On a thread of the pool. */
 static void shuffle_service_cleanup_send_all(uv_work_t *work)
 {
-        struct service_removals *s = work->data;
+        struct shuffle_service_cleanup *s = work->data;
         for (size_t i = 0; i < s->sending.len; i++) {
                 const struct batch *b = s->sending.data[i];
                 struct fst_error error = FST_ERROR_INIT;
@@ -82,18 +82,18 @@ static void shuffle_service_cleanup_send_all(uv_work_t *work)
         }
 }
 
-static void shuffle_service_cleanup_begin(struct service_removals *s);
+static void shuffle_service_cleanup_begin(struct shuffle_service_cleanup *s);
 
 static void shuffle_service_cleanup_sent(uv_work_t *work, int status)
 {
-        struct service_removals *s = work->data;
+        struct shuffle_service_cleanup *s = work->data;
         batches_deinit(&s->sending);
         s->working = false;
         if (s->waiting.len)
                 shuffle_service_cleanup_begin(s);
 }
 
-static void shuffle_service_cleanup_begin(struct service_removals *s)
+static void shuffle_service_cleanup_begin(struct shuffle_service_cleanup *s)
 {
         s->sending = s->waiting;
         s->waiting = (batches){0};
@@ -101,7 +101,7 @@ static void shuffle_service_cleanup_begin(struct service_removals *s)
         uv_queue_work(s->loop, &s->work, shuffle_service_cleanup_send_all, shuffle_service_cleanup_sent);
 }
 
-static struct batch *batch_for(struct service_removals *s, const char *host, int port, const char *executor_id)
+static struct batch *batch_for(struct shuffle_service_cleanup *s, const char *host, int port, const char *executor_id)
 {
         for (size_t i = 0; i < s->waiting.len; i++) {
                 struct batch *b = s->waiting.data[i];
@@ -116,8 +116,8 @@ static struct batch *batch_for(struct service_removals *s, const char *host, int
         return b;
 }
 
-void service_removals_add(struct service_removals *s, const char *host, int port, const char *executor_id, int shuffle,
-                          int map_partition, int64_t task_id)
+void shuffle_service_cleanup_add(struct shuffle_service_cleanup *s, const char *host, int port, const char *executor_id,
+                                 int shuffle, int map_partition, int64_t task_id)
 {
         if (!s->told)
                 return;
@@ -128,7 +128,7 @@ void service_removals_add(struct service_removals *s, const char *host, int port
                 shuffle_service_cleanup_begin(s);
 }
 
-void service_removals_end(struct service_removals *s, const char *host, int port)
+void shuffle_service_cleanup_end(struct shuffle_service_cleanup *s, const char *host, int port)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (service_client_end_application(s->client, host, port, &error))
@@ -137,7 +137,7 @@ void service_removals_end(struct service_removals *s, const char *host, int port
         error_deinit(&error);
 }
 
-void service_removals_free(struct service_removals *s)
+void shuffle_service_cleanup_free(struct shuffle_service_cleanup *s)
 {
         if (!s)
                 return;

@@ -19,7 +19,7 @@ struct shipment {
 };
 
 struct stage_shipping {
-        struct driver_data *data;
+        struct driver_transfer *data;
         struct shipment *shipments; /* the latest used first */
 };
 
@@ -54,7 +54,7 @@ static void shipment_free(struct shipment *s)
         free(s);
 }
 
-struct stage_shipping *stage_shipping_new(struct driver_data *data)
+struct stage_shipping *stage_shipping_new(struct driver_transfer *data)
 {
         struct stage_shipping *s = new0(struct stage_shipping);
         s->data = data;
@@ -76,7 +76,7 @@ void stage_shipping_free(struct stage_shipping *s)
 static int stage_shipping_encode(struct stage_shipping *s, const struct stage_work *work, struct shipment **out,
                                  struct fst_error *error)
 {
-        struct stage_modules_source modules = {.identify = driver_data_identify, .owner = s->data};
+        struct stage_modules_source modules = {.identify = driver_transfer_identify, .owner = s->data};
         struct shipment *shipment = new0(struct shipment);
         shipment->work = work;
         int r = stage_encode(work, &modules, &shipment->encoded, error);

@@ -1,17 +1,17 @@
 /*
- * Sending stages to executors: each stage attempt is encoded once (exec/task/stage_wire.h), and sent to an executor once,
- * before the first of its tasks there. On the scheduler's thread.
+ * Sending stages to executors: each stage attempt is encoded once (exec/task/stage_wire.h), and sent to an executor
+ * once, before the first of its tasks there. On the scheduler's thread.
  */
 #pragma once
 
 #include "exec/actions/stage_context.h"
 
-struct driver_data;
+struct driver_transfer;
 struct remote_executor;
 struct stage_shipping;
 
 /* Never NULL. @data serves the modules' files. */
-struct stage_shipping *stage_shipping_new(struct driver_data *data);
+struct stage_shipping *stage_shipping_new(struct driver_transfer *data);
 void stage_shipping_free(struct stage_shipping *shipping);
 
 /* Make sure that @x was sent the stage: 0, or negative with @error for a stage that cannot travel. */

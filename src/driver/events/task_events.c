@@ -36,7 +36,7 @@ static struct block_manager_ref task_events_manager_of(const char *id, const cha
         return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
 }
 
-void task_events_executor_added(struct task_events *e, const struct executor_details *x)
+void task_events_executor_added(struct task_events *e, const struct executor_info *x)
 {
         int64_t now = context_now_ms();
         listener_bus_post_executor_added(e->sc->bus, &(struct executor_added){.id = x->spec.id,

@@ -20,7 +20,7 @@ struct task_events *task_events_new(struct fst_context *sc);
 void task_events_free(struct task_events *e);
 
 /* An executor has registered, and with it its block manager. */
-void task_events_executor_added(struct task_events *e, const struct executor_details *x);
+void task_events_executor_added(struct task_events *e, const struct executor_info *x);
 
 /* It is gone. */
 void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason);
