@@ -105,8 +105,8 @@ REFUSED, TAKEN = True, False
 NO_S3A = r"java\.lang\.ClassNotFoundException: Class org\.apache\.hadoop\.fs\.s3a\..* not found"
 NO_MAIN_CLASS = r"Failed to get main class in JAR with error '{}'\.  Please specify one with --class\."
 EXCUSED = [
-    ("names that Java trips over", r"Cannot invoke .* because .* is null", None, REFUSED),
-    ("names that Java trips over", r"Illegal file pattern: error parsing regexp: invalid escape sequence: .*", None, REFUSED),
+    ("names that make Java fail", r"Cannot invoke .* because .* is null", None, REFUSED),
+    ("names that make Java fail", r"Illegal file pattern: error parsing regexp: invalid escape sequence: .*", None, REFUSED),
     ("causes of errors", r"Failed when loading Ivy settings from .*", None, REFUSED),
     ("hdfs:// files of a submission and of jobs", r"java\.net\.UnknownHostException: .*|Incomplete HDFS URI, no host: .*", None, REFUSED),
     ("S3 files of a submission and of jobs", NO_S3A, r"s3[an]?://.*", TAKEN),
