@@ -1,4 +1,4 @@
-/* Chunked bump allocation; see arena.h. Chunks double up to 1 MiB; an oversized request has a chunk to itself. */
+/* Chunked bump allocation. Chunks double up to 1 MiB. A larger request gets its own chunk. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ struct arena_chunk {
         char data[] __attribute__((aligned(16)));
 };
 
-/* Without memory false if @may_fail; otherwise it aborts. */
+/* Returns false when out of memory if @may_fail, else aborts. */
 static bool add_chunk(struct arena *a, size_t need, bool may_fail)
 {
         size_t size = a->chunks ? MIN(a->chunks->size * 2, LARGEST_CHUNK) : FIRST_CHUNK;
@@ -86,7 +86,7 @@ void arena_reset(struct arena *a)
                 return;
         free_chunks(a, a->chunks->older);
         a->chunks->older = NULL;
-        if (a->chunks->size > LARGEST_CHUNK) { /* of one large request, not worth to be kept */
+        if (a->chunks->size > LARGEST_CHUNK) { /* holds one large request, so it is not kept */
                 arena_deinit(a);
                 return;
         }

@@ -1,6 +1,6 @@
 /*
- * An arena: many small allocations, one release. Each belongs to one request, job, stage or task, and nothing
- * points into it afterwards. Not for threads.
+ * An arena: many small allocations that are released at once. One arena belongs to one request, job, stage or task. No
+ * pointer into it outlives it. Not thread-safe.
  */
 #pragma once
 
@@ -9,23 +9,26 @@
 struct arena {
         struct arena_chunk *chunks; /* newest first */
         char *next, *end;           /* free space in the newest chunk */
-        size_t bytes;               /* held from the system, for accounting */
+        size_t bytes;               /* bytes obtained from the system, for accounting */
 };
 
 #define ARENA_INIT ((struct arena){0})
 
-/* @size bytes, aligned to 8, uninitialised; valid until arena_reset or arena_deinit. Aborts without memory. */
+/*
+ * Allocates @size bytes, aligned to 8 and uninitialised. They are valid until arena_reset or arena_deinit. Aborts when
+ * out of memory.
+ */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* A copy of @size bytes, with a NUL behind it. */
+/* Copies @size bytes and appends a NUL. */
 char *arena_copy(struct arena *a, const void *data, size_t size);
 
-/* The same for a size that a user decides: NULL without memory (mem_try). */
+/* As arena_copy, for a size that a user decides: returns NULL when out of memory (mem_try). */
 char *arena_try_copy(struct arena *a, const void *data, size_t size);
 
-/* The newest chunk and how many bytes of it are in use; NULL if nothing was allocated yet. */
+/* Returns the newest chunk and sets @used to its bytes in use. Returns NULL before the first allocation. */
 void *arena_newest(const struct arena *a, size_t *used);
 
-/* Give everything back but one chunk of ordinary size, which the next round reuses. */
+/* Frees all chunks but one of ordinary size, which is reused. */
 void arena_reset(struct arena *a);
 void arena_deinit(struct arena *a);

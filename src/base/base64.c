@@ -1,4 +1,4 @@
-/* See base64.h. */
+/* Base64 encoder and decoder. */
 #include "base/base64.h"
 
 #include <stdint.h>

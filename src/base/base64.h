@@ -1,13 +1,13 @@
-/* Bytes as text: RFC 4648's base64. */
+/* Base64 (RFC 4648). */
 #pragma once
 
 #include "base/buf.h"
 
-/* Append @len bytes as text, with padding. */
+/* Appends the base64 text of @len bytes, with padding. */
 void base64_put(struct buf *out, const void *data, size_t len);
 
 /*
- * Append the bytes that @text stands for. Either alphabet, with or without padding; false, with some of it appended,
- * for any other character or a length that cannot be.
+ * Appends the bytes that @text encodes. Accepts both alphabets, with or without padding. Returns false for any other
+ * character or an invalid length. Some bytes may have been appended by then.
  */
 bool base64_decode(const char *text, size_t len, struct buf *out);

@@ -1,4 +1,4 @@
-/* base64, by the vectors of RFC 4648. */
+/* base64: the test vectors of RFC 4648. */
 #include "base/base64.h"
 
 #include <setjmp.h>

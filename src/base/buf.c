@@ -1,4 +1,4 @@
-/* Growable bytes; see buf.h. Invariant: data == NULL and cap == 0, or len < cap and data[len] == 0. */
+/* Growable byte strings. Invariant: data == NULL and cap == 0, or len < cap and data[len] == 0. */
 #include "base/buf.h"
 
 #include "base/mem.h"

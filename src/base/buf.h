@@ -1,11 +1,11 @@
 /*
- * A growable run of bytes that is always followed by a NUL, so that it can be read as a C string.
+ * A growable byte string. A NUL always follows it, so that it can be read as a C string.
  *
  *      _cleanup_(buf_deinit) struct buf line = BUF_INIT;
  *      buf_printf(&line, "%s=%d", key, value);
  *
- * `data` is never NULL once something was appended; use buf_text for a string in every state. Growth aborts
- * when memory is gone, so whoever appends what a user or the wire sized checks the size first.
+ * `data` is never NULL after the first append. buf_text returns a string in every state. Growth aborts when out of
+ * memory: check sizes that come from a user or a peer first, or use buf_try_reserve.
  */
 #pragma once
 
@@ -23,13 +23,16 @@ struct buf {
 
 void buf_deinit(struct buf *b);
 
-/* Forget the content, keep the memory. */
+/* Empties the buffer and keeps its memory. */
 void buf_reset(struct buf *b);
 
-/* Make room for @more further bytes (and the NUL) without changing the content. */
+/* Makes room for @more bytes and the NUL. The content does not change. */
 void buf_reserve(struct buf *b, size_t more);
 
-/* The same for what a user or the wire sized: false when memory is gone. No more is taken than half as much again. */
+/*
+ * As buf_reserve, for sizes that a user or a peer decides: returns false when out of memory. Reserves at most half as
+ * much again.
+ */
 bool buf_try_reserve(struct buf *b, size_t more);
 
 void buf_append(struct buf *b, const void *data, size_t len);
@@ -38,11 +41,11 @@ void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args);
 
-/* Shorten to @len bytes; @len is at most the present length. */
+/* Shortens the content to @len bytes. @len is at most the present length. */
 void buf_truncate(struct buf *b, size_t len);
 
-/* The content as a string: "" when empty. Valid until the next change. */
+/* Returns the content as a string, "" when empty. Valid until the next change. */
 const char *buf_text(const struct buf *b);
 
-/* The content as a string that the caller owns; @b is empty afterwards. Never NULL. */
+/* Returns the content as a string that the caller owns, never NULL. @b is empty afterwards. */
 char *buf_steal(struct buf *b);

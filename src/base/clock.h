@@ -1,4 +1,4 @@
-/* The clock that measures, which never goes back and is no time of day; and the time of day. */
+/* The monotonic clock, for measuring, and the wall clock. */
 #pragma once
 
 #include <stdint.h>
@@ -12,13 +12,13 @@ static inline int64_t now_ns(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The same in milliseconds. */
+/* CLOCK_MONOTONIC, in milliseconds. */
 static inline int64_t now_ms(void)
 {
         return now_ns() / 1000000;
 }
 
-/* The time of day, ms since 1970: for what is shown and for files' dates, not to measure. */
+/* The wall clock, ms since 1970: for display and file dates, not for measuring. */
 static inline int64_t time_of_day_ms(void)
 {
         struct timespec t;

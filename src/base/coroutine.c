@@ -1,6 +1,6 @@
 /*
- * Coroutines on ucontext; see coroutine.h. Address and thread sanitizers are told of each switch, because they
- * keep state for each stack.
+ * Coroutines on ucontext. Each switch is reported to the address and thread sanitizers, because they keep state for
+ * each stack.
  */
 #include "base/coroutine.h"
 
@@ -29,7 +29,7 @@
 
 struct coroutine {
         ucontext_t caller, own;
-        char *stack; /* with a guard page below */
+        char *stack; /* with a guard page below it */
         size_t stack_size, guard;
         void (*body)(void *);
         void *arg;
@@ -61,7 +61,7 @@ void coroutine_free(struct coroutine *c)
         free(c);
 }
 
-/* Leave for the other side; @last when this stack is not used again. Returns when this side is switched back to. */
+/* Switches to the other side. @last: this stack is not used again. Returns when the other side switches back. */
 static void leave(struct coroutine *c, bool last)
 {
 #if ASAN_SWITCHES

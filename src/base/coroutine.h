@@ -1,9 +1,9 @@
 /*
- * A coroutine: a function on a stack of its own that can wait in the middle for its caller. It lets a function
- * pull rows (map_partitions with an iterator) out of an engine that pushes them.
+ * A coroutine: a function on its own stack that can yield to its caller. With it a function pulls rows (map_partitions
+ * with an iterator) from an engine that pushes them.
  *
- * Both sides run on the same thread, never at the same time. Resuming costs some tens of nanoseconds and two system
- * calls, so it is done a batch at a time.
+ * Both sides run on the same thread, never at the same time. A resume costs some tens of nanoseconds and two system
+ * calls, so resume once per batch, not once per row.
  */
 #pragma once
 
@@ -12,17 +12,17 @@
 
 struct coroutine;
 
-/* A coroutine with room for @stack_size bytes of stack (taken from the system page by page as it is used). */
+/* Returns a coroutine with @stack_size bytes of stack. The system maps its pages at first use. */
 struct coroutine *coroutine_new(size_t stack_size);
 
-/* Must not be running. NULL is allowed. */
+/* The coroutine must not be running. NULL is allowed. */
 void coroutine_free(struct coroutine *c);
 
-/* Begin @body(@arg) and run it until it yields or returns. True while it is not finished. */
+/* Starts @body(@arg) and runs it until it yields or returns. Returns true while it is not finished. */
 bool coroutine_start(struct coroutine *c, void (*body)(void *arg), void *arg);
 
-/* Go on behind the body's last yield until the next one or its end. True while it is not finished. */
+/* Continues after the last yield until the next one or the end. Returns true while it is not finished. */
 bool coroutine_resume(struct coroutine *c);
 
-/* Inside the body: go back to whoever started or resumed it. */
+/* Inside the body: returns control to the caller of coroutine_start or coroutine_resume. */
 void coroutine_yield(struct coroutine *c);

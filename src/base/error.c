@@ -1,4 +1,4 @@
-/* The message half of the error doctrine; see error.h. */
+/* Stores, wraps and releases error messages. */
 #include "base/error.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* See fault_point.h. A listener that is not there, or goes away, disarms nothing: each passing tries again. */
+/* Fault points. A missing or closed listener does not disarm them: each pass connects again. */
 #include "base/fault_point.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ bool fault_points_armed;
 static const char *executor;
 static struct sockaddr_un listener = {.sun_family = AF_UNIX};
 
-static _Thread_local int connection = -1; /* closed with the process: threads of executors live as long */
+static _Thread_local int connection = -1; /* closed with the process, because executor threads live as long */
 
 static const char *const names[] = {
         [FAULT_REGISTER] = "register", [FAULT_MAP] = "map",       [FAULT_FETCH] = "fetch",

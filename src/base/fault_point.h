@@ -1,33 +1,32 @@
 /*
- * Fault points: named places in an executor's work where a test stops the world. They are the tool of tests/faults,
- * which kills, stops or cuts off executors at chosen moments; nothing else uses them.
+ * Fault points: named places in an executor at which tests/faults kills, stops or cuts off the process. Nothing else
+ * uses them.
  *
- * An executor that finds FIRESTEEL_FAULT_POINTS in its environment, the path of a listening unix socket, says there in
- * one line "ID PID PLACE\n" each time that it passes a place, and waits until it is sent a byte (or the socket is
- * closed). Whoever listens does meanwhile to the process what it likes. Each thread has a connection of its own, so
- * that one that waits holds nobody else up.
+ * FIRESTEEL_FAULT_POINTS in the environment names a listening unix socket. At each fault point the executor writes one
+ * line "ID PID PLACE\n" to it and waits until it reads a byte or the listener closes the socket. Meanwhile the listener
+ * may act on the process. Each thread has its own connection, so that a waiting thread does not block the others.
  *
- * Without the variable a place costs a load and a branch that is never taken.
+ * Without the variable a fault point costs one load and one branch that is never taken.
  */
 #pragma once
 
 #include <stdbool.h>
 
 enum fault_place {
-        FAULT_REGISTER,    /* about to register with the driver */
-        FAULT_MAP,         /* rows are written to a map output, or it has just become complete */
-        FAULT_FETCH,       /* about to ask another executor for map outputs, or to read their next page */
-        FAULT_REDUCE,      /* all map outputs of a partition were read, or the result is about to be reported */
-        FAULT_COMMIT,      /* an output may be committed and is about to be, or just was */
-        FAULT_CACHED_READ, /* rows of a kept partition were found, here or elsewhere, and are being read */
+        FAULT_REGISTER,    /* before it registers with the driver */
+        FAULT_MAP,         /* while it writes rows to a map output, or just after the output is complete */
+        FAULT_FETCH,       /* before it requests map outputs, or their next page, from another executor */
+        FAULT_REDUCE,      /* after it has read all map outputs of a partition, or before it reports the result */
+        FAULT_COMMIT,      /* before or just after the commit of an output */
+        FAULT_CACHED_READ, /* while it reads the rows of a cached partition, local or remote */
 };
 
 extern bool fault_points_armed;
 
-/* Look at the environment; @executor_id is borrowed for ever. Before there are threads. */
+/* Reads the environment. Call it before the first thread starts. @executor_id is borrowed forever. */
 void fault_points_init(const char *executor_id);
 
-/* What fault_point does when armed. Any thread. */
+/* The slow path of fault_point. Any thread. */
 void fault_point_passed(enum fault_place place);
 
 static inline void fault_point(enum fault_place place)

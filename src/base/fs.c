@@ -1,4 +1,4 @@
-/* Files and directories. See fs.h. */
+/* Blocking helpers for files and directories. */
 #include "base/fs.h"
 
 #include "base/error.h"
@@ -66,7 +66,7 @@ int make_dirs(const char *path, mode_t mode)
         _cleanup_free_ char *copy = mem_strdup(path);
         for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
                 *slash = '\0';
-                /* a folder that may not be written to may be there all the same */
+                /* an unwritable parent may already hold the directory */
                 if (mkdir(copy, mode) < 0 && !is_dir(copy))
                         return errno == EEXIST ? -ENOTDIR : -errno;
                 *slash = '/';

@@ -1,4 +1,4 @@
-/* Small things about files and directories that block: read, write, make, remove. */
+/* Blocking helpers for files and directories: read, write, create, remove. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,25 +9,25 @@
 struct fst_error;
 
 /*
- * Appends the content of the file at @path to @out. Returns 0, -EFBIG if it is longer than @most bytes, or another
- * -errno with "PATH: …" in @error if it cannot be read; then @out is as it was.
+ * Appends the content of the file at @path to @out. Returns 0, -EFBIG if the file is longer than @most bytes, or
+ * another -errno with "PATH: …" in @error. @out is unchanged on failure.
  */
 int file_text_read(const char *path, size_t most, struct buf *out, struct fst_error *error);
 
 /*
- * Writes @n bytes, with as many calls as that takes. Returns 0, or the -errno of the write that failed: some bytes may
- * be written then. For descriptors that block.
+ * Writes @n bytes with as many calls as needed. Returns 0, or the -errno of the failed write, before which some bytes
+ * may have been written. @fd must be blocking.
  */
 int write_all(int fd, const void *data, size_t n);
 
 /*
- * Makes a directory and those above it, as mkdir -p. @mode, less the umask, is that of new ones. Returns 0 if @path is
- * a directory in the end, or the -errno of what could not be made: -ENOTDIR if something else has a name on the way.
+ * Creates a directory and its parents, as mkdir -p. New directories get @mode less the umask. Returns 0 if @path is a
+ * directory in the end, else the -errno of the failed mkdir: -ENOTDIR if a part of the path is not a directory.
  */
 int make_dirs(const char *path, mode_t mode);
 
 /*
- * Removes a directory with all that is in it. Links are removed, not followed; what cannot be removed stays. @path may
- * be NULL, or may not exist.
+ * Removes a directory tree. Does not follow symbolic links. Skips entries that it cannot remove. @path may be NULL or
+ * missing.
  */
 void remove_tree(const char *path);

@@ -1,4 +1,4 @@
-/* Folders above folders, what is there already, and what is in the way. */
+/* Creates nested directories, existing ones, and ones whose path a file blocks. */
 #include "base/fs.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Pointers by hash; see object_table.h. Linear probing; a removal moves later ones of its run up. */
+/* Hash table of pointers with linear probing. A removal moves the later entries of its run up. */
 #include "base/hash_table.h"
 
 #include "base/mem.h"
@@ -83,7 +83,7 @@ void object_table_remove(struct object_table *t, uint64_t hash, const void *obje
         for (size_t next = (i + 1) & mask; t->slots[next].object; next = (next + 1) & mask) {
                 size_t home = t->slots[next].hash & mask;
 
-                if (((next - home) & mask) >= ((next - i) & mask)) { /* it may lie at i as well */
+                if (((next - home) & mask) >= ((next - i) & mask)) { /* it may also lie at i */
                         t->slots[i] = t->slots[next];
                         i = next;
                 }

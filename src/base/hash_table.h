@@ -1,6 +1,6 @@
 /*
- * A hash table of pointers to objects that hold their own keys. The table knows neither: the caller gives the hash of
- * the key, and says whether an object has it. It owns nothing.
+ * A hash table of pointers to objects that hold their own keys. The caller computes the hash of a key and passes the
+ * function that compares an object with it. The table owns nothing.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ void object_table_deinit(struct object_table *t);
 uint64_t object_hash_text(const char *text);
 uint64_t object_hash_number(uint64_t number);
 
-/* The object, or NULL. */
+/* Returns the object or NULL. */
 void *object_table_find(const struct object_table *t, uint64_t hash, object_has_key *has, const void *key);
 
-/* @object's key must not be there yet. */
+/* Adds @object. Its key must not be in the table. */
 void object_table_put(struct object_table *t, uint64_t hash, void *object);
 
-/* Nothing happens if @object is not there. */
+/* Does nothing if the table does not hold @object. */
 void object_table_remove(struct object_table *t, uint64_t hash, const void *object);

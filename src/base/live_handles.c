@@ -1,4 +1,4 @@
-/* A table of addresses for each kind; see live_handles.h. */
+/* One table of addresses for each kind of handle. */
 #include "base/live_handles.h"
 
 #include "base/hash_table.h"

@@ -1,8 +1,8 @@
 /*
- * The handles that applications hold, by address: a public function looks its argument up before it reads it, so that
- * NULL, an object of a stopped context and a variable that was never set get a message instead of a crash.
+ * The set of handles that applications hold, by address. A public function checks its argument here before it reads it,
+ * so that NULL, an object of a stopped context or an uninitialised variable gives a message instead of a crash.
  *
- * Any thread. The objects themselves are never read.
+ * Any thread. The objects are never read.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 
 enum handle_kind { HANDLE_CONF, HANDLE_CONTEXT, HANDLE_RDD, HANDLE_FUTURE, HANDLE_MAP, HANDLE_KINDS };
 
-/* The object lives from now on; it must not be known yet. */
+/* Registers an object. It must not be registered yet. */
 void live_handle_add(enum handle_kind kind, const void *object);
 
-/* The object ends. Returns whether it was alive. NULL and unknown objects are allowed. */
+/* Unregisters an object and returns whether it was registered. NULL and unknown objects are allowed. */
 bool live_handle_remove(enum handle_kind kind, const void *object);
 
 bool live_handle_has(enum handle_kind kind, const void *object);

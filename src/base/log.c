@@ -1,16 +1,15 @@
 /*
- * The log; see log.h.
+ * Formats and writes log lines.
  *
- * A line is composed in a buffer on the caller's stack (the heap only for lines beyond 2 KiB) and written by one
- * write(2). The second of the time stamp is rendered once per second and thread. A mutex around the write keeps
- * the status line whole; it is taken after everything is composed, so threads do not wait for one another's
- * formatting.
+ * A line is formatted in a buffer on the caller's stack (on the heap beyond 2 KiB) and written by one write(2). Each
+ * thread renders the time stamp once per second. A mutex around the write keeps the status line intact. It is taken
+ * after formatting, so that threads do not wait for each other's formatting.
  *
- * The plain form is that of Spark's default pattern, `%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n`; the structured one
- * has the fields of its JSON layout, times in UTC, context values as strings, and no "context" when it is empty.
+ * The plain form is Spark's default pattern, `%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n`. The structured form has the fields
+ * of Spark's JSON layout, with UTC times and context values as strings. It omits an empty "context".
  *
- * Levels: the root's, and a short list of loggers that have their own. `log_threshold` is the highest of them
- * all. Lists are small and change rarely, so readers take the mutex of the list only if it is not empty.
+ * Levels: the root's, and a short list of loggers with their own. `log_threshold` is the highest of all. Lists are
+ * small and change rarely, so readers take the mutex only if the list is not empty.
  */
 #include "base/log.h"
 
@@ -35,7 +34,7 @@ static const char level_names[][6] = {
         [LOG_INFO] = "INFO", [LOG_DEBUG] = "DEBUG", [LOG_TRACE] = "TRACE",
 };
 
-/* Where Spark has its components, below org.apache.spark; what is not here is a logger of its own name. */
+/* Spark's packages of the components, below org.apache.spark. A component that is not listed keeps its own name. */
 static const char spark_names[][48] = {
         "SparkConf",
         "SparkContext",
@@ -133,7 +132,7 @@ static size_t n_loggers; /* changed atomically, under levels_lock */
 static bool structured;
 
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
-static char status_line[MAX_STATUS + 1]; /* under write_lock, as its length */
+static char status_line[MAX_STATUS + 1]; /* guarded by write_lock, as is its length */
 static size_t status_length;
 
 static _Thread_local struct {
@@ -170,7 +169,7 @@ int log_level_parse(const char *name, enum log_level *level, struct fst_error *e
                          "unknown log level '%s': use one of ALL, TRACE, DEBUG, INFO, WARN, ERROR, FATAL, OFF", name);
 }
 
-/* Under levels_lock. */
+/* Call it under levels_lock. */
 static void renew_threshold(void)
 {
         enum log_level highest = root_level;
@@ -232,8 +231,8 @@ int log_set_logger_level(const char *logger, enum log_level level)
 }
 
 /*
- * Whether @logger, a package or class, is @name or above it. A component that Spark does not have belongs to
- * org.apache.spark all the same.
+ * Whether @name is @logger (a package or class) or above it. A component that Spark does not have counts as part of
+ * org.apache.spark.
  */
 static bool covers(const char *logger, const char *name)
 {
@@ -276,7 +275,7 @@ bool log_enabled(enum log_level level, const char *component)
         return level <= limit;
 }
 
-/* ---- composing ---- */
+/* ---- formatting ---- */
 
 /* A line: on the caller's stack first, on the heap when that is full. */
 struct line {
@@ -334,7 +333,7 @@ static void line_deinit(struct line *l)
                 free(l->data);
 }
 
-/* The bytes of the UTF-8 character at @s, of which there are @n; 0 if it is none. */
+/* Returns the length of the UTF-8 character at @s, or 0 if its @n bytes do not begin with one. */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
         size_t length = s[0] < 0x80                   ? 1
@@ -353,7 +352,7 @@ static size_t utf8_length(const unsigned char *s, size_t n)
         return length;
 }
 
-/* A JSON string. What is not UTF-8 becomes U+FFFD. */
+/* Appends a JSON string. Invalid UTF-8 becomes U+FFFD. */
 static void line_put_json(struct line *l, const char *text, size_t n)
 {
         static const char escapes[] = "\bb\ff\nn\rr\tt\"\"\\\\";
@@ -384,7 +383,7 @@ static void line_put_json(struct line *l, const char *text, size_t n)
         line_put(l, "\"", 1);
 }
 
-/* "26/11/21 10:15:00 ": what a line of the log begins with. */
+/* Whether a line starts with a time stamp like "26/11/21 10:15:00 ". */
 static bool is_stamp(const char *s, size_t n)
 {
         static const char form[] = "00/00/00 00:00:00 ";
@@ -394,7 +393,10 @@ static bool is_stamp(const char *s, size_t n)
         return true;
 }
 
-/* The bytes of the control character at @s, of which there are @n: ASCII's, or Unicode's from U+0080 to U+009F. */
+/*
+ * Returns the length of the control character at @s (ASCII, or U+0080 to U+009F), or 0 if its @n bytes do not begin
+ * with one.
+ */
 static size_t control_length(const unsigned char *s, size_t n)
 {
         if (s[0] == 0xc2 && n > 1 && s[1] >= 0x80 && s[1] < 0xa0)
@@ -412,8 +414,8 @@ static void line_put_control(struct line *l, const unsigned char *s, size_t n)
 }
 
 /*
- * Escape control characters of the message that begins at @from. With @breaks the message has several lines; one that
- * looks like the beginning of another message is indented.
+ * Escapes the control characters of the message that starts at @from. With @breaks it keeps line breaks and indents a
+ * line that looks like the start of a log message.
  */
 static void line_escape(struct line *l, size_t from, bool breaks)
 {
@@ -439,7 +441,7 @@ static void line_escape(struct line *l, size_t from, bool breaks)
         free(rest);
 }
 
-/* The second's text, in local time or UTC; made anew once a second. */
+/* Returns the text of the present second in local time or UTC. Renders it once per second. */
 static const char *stamp_of(time_t second, bool utc)
 {
         if (stamp_cache.second != second || stamp_cache.utc != utc || !stamp_cache.text[0]) {
@@ -516,7 +518,7 @@ static void compose_json(struct line *l, enum log_level level, const char *compo
 
 /* ---- writing ---- */
 
-/* All of it, as one write(2) unless the kernel takes less. What a full pipe refuses for a second is dropped. */
+/* Writes all bytes, in one write(2) unless the kernel takes fewer. Drops the rest if a pipe stays full for a second. */
 static void write_out(const char *data, size_t n)
 {
         while (n) {
@@ -532,7 +534,7 @@ static void write_out(const char *data, size_t n)
         }
 }
 
-static log_listener_fn *listener; /* changed atomically under write_lock, as its owner */
+static log_listener_fn *listener; /* changed atomically under write_lock, as is its owner */
 static void *listener_owner;
 
 void log_set_listener(log_listener_fn *fn, void *owner)
@@ -572,7 +574,7 @@ static void log_vwrite(enum log_level level, const char *component, bool breaks,
         line.len = 0;
         line.cap = sizeof(line.first);
         line.on_heap = false;
-        /* Room for erasing the status line; skipped when there is none. */
+        /* Reserves room for erasing the status line, or skips it if there is no status line. */
         line_puts(&line, ERASE_LINE);
         size_t skip = line.len;
         errno = saved; /* for %m */

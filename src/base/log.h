@@ -1,13 +1,12 @@
 /*
- * The log: lines as Spark writes them, to standard error.
+ * The log: writes lines in Spark's format to standard error.
  *
  *      26/11/21 10:15:00 INFO TaskSchedulerImpl: Adding task set 0.0 with 2 tasks resource profile 0
  *
- * or, with log_set_structured(true), one JSON object a line with "ts", "level", "msg", "context" (application,
- * stage and task ids of the calling thread) and "logger". Levels may be set for a component by name or for all;
- * a level that is off costs one comparison. Control characters are escaped, because peers choose parts of many
- * messages: a message has several lines only if its format has, or if log_multiline writes it. Safe from every thread;
- * a line is written by one write(2).
+ * With log_set_structured(true) each line is a JSON object with "ts", "level", "msg", "context" (application, stage and
+ * task ids of the calling thread) and "logger". Levels are set for one component by name or for all. A disabled level
+ * costs one comparison. Control characters are escaped, because peers choose parts of many messages. A message has
+ * several lines only if its format has, or if log_multiline writes it. Any thread. Each line is one write(2).
  */
 #pragma once
 
@@ -20,7 +19,7 @@ struct fst_error;
 
 enum log_level { LOG_OFF, LOG_FATAL, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
 
-/* The most talkative level that any component has: what the macros below look at first. Changed atomically. */
+/* The lowest threshold of all components, which the macros below check first. Changed atomically. */
 extern enum log_level log_threshold;
 
 #define log_at(level, component, ...)                                                                                  \
@@ -34,8 +33,8 @@ extern enum log_level log_threshold;
 #define log_debug(component, ...) log_at(LOG_DEBUG, component, __VA_ARGS__)
 
 /*
- * The same about a stage and, unless @task_ is negative, a task, although this thread works for all of them: structured
- * lines carry the two ids.
+ * As the macro above, for a stage and, unless @task_ is negative, a task: structured lines carry these two ids instead
+ * of the calling thread's.
  */
 #define log_about(level, stage_, task_, component, ...)                                                                \
         do {                                                                                                           \
@@ -47,8 +46,8 @@ extern enum log_level log_threshold;
         } while (0)
 
 /*
- * The same with the line breaks of arguments kept: for reasons that have several lines in Spark's log, too, such as the
- * state of a pod. A line that looks like the beginning of another message is indented.
+ * As the macro above, but keeps line breaks in arguments: for text that has several lines in Spark's log as well, such
+ * as the state of a pod. A line that looks like the start of a log message is indented.
  */
 #define log_multiline(level, component, ...)                                                                           \
         do {                                                                                                           \
@@ -65,8 +64,8 @@ extern enum log_level log_threshold;
         } while (0)
 
 /*
- * @component is the name Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … Does nothing if
- * @level is off for it. Keeps errno; what cannot be written is dropped.
+ * @component is the name that Spark's users know: "SparkContext", "DAGScheduler", "TaskSetManager", … Does nothing if
+ * @level is disabled for it. Keeps errno. Ignores write errors.
  */
 void log_write(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -75,68 +74,67 @@ void log_write(enum log_level level, const char *component, const char *format, 
 void log_write_multiline(enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* One line before it is composed. Borrowed while the listener runs. */
+/* One line before it is formatted. Borrowed for the call of the listener. */
 struct log_line {
         struct timespec time;
         enum log_level level;
         const char *component;
-        const char *message; /* not terminated */
+        const char *message; /* without a NUL */
         size_t length;
 };
 
 /*
- * Call @fn with every line that is written, besides writing it: one listener at a time, NULL for none. It is called on
- * the threads that log, under the log's lock, and must not log itself. Does not return while the one before is called.
+ * Calls @fn with every line that is written. There is one listener at a time. NULL removes it. @fn runs on the thread
+ * that logs, under the log's lock, and must not log. Returns after a running call of the previous listener has
+ * returned.
  */
 typedef void log_listener_fn(void *owner, const struct log_line *line);
 void log_set_listener(log_listener_fn *fn, void *owner);
 
 /*
- * Drop this thread's lines: for threads that work in somebody else's program. Returns what held before.
+ * Drops or restores the lines of this thread: for threads inside somebody else's program. Returns the previous setting.
  */
 bool log_set_quiet(bool quiet);
 
-/* Whether a line of @level would be written: for lines whose parts cost something to gather. */
+/* Whether a line of @level would be written. Check it before you collect costly arguments. */
 bool log_enabled(enum log_level level, const char *component);
 
-/*
- * "INFO", "warn", "ALL", …: 0, or -EINVAL with the names that there are. ALL is the same as TRACE.
- */
+/* Parses "INFO", "warn", "ALL", … Returns 0, or -EINVAL with the valid names in @error. ALL equals TRACE. */
 int log_level_parse(const char *name, enum log_level *level, struct fst_error *error);
 
-/* "INFO", … */
+/* Returns "INFO", … */
 const char *log_level_name(enum log_level level);
 
-/* The level of everything that has none of its own. Starts as LOG_WARN until configured. */
+/* Sets the level of all components without their own level. It is LOG_WARN at first. */
 void log_set_level(enum log_level level);
 
 /*
- * The level of one logger and of all below it: a component ("TaskSetManager"), the name that it has in Spark
- * ("org.apache.spark.scheduler.TaskSetManager") or a package ("org.apache.spark.scheduler"). The longest name
- * that fits decides. At most 64 loggers have levels of their own: 0, or -ENOSPC.
+ * Sets the level of a logger and of all below it. @logger is a component ("TaskSetManager"), Spark's name for it
+ * ("org.apache.spark.scheduler.TaskSetManager") or a package ("org.apache.spark.scheduler"). The longest matching name
+ * wins. Returns 0, or -ENOSPC beyond 64 loggers.
  */
 int log_set_logger_level(const char *logger, enum log_level level);
 
-/* Forget all levels and set the root's: for tests and for reading a configuration again. */
+/* Removes all levels and sets the root's: for tests and before the configuration is read again. */
 void log_reset_levels(enum log_level root);
 
 /*
- * The name that @component has in Spark: "org.apache.spark.scheduler.TaskSetManager"; @component itself if the
- * table of names does not have it. @text holds @size bytes and is what is returned.
+ * Returns Spark's name of @component ("org.apache.spark.scheduler.TaskSetManager"), or @component itself if the table
+ * does not list it. Writes it to @text, which holds @size bytes, and returns @text.
  */
 const char *log_logger_name(const char *component, char *text, size_t size);
 
 void log_set_structured(bool json);
 
-/* What this thread works on, for structured lines; -1 and NULL clear. @app_id is borrowed. */
+/* Sets the ids of this thread's work, for structured lines. -1 and NULL clear them. @app_id is borrowed. */
 void log_set_context(const char *app_id, int stage, int64_t task);
 
-/* The same for stage and task alone. */
+/* As above, for stage and task only. */
 void log_set_work(int stage, int64_t task);
 
 /*
- * A status line (the console progress bar) that log lines must not tear: @text is erased before a log line and
- * drawn again after it. NULL or "" removes it. Only for terminals, where nothing else than the log writes to
- * standard error meanwhile; copied, at most 511 bytes of it.
+ * Sets a status line (the console progress bar). It is erased before each log line and redrawn after it. NULL or ""
+ * removes it. At most 511 bytes of @text are copied. Only for terminals on which the log alone writes to standard
+ * error.
  */
 void log_set_status_line(const char *text);

@@ -1,6 +1,6 @@
 /*
- * See logarithm.h. x = m × 2^e with m between √½ and √2; ln m = 2 artanh t with t = (m - 1) / (m + 1), which is at most
- * 0.172, so that twelve terms of its series are more than a double holds.
+ * The natural logarithm. x = m × 2^e with m between √½ and √2. ln m = 2 artanh t with t = (m - 1) / (m + 1), which is
+ * at most 0.172, so that twelve terms of the series exceed the precision of a double.
  */
 #include "base/log2_int.h"
 

@@ -1,8 +1,8 @@
-/* The natural logarithm without libm: its loading would cost every process more than all logarithms do that we take. */
+/* The natural logarithm without libm, whose loading would cost a process more than all its logarithms. */
 #pragma once
 
 /*
- * ln @x, within a few units in the last place. @x is positive and not subnormal. The same bits on every machine, which
- * what is drawn from a seed wants.
+ * Returns ln @x to within a few units in the last place. @x is positive and normal. The bits are the same on every
+ * machine, as random draws from a seed require.
  */
 double natural_log(double x);

@@ -1,4 +1,4 @@
-/* natural_log beside libm's. */
+/* Compares natural_log with libm. */
 #include "base/log2_int.h"
 
 #include <math.h>

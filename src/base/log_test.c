@@ -1,4 +1,4 @@
-/* The log, as it arrives at the other end of a pipe. */
+/* Log lines as read from the other end of a pipe. */
 #include "base/log.h"
 
 #include "base/buf.h"
@@ -153,7 +153,7 @@ static void the_longest_logger_that_fits_decides(void **state)
         assert_true(log_enabled(LOG_INFO, "com.example.App"));
         log_set_logger_level("org.apache.spark.scheduler", LOG_INFO); /* the last word counts */
         assert_true(log_enabled(LOG_INFO, "DAGScheduler"));
-        log_set_logger_level("org.apache.spark.schedule", LOG_TRACE); /* no package of anything */
+        log_set_logger_level("org.apache.spark.schedule", LOG_TRACE); /* not a package name */
         assert_false(log_enabled(LOG_DEBUG, "DAGScheduler"));
 }
 

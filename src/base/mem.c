@@ -1,6 +1,6 @@
 /*
- * Allocation that aborts, and allocation that answers NULL; see mem.h for which to use. The guard belongs to the layer
- * that knows control groups (exec/guard/memory_guard.h).
+ * Allocation that aborts and allocation that returns NULL. exec/guard/memory_guard.h installs the guard, which knows
+ * control groups.
  */
 #include "base/mem.h"
 
@@ -27,7 +27,7 @@ bool mem_has_room(size_t size)
         return size < MEM_LARGE || !atomic_load_explicit(&guard, memory_order_relaxed) || guard_has_room(size);
 }
 
-/* The guard may have refused by way of the system (RLIMIT_DATA): it lets what is vital have its reserve. */
+/* The guard may have made the system refuse (RLIMIT_DATA). It grants vital allocations its reserve. */
 static void *retry(void *(*allocate)(void *old, size_t size), void *old, size_t size)
 {
         return guard_has_room(size) ? allocate(old, size) : NULL;
@@ -87,7 +87,8 @@ void *mem_try(size_t size)
 void *mem_try_grow(void *old, size_t size)
 {
         size_t has = old ? malloc_usable_size(old) : 0;
-        if (size > has && !mem_has_room(size - has)) /* a large block grows in place, or moves without a copy */
+        if (size > has &&
+            !mem_has_room(size - has)) /* realloc grows a large block in place, or moves it without a copy */
                 return NULL;
         void *p = realloc(old, size ? size : 1);
         return likely(p) ? p : retry(realloc, old, size ? size : 1);

@@ -1,9 +1,9 @@
 /*
- * Memory for control structures, and scope-bound release.
+ * Memory for control structures, and release at the end of a scope.
  *
- * Small control allocations abort the process when memory is gone: nothing sensible can be done about a
- * 40-byte list node. Whatever is sized by a user or by the wire goes through a `try` variant with a cap, and
- * fails its operation instead of the process (src/base/README.md).
+ * Small control allocations abort the process when memory is exhausted: no caller could handle the loss of a 40-byte
+ * list node. Sizes that a user or a peer decides go through a `try` variant with a cap, which fails the operation
+ * instead of the process (src/base/README.md).
  */
 #pragma once
 
@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/param.h> /* has a MIN and MAX that evaluate twice; ours replace them, whoever includes it later */
+#include <sys/param.h> /* defines MIN and MAX, which evaluate twice; included here so that ours replace them */
 
-/* Allocate, or abort with a message that names the size. Memory from mem_zero is all zero bytes. */
+/* Allocates, or aborts with a message that names the size. mem_zero clears the memory. */
 void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 void *mem_zero(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 void *mem_grow(void *old, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
@@ -22,41 +22,42 @@ char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
 
 /*
- * For sizes that a user or a peer decides: NULL where the system or the guard (mem_set_guard) has no memory for it.
- * mem_try_grow leaves @old as it was then.
+ * As above, for sizes that a user or a peer decides: returns NULL if the system or the guard (mem_set_guard) refuses.
+ * mem_try_grow then leaves @old unchanged.
  */
 void *mem_try(size_t size) __attribute__((malloc, alloc_size(1)));
 void *mem_try_grow(void *old, size_t size) __attribute__((alloc_size(2)));
 
 /*
- * Whether @size bytes more are within the limit of this process. True without a guard, and for less than MEM_LARGE
- * bytes. Ask before you map memory; mem_try asks by itself.
+ * Whether @size more bytes are within the limit of this process. Always true without a guard and for less than
+ * MEM_LARGE bytes. Call it before you map memory. mem_try calls it itself.
  */
 bool mem_has_room(size_t size);
 #define MEM_LARGE ((size_t)1 << 20)
 
 /*
- * @has_room knows the limit of this process. It is called on any thread before each large allocation, and once more
- * after the system refused an allocation of any size, which is then repeated if it answers true. NULL: no limit.
+ * Installs a guard that knows the memory limit of this process. It is called on any thread before each large
+ * allocation, and again after the system refused an allocation of any size, which is repeated if the guard returns
+ * true. NULL removes the guard.
  */
 void mem_set_guard(bool (*has_room)(size_t size));
 
-/* Like printf, into a string that the caller owns. */
+/* As printf, into a string that the caller owns. */
 char *mem_printf(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 #define new0(type) ((type *)mem_zero(sizeof(type)))
 #define new_array(type, count) ((type *)mem_zero_array((count), sizeof(type)))
 void *mem_zero_array(size_t count, size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
 
-/* Release at the end of the scope: `_cleanup_(buf_deinit) struct buf b = BUF_INIT;`. */
-#define _cleanup_(function) __attribute__((cleanup(function), unused)) /* a guard need not be read */
+/* Releases a variable at the end of its scope: `_cleanup_(buf_deinit) struct buf b = BUF_INIT;`. */
+#define _cleanup_(function) __attribute__((cleanup(function), unused)) /* a lock guard need not be read */
 #define _cleanup_free_ _cleanup_(mem_freep)
 static inline void mem_freep(void *p)
 {
         free(*(void **)p);
 }
 
-/* Take a pointer out of a variable, which becomes NULL: makes a transfer of ownership visible. */
+/* Moves a pointer out of a variable, which becomes NULL: shows a transfer of ownership. */
 #define steal(variable)                                                                                                \
         ({                                                                                                             \
                 __auto_type stolen_ = (variable);                                                                      \

@@ -1,4 +1,4 @@
-/* See on_demand.h. */
+/* Finds modules beside this object and loads them with dlopen. */
 #include "base/module_loader.h"
 
 #include "base/buf.h"
@@ -12,11 +12,16 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* From the library's folder: where it is installed, and in the build tree from src/, fuzz/ or tests/, bench/micro/. */
+/*
+ * Relative to the library's directory: the installed place, then the build tree seen from src/, fuzz/ or tests/, and
+ * bench/micro/.
+ */
 static const char *const roots[] = {"", "../src/", "../../src/"};
 static const char *const rooms[] = {"firesteel/", "net/", "text/", "io/", ""};
 
-/* The folder of the object that holds this function, with a slash; NULL if the system does not say. */
+/*
+ * Returns the directory of the object that contains this function, with a slash, or NULL if the system does not tell.
+ */
 static char *own_folder(void)
 {
         static const char mark;
@@ -31,7 +36,7 @@ static char *own_folder(void)
         return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : NULL;
 }
 
-/* Which package of Debian 12 brings a library that a module needs; NULL for any other text of dlerror. */
+/* Returns the package of Debian 12 for the missing library in a message of dlerror, or NULL for any other message. */
 static const char *package_of(const char *message)
 {
         static const struct {
@@ -74,7 +79,7 @@ static int load(const char *what, const char *path, const char *symbol, on_deman
         }
         void *found = dlsym(handle, symbol);
         if (!found)
-                return error_set(error, -ELIBBAD, "%s is no %s module; install firesteel again", path, what);
+                return error_set(error, -ELIBBAD, "%s is not a valid %s module; install firesteel again", path, what);
         memcpy(out, &found, sizeof(found));
         return 0;
 }
@@ -83,9 +88,9 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
 {
         _cleanup_free_ char *folder = own_folder();
         _cleanup_(buf_deinit) struct buf tried = BUF_INIT;
-        if (!folder) /* never what lies in the working directory */
-                return error_set(error, -ENOENT, "the %s module %s is not found: it is not known where firesteel is",
-                                 what, file);
+        if (!folder) /* never load a module from the working directory */
+                return error_set(error, -ENOENT,
+                                 "the %s module %s is missing, and the directory of firesteel is unknown", what, file);
         for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms); i++) {
                 _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), module_loader_room_of(i), file);
                 if (access(path, R_OK) == 0)
@@ -100,7 +105,7 @@ int on_demand_list(struct string_list *out, struct fst_error *error)
         _cleanup_free_ char *folder = own_folder();
         size_t before = out->len;
         for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms) && folder; i++) {
-                if (out->len > before && i % ARRAY_SIZE(rooms) == 0) /* other roots lead to the same folders */
+                if (out->len > before && i % ARRAY_SIZE(rooms) == 0) /* other roots lead to the same directories */
                         break;
                 _cleanup_free_ char *pattern =
                         mem_printf("%s%s%slibfiresteel-*.so", folder, root_of(i), module_loader_room_of(i));

@@ -1,8 +1,8 @@
 /*
  * Structs of the public header that the library fills for a caller (docs/abi.md).
  *
- * A caller may have been compiled against a header in which the struct ends earlier than in ours, or later. It passes
- * the size that it knows; members beyond ours become zero.
+ * The caller may have been compiled against a header in which the struct is shorter or longer than ours. It passes the
+ * size that it knows. Members beyond ours become zero.
  */
 #pragma once
 

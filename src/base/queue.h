@@ -1,12 +1,12 @@
 /*
- * A first-in, first-out queue of any type, as a struct that names its element:
+ * A first-in, first-out queue of any element type. The macro declares a struct:
  *
  *      QUEUE(struct event) events = {0};
  *      queue_push(&events, (struct event){.id = 7});
  *      for (struct event e; queue_pop(&events, &e);) handle(&e);
  *      queue_deinit(&events);
  *
- * Elements may be pushed while others are popped. It is one array: the place of what was popped is used again.
+ * The loop may push while it pops. The queue is one array and reuses the space of popped elements.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Waiting elements are data[head] to data[len - 1]. */
+/* data[head] to data[len - 1] are waiting. */
 #define QUEUE(type)                                                                                                    \
         struct {                                                                                                       \
                 type *data;                                                                                            \
@@ -33,7 +33,7 @@
 
 #define queue_is_empty(q) ((q)->head == (q)->len)
 
-/* Takes the oldest element out, into *@out. False: the queue is empty, and *@out is as it was. */
+/* Moves the oldest element to *@out. Returns false, with *@out unchanged, if the queue is empty. */
 #define queue_pop(q, out)                                                                                              \
         ({                                                                                                             \
                 const bool any_ = !queue_is_empty(q);                                                                  \

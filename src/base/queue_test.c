@@ -1,4 +1,4 @@
-/* The queue: order, growth, and the reuse of what was popped. */
+/* The queue: order, growth, and reuse of popped space. */
 #include "base/queue.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* See string_list.h. */
+/* Lists of owned strings. */
 #include "base/string_list.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * A list of owned texts, as a command line or an environment is built:
+ * A list of owned strings, for command lines and environments:
  *
  *      _cleanup_(string_list_deinit) struct string_list words = {0};
  *      string_list_add(&words, "firesteel");
@@ -17,13 +17,13 @@ struct string_list {
 
 void string_list_deinit(struct string_list *words);
 
-/* Append a copy of @word, or @word itself, which it then owns. */
+/* string_list_add appends a copy of @word. string_list_take appends @word and owns it. */
 void string_list_add(struct string_list *words, const char *word);
 void string_list_take(struct string_list *words, char *word);
 
-/* The words with a NULL behind them; borrowed until the next change. */
+/* Returns the strings with a NULL after them. Borrowed until the next change. */
 char **string_list_argv(struct string_list *words);
 
-/* Every word is "NAME=value": the value of @name, or NULL. Setting replaces; @value NULL removes. */
+/* For lists of "NAME=value": returns the value of @name or NULL. Setting replaces the value. @value NULL removes it. */
 const char *string_list_variable(const struct string_list *words, const char *name);
 void string_list_set_variable(struct string_list *words, const char *name, const char *value);

@@ -1,4 +1,4 @@
-/* How texts begin and end. */
+/* Prefixes and suffixes of strings. */
 #pragma once
 
 #include <stdbool.h>

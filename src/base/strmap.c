@@ -1,4 +1,4 @@
-/* Insertion-ordered string map; see strmap.h. Slots hold index + 1 and are rebuilt when entries outgrow half. */
+/* Insertion-ordered string map. Slots hold index + 1 and are rebuilt when entries exceed half of them. */
 #include "base/strmap.h"
 
 #include "base/mem.h"

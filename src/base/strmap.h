@@ -1,6 +1,6 @@
 /*
- * A map from strings to strings that remembers the order of first insertion: configuration, environment,
- * headers. It owns copies of both. Lookups are by hash; a few hundred entries are its ordinary size.
+ * A map from strings to strings that keeps insertion order: configuration, environment, headers. It owns copies of keys
+ * and values. Lookups hash. A typical map has a few hundred entries.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 
 struct strmap_entry {
         char *key;
-        char *value; /* NULL marks a removed entry; loops skip it */
+        char *value; /* NULL marks a removed entry, which loops skip */
 };
 
 struct strmap {
         struct strmap_entry *entries; /* in insertion order */
         size_t len, cap;              /* including removed entries */
-        size_t count;                 /* without them */
-        unsigned *slots;              /* index + 1 into entries, open addressing; 0 is free */
+        size_t count;                 /* without removed entries */
+        unsigned *slots;              /* index + 1 into entries, open addressing; 0: free */
         size_t n_slots;
 };
 
@@ -24,21 +24,21 @@ struct strmap {
 
 void strmap_deinit(struct strmap *m);
 
-/* The value, or NULL. Valid until the entry is set or removed. */
+/* Returns the value or NULL. Valid until the entry is set or removed. */
 const char *strmap_get(const struct strmap *m, const char *key);
 
-/* Set, replacing; the entry keeps its place. Both strings are copied. */
+/* Sets or replaces a value. A replaced entry keeps its place. Copies both strings. */
 void strmap_set(struct strmap *m, const char *key, const char *value);
 
-/* Set unless there is a value already; true if it was set. */
+/* Sets the value unless the key has one. Returns true if it set it. */
 bool strmap_set_if_missing(struct strmap *m, const char *key, const char *value);
 bool strmap_remove(struct strmap *m, const char *key);
 
-/* Copy every entry of @from into @m, replacing. */
+/* Copies every entry of @from into @m and replaces existing ones. */
 void strmap_merge(struct strmap *m, const struct strmap *from);
 
-/* for (struct strmap_entry *e = NULL; (e = strmap_next(m, e));) … in order of insertion. */
+/* for (struct strmap_entry *e = NULL; (e = strmap_next(m, e));) … in insertion order. */
 struct strmap_entry *strmap_next(const struct strmap *m, const struct strmap_entry *after);
 
-/* The entries sorted by key, as an array of m->count pointers that the caller frees. */
+/* Returns the entries sorted by key: an array of m->count pointers that the caller frees. */
 struct strmap_entry **strmap_sorted(const struct strmap *m);

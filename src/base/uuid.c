@@ -1,4 +1,4 @@
-/* See uuid.h. */
+/* Version 4 UUIDs from getrandom. */
 #include "base/uuid.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ void uuid_draw(char text[static UUID_TEXT])
 {
         unsigned char u[16];
         if (getrandom(u, sizeof(u), 0) != sizeof(u))
-                abort(); /* cannot happen for 16 bytes once the system has started */
+                abort(); /* impossible for 16 bytes after the system has started */
         u[6] = (u[6] & 0x0f) | 0x40;
         u[8] = (u[8] & 0x3f) | 0x80;
         snprintf(text, UUID_TEXT, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],

@@ -1,5 +1,5 @@
 /*
- * A growable array of any type, as a struct that names its element:
+ * A growable array of any element type. The macro declares a struct:
  *
  *      VEC(int) ids = {0};
  *      vec_push(&ids, 7);
@@ -32,8 +32,7 @@
                 (v)->data[(v)->len++] = (__VA_ARGS__);                                                                 \
         } while (0)
 
-/* In a vector sorted by @member: the place of the first element whose @member is at least @key; len if there is none.
- */
+/* In a vector sorted by @member: the index of the first element whose @member is at least @key, or len. */
 #define vec_place(v, member, key)                                                                                      \
         ({                                                                                                             \
                 size_t low_ = 0, high_ = (v)->len;                                                                     \
@@ -47,7 +46,7 @@
                 low_;                                                                                                  \
         })
 
-/* Put an element at place @at, and those from there on one further. */
+/* Inserts an element at index @at and moves the later ones up. */
 #define vec_insert(v, at, ...)                                                                                         \
         do {                                                                                                           \
                 size_t at_ = (at);                                                                                     \
@@ -57,7 +56,7 @@
                 (v)->data[at_] = (__VA_ARGS__);                                                                        \
         } while (0)
 
-/* Take the first @n elements out. */
+/* Removes the first @n elements. */
 #define vec_drop(v, n)                                                                                                 \
         do {                                                                                                           \
                 size_t n_ = (n);                                                                                       \

@@ -1,4 +1,4 @@
-/* Ids from Java's format strings; see id_pattern.h. */
+/* Formats ids by Java's format strings. */
 #include "text/id_format.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ struct conversion {
         bool zero, left;
 };
 
-/* One conversion behind its '%'. The end of it, or NULL with what is wrong in @error. */
+/* Parses one conversion after its '%'. Returns its end, or NULL with @error. */
 static const char *format_one(struct buf *out, const char *p, int *next, const struct id_argument *args, int n,
                               struct fst_error *error)
 {
@@ -98,5 +98,5 @@ void id_pattern_date(int64_t wall, char *text)
 
         localtime_r(&seconds, &tm);
         if (strftime(text, 15, "%Y%m%d%H%M%S", &tm) != 14)
-                strcpy(text, "00000000000000"); /* a year that has no four digits */
+                strcpy(text, "00000000000000"); /* years beyond four digits */
 }

@@ -1,6 +1,6 @@
 /*
- * See json_items.h. Only brackets and strings are looked at here; what is between them jansson reads. Depth 1 is the
- * document, 2 the array, 3 and more an item.
+ * Streams a JSON document with a long array. The reader tracks brackets and strings only, and jansson parses the text
+ * between them. Depth 1 is the document, 2 the array, 3 and more an item.
  */
 #include "text/json_array_stream.h"
 
@@ -18,7 +18,7 @@ void json_items_deinit(struct json_items *r)
 static int json_array_stream_keep(struct buf *b, const char *data, size_t n, size_t most, struct fst_error *error)
 {
         if (n > most - b->len)
-                return error_set(error, -EFBIG, "a part of the list is larger than %zu bytes", most);
+                return error_set(error, -EFBIG, "one part of the list is larger than %zu bytes", most);
         buf_append(b, data, n);
         return 0;
 }
@@ -28,7 +28,7 @@ static int json_array_stream_hand_over(struct json_items *r, struct fst_error *e
         json_error_t why;
         json_t *item = json_loadb(r->text.data, r->text.len, 0, &why);
         if (!item)
-                return error_set(error, -EPROTO, "item %zu of the list is no JSON: %s", r->count + 1, why.text);
+                return error_set(error, -EPROTO, "item %zu of the list is not valid JSON: %s", r->count + 1, why.text);
         buf_reset(&r->text);
         r->count++;
         int result = r->item(r->owner, item);
@@ -36,7 +36,7 @@ static int json_array_stream_hand_over(struct json_items *r, struct fst_error *e
         return result;
 }
 
-/* The strings of depth 1: the one before a colon is a key. */
+/* The strings of depth 1: one before a colon is a key. */
 static void json_array_stream_remember(struct json_items *r, char c)
 {
         if (r->depth == 1 && r->word.len < 16)
@@ -55,16 +55,16 @@ static int json_array_stream_bracket(struct json_items *r, char c, struct fst_er
                 return 0;
         }
         if (r->depth == 0)
-                return error_set(error, -EPROTO, "the list has a bracket too many");
+                return error_set(error, -EPROTO, "the list has an unmatched closing bracket");
         r->depth--;
         if (r->in_items && r->depth == 1)
-                r->in_items = false; /* the bracket is the rest's */
+                r->in_items = false; /* this bracket belongs to the rest of the document */
         return 0;
 }
 
 int json_items_feed(struct json_items *r, const char *data, size_t n, struct fst_error *error)
 {
-        size_t start = 0; /* of what is not kept yet */
+        size_t start = 0; /* start of the bytes that are not stored yet */
         int result;
         for (size_t i = 0; i < n; i++) {
                 char c = data[i];
@@ -93,14 +93,15 @@ int json_items_feed(struct json_items *r, const char *data, size_t n, struct fst
                 bool in_array = r->in_items && r->depth == 2;
                 if (in_array && c != '{' && c != ']') {
                         if (!strchr(" \t\r\n,", c))
-                                return error_set(error, -EPROTO, "the list has an item that is no object");
+                                return error_set(error, -EPROTO, "the list has an item that is not an object");
                         start = i + 1;
                         continue;
                 }
                 if (c != '{' && c != '[' && c != '}' && c != ']')
                         continue;
                 bool was = r->in_items;
-                if (!was && r->depth == 1 && c == '[') { /* perhaps that of the items: what is before it */
+                if (!was && r->depth == 1 &&
+                    c == '[') { /* perhaps the bracket of the items, if their key precedes it */
                         if ((result = json_array_stream_keep(&r->rest, data + start, i - start, JSON_ITEMS_MAX_REST,
                                                              error)) != 0)
                                 return result;
@@ -132,7 +133,7 @@ int json_items_end(struct json_items *r, json_t **rest, struct fst_error *error)
         json_error_t why;
         json_t *document = json_loadb(buf_text(&r->rest), r->rest.len, 0, &why);
         if (!document)
-                return error_set(error, -EPROTO, "the list is no JSON: %s", why.text);
+                return error_set(error, -EPROTO, "the list is not valid JSON: %s", why.text);
         *rest = document;
         return 0;
 }

@@ -1,4 +1,4 @@
-/* Whole and in pieces of every size, a list is read as the same. */
+/* Reads lists at once and in pieces of every size, with the same result. */
 #include "text/json_array_stream.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ static int take(void *owner, json_t *item)
         return json_object_get(item, "stop") ? 77 : 0;
 }
 
-/* @text in pieces of @piece: 0 and items and rest as one text, or the error's code. */
+/* Reads @text in pieces of @piece. Sets 0 with items and rest as one text, or the error code. */
 static int read_it(const char *text, size_t piece, char **out)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;

@@ -1,9 +1,9 @@
-/* Quotes strings for JSON; see json_string.h. */
+/* Quotes strings for JSON. */
 #include "text/json_string.h"
 
 #include <string.h>
 
-/* The length of the UTF-8 sequence at @s, or 0 if there is none: no overlong forms, no surrogates. */
+/* Returns the length of the UTF-8 sequence at @s, or 0 if it is invalid (overlong forms, surrogates). */
 static size_t utf8_sequence(const unsigned char *s, size_t left)
 {
         unsigned char c = s[0];
@@ -31,7 +31,7 @@ static void put_escape(struct buf *b, unsigned char c)
 void json_put_string_n(struct buf *b, const char *text, size_t length)
 {
         const unsigned char *s = (const unsigned char *)text;
-        size_t plain = 0; /* start of what can be copied as it is */
+        size_t plain = 0; /* start of the bytes that need no escape */
         buf_reserve(b, length + 2);
         buf_putc(b, '"');
         for (size_t i = 0; i < length;) {

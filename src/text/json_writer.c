@@ -1,4 +1,4 @@
-/* See json_out.h. */
+/* Writes JSON in the layout of Spark's pages. */
 #include "text/json_writer.h"
 
 #include "text/json_string.h"
@@ -13,7 +13,7 @@ static void new_line(struct json_out *j)
                         buf_puts(j->out, "  ");
 }
 
-/* What comes before a value. */
+/* Writes the separator, indent and name that precede a value. */
 static void json_writer_next(struct json_out *j, const char *name)
 {
         if (j->depth == 0)

@@ -1,5 +1,5 @@
 /*
- * JSON as Spark's pages print it: indented by two blanks, lists of objects on the line of their bracket.
+ * Writes JSON in the layout of Spark's pages: two blanks of indent, lists of objects on the line of their bracket.
  *
  *      struct json_out j = {.out = &b};
  *      json_begin(&j);                          {
@@ -10,7 +10,7 @@
  *      json_list_end(&j);
  *      json_end(&j);                            }
  *
- * In a list a name is NULL. Texts may be any bytes: what is no UTF-8 becomes U+FFFD.
+ * Inside a list the name is NULL. A text may contain any bytes: invalid UTF-8 becomes U+FFFD.
  */
 #pragma once
 
@@ -23,14 +23,14 @@
 
 struct json_out {
         struct buf *out;
-        int depth; /* of objects and lists */
+        int depth; /* depth of nested objects and lists */
         struct {
                 bool list;
                 int64_t n;
         } level[JSON_OUT_DEEPEST];
 };
 
-void json_begin(struct json_out *j); /* an object: the whole, or in a list */
+void json_begin(struct json_out *j); /* the root object, or an element of a list */
 void json_begin_in(struct json_out *j, const char *name);
 void json_end(struct json_out *j);
 void json_list(struct json_out *j, const char *name);

@@ -1,14 +1,14 @@
 /*
- * Numbers as Java prints them (see number_format.h).
+ * Formats numbers as Java does.
  *
- * Doubles follow Raffaello Giulietti's "The Schubfach way to render doubles", which the JDK uses since 19: with v the
- * value, k is chosen such that among the multiples of 10^k there are at least one and at most ten in the interval of
- * decimals that round to v; then v and the interval's ends, in quarters of 10^k, are compared with two neighbouring
- * multiples. One multiplication by a 126-bit approximation g of 10^-k is exact enough for these comparisons if what it
- * drops is kept as a sticky bit ("rounding to odd").
+ * Doubles follow Raffaello Giulietti's "The Schubfach way to render doubles", which the JDK uses since 19. With v the
+ * value, k is chosen such that one to ten multiples of 10^k lie in the interval of decimals that round to v. Then v and
+ * the ends of the interval, in quarters of 10^k, are compared with two neighbouring multiples. One multiplication by a
+ * 126-bit approximation g of 10^-k is exact enough for these comparisons if the dropped bits are kept as a sticky bit
+ * ("rounding to odd").
  *
- * The 617 values of g take 10 KiB and 50 µs, so they are computed when the first double that is no small integer
- * is printed. They are floor(10^n × 2^s) + 1 with s such that the result has 126 bits.
+ * The 617 values of g take 10 KiB and 50 µs, so they are computed when the first double that is not a small integer is
+ * formatted. They are floor(10^n × 2^s) + 1 with s such that the result has 126 bits.
  */
 #include "text/number_format.h"
 
@@ -20,7 +20,7 @@
 
 typedef unsigned __int128 u128;
 
-#define POWER_MIN (-292) /* of 10, as the exponents of doubles need them */
+#define POWER_MIN (-292) /* powers of 10 that the exponents of doubles need */
 #define POWER_MAX 324
 
 static struct power {
@@ -36,7 +36,7 @@ static void set_power(int n, const uint32_t *words)
         int top = WORDS - 1;
         while (words[top] == 0)
                 top--;
-        /* The highest 160 bits, then shifted so that 126 remain. */
+        /* Keeps the highest 160 bits, then shifts so that 126 remain. */
         u128 value = 0;
         uint32_t fifth = 0;
         for (int i = 0; i < 4; i++)
@@ -111,8 +111,8 @@ static uint64_t number_format_shortest(uint64_t c, int q, bool narrow_below, int
 
         *exponent = k;
         uint64_t s = vb >> 2;
-        if (s >= 100) { /* Java prints two digits at least */
-                /* One digit less, if exactly one of the two neighbours with that many lies in the interval. */
+        if (s >= 100) { /* Java writes at least two digits */
+                /* Drops one digit if exactly one of the two neighbours with that many digits lies in the interval. */
                 uint64_t down = s / 10 * 10, up = down + 10;
                 bool down_in = vbl <= down << 2, up_in = up << 2 <= vbr;
                 if (down_in != up_in)
@@ -156,7 +156,7 @@ size_t number_format_i64(char *out, int64_t x)
         return 1 + number_format_digits_of(out + 1, -(uint64_t)x);
 }
 
-/* Java's layout of digits × 10^exponent. */
+/* Lays out digits × 10^exponent as Java does. */
 static size_t lay_out(char *out, uint64_t decimal, int exponent)
 {
         char digits[20];
@@ -226,7 +226,10 @@ size_t number_format_f64(char *out, double x)
         else if (fraction >= 3)
                 decimal = number_format_shortest(fraction, -1074, false, &exponent);
         else {
-                /* The two smallest have no two digits of their own: Java takes them from ten times the value. */
+                /*
+                 * The two smallest doubles have fewer than two digits of their own. Java takes them from ten times the
+                 * value.
+                 */
                 decimal = number_format_shortest(fraction * 10, -1074, false, &exponent);
                 exponent--;
         }

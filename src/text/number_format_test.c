@@ -1,4 +1,4 @@
-/* Numbers print as Java prints them: checked against a table that JDK 25 made (number_format_test.inc). */
+/* Compares formatted numbers with a table that JDK 25 made (number_format_test.inc). */
 #include "text/number_format.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static void test_f64_as_java(void **state)
                 check(table[i].bits, table[i].text);
 }
 
-/* A larger table, if there is one: lines of 16 hexadecimal digits, a space, the text. */
+/* Reads an optional larger table: lines of 16 hexadecimal digits, a space, the text. */
 static void test_f64_as_larger_table(void **state)
 {
         const char *name = getenv("NUMBER_FORMAT_TABLE");
@@ -69,7 +69,7 @@ static void test_f64_as_larger_table(void **state)
         fclose(f);
 }
 
-/* Whatever is printed reads back as the same double. */
+/* Formatted doubles read back as the same double. */
 static void test_f64_round_trip(void **state)
 {
         uint64_t bits = 1;

@@ -1,9 +1,8 @@
 /*
- * Numbers in text: fst_parse_i64, fst_parse_f64 and fst_parse_f64s of include/firesteel/text.h.
+ * Parses numbers: fst_parse_i64, fst_parse_f64 and fst_parse_f64s of include/firesteel/text.h.
  *
- * Most decimals have few digits: they are one integer that a double holds exactly, times or divided by a power of ten
- * that it holds exactly too, and so rounded once, which is right (Clinger 1990). The others are libc's, in its "C"
- * locale.
+ * Most decimals have few digits. A double holds their digits exactly as an integer, and a power of ten exactly too, so
+ * one multiplication or division rounds once and correctly (Clinger 1990). libc parses the others, in its "C" locale.
  */
 #include <firesteel/text.h>
 
@@ -14,10 +13,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define MAX_DIGITS 19             /* that a u64 holds, whichever they are */
-#define EXACT ((uint64_t)1 << 53) /* up to here a double holds every integer */
-#define MAX_POWER 22              /* 10^22 is the greatest power of ten that it holds */
-#define MAX_EXPONENT 100000       /* where it is zero or infinity anyway */
+#define MAX_DIGITS 19             /* digits that always fit a u64 */
+#define EXACT ((uint64_t)1 << 53) /* a double holds every integer up to here */
+#define MAX_POWER 22              /* 10^22 is the greatest power of ten that a double holds exactly */
+#define MAX_EXPONENT 100000       /* exponents beyond give zero or infinity */
 
 static bool is_digit(const char *p, const char *end)
 {
@@ -49,7 +48,7 @@ static void make_locale(void)
         c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* What was found to be a decimal, however long it is. */
+/* Converts a valid decimal of any length. */
 static bool by_libc(fst_bytes text, double *x)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -66,10 +65,10 @@ static bool by_libc(fst_bytes text, double *x)
 }
 
 struct decimal {
-        uint64_t digits; /* the first of them, as a number */
-        int count;       /* how many those are, without zeros before */
-        int64_t power;   /* digits × 10^power */
-        bool exact;      /* there are no others but zeros */
+        uint64_t digits; /* the first digits, as a number */
+        int count;       /* the count of those digits, without leading zeros */
+        int64_t power;   /* the value is digits × 10^power */
+        bool exact;      /* all other digits are zero */
 };
 
 static const char *read_digits(const char *p, const char *end, struct decimal *d, int fraction)
@@ -87,7 +86,9 @@ static const char *read_digits(const char *p, const char *end, struct decimal *d
         return p;
 }
 
-/* [digits] [. digits] [e [sign] digits], digits on one side of the point at least; whether that is all of it. */
+/*
+ * Whether the text is [digits] [. digits] [e [sign] digits] as a whole, with a digit on at least one side of the point.
+ */
 static bool read_decimal(const char *p, const char *end, struct decimal *d)
 {
         const char *from = p;

@@ -1,4 +1,4 @@
-/* Numbers in text: all of it or nothing, and to the last bit what strtod says. */
+/* Parses whole texts only, with the same bits as strtod. */
 #include "base/mem.h"
 #include "text/number_format.h"
 #include "unit/cases.h"
@@ -48,7 +48,7 @@ static void integers(void **state)
                 assert_false(fst_parse_i64(fst_bytes_of(bad[i]), &n));
                 assert_int_equal(n, 5);
         }
-        assert_true(fst_parse_i64((fst_bytes){"123", 2}, &n)); /* not as far as the NUL */
+        assert_true(fst_parse_i64((fst_bytes){"123", 2}, &n)); /* the range ends before the NUL */
         assert_int_equal(n, 12);
         assert_false(fst_parse_i64((fst_bytes){0}, &n));
 }
@@ -135,7 +135,7 @@ static void several(void **state)
         assert_int_equal(fst_parse_f64s(fst_bytes_of("  "), x, 3), 0);
 }
 
-/* What is printed comes back, of any double there is; and decimals of any length are read as libc reads them. */
+/* Formatted doubles read back, and decimals of any length parse as in libc. */
 static void any_number(void **state)
 {
         uint64_t seed = 11;

@@ -1,5 +1,4 @@
-/* Options in one string; see option_string.h. Matches parseOptionString and quoteForCommandString of Spark's launcher.
- */
+/* Splits and quotes options in one string. Matches parseOptionString and quoteForCommandString of Spark's launcher. */
 #include "text/shell_words.h"
 
 #include "base/buf.h"
@@ -25,7 +24,7 @@ void option_words_take(struct option_words *words, char *word)
         vec_push(words, word);
 }
 
-/* How many bytes at @p are one blank of Java's; 0 for none. */
+/* Returns the length of the whitespace character (by Java's rules) at @p, or 0. */
 static size_t shell_words_blank(const char *p)
 {
         static const char *const wide[] = {
@@ -42,7 +41,7 @@ static size_t shell_words_blank(const char *p)
         return 0;
 }
 
-/* The end of the word at @p, which is taken into @word; NULL when something in it is left open. */
+/* Appends the word at @p to @word and returns its end, or NULL if a quote or backslash is unfinished. */
 static const char *take_word(const char *p, struct buf *word)
 {
         char quote = 0;

@@ -1,11 +1,11 @@
 /*
- * Options in one string, as SPARK_SUBMIT_OPTS and spark.driver.extraJavaOptions hold them, and their quoting: the
- * rules of a shell, without its expansions.
+ * Splits and quotes options in one string, as in SPARK_SUBMIT_OPTS and spark.driver.extraJavaOptions: the rules of a
+ * shell without its expansions.
  *
  *      -Da=b  '-Dname=two words'  "-Dquote=\"x\""      three options
  *
- * A backslash stands for the next character, except between single quotes; quotes may begin and end inside a word;
- * '' and "" alone are an empty word. Blanks are those of Java, Unicode's included.
+ * A backslash quotes the next character, except inside single quotes. Quotes may begin and end inside a word. '' and ""
+ * alone are an empty word. Whitespace is Java's, which includes Unicode's.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct fst_error;
 
-/* Words that it owns. */
+/* A list of owned words. */
 struct option_words {
         char **data;
         size_t len, cap;
@@ -21,15 +21,18 @@ struct option_words {
 
 void option_words_deinit(struct option_words *words);
 
-/* Append a copy of @word, or @word itself, which it then owns. */
+/* option_words_add appends a copy of @word. option_words_take appends @word and owns it. */
 void option_words_add(struct option_words *words, const char *word);
 void option_words_take(struct option_words *words, char *word);
 
 /*
- * Append the words of @text, NULL being none. -EINVAL with Spark's sentence in @error and @words as it was when a
- * quote or a backslash is left open.
+ * Appends the words of @text. NULL counts as empty. Returns 0, or -EINVAL with Spark's message in @error and @words
+ * unchanged if a quote or backslash is unfinished.
  */
 int option_string_split(const char *text, struct option_words *words, struct fst_error *error);
 
-/* @word so that Python's shlex.split, and option_string_split, make it one word again. Owned by the caller. */
+/*
+ * Quotes @word so that Python's shlex.split and option_string_split read it back as one word. The caller owns the
+ * result.
+ */
 char *option_string_quote(const char *word);

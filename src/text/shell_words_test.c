@@ -1,11 +1,11 @@
-/* Options in one string: Spark's CommandBuilderUtilsSuite restated, and what it leaves out. */
+/* Spark's CommandBuilderUtilsSuite restated, with further cases. */
 #include "text/shell_words.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "unit/cases.h"
 
-/* cmocka's header needs these before it */
+/* cmocka.h needs these before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void test_valid_strings(void **state)
                 {"\"a\"\"b\"", {"ab"}},
                 {"''", {""}},
                 {"\"\" ''", {"", ""}},
-                {"a\u2003b\u00a0c", {"a", "b\u00a0c"}}, /* an em space parts words, a no-break space does not */
+                {"a\u2003b\u00a0c", {"a", "b\u00a0c"}}, /* an em space separates words, a no-break space does not */
                 {"\\ a", {" a"}},
         };
         (void)state;

@@ -1,6 +1,4 @@
-/*
- * See xml_tree.h. Text is gathered for each open element and copied into the arena when the element ends.
- */
+/* XML trees by expat. Text is collected for each open element and copied into the arena when the element ends. */
 #include "text/xml_tree.h"
 
 #include "base/arena.h"
@@ -12,7 +10,7 @@
 
 struct open_element {
         struct xml_node *node;
-        struct xml_node **end; /* where the next child is hung */
+        struct xml_node **end; /* where the next child is linked */
         struct buf text;
 };
 
@@ -21,7 +19,7 @@ struct reader {
         struct arena *arena;
         struct xml_node *root;
         struct open_element open[XML_MAX_DEPTH];
-        size_t depth, taken; /* elements that are open, bytes of names and text */
+        size_t depth, taken; /* open elements, bytes of names and text */
         const char *refused;
 };
 
@@ -37,12 +35,12 @@ static void xml_tree_refuse(struct reader *r, const char *why)
         XML_StopParser(r->parser, XML_FALSE);
 }
 
-/* Count what is about to be kept. */
+/* Counts bytes before they are stored. */
 static void xml_tree_take(struct reader *r, size_t n)
 {
         r->taken += n;
         if (r->taken > XML_MAX_TEXT)
-                xml_tree_refuse(r, "its entities make it too large");
+                xml_tree_refuse(r, "its expanded entities are too large");
 }
 
 static char *xml_tree_copy(struct reader *r, const char *text)
@@ -98,7 +96,7 @@ static void xml_tree_characters(void *data, const XML_Char *text, int length)
                 buf_append(&r->open[r->depth - 1].text, text, (size_t)length);
 }
 
-/* With an external subset that is empty, entities that nobody defined are no error. */
+/* With an empty external subset expat accepts undefined entities. */
 static int external_entity(XML_Parser parser, const XML_Char *context, const XML_Char *base, const XML_Char *system_id,
                            const XML_Char *public_id)
 {

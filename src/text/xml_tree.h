@@ -1,9 +1,9 @@
 /*
- * A small XML document as a tree: POMs, ivy.xml, ivysettings.xml, maven-metadata.xml. The parser is expat's.
+ * Parses a small XML document into a tree: POMs, ivy.xml, ivysettings.xml, maven-metadata.xml. The parser is expat.
  *
- * What comes from a repository is untrusted: a document has at most XML_MAX_BYTES and XML_MAX_DEPTH, and its entities
- * make at most XML_MAX_TEXT of it; nothing outside of it is ever read; an entity that it does not define itself (POMs
- * use HTML's) is left out. Names are without their namespace's prefix, so that "m:x" and "x" are the same.
+ * Documents from a repository are untrusted. A document has at most XML_MAX_BYTES and XML_MAX_DEPTH, and its entities
+ * expand to at most XML_MAX_TEXT. The parser reads nothing outside the document and drops entities that the document
+ * does not define (POMs use HTML's). Names lose their namespace prefix, so that "m:x" equals "x".
  */
 #pragma once
 
@@ -24,23 +24,24 @@ struct xml_attribute {
 
 struct xml_node {
         const char *name;
-        const char *text; /* its own, without that of its children; "" for none */
+        const char *text; /* its own text, without that of its children, or "" */
         struct xml_attribute *attributes;
         struct xml_node *children, *next;
 };
 
 /*
- * The document's root element, in @arena. -EINVAL with @error, which says what is wrong and in which line; -EFBIG.
+ * Returns the root element, allocated in @arena. On failure returns -EINVAL with the problem and its line in @error, or
+ * -EFBIG.
  */
 int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node **root, struct fst_error *error);
 
-/* The first child called @name, or NULL; @node may be NULL. */
+/* Returns the first child called @name, or NULL. @node may be NULL. */
 struct xml_node *xml_child(const struct xml_node *node, const char *name);
 
-/* The text of the first child called @name, as it stands; NULL without one. */
+/* Returns the text of the first child called @name, not trimmed, or NULL if there is no such child. */
 const char *xml_child_text(const struct xml_node *node, const char *name);
 
-/* An attribute's value or NULL. */
+/* Returns the value of an attribute or NULL. */
 const char *xml_attribute(const struct xml_node *node, const char *name);
 
 #define xml_each(child, node)                                                                                          \

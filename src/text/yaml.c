@@ -1,7 +1,7 @@
 /*
- * Trees of the module's tokens; see yaml.h. What is open (mappings and sequences within each other) lies on a stack of
- * YAML_MAX_DEPTH frames. A value belongs to its parent as soon as it is complete; an anchor holds a reference to its
- * value, and naming it copies it, so that no two places of a tree share what may be changed.
+ * Builds trees from the module's tokens. Open mappings and sequences lie on a stack of YAML_MAX_DEPTH frames. A value
+ * is added to its parent when it is complete. An anchor holds a reference to its value and an alias copies it, so that
+ * no two places of a tree share a mutable value.
  */
 #include "text/yaml.h"
 
@@ -28,7 +28,7 @@ static int yaml_load_locked(struct fst_error *error)
         const struct yaml_ops *ops = get();
         if (!ops || ops->abi != YAML_ABI)
                 return error_set(error, -ELIBBAD,
-                                 "libfiresteel-yaml.so is not of this version of firesteel; install it again");
+                                 "libfiresteel-yaml.so is of another version of firesteel; install firesteel again");
         module.ops = ops;
         return 0;
 }
@@ -43,10 +43,10 @@ static int yaml_load(const struct yaml_ops **ops, struct fst_error *error)
 }
 
 struct frame {
-        json_t *value; /* an object or array, which this frame owns */
-        char *key;     /* of a mapping: whose value comes next */
+        json_t *value; /* the object or array, owned */
+        char *key;     /* in a mapping: the key of the next value */
         char *anchor;
-        json_t *merged; /* an array of the mappings that `<<` named, or NULL */
+        json_t *merged; /* the mappings that `<<` named, as an array, or NULL */
         bool merge;     /* the key is `<<` */
 };
 
@@ -60,7 +60,7 @@ struct reader {
         struct frame stack[YAML_MAX_DEPTH];
         size_t depth, nodes;
         VEC(struct anchor) anchors;
-        json_t *root; /* of the document that is being read */
+        json_t *root; /* root of the current document */
         struct fst_error *error;
 };
 
@@ -88,7 +88,7 @@ static void yaml_reader_deinit(struct reader *rd)
         json_decref(rd->documents);
 }
 
-/* How many values are in @value and below, counted as far as @limit. */
+/* Counts the values in @value and below, up to @limit. */
 static size_t nodes_of(const json_t *value, size_t limit)
 {
         size_t n = 1;
@@ -114,7 +114,7 @@ static int yaml_count(struct reader *rd, const struct yaml_token *t, size_t n)
 
 /* --------------------------------------------------------------------------------------------------------- scalars */
 
-/* The length of a number as JSON writes it, at the beginning of @s; *@whole: without fraction and exponent. */
+/* Returns the length of the JSON number at the start of @s. Sets *@whole if it has no fraction or exponent. */
 static size_t number_length(const char *s, bool *whole)
 {
         const char *p = s + (*s == '-');
@@ -152,10 +152,10 @@ static enum scalar_kind yaml_kind_of(const char *s, size_t len)
         return SCALAR_TEXT;
 }
 
-/* strtod with a decimal point whatever the locale says: jansson's own reader of numbers knows how. */
+/* Parses a double with a decimal point in any locale, by jansson's number reader. */
 static json_t *yaml_real(const char *s, size_t len)
 {
-        /* JSON wants a digit behind the point. */
+        /* JSON requires a digit after the point. */
         const char *point = memchr(s, '.', len);
         bool bare = point && !(point[1] >= '0' && point[1] <= '9');
         size_t head = point ? (size_t)(point + 1 - s) : len;
@@ -166,10 +166,10 @@ static json_t *yaml_real(const char *s, size_t len)
 static json_t *whole_number(const char *s, size_t len)
 {
         json_t *value = json_loads(s, JSON_DECODE_ANY, NULL);
-        return value ? value : yaml_real(s, len); /* more than 64 bits */
+        return value ? value : yaml_real(s, len); /* exceeds 64 bits */
 }
 
-/* "!!int" of "tag:yaml.org,2002:int"; NULL if it is not one of those. */
+/* Returns "!!int" for "tag:yaml.org,2002:int", or NULL for a tag of another kind. */
 static const char *core_tag(const char *tag)
 {
         static const char prefix[] = "tag:yaml.org,2002:";
@@ -178,7 +178,7 @@ static const char *core_tag(const char *tag)
 
 static int refuse_tag(struct reader *rd, const struct yaml_token *t)
 {
-        return error_set(rd->error, -EINVAL, "line %zu: the tag %s is not known here", t->line, t->tag);
+        return error_set(rd->error, -EINVAL, "line %zu: unknown tag %s", t->line, t->tag);
 }
 
 static int yaml_scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
@@ -203,7 +203,8 @@ static int yaml_scalar(struct reader *rd, const struct yaml_token *t, json_t **o
                 kind = tags[i].kind;
                 bool fits = kind == is || kind == SCALAR_TEXT || (kind == SCALAR_FLOAT && is == SCALAR_INT);
                 if (!fits)
-                        return error_set(rd->error, -EINVAL, "line %zu: \"%s\" is no !!%s", t->line, t->text, core);
+                        return error_set(rd->error, -EINVAL, "line %zu: \"%s\" is not a valid !!%s", t->line, t->text,
+                                         core);
         }
         json_t *value = NULL;
         switch (kind) {
@@ -263,7 +264,7 @@ static int yaml_alias(struct reader *rd, const struct yaml_token *t, json_t **ou
                         *out = json_deep_copy(a->value);
                 return r;
         }
-        return error_set(rd->error, -EINVAL, "line %zu: there is no anchor &%s before *%s", t->line, t->text, t->text);
+        return error_set(rd->error, -EINVAL, "line %zu: no anchor &%s precedes *%s", t->line, t->text, t->text);
 }
 
 static bool yaml_mappings(const json_t *value)
@@ -276,7 +277,7 @@ static bool yaml_mappings(const json_t *value)
         return json_array_size(value) > 0;
 }
 
-/* Put a complete value where it belongs; takes it. */
+/* Adds a complete value to its parent. Takes the reference. */
 static int yaml_add(struct reader *rd, const struct yaml_token *t, json_t *value)
 {
         if (rd->depth == 0) {
@@ -292,7 +293,7 @@ static int yaml_add(struct reader *rd, const struct yaml_token *t, json_t *value
                 const char *text = json_string_value(value);
                 int r = text ? 0 : error_set(rd->error, -EINVAL, "line %zu: a key must be a text", t->line);
                 if (r == 0 && json_object_get(f->value, text))
-                        r = error_set(rd->error, -EINVAL, "line %zu: the key \"%s\" comes twice", t->line, text);
+                        r = error_set(rd->error, -EINVAL, "line %zu: duplicate key \"%s\"", t->line, text);
                 if (r == 0)
                         f->key = mem_strdup(text);
                 json_decref(value);
@@ -344,7 +345,7 @@ static int close_frame(struct reader *rd, const struct yaml_token *t)
         return r;
 }
 
-/* A scalar where a key is expected is a text, whatever it looks like. */
+/* A scalar in the place of a key is a text, whatever its form. */
 static int take_scalar(struct reader *rd, const struct yaml_token *t)
 {
         struct frame *f = rd->depth ? &rd->stack[rd->depth - 1] : NULL;
@@ -420,7 +421,7 @@ int yaml_parse(const char *text, size_t len, json_t **out, struct fst_error *err
         if (r < 0)
                 return r;
         if (json_array_size(all) > 1)
-                r = error_set(error, -EINVAL, "%zu documents, where one is expected", json_array_size(all));
+                r = error_set(error, -EINVAL, "%zu documents instead of one", json_array_size(all));
         else
                 *out = json_array_size(all) ? json_incref(json_array_get(all, 0)) : json_null();
         json_decref(all);

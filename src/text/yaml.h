@@ -1,19 +1,18 @@
 /*
- * YAML, as trees of JSON: kubeconfig files, pod templates.
+ * Reads YAML (kubeconfig files, pod templates) into JSON trees.
  *
  *      json_t *tree;
  *      r = yaml_parse(text, len, &tree, error);
  *
- * Plain scalars have the types of YAML's JSON schema, as Spark's client reads them: null (and nothing at all), true,
- * false, numbers as JSON writes them. All else is text: "yes", "True", "~", 010, 0x1F, dates. What is quoted is text;
- * the tags !!str, !!int, !!float, !!bool, !!null, !!map and !!seq are obeyed, others refused. JSON is YAML and is read
- * as well. Keys become texts; a key that comes twice in a mapping is refused. Anchors are copied where they are named,
- * and `<<` merges them, which Spark's client leaves alone and kubectl does.
+ * Plain scalars have the types of YAML's JSON schema, as in Spark's client: null (also an empty value), true, false,
+ * and numbers in JSON's syntax. Everything else is a text: "yes", "True", "~", 010, 0x1F, dates. Quoted scalars are
+ * texts. The tags !!str, !!int, !!float, !!bool, !!null, !!map and !!seq are obeyed, others rejected. JSON is valid
+ * YAML. Keys become texts. A duplicate key in a mapping is rejected. Aliases copy their anchor's value, and `<<` merges
+ * it, as in kubectl but unlike Spark's client.
  *
- * Documents are strangers' work: their length, nesting and the nodes that they make (copies of anchors count) are
- * limited.
+ * Documents are untrusted: their length, nesting and number of nodes (with the copies of anchors) are limited.
  *
- * libyaml finds the tokens; it lies in a module, libfiresteel-yaml.so, that the first document loads.
+ * libyaml tokenizes. The first document loads it with the module libfiresteel-yaml.so.
  */
 #pragma once
 
@@ -28,16 +27,17 @@ struct fst_error;
 #define YAML_MAX_ANCHORS 1000
 
 /*
- * The one document in @text; an empty one is null. The caller owns *@out. -EINVAL with @error ("line 3: …") for what is
- * no YAML or has several documents, -EFBIG beyond a limit; -ENOENT, -ELIBBAD when the module is not there. Any thread.
+ * Parses the only document in @text. An empty one is null. The caller owns *@out. Returns 0, -EINVAL with @error ("line
+ * 3: …") for invalid YAML or several documents, -EFBIG beyond a limit, or -ENOENT or -ELIBBAD if the module is missing.
+ * Any thread.
  */
 int yaml_parse(const char *text, size_t len, json_t **out, struct fst_error *error);
 
-/* All documents, as an array; those that are empty (after a "---" at the end) are left out. */
+/* Parses all documents into an array. Skips empty ones (after a "---" at the end). */
 int yaml_parse_all(const char *text, size_t len, json_t **out, struct fst_error *error);
 
 /*
- * @value as block YAML for people, two spaces a level, keys in their order; what some reader could take for something
- * else than text is quoted. Ends with a line break; the caller owns it. Needs no module.
+ * Writes @value as block YAML for people: two spaces a level, keys in their order. Quotes a text that some reader could
+ * take for another type. Ends with a line break. The caller owns the result. Needs no module.
  */
 char *yaml_write(const json_t *value);

@@ -1,5 +1,4 @@
-/* The yaml module: libyaml's parser behind text/yaml.h. It is a shared object of its own and uses nothing of the core.
- */
+/* The yaml module: libyaml's parser behind text/yaml.h. A shared object of its own that uses nothing of the core. */
 #include "text/yaml_module.h"
 
 #include <errno.h>
@@ -58,7 +57,7 @@ static int yaml_module_parse(const char *text, size_t len, int (*take)(void *con
                 yaml_event_t event;
                 if (!yaml_parser_parse(&parser, &event)) {
                         snprintf(message, size, "line %zu: %s%s%s", parser.problem_mark.line + 1,
-                                 parser.problem ? parser.problem : "this is no YAML", parser.context ? " " : "",
+                                 parser.problem ? parser.problem : "invalid YAML", parser.context ? " " : "",
                                  parser.context ? parser.context : "");
                         r = parser.error == YAML_MEMORY_ERROR ? -ENOMEM : -EINVAL;
                         break;

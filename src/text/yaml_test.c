@@ -1,4 +1,4 @@
-/* What YAML becomes, what is refused, and that what is written is read as the same. */
+/* Reads YAML as JSON, rejects invalid documents, and reads back what yaml_write writes. */
 #include "text/yaml.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ static json_t *parse(const char *text)
         return tree;
 }
 
-/* @yaml means @json, and so does what is written of it. */
+/* Asserts that @yaml reads as @json and survives writing and reading again. */
 static void assert_means(const char *yaml, const char *json)
 {
         json_t *want = json_loads(json, JSON_DECODE_ANY, NULL), *got = parse(yaml);
@@ -49,7 +49,7 @@ static void assert_refused(const char *yaml, int code, const char *message)
                 fail_msg("%s: %s", yaml, error_message(&error));
 }
 
-/* Each as Spark's client was seen to read it. */
+/* Each row was checked against Spark's client. */
 static void scalars_have_the_types_of_json(void **state)
 {
         static const char *const texts[] = {"yes",  "on",    "010",        "0o10", "0x1F",  "~",    "True",  "1_000",
@@ -75,7 +75,7 @@ static void scalars_have_the_types_of_json(void **state)
         }
 }
 
-static void trees(void **state)
+static void reads_nested_collections(void **state)
 {
         assert_means("", "null");
         assert_means("# nothing\n", "null");
@@ -102,12 +102,12 @@ static void anchors_are_copied_and_merged(void **state)
                      "{\"a\":{\"b\":1},\"e\":{\"b\":2,\"f\":5},\"d\":{\"b\":1,\"f\":5}}");
         assert_means("a: &x 1\nb: &x 2\nc: *x\n", "{\"a\":1,\"b\":2,\"c\":2}");
         assert_means("<<: 1\n", "{\"<<\":1}");
-        /* A copy can be changed without its original. */
+        /* A copied anchor value can change without the original. */
         json_t *tree = parse("a: &x {b: 1}\nc: *x\n");
         json_object_set_new(json_object_get(tree, "c"), "b", json_integer(2));
         assert_int_equal(json_integer_value(json_object_get(json_object_get(tree, "a"), "b")), 1);
         json_decref(tree);
-        assert_refused("a: &x [*x]\n", -EINVAL, "line 1: there is no anchor &x before *x");
+        assert_refused("a: &x [*x]\n", -EINVAL, "line 1: no anchor &x precedes *x");
         assert_refused("a: &x 1\n---\nb: *x\n", -EINVAL, "no anchor &x");
 }
 
@@ -129,18 +129,18 @@ static void documents(void **state)
         assert_int_equal(yaml_parse_all(text, strlen(text), &all, &error), 0);
         assert_int_equal(json_array_size(all), 2);
         json_decref(all);
-        assert_refused(text, -EINVAL, "2 documents, where one is expected");
+        assert_refused(text, -EINVAL, "2 documents instead of one");
 }
 
-static void what_is_wrong_is_refused(void **state)
+static void rejects_invalid_documents(void **state)
 {
-        assert_refused("a: 1\nb: 2\na: 3\n", -EINVAL, "line 3: the key \"a\" comes twice");
+        assert_refused("a: 1\nb: 2\na: 3\n", -EINVAL, "line 3: duplicate key \"a\"");
         assert_refused("? [a]\n: b\n", -EINVAL, "line 1: a key must be a text");
         assert_refused("? {a: 1}\n: b\n", -EINVAL, "line 1: a key must be a text");
-        assert_refused("a: !foo 1\n", -EINVAL, "line 1: the tag !foo is not known here");
-        assert_refused("a: !!python/object:os.system {}\n", -EINVAL, "the tag");
-        assert_refused("a: !!map []\n", -EINVAL, "the tag");
-        assert_refused("a: !!int x\n", -EINVAL, "line 1: \"x\" is no !!int");
+        assert_refused("a: !foo 1\n", -EINVAL, "line 1: unknown tag !foo");
+        assert_refused("a: !!python/object:os.system {}\n", -EINVAL, "unknown tag");
+        assert_refused("a: !!map []\n", -EINVAL, "unknown tag");
+        assert_refused("a: !!int x\n", -EINVAL, "line 1: \"x\" is not a valid !!int");
         assert_refused("a: .inf\n", -EINVAL, "line 1: the number .inf is too large");
         assert_refused("a: 1e400\n", -EINVAL, "the number 1e400 is too large");
         assert_refused("a: \"\\0\"\n", -EINVAL, "a text with a NUL character");
@@ -150,7 +150,7 @@ static void what_is_wrong_is_refused(void **state)
         assert_refused("a: b\n  c: d\n", -EINVAL, "line 2: ");
 }
 
-static void strangers_are_limited(void **state)
+static void rejects_documents_beyond_limits(void **state)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         for (int i = 0; i <= YAML_MAX_DEPTH; i++)
@@ -175,7 +175,7 @@ static void strangers_are_limited(void **state)
         assert_refused(buf_text(&text), -EFBIG, "more than 4194304 bytes of YAML");
 }
 
-static void what_is_written_is_for_people(void **state)
+static void writes_readable_block_yaml(void **state)
 {
         json_t *pod = json_loads("{\"apiVersion\":\"v1\",\"metadata\":{\"labels\":{},\"name\":\"a-b\"},"
                                  "\"spec\":{\"containers\":[{\"args\":[\"a b\",\"1\",\"yes\",\"a: b\"],\"image\":"
@@ -214,13 +214,13 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(scalars_have_the_types_of_json),
-                cmocka_unit_test(trees),
+                cmocka_unit_test(reads_nested_collections),
                 cmocka_unit_test(anchors_are_copied_and_merged),
                 cmocka_unit_test(keys_may_be_long),
                 cmocka_unit_test(documents),
-                cmocka_unit_test(what_is_wrong_is_refused),
-                cmocka_unit_test(strangers_are_limited),
-                cmocka_unit_test(what_is_written_is_for_people),
+                cmocka_unit_test(rejects_invalid_documents),
+                cmocka_unit_test(rejects_documents_beyond_limits),
+                cmocka_unit_test(writes_readable_block_yaml),
         };
         return cmocka_run_group_tests(tests, NULL, end);
 }

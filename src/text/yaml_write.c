@@ -1,7 +1,7 @@
 /*
- * Trees as block YAML; see yaml.h. Readers differ in what they take for text (YAML 1.1 has yes, 0o17 and 12:30:00), so
- * a text is written plain only if it begins with a letter or "/", holds nothing that YAML knows, and is no word that
- * any of them has another meaning for.
+ * Writes trees as block YAML. Readers differ in the scalars that they take for texts (YAML 1.1 knows yes, 0o17 and
+ * 12:30:00), so a text is written plain only if it begins with a letter or "/", contains no YAML syntax, and is not a
+ * word with another meaning for any reader.
  */
 #include "text/yaml.h"
 
@@ -26,7 +26,7 @@ static bool is_plain(const char *s, size_t len)
         return true;
 }
 
-/* The character at @s, of @len bytes of UTF-8 that jansson has checked; its bytes into *@n. */
+/* Decodes the character at @s, valid UTF-8 checked by jansson. Sets *@n to its length. */
 static unsigned yaml_write_character(const unsigned char *s, size_t *n)
 {
         if (s[0] < 0x80) {
@@ -65,7 +65,7 @@ static void write_quoted(struct buf *out, const char *s, size_t len)
         buf_putc(out, '"');
 }
 
-/* Several lines of ordinary characters, the last one ended: as they are, behind a "|". */
+/* Writes several lines of printable characters, the last one terminated, unchanged after a "|". */
 static bool is_literal(const char *s, size_t len)
 {
         if (len < 2 || s[len - 1] != '\n' || s[len - 2] == '\n' || s[0] == ' ' || s[0] == '\n' || strlen(s) != len)
@@ -100,10 +100,10 @@ static void yaml_write_write_text(struct buf *out, const json_t *value, int leve
 
 static void write_value(struct buf *out, const json_t *value, int level, bool in_sequence);
 
-/* Readers of YAML look no further than 1,024 characters for the colon behind a key. */
+/* YAML readers look for the colon at most 1,024 characters after the start of a key. */
 #define MAX_SHORT_KEY 1000
 
-/* Make "? KEY" and a new line of what was written from @start on. */
+/* Turns the text written since @start into "? KEY" and a new line. */
 static void write_long_key(struct buf *out, size_t start, int level)
 {
         _cleanup_free_ char *key = mem_strndup(out->data + start, out->len - start);
@@ -113,7 +113,7 @@ static void write_long_key(struct buf *out, size_t start, int level)
 
 static void write_mapping(struct buf *out, const json_t *value, int level, bool in_sequence)
 {
-        bool first = in_sequence; /* the first key stands behind the "- " */
+        bool first = in_sequence; /* the first key follows the "- " */
         for (void *i = json_object_iter((json_t *)value); i; i = json_object_iter_next((json_t *)value, i)) {
                 const char *key = json_object_iter_key(i);
                 buf_printf(out, "%*s", first ? 0 : 2 * level, "");
@@ -140,7 +140,7 @@ static void write_sequence(struct buf *out, const json_t *value, int level, bool
         }
 }
 
-/* @value behind a "key:" or a "-", which have no space yet. */
+/* Writes @value after a "key:" or a "-", which have no space yet. */
 static void write_value(struct buf *out, const json_t *value, int level, bool in_sequence)
 {
         bool mapping = json_is_object(value), sequence = json_is_array(value);
@@ -170,7 +170,7 @@ char *yaml_write(const json_t *value)
                 yaml_write_write_text(&out, value, 1);
         else
                 write_value(&out, value, 0, true);
-        if (out.data[0] == ' ') /* of a lone value */
+        if (out.data[0] == ' ') /* for a root that is a scalar */
                 memmove(out.data, out.data + 1, out.len--);
         return buf_steal(&out);
 }

@@ -354,7 +354,7 @@ static void lists_come_in_pages(void **state)
         refuse(200, NULL, "{\"items\":[3]}", "r");
         l = list("r", (struct listed){0});
         assert_int_equal(l.r, -EPROTO);
-        assert_says("cannot read pods in namespace \"ns\": the list has an item that is no object");
+        assert_says("cannot read pods in namespace \"ns\": the list has an item that is not an object");
 }
 
 static int take_text(void *owner, const char *data, size_t n)
