@@ -58,7 +58,7 @@ static void read_launches(const uint8_t *data, size_t size, int slots)
                 struct fst_error error = FST_ERROR_INIT;
                 struct buf bytes = BUF_INIT;
                 if (run_launch_read(launch->runs[i], slots, run, &error) == 0) {
-                        if (run->slot < 0 || run->slot >= slots || run->n < 1 || run->n > SLOT_RUN)
+                        if (run->slot < 0 || run->slot >= slots || run->n < 1 || run->n > MAX_TASK_BATCH)
                                 abort();
                         run_launch_append(run, &bytes);
                         Firesteel__LaunchTasks *l =

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct stage_modules_source same = {.same_program = true};
         struct exec_env env = {.executor_id = "1"};
         struct fst_error error = FST_ERROR_INIT;
-        struct stage_work *work, *again;
+        struct stage_context *work, *again;
         struct buf bytes = BUF_INIT;
         if (stage_modules(data, size, ignore, NULL, &error))
                 error_deinit(&error);
@@ -34,10 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (stage_encode(work, &same, &bytes, &error) == 0) {
                 if (stage_decode(bytes.data, bytes.len, &env, &again, &error))
                         abort();
-                stage_work_unref(again);
+                stage_context_unref(again);
         }
         buf_deinit(&bytes);
         error_deinit(&error);
-        stage_work_unref(work);
+        stage_context_unref(work);
         return 0;
 }

@@ -15,11 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_outcomes(const uint8_t *data, size_t size)
 {
-        struct worker_outcome outcome;
-        struct worker_texts texts;
+        struct task_process_outcome outcome;
+        struct task_process_texts texts;
         size_t offset = 0;
-        while (worker_outcome_get(data, size, &offset, SLOT_RUN, &outcome, &texts) > 0)
-                if (outcome.at >= SLOT_RUN || texts.encoded + outcome.encoded > data + size)
+        while (task_process_outcome_get(data, size, &offset, MAX_TASK_BATCH, &outcome, &texts) > 0)
+                if (outcome.at >= MAX_TASK_BATCH || texts.encoded + outcome.encoded > data + size)
                         __builtin_trap();
 }
 

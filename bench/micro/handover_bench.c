@@ -20,13 +20,13 @@
 
 #define ROUNDS 5000
 
-static const struct worker_class class = {.decode = stage_decode, .encode_result = task_result_encode};
+static const struct task_process_class class = {.decode = stage_decode, .encode_result = task_result_encode};
 static struct rdd_registry registry; /* lineage takes it for the context */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct task_batch *done;
 
-static int encode(const struct stage_work *work, struct buf *out, struct fst_error *error)
+static int encode(const struct stage_context *work, struct buf *out, struct fst_error *error)
 {
         return stage_encode(work, &(struct stage_modules_source){.same_program = true}, out, error);
 }
@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void measure(const char *what, struct exec_env *env, struct stage_work *work, int n)
+static void measure(const char *what, struct exec_env *env, struct stage_context *work, int n)
 {
         static int64_t times[ROUNDS];
         struct slot *slot;
@@ -106,7 +106,7 @@ int main(void)
         isolation->encode = encode;
         fst_rdd *rdd = fst_range_n((fst_context *)&registry, 0, 1, 1);
         struct action count = {.class = &count_action_class, .type = FST_I64};
-        struct stage_work work = {.refs = 1 << 20, .env = &env, .final = rdd, .action = &count};
+        struct stage_context work = {.refs = 1 << 20, .env = &env, .final = rdd, .action = &count};
         if (rdd_plan(rdd))
                 return 1;
         measure("thread, 1 task", &env, &work, 1);

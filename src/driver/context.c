@@ -246,7 +246,7 @@ static void context_on_launcher_stop(struct launcher_backend *launcher, void *co
 {
         log_info("SparkContext", "The launcher stops this application");
         launcher_backend_set_state(launcher, LAUNCHER_KILLED);
-        shutdown_begin(128 + SIGTERM);
+        exit_hooks_exit(128 + SIGTERM);
 }
 
 static void context_notify_launcher(struct fst_context *sc)
@@ -418,7 +418,7 @@ static int context_start(struct fst_context *sc, fst_site site)
                 rdd_registry_set_running(&sc->registry);
                 r = context_start_parts(sc, &sc->error);
                 if (r == 0)
-                        r = shutdown_add_hook(context_on_signal, sc, &sc->error);
+                        r = exit_hooks_add(context_on_signal, sc, &sc->error);
                 if (r)
                         context_yield(sc);
         }
@@ -525,7 +525,7 @@ FST_API int fst_context_stop(fst_context *sc)
                 context_misused("context_stop was called by two threads");
                 return -EINVAL;
         }
-        shutdown_remove_hook(context_on_signal, sc);
+        exit_hooks_remove(context_on_signal, sc);
         context_stop_actions(sc, 0);
         live_handle_remove(HANDLE_CONTEXT, sc);
         int status = sc->first_failure; /* an action that was still running counts too */

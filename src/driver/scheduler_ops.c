@@ -24,9 +24,9 @@ static void scheduler_ops_job_started(void *owner, struct job *job)
         allocation_job_started(r->allocation, job);
 }
 
-static struct stage_work *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
+static struct stage_context *scheduler_ops_stage_work(struct job_runner *r, struct stage *stage)
 {
-        struct stage_work *work = new0(struct stage_work);
+        struct stage_context *work = new0(struct stage_context);
         work->refs = 1;
         work->env = &r->sc->env;
         work->stage_id = stage->id;
@@ -86,7 +86,7 @@ static void scheduler_ops_launch(void *owner, int executor, struct task_set *set
 {
         struct job_runner *r = owner;
         struct task_batch *run = job_runner_run_new(r);
-        run->work = stage_work_ref(set->user);
+        run->work = stage_context_ref(set->user);
         run->executor = executor;
         run->n = n;
         run->user = set;
@@ -149,7 +149,7 @@ static void scheduler_ops_forget_action(struct job_runner *r, const struct job *
 {
         for (struct task_set *set = NULL; (set = sched_next_task_set(r->sched, set));)
                 if (set->stage == job->result_stage && set->user)
-                        ((struct stage_work *)set->user)->action = NULL;
+                        ((struct stage_context *)set->user)->action = NULL;
 }
 
 static void scheduler_ops_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
@@ -179,7 +179,7 @@ static void scheduler_ops_task_set_removed(void *owner, struct task_set *set)
 {
         struct job_runner *r = owner;
         r->backend->class->stage_removed(r->backend, set->user);
-        stage_work_unref(set->user);
+        stage_context_unref(set->user);
         set->user = NULL;
 }
 

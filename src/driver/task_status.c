@@ -100,8 +100,8 @@ static enum task_state task_status_state_of(const struct slot_task *t)
 
 void job_runner_run_done(struct job_runner *r, struct task_batch *run)
 {
-        struct task_status statuses[SLOT_RUN];
-        struct task_fetch fetches[SLOT_RUN];
+        struct task_status statuses[MAX_TASK_BATCH];
+        struct task_fetch fetches[MAX_TASK_BATCH];
         struct action *action = run->work->action;
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
@@ -146,7 +146,7 @@ void job_runner_run_free(struct job_runner *r, struct task_batch *run)
                 if (t->accumulated)
                         accumulator_updates_free(steal(t->accumulated));
         }
-        stage_work_unref(steal(run->work));
+        stage_context_unref(steal(run->work));
         task_resources_deinit(&run->resources);
         run->next = r->spare;
         r->spare = run;

@@ -1,8 +1,7 @@
 /*
- * A decommissioned executor: it gets no new tasks, moves what it has to others if that is configured, and ends when its
- * tasks have ended and nothing is left to be moved (Spark's CoarseGrainedExecutorBackend.decommissionSelf). Who wants
- * it is the driver, or somebody here with the signal of spark.executor.decommission.signal: then the driver is told,
- * and it decides.
+ * A decommissioned executor gets no new tasks, moves its data to others if configured, and ends when its tasks have
+ * ended and nothing is left to move (Spark's CoarseGrainedExecutorBackend.decommissionSelf). The driver orders it, or
+ * the signal of spark.executor.decommission.signal starts it: then the executor tells the driver, which decides.
  */
 #include "exec/executor_internal.h"
 
@@ -35,7 +34,7 @@ void executor_decommission(struct executor *x)
         log_info(LOG, "Decommission executor %s.", x->options->executor_id);
         x->decommissioned = true;
         x->reported_ns = now_ns();
-        if (executor_data_migrate(x->data, round_over, x, &x->migration, &error)) {
+        if (executor_transfer_migrate(x->data, round_over, x, &x->migration, &error)) {
                 log_error(LOG, "Unexpected error while decommissioning self: %s", error_message(&error));
                 error_deinit(&error);
         }
@@ -43,14 +42,14 @@ void executor_decommission(struct executor *x)
         executor_end_if_decommissioned(x);
 }
 
-/* Nothing runs, waits to run, or waits to be told or fetched. */
+/* True if nothing runs, waits to run, or waits to be sent or fetched. */
 static bool is_through(struct executor *x)
 {
         pthread_mutex_lock(&x->lock);
         bool told = x->outbox.len == 0;
         pthread_mutex_unlock(&x->lock);
         return told && executor_is_idle(x) && !executor_stages_waits(x->stages) &&
-               !executor_data_keeps_results(x->data);
+               !executor_transfer_keeps_results(x->data);
 }
 
 void executor_end_if_decommissioned(struct executor *x)
@@ -101,7 +100,7 @@ int executor_watch_signal(struct executor *x, struct fst_error *error)
                 return r;
         int number = signal_number(name);
         r = number > 0 ? uv_signal_start(&x->decommission, decommission_on_signal, number) : -EINVAL;
-        if (r) /* as Spark: the rest works without */
+        if (r) /* as in Spark, the executor works without it */
                 log_warn(LOG, "Failed to register SIG%s handler - disabling executor decommission feature.", name);
         else
                 log_info(LOG, "Registering SIG%s handler to trigger decommissioning.", name);

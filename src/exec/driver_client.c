@@ -1,6 +1,6 @@
 /*
- * See driver_ask.h. A question is held twice: by the thread that waits for it, which may leave, and by the rpc layer,
- * which answers it once or, when the env is closed, never; those are freed with the rest.
+ * See driver_client.h. A request has two references: the waiting thread's, which may leave early, and the rpc layer's,
+ * which calls back once, or never if the env is closed. driver_client_free frees the requests without a callback.
  */
 #include "exec/driver_client.h"
 
@@ -14,28 +14,28 @@
 
 struct question {
         struct question *next;
-        struct driver_asks *asks;
+        struct driver_client *asks;
         uint16_t type;
         int64_t timeout_ms;
-        uint8_t *body; /* then the answer's */
+        uint8_t *body; /* later the reply's body */
         size_t len;
         int status;
         char *message;
         bool answered;
-        int refs; /* of these two; under the lock */
+        int refs; /* of thread and rpc layer; under the lock */
 };
 
-struct driver_asks {
+struct driver_client {
         struct rpc_ref *driver;
         uv_async_t wake;
         pthread_mutex_t lock;
         pthread_cond_t answered;
         struct question *first, **last; /* to be sent */
-        struct question *sent;          /* waiting for their answers */
+        struct question *sent;          /* waiting for their replies */
         bool stopped;
 };
 
-/* Under the lock. */
+/* Lock held. */
 static void question_unref(struct question *q)
 {
         if (--q->refs > 0)
@@ -45,8 +45,8 @@ static void question_unref(struct question *q)
         free(q);
 }
 
-/* The rpc layer is done with it. Under the lock. */
-static void driver_client_finish(struct driver_asks *a, struct question *q, int status, const char *message)
+/* Ends a request of the rpc layer. Lock held. */
+static void driver_client_finish(struct driver_client *a, struct question *q, int status, const char *message)
 {
         struct question **at = &a->sent;
         while (*at != q)
@@ -64,7 +64,7 @@ static void driver_client_finish(struct driver_asks *a, struct question *q, int 
 static void driver_client_on_answer(void *owner, struct rpc_answer *answer)
 {
         struct question *q = owner;
-        struct driver_asks *a = q->asks;
+        struct driver_client *a = q->asks;
         pthread_mutex_lock(&a->lock);
         if (answer->status == 0 && !q->answered) {
                 free(q->body);
@@ -77,7 +77,7 @@ static void driver_client_on_answer(void *owner, struct rpc_answer *answer)
         pthread_mutex_unlock(&a->lock);
 }
 
-static void driver_client_send_all(struct driver_asks *a)
+static void driver_client_send_all(struct driver_client *a)
 {
         pthread_mutex_lock(&a->lock);
         while (a->first) {
@@ -101,9 +101,9 @@ static void on_wake(uv_async_t *handle)
         driver_client_send_all(handle->data);
 }
 
-int driver_asks_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_asks **asks, struct fst_error *error)
+int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_client **asks, struct fst_error *error)
 {
-        struct driver_asks *a = new0(struct driver_asks);
+        struct driver_client *a = new0(struct driver_client);
         int r = uv_async_init(loop, &a->wake, on_wake);
         if (r) {
                 free(a);
@@ -122,7 +122,7 @@ int driver_asks_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_asks 
         return 0;
 }
 
-void driver_asks_stop(struct driver_asks *a)
+void driver_client_stop(struct driver_client *a)
 {
         pthread_mutex_lock(&a->lock);
         bool first = !a->stopped;
@@ -138,7 +138,7 @@ void driver_asks_stop(struct driver_asks *a)
                 uv_close((uv_handle_t *)&a->wake, NULL);
 }
 
-void driver_asks_free(struct driver_asks *a)
+void driver_client_free(struct driver_client *a)
 {
         if (!a)
                 return;
@@ -154,9 +154,9 @@ void driver_asks_free(struct driver_asks *a)
 }
 
 /* Takes @packed. */
-static int driver_client_ask(struct driver_asks *a, uint16_t type, uint8_t *packed, size_t packed_len,
-                             int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
-                             struct fst_error *error)
+static int driver_client_wait(struct driver_client *a, uint16_t type, uint8_t *packed, size_t packed_len,
+                              int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
+                              struct fst_error *error)
 {
         struct question *q = new0(struct question);
         q->asks = a;
@@ -192,19 +192,20 @@ static int driver_client_ask(struct driver_asks *a, uint16_t type, uint8_t *pack
         return r;
 }
 
-int driver_ask(struct driver_asks *a, uint16_t type, const ProtobufCMessage *question, const int *stopped,
-               uint8_t **body, size_t *len, struct fst_error *error)
+int driver_client_ask(struct driver_client *a, uint16_t type, const ProtobufCMessage *question, const int *stopped,
+                      uint8_t **body, size_t *len, struct fst_error *error)
 {
         size_t size = protobuf_c_message_get_packed_size(question);
         uint8_t *packed = mem_alloc(size + 1);
         protobuf_c_message_pack(question, packed);
-        return driver_client_ask(a, type, packed, size, 0, stopped, body, len, error);
+        return driver_client_wait(a, type, packed, size, 0, stopped, body, len, error);
 }
 
-int driver_ask_packed(struct driver_asks *a, uint16_t type, const void *question, size_t question_len,
-                      int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len, struct fst_error *error)
+int driver_client_ask_packed(struct driver_client *a, uint16_t type, const void *question, size_t question_len,
+                             int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
+                             struct fst_error *error)
 {
         uint8_t *packed = mem_alloc(question_len + 1);
         memcpy(packed, question, question_len);
-        return driver_client_ask(a, type, packed, question_len, timeout_ms, stopped, body, len, error);
+        return driver_client_wait(a, type, packed, question_len, timeout_ms, stopped, body, len, error);
 }

@@ -1,8 +1,8 @@
 /*
- * Asking the driver from a task's thread: the rpc layer lives on the executor's loop, so a question is handed over
- * to it, and the thread waits.
+ * Sends requests to the driver from tasks' threads. The rpc layer runs on the executor's loop, so a thread passes its
+ * request to the loop and waits.
  *
- * All questions that wait when the executor ends, or when the driver's connection is lost, are answered -ESHUTDOWN.
+ * If the executor ends or the connection to the driver is lost, all waiting requests return -ESHUTDOWN.
  */
 #pragma once
 
@@ -11,27 +11,28 @@
 #include <stdint.h>
 #include <uv.h>
 
-struct driver_asks;
+struct driver_client;
 struct fst_error;
 struct rpc_ref;
 
-/* For the loop's thread, which runs @loop. 0, or negative with @error. */
-int driver_asks_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_asks **asks, struct fst_error *error);
+/* Creates a client on the thread that runs @loop. Returns 0, or negative with @error. */
+int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_client **asks, struct fst_error *error);
 
-/* On the loop's thread: no further question gets through, and who waits is answered. */
-void driver_asks_stop(struct driver_asks *asks);
+/* Rejects further requests and ends the waiting ones. On the loop's thread. */
+void driver_client_stop(struct driver_client *asks);
 
-/* After the loop has run to its end. No thread may be asking any more. NULL is allowed. */
-void driver_asks_free(struct driver_asks *asks);
+/* Call it after the loop has ended, when no thread uses the client. NULL is allowed. */
+void driver_client_free(struct driver_client *asks);
 
 /*
- * Ask with @question and wait for an answer of @type, unpacked by the caller from *@body, which it frees. @stopped
- * (atomic, may be NULL) ends the waiting. 0; -ECANCELED; -ESHUTDOWN; or what the rpc layer answers, with @error. Any
- * thread but the loop's.
+ * Sends @question and waits for a reply of @type in *@body, which the caller unpacks and frees. Setting @stopped
+ * (atomic, may be NULL) ends the wait. Returns 0, -ECANCELED, -ESHUTDOWN, or an error of the rpc layer, with @error.
+ * Any thread except the loop's.
  */
-int driver_ask(struct driver_asks *asks, uint16_t type, const ProtobufCMessage *question, const int *stopped,
-               uint8_t **body, size_t *len, struct fst_error *error);
+int driver_client_ask(struct driver_client *asks, uint16_t type, const ProtobufCMessage *question, const int *stopped,
+                      uint8_t **body, size_t *len, struct fst_error *error);
 
-/* The same with a question that is packed, and is answered within @timeout_ms (0: as every ask). */
-int driver_ask_packed(struct driver_asks *asks, uint16_t type, const void *question, size_t question_len,
-                      int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len, struct fst_error *error);
+/* Does the same with a packed request and a timeout of @timeout_ms (0: the default). */
+int driver_client_ask_packed(struct driver_client *asks, uint16_t type, const void *question, size_t question_len,
+                             int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
+                             struct fst_error *error);

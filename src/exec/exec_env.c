@@ -1,6 +1,4 @@
-/*
- * See exec_env.h. Invariant: when the env is freed nothing is reserved from its memory manager any more.
- */
+/* See exec_env.h. Invariant: when the env is freed, its memory manager has no reservations. */
 #include "exec/exec_env.h"
 
 #include "base/error.h"
@@ -26,7 +24,7 @@ static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_
             (r = conf_get_double(conf, "spark.memory.fraction", &fraction, error)) ||
             (r = conf_get_double(conf, "spark.memory.storageFraction", &storage, error)))
                 return r;
-        /* Where tasks run in processes of their own, they have the execution part. */
+        /* If all tasks run in processes of their own, these have the execution memory. */
         if (env->isolation && env->isolation->all)
                 env->memory = memory_manager_new(env->isolation->shares.executor_pool, 1.0);
         else
@@ -37,8 +35,8 @@ static int init_memory(struct exec_env *env, const struct fst_conf *conf, int64_
 }
 
 /*
- * Outputs of map tasks go first, to disk, where Spark has them anyway: that costs less than computing a cached
- * partition again, and most of them will not be read any more.
+ * Outputs of map tasks go to disk first, where Spark always has them: that costs less than computing a cached partition
+ * again, and most outputs are not read again.
  */
 static size_t exec_env_evict(void *owner, size_t want)
 {
@@ -172,7 +170,7 @@ void exec_env_deinit(struct exec_env *env)
         block_store_free(env->blocks);
         shuffle_store_free(env->shuffles);
         disk_dirs_free(env->dirs);
-        /* Everybody gave back what they had reserved. */
+        /* all reservations were released */
         assert(!env->memory ||
                (memory_manager_execution_used(env->memory) == 0 && memory_manager_storage_used(env->memory) == 0));
         assert(!env->off_heap || memory_manager_storage_used(env->off_heap) == 0);

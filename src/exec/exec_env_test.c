@@ -1,4 +1,4 @@
-/* What an executor's parts are made of follows from the configuration. */
+/* Tests how the configuration determines the parts of an executor. */
 #include "exec/exec_env.h"
 
 #include "base/error.h"

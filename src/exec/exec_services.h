@@ -1,6 +1,6 @@
 /*
- * What functions of tasks ask their executor for (rdd/pipeline/task_services.h), answered by what is in its exec_env: broadcast
- * variables and files of the application.
+ * Implements struct task_services (rdd/pipeline/task_services.h) with an exec_env: broadcast variables and files of the
+ * application.
  *
  *      exec_services_init(&services, env);
  *      env->services = &services;              before the first slot
@@ -11,5 +11,5 @@
 
 struct exec_env;
 
-/* @env is looked at when something is asked for; it lives as long as @services. */
+/* @env is read at each call, and must live as long as @services. */
 void exec_services_init(struct task_services *services, struct exec_env *env);

@@ -1,9 +1,8 @@
 /*
- * See executor.h. One loop on the main thread: the connection to the driver, timers, and what slots report. Slots run
- * tasks on their own threads, pack the outcomes there, and leave them in the outbox; the loop sends what it finds.
+ * See executor.h. One loop on the main thread serves the connection to the driver, timers, and the reports of slots.
+ * Slots run tasks on their own threads, pack the outcomes there, and append them to the outbox, which the loop sends.
  *
- * It follows CoarseGrainedExecutorBackend: it is the driver's word that counts, so an executor without its driver ends
- * at once.
+ * It follows CoarseGrainedExecutorBackend: only the driver decides, so an executor without its driver ends at once.
  */
 #include "exec/executor_internal.h"
 
@@ -47,8 +46,8 @@
 #include <unistd.h>
 
 #define DRIVER_ENDPOINT "CoarseGrainedScheduler"
-#define BARRIER_TIMEOUT_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's: it is that which counts */
-#define STOP_TIMEOUT_MS 1000                                 /* for tasks to look up when the executor ends */
+#define BARRIER_TIMEOUT_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's, which decides */
+#define STOP_TIMEOUT_MS 1000                                 /* for tasks to notice that the executor ends */
 
 /* --------------------------------------------------------------------------------------------------- ending */
 
@@ -59,14 +58,14 @@ void executor_end(struct executor *x, int status)
         x->ended = true;
         x->exit_status = status;
         if (x->data)
-                executor_data_stop_loading(x->data);
+                executor_transfer_stop_loading(x->data);
         uv_stop(&x->loop);
 }
 
 static void on_terminated(uv_signal_t *handle, int signal)
 {
         struct executor *x = handle->data;
-        /* The driver of a local cluster stops its executors by this signal, and they write to its log. */
+        /* The driver of a local cluster stops its executors by this signal, and they share its log. */
         log_at(x->options->started_by_driver ? LOG_INFO : LOG_ERROR, "CoarseGrainedExecutorBackend",
                "RECEIVED SIGNAL TERM");
         executor_end(x, 128 + signal);
@@ -103,7 +102,7 @@ static void on_heartbeat(uv_timer_t *timer)
         rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, heartbeat_answered, x);
 }
 
-/* ------------------------------------------------------------------------------------ questions of tasks' threads */
+/* ---------------------------------------------------------------------------------------------- requests of tasks */
 
 static int may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
 {
@@ -116,7 +115,8 @@ static int may_commit(void *owner, int stage, int stage_attempt, int partition, 
         question.stage_attempt = stage_attempt;
         question.partition = partition;
         question.task_id = task_id;
-        int r = driver_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len, &error);
+        int r = driver_client_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len,
+                                  &error);
         if (r) {
                 log_error("OutputCommitCoordinator",
                           "the driver cannot be asked whether task %" PRId64 " may commit: %s", task_id,
@@ -131,18 +131,18 @@ static int may_commit(void *owner, int stage, int stage_attempt, int partition, 
         return r;
 }
 
-/* Tasks of a barrier stage wait for each other as long as the driver lets them: it knows the timeout. */
+/* Waits as long as the driver does: the driver has the timeout of a barrier. */
 static int barrier(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
                    size_t *answer_len, struct fst_error *error)
 {
         struct executor *x = owner;
-        return driver_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len, BARRIER_TIMEOUT_MS,
-                                 stopped, answer, answer_len, error);
+        return driver_client_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len,
+                                        BARRIER_TIMEOUT_MS, stopped, answer, answer_len, error);
 }
 
 /* -------------------------------------------------------------------------------------------------- starting */
 
-/* An ask while there is nothing else to do yet: run the loop until it is answered. */
+/* A request before the executor runs: the loop runs until the reply arrives. */
 struct first_ask {
         int (*answered)(struct executor *x, const struct rpc_answer *answer, struct fst_error *error);
         int status;
@@ -155,7 +155,7 @@ static void first_answered(void *owner, struct rpc_answer *answer)
         struct executor *x = owner;
         struct first_ask *ask = x->first_ask;
         if (!ask)
-                return; /* it ends, and waits for no answer any more */
+                return; /* the executor ends and ignores the reply */
         ask->done = true;
         if (answer->status)
                 ask->status =
@@ -236,7 +236,7 @@ static int take_registration(struct executor *x, const struct rpc_answer *answer
         return 0;
 }
 
-/* A worker that goes takes its executors with it. */
+/* An executor ends with its worker. */
 static void worker_lost(void *owner)
 {
         struct executor *x = owner;
@@ -244,7 +244,10 @@ static void worker_lost(void *owner)
         executor_end(x, EXECUTOR_EXIT_FAILED);
 }
 
-/* What the worker would have removed. With a shuffle service, which may live on, others still read what is there. */
+/*
+ * Removes the directories that the worker would have removed. With a shuffle service, which may still run, they stay:
+ * others read the map outputs.
+ */
 static void sweep_after_worker(const struct executor *x)
 {
         bool service = false;
@@ -285,7 +288,7 @@ static int start_slots(struct executor *x, struct fst_error *error)
         x->slots = new_array(struct slot *, (size_t)n);
         x->running = new_array(struct task_batch *, (size_t)n);
         for (int i = 0; i < n && r == 0; i++)
-                r = slot_new(i, &x->env, executor_run_done, x, &x->slots[i], error);
+                r = slot_new(i, &x->env, executor_batch_done, x, &x->slots[i], error);
         return r;
 }
 
@@ -304,8 +307,9 @@ static void load_class_path(struct executor *x)
 }
 
 /*
- * What --files and --archives name is where an executor runs, as Spark has it, before the first task. Executors of a
- * local cluster have no directory of their own. Without it tasks still have fst_file, which says better what is wrong.
+ * As in Spark, --files and --archives are put into the executor's working directory before the first task. Executors of
+ * a local cluster share theirs, so they skip this. If it fails, tasks still have fst_file, which reports a better
+ * error.
  */
 static bool is_prepared(void *owner)
 {
@@ -326,7 +330,7 @@ static void prepare(void *owner)
 static int load_module(void *owner, const struct stage_module *module, struct fst_error *error)
 {
         struct executor *x = owner;
-        return executor_data_load_module(x->data, module, error);
+        return executor_transfer_load_module(x->data, module, error);
 }
 
 static void block_updated(void *owner)
@@ -337,7 +341,7 @@ static void block_updated(void *owner)
 
 static int start_data(struct executor *x, struct fst_error *error)
 {
-        struct executor_data_options options = {
+        struct executor_transfer_options options = {
                 .conf = &x->conf,
                 .security = x->security,
                 .bind = x->options->bind_address ? x->options->bind_address : x->options->hostname,
@@ -350,13 +354,13 @@ static int start_data(struct executor *x, struct fst_error *error)
                 .updated = block_updated,
                 .owner = x,
         };
-        int r = executor_data_new(&x->env, &options, &x->data, error);
+        int r = executor_transfer_new(&x->env, &options, &x->data, error);
         if (r == 0 && x->files.len)
                 executor_add_files(x, (const uint8_t *)x->files.data, x->files.len);
         return r;
 }
 
-/* With what the configuration says now; the zygote is older, because it had to be forked before the first thread. */
+/* Applies the configuration. The zygote exists already, because it is forked before the first thread. */
 static int start_isolation(struct executor *x, int64_t memory, struct fst_error *error)
 {
         bool all;
@@ -388,8 +392,8 @@ static int start_env(struct executor *x, struct fst_error *error)
         x->env.barrier = barrier;
         x->env.barrier_owner = x;
         x->env.executor_id = x->options->executor_id;
-        load_class_path(x); /* first of all: a worker is forked with each slot */
-        if ((r = driver_asks_new(&x->loop, x->driver, &x->asks, error)) || (r = start_data(x, error)) ||
+        load_class_path(x); /* before anything else: each slot forks a task process */
+        if ((r = driver_client_new(&x->loop, x->driver, &x->asks, error)) || (r = start_data(x, error)) ||
             (r = start_slots(x, error)) || (r = executor_start_watch(x, error)))
                 return r;
         x->stages = executor_stages_new(&(struct executor_stages_options){.loop = &x->loop,
@@ -399,7 +403,7 @@ static int start_env(struct executor *x, struct fst_error *error)
                                                                           .is_prepared = is_prepared,
                                                                           .prepare = prepare,
                                                                           .load = load_module,
-                                                                          .ready = executor_run_ready,
+                                                                          .ready = executor_batch_ready,
                                                                           .owner = x});
         return 0;
 }
@@ -414,20 +418,20 @@ static int executor_register(struct executor *x, struct fst_error *error)
                 executor_resources_deinit(&resources);
                 return r;
         }
-        struct executor_labels urls, attributes;
+        struct executor_attributes urls, attributes;
         Firesteel__RegisterExecutor m = FIRESTEEL__REGISTER_EXECUTOR__INIT;
         m.executor_id = (char *)x->options->executor_id;
         m.hostname = (char *)x->options->hostname;
         m.cores = x->options->cores;
-        m.transfer_port = executor_data_port(x->data);
-        m.shuffle_service_port = executor_data_service_port(x->data);
+        m.transfer_port = executor_transfer_port(x->data);
+        m.shuffle_service_port = executor_transfer_service_port(x->data);
         m.resource_profile = x->options->resource_profile;
         m.resources = resources.list;
         m.n_resources = resources.n;
         executor_log_urls(environ, &urls);
         m.log_urls = urls.list;
         m.n_log_urls = urls.n;
-        executor_attributes(environ, &attributes);
+        executor_attributes_read(environ, &attributes);
         m.attributes = attributes.list;
         m.n_attributes = attributes.n;
         m.abi = FST_ABI;
@@ -445,8 +449,8 @@ static int executor_register(struct executor *x, struct fst_error *error)
         fault_point(FAULT_REGISTER);
         r = ask_first(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, take_registration, error);
         executor_resources_deinit(&resources);
-        executor_labels_deinit(&urls);
-        executor_labels_deinit(&attributes);
+        executor_attributes_deinit(&urls);
+        executor_attributes_deinit(&attributes);
         return r;
 }
 
@@ -467,8 +471,8 @@ static int start(struct executor *x, struct fst_error *error)
 /* ---------------------------------------------------------------------------------------------------- ending */
 
 /*
- * Tell tasks to end, and give them some time for it: one that never looks up must not keep the process. Those in worker
- * processes end with these.
+ * Ends all tasks and waits a short time: a task that ignores this must not block the end. Task processes end with their
+ * tasks.
  */
 static void end_tasks(struct executor *x)
 {
@@ -489,7 +493,7 @@ static void end_tasks(struct executor *x)
                 return;
         log_warn("Executor", "tasks that do not look up are ended with the executor");
         if (x->data)
-                executor_data_leave_files(x->data);
+                executor_transfer_leave_files(x->data);
         exec_env_remove_files(&x->env);
         sweep_after_worker(x);
         _exit(x->exit_status);
@@ -511,21 +515,21 @@ static void stop(struct executor *x)
         bool closed = false;
         x->ended = true;
         if (x->asks)
-                driver_asks_stop(x->asks);
+                driver_client_stop(x->asks);
         migration_free(steal(x->migration));
         if (x->data)
-                executor_data_stop_copying(x->data);
+                executor_transfer_stop_copying(x->data);
         end_tasks(x);
-        /* The loop runs once more, for the connections. */
+        /* The loop runs once more to close the connections. */
         uv_timer_stop(&x->heartbeat);
         uv_timer_stop(&x->look);
-        slot_watch_free(steal(x->watch));
+        slot_monitor_free(steal(x->watch));
         for (int s = 0; x->slots && s < x->options->cores; s++)
                 slot_free(x->slots[s]);
         isolation_free(x->env.isolation);
         zygote_free(x->zygote);
         if (x->data)
-                executor_data_close(x->data);
+                executor_transfer_close(x->data);
         rpc_ref_unref(steal(x->driver));
         worker_watcher_free(steal(x->worker));
         if (x->rpc) {
@@ -536,8 +540,8 @@ static void stop(struct executor *x)
         uv_walk(&x->loop, close_handle, NULL);
         uv_run(&x->loop, UV_RUN_DEFAULT);
         executor_stages_free(x->stages);
-        driver_asks_free(x->asks);
-        executor_data_free(x->data);
+        driver_client_free(x->asks);
+        executor_transfer_free(x->data);
         exec_env_deinit(&x->env);
         sweep_after_worker(x);
         while (x->spare) {
@@ -572,7 +576,7 @@ int executor_run(const struct executor_options *options)
         struct executor x = {.options = options, .exit_status = EXECUTOR_EXIT_FAILED, .lost = LOST_EXECUTORS_INIT};
         struct fst_error error = FST_ERROR_INIT;
         fault_points_init(options->executor_id);
-        /* Before everything else: it is to be small, and to hold nothing of this process. */
+        /* Fork the zygote first: it must be small and hold nothing of this process. */
         if (isolation_zygote_new(&x.zygote, &x.no_zygote))
                 log_warn("Executor", "tasks that may crash cannot be run apart: %s", error_message(&x.no_zygote));
         pthread_mutex_init(&x.lock, NULL);
@@ -591,7 +595,7 @@ int executor_run(const struct executor_options *options)
         if (r == 0 && !x.ended)
                 uv_run(&x.loop, UV_RUN_DEFAULT);
         if (r) {
-                if (!x.ended) /* else the reason for the end is in the log */
+                if (!x.ended) /* otherwise the log has the reason */
                         log_error("CoarseGrainedExecutorBackend", "Executor self-exiting due to : %s",
                                   error_message(&error));
                 error_deinit(&error);

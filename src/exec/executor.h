@@ -1,9 +1,9 @@
 /*
- * An executor: a process that runs an application's tasks. Whoever starts it (a worker, a container, a fork) gives it
- * these arguments; everything else it asks the driver for.
+ * An executor: a process that runs an application's tasks. Its starter (a worker, a container, a fork) passes the
+ * arguments below; the driver provides everything else.
  *
- * It fetches the application's configuration, registers, runs what it is told to, and ends when the driver says so or
- * is gone. Spark's name for it is CoarseGrainedExecutorBackend.
+ * It fetches the application's configuration, registers, runs tasks, and ends when the driver says so or is gone.
+ * Spark's name for it is CoarseGrainedExecutorBackend.
  */
 #pragma once
 
@@ -16,36 +16,39 @@ struct fst_error;
 struct executor_options {
         const char *driver_url;  /* "spark://CoarseGrainedScheduler@host:port" */
         const char *executor_id; /* "0" */
-        const char *hostname;    /* under which others reach it */
+        const char *hostname;    /* under which other processes reach it */
         int cores;
-        int group_processes; /* of the application that share its control group, itself and the driver counted; 0: 1 */
+        int group_processes; /* processes of the application in its control group, including itself and the driver; 0: 1
+                              */
         const char *app_id;
-        bool started_by_driver;     /* in a local cluster: SIGTERM is an order of the driver */
-        const char *worker_url;     /* of the worker that started it, which it follows into death; NULL: nobody */
+        bool started_by_driver;     /* in a local cluster: the driver sends SIGTERM */
+        const char *worker_url;     /* of the worker that started it; the executor ends with it. NULL: no worker */
         const char *bind_address;   /* NULL: the hostname */
         const char *resources_file; /* JSON: [{"id": {"resourceName": "gpu"}, "addresses": ["0"]}]; NULL: none */
         int resource_profile;
-        const char **user_class_path; /* shared objects to load at the start; borrowed */
+        const char **user_class_path; /* shared objects to load at start; borrowed */
         size_t n_user_class_path;
         /*
-         * What it was started with. Of the driver's configuration, keys for the start (spark.rpc.*, spark.authenticate,
-         * ports, …) do not override these. Borrowed.
+         * Its initial configuration. The driver's configuration does not override startup keys in it (spark.rpc.*,
+         * spark.authenticate, ports). Borrowed.
          */
         const struct fst_conf *conf;
 };
 
-/* Exit statuses, Spark's where Spark has one. */
+/* Exit statuses; Spark's where Spark has one. */
 enum executor_exit {
         EXECUTOR_EXIT_OK = 0,
-        EXECUTOR_EXIT_FAILED = 1,         /* it could not start, was refused, or lost its driver */
-        EXECUTOR_EXIT_OUT_OF_MEMORY = 52, /* its limit was exceeded, and no task could be ended for it */
-        EXECUTOR_EXIT_DISK = 53,          /* no local directory could be made */
-        EXECUTOR_EXIT_HEARTBEAT = 56,     /* the driver does not answer heartbeats */
+        EXECUTOR_EXIT_FAILED = 1,         /* failed to start, was refused, or lost its driver */
+        EXECUTOR_EXIT_OUT_OF_MEMORY = 52, /* exceeded its memory limit, and no task could be ended */
+        EXECUTOR_EXIT_DISK = 53,          /* a local directory could not be created */
+        EXECUTOR_EXIT_HEARTBEAT = 56,     /* the driver does not reply to heartbeats */
 };
 
-/* Be an executor until its end; the process's exit status. What went wrong was logged. The only thread of the process.
+/*
+ * Runs an executor until it ends and returns the exit status of the process. Errors are logged. Requires a
+ * single-threaded process.
  */
 int executor_run(const struct executor_options *options);
 
-/* Whether @key is one of those that the driver does not override: Spark's isExecutorStartupConf. */
+/* True if the driver's configuration does not override @key (Spark's isExecutorStartupConf). */
 bool executor_startup_key(const char *key);

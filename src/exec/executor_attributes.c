@@ -1,4 +1,4 @@
-/* See executor_labels.h. */
+/* See executor_attributes.h. */
 #include "exec/executor_attributes.h"
 
 #include "base/mem.h"
@@ -6,12 +6,12 @@
 #include <ctype.h>
 
 static void executor_attributes_take(char *const *environment, const char *prefix, int (*with_case)(int),
-                                     struct executor_labels *labels)
+                                     struct executor_attributes *labels)
 {
         size_t n = 0, prefix_len = strlen(prefix);
         while (environment[n])
                 n++;
-        *labels = (struct executor_labels){.list = new_array(Firesteel__Property *, n + 1)};
+        *labels = (struct executor_attributes){.list = new_array(Firesteel__Property *, n + 1)};
         for (size_t i = 0; i < n; i++) {
                 const char *name = environment[i] + prefix_len;
                 const char *equals = strncmp(environment[i], prefix, prefix_len) == 0 ? strchr(name, '=') : NULL;
@@ -27,17 +27,17 @@ static void executor_attributes_take(char *const *environment, const char *prefi
         }
 }
 
-void executor_log_urls(char *const *environment, struct executor_labels *urls)
+void executor_log_urls(char *const *environment, struct executor_attributes *urls)
 {
         executor_attributes_take(environment, "SPARK_LOG_URL_", tolower, urls);
 }
 
-void executor_attributes(char *const *environment, struct executor_labels *attributes)
+void executor_attributes_read(char *const *environment, struct executor_attributes *attributes)
 {
         executor_attributes_take(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
 }
 
-void executor_labels_deinit(struct executor_labels *labels)
+void executor_attributes_deinit(struct executor_attributes *labels)
 {
         for (size_t i = 0; i < labels->n; i++) {
                 free(labels->list[i]->key);
@@ -45,5 +45,5 @@ void executor_labels_deinit(struct executor_labels *labels)
                 free(labels->list[i]);
         }
         free(labels->list);
-        *labels = (struct executor_labels){0};
+        *labels = (struct executor_attributes){0};
 }

@@ -1,4 +1,4 @@
-/* The executor's endpoint, "Executor": what the driver tells it (rpc/control.proto). The driver is believed. */
+/* The executor's endpoint, "Executor": handles messages of the driver (rpc/control.proto), which is trusted. */
 #include "exec/executor_internal.h"
 
 #include "base/log.h"
@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* A launch that cannot be understood ends the executor: the driver would wait for its tasks for ever. */
+/* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks for ever. */
 static void refuse_launch(struct executor *x, const char *why)
 {
         log_error("Executor", "the driver launches what cannot be: %s", why);
@@ -23,7 +23,7 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
         Firesteel__LaunchTasks *launch = firesteel__launch_tasks__unpack(NULL, m->len, m->body);
         for (size_t i = 0; launch && i < launch->n_runs && !x->ended; i++) {
                 struct fst_error error = FST_ERROR_INIT;
-                struct task_batch *run = executor_run_new(x);
+                struct task_batch *run = executor_batch_new(x);
                 if (run_launch_read(launch->runs[i], x->options->cores, run, &error) == 0) {
                         executor_stages_run(x->stages, run);
                         continue;
@@ -49,7 +49,7 @@ static void executor_endpoint_add_stage(struct executor *x, struct rpc_message *
         firesteel__stage_header__free_unpacked(header, NULL);
 }
 
-/* The slot that has task @id; -1: none. */
+/* Returns the slot that has task @id, or -1. */
 static int executor_endpoint_slot_of(struct executor *x, int64_t id)
 {
         int slot = -1;
@@ -72,7 +72,7 @@ static void executor_endpoint_kill_task(struct executor *x, const struct rpc_mes
         if (slot >= 0) {
                 log_info("Executor", "Executor is trying to kill task TID %" PRId64 ", reason: %s", kill->task_id,
                          kill->reason);
-                slot_watch_killed(x->watch, slot, kill->task_id, now_ns());
+                slot_monitor_killed(x->watch, slot, kill->task_id, now_ns());
                 slot_kill(x->slots[slot], kill->task_id, kill->interrupt);
         } else {
                 executor_stages_kill(x->stages, kill->task_id);
@@ -80,7 +80,7 @@ static void executor_endpoint_kill_task(struct executor *x, const struct rpc_mes
         firesteel__kill_task__free_unpacked(kill, NULL);
 }
 
-/* The answer, to who asks, says that it is gone. */
+/* Removes blocks and outputs. If the driver asks, the reply confirms the removal. */
 static void remove_unneeded(struct executor *x, struct rpc_message *m)
 {
         Firesteel__Remove *remove = firesteel__remove__unpack(NULL, m->len, m->body);
@@ -88,7 +88,7 @@ static void remove_unneeded(struct executor *x, struct rpc_message *m)
                 return;
         for (size_t i = 0; i < remove->n_stages; i++)
                 executor_stages_remove(x->stages, remove->stages[i]->stage_id, remove->stages[i]->stage_attempt);
-        executor_data_remove(x->data, remove);
+        executor_transfer_remove(x->data, remove);
         firesteel__remove__free_unpacked(remove, NULL);
         rpc_reply(m, FIRESTEEL__CONTROL_TYPE__REMOVE, NULL, 0, NULL);
 }
@@ -96,7 +96,7 @@ static void remove_unneeded(struct executor *x, struct rpc_message *m)
 void executor_add_files(struct executor *x, const uint8_t *body, size_t len)
 {
         Firesteel__Files *files = firesteel__files__unpack(NULL, len, body);
-        executor_data_add_files(x->data, files);
+        executor_transfer_add_files(x->data, files);
         firesteel__files__free_unpacked(files, NULL);
 }
 
@@ -141,7 +141,7 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
                 remove_unneeded(x, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REPLICATE:
-                executor_data_replicate(x->data, m->body, m->len);
+                executor_transfer_replicate(x->data, m->body, m->len);
                 break;
         case FIRESTEEL__CONTROL_TYPE__ADD_FILES:
                 executor_add_files(x, m->body, m->len);

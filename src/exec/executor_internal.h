@@ -1,4 +1,4 @@
-/* Inside an executor (executor.h): shared by its files only. On the loop's thread, where nothing else is said. */
+/* Internal to the executor (executor.h). Everything is used on the loop's thread unless stated otherwise. */
 #pragma once
 
 #include "base/buf.h"
@@ -17,14 +17,14 @@
 
 #include <uv.h>
 
-struct driver_asks;
-struct executor_data;
+struct driver_client;
+struct executor_transfer;
 struct executor_stages;
 struct first_ask;
 struct isolation;
 struct migration;
 struct security;
-struct slot_watch;
+struct slot_monitor;
 struct worker_watcher;
 struct zygote;
 
@@ -32,87 +32,87 @@ struct executor {
         const struct executor_options *options;
         struct fst_conf conf;
         uv_loop_t loop;
-        uv_async_t wake;            /* the outbox has something */
-        uv_timer_t heartbeat, look; /* look: at what slot_watch watches */
+        uv_async_t wake;            /* signals new data in the outbox */
+        uv_timer_t heartbeat, look; /* look: runs slot_monitor */
         uv_signal_t terminated, decommission;
         struct security *security;
         struct rpc_env *rpc;
         struct rpc_ref *driver;
-        struct first_ask *first_ask; /* NULL: nothing waits for the driver's answer */
-        struct driver_asks *asks;
+        struct first_ask *first_ask; /* NULL: no startup request is pending */
+        struct driver_client *asks;
         struct exec_env env;
-        struct executor_data *data;
+        struct executor_transfer *data;
         char *app_id, *driver_host;
         int driver_port;
-        struct buf files; /* packed Files, until there is somebody to know them */
+        struct buf files; /* packed Files that arrived before app_files exists */
         struct executor_stages *stages;
-        struct lost_executors lost;    /* others that are gone */
-        struct buf io_secret;          /* of the keys of local files */
-        struct buf tokens;             /* delegation tokens, as the driver last sent them */
+        struct lost_executors lost;    /* other executors */
+        struct buf io_secret;          /* for the keys of local files */
+        struct buf tokens;             /* the latest delegation tokens from the driver */
         struct worker_watcher *worker; /* NULL: no worker started this executor */
         bool worker_lost;
         bool decommissioned;
-        struct migration *migration; /* of a decommissioned one; NULL: nothing is moved */
-        int64_t reported_ns;         /* when outcomes of tasks were last sent */
+        struct migration *migration; /* after decommissioning; NULL: nothing is moved */
+        int64_t reported_ns;         /* time when outcomes were last sent */
         struct slot **slots;
-        struct slot_watch *watch;
-        int index; /* the scheduler's number for this executor */
+        struct slot_monitor *watch;
+        int index; /* the scheduler's index of this executor */
         int64_t max_direct_result;
 
-        pthread_mutex_t lock;        /* of what follows */
+        pthread_mutex_t lock;        /* protects the fields below */
         struct task_batch **running; /* by slot */
         struct task_batch *spare;
         struct buf outbox;    /* StatusUpdate */
-        VEC(int64_t) through; /* tasks that were told to end, and have */
+        VEC(int64_t) through; /* killed tasks that have ended */
 
         struct buf sending, updates;
         int missed_heartbeats, most_missed;
-        bool asking, registered, ended; /* the loop's */
+        bool asking, registered, ended; /* used by the loop only */
         int exit_status;
-        struct zygote *zygote;      /* until isolation has it */
-        struct fst_error no_zygote; /* why there is none */
+        struct zygote *zygote;      /* until isolation takes it */
+        struct fst_error no_zygote; /* why there is no zygote */
 };
 
 /* ------------------------------------------------------------------------------------------------ executor.c */
 
-/* Leave the loop, and the process with @status; only the first call counts. */
+/* Leaves the loop and ends the process with @status. Only the first call has an effect. */
 void executor_end(struct executor *x, int status);
 
 /* -------------------------------------------------------------------------------------------- executor_runs.c */
 
-/* A run to be filled in and given to executor_stages_run. */
-struct task_batch *executor_run_new(struct executor *x);
+/* Returns an empty batch for executor_stages_run. */
+struct task_batch *executor_batch_new(struct executor *x);
 
-/* As executor_stages_options.ready, and slot_done_fn (on the slot's thread), with the executor as owner. */
-void executor_run_ready(void *executor, struct task_batch *run, const char *why);
-void executor_run_done(void *executor, struct task_batch *run);
+/* As executor_stages_options.ready, and as slot_done_fn (on the slot's thread), with the executor as owner. */
+void executor_batch_ready(void *executor, struct task_batch *run, const char *why);
+void executor_batch_done(void *executor, struct task_batch *run);
 
-/* For the handle that says that the outbox has something, and the timer that looks after slots; data: the executor. */
+/* Callback of the handle that signals the outbox; data is the executor. */
 void executor_send_outbox(uv_async_t *handle);
 void executor_look(uv_timer_t *timer);
 
-/* No task runs. Any thread. */
+/* True if no task runs. Any thread. */
 bool executor_is_idle(struct executor *x);
 
-/* Start to look after slots: memory and tasks that do not end. Negative with @error. */
+/* Starts the slot monitor: memory, and tasks that do not end. Returns negative with @error. */
 int executor_start_watch(struct executor *x, struct fst_error *error);
 
 /* --------------------------------------------------------------------------------------------- decommission.c */
 
-/* The driver sends no more tasks: move what is here, finish what runs, and end. */
+/* Handles the driver's decommission message: moves data, finishes running tasks, and ends. */
 void executor_decommission(struct executor *x);
 
-/* A decommissioned executor ends when its tasks have, and all that it had is with others. */
+/* Ends a decommissioned executor when its tasks have ended and its data was moved. */
 void executor_end_if_decommissioned(struct executor *x);
 
-/* Start to watch for the signal by which somebody here wants this executor gone. */
+/* Starts to handle spark.executor.decommission.signal. */
 int executor_watch_signal(struct executor *x, struct fst_error *error);
 
 /* ---------------------------------------------------------------------------------------- executor_endpoint.c */
 
-/* "Executor", with the executor as owner. */
+/* The endpoint "Executor", with the executor as owner. */
 extern const struct rpc_endpoint_class executor_endpoint_class;
 
-/* What comes with the configuration and again later. */
+/* Adds files that arrive with the configuration or later. */
 void executor_add_files(struct executor *x, const uint8_t *body, size_t len);
 void executor_take_tokens(struct executor *x, const void *tokens, size_t len);

@@ -1,7 +1,7 @@
 /*
- * An executor's runs: from the stage that is ready to a slot, and from the slot's thread back to the driver. Outcomes
- * are packed on the slot's thread and left in the outbox; the loop sends what it finds. And what looks after the slots:
- * memory and tasks that were told to end.
+ * An executor's task batches: from the ready stage to a slot, and from the slot's thread back to the driver. Outcomes
+ * are packed on the slot's thread and appended to the outbox, which the loop sends. The slot monitor also runs here:
+ * memory, and killed tasks.
  */
 #include "exec/executor_internal.h"
 
@@ -20,7 +20,7 @@
 #include "rpc/control.pb-c.h"
 
 #include <inttypes.h>
-struct task_batch *executor_run_new(struct executor *x)
+struct task_batch *executor_batch_new(struct executor *x)
 {
         pthread_mutex_lock(&x->lock);
         struct task_batch *run = x->spare;
@@ -30,20 +30,20 @@ struct task_batch *executor_run_new(struct executor *x)
         return run ? run : new0(struct task_batch);
 }
 
-/* A result that is too large to be sent with its status waits for the driver to fetch it. */
+/* Keeps a result that is too large for its status message until the driver fetches it. */
 static int keep_result(void *owner, int64_t task_id, const struct buf *encoded, struct fst_error *error)
 {
         struct executor *x = owner;
-        return executor_data_keep_result(x->data, task_id, encoded->data, encoded->len, error);
+        return executor_transfer_keep_result(x->data, task_id, encoded->data, encoded->len, error);
 }
 
-/* Others may read the output of a map task from now on; one that cannot be kept is a failure of its task. */
-static void put_output(struct executor *x, const struct stage_work *work, struct slot_task *t)
+/* Publishes the output of a map task. If it cannot be kept, its task fails. */
+static void put_output(struct executor *x, const struct stage_context *work, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         int shuffle = work->shuffled->shuffle.id;
-        int r = executor_data_put_output(x->data, shuffle, t->info.partition, t->info.id, steal(t->shuffle_output),
-                                         &error);
+        int r = executor_transfer_put_output(x->data, shuffle, t->info.partition, t->info.id, steal(t->shuffle_output),
+                                             &error);
         if (r == 0)
                 return;
         t->state = OUTCOME_FAILED;
@@ -53,13 +53,13 @@ static void put_output(struct executor *x, const struct stage_work *work, struct
         error_deinit(&error);
 }
 
-/* The outcomes of @run go to the driver. On the slot's thread, or the loop's for runs that never began. */
+/* Sends the outcomes of @run to the driver. On the slot's thread, or on the loop's for batches that never ran. */
 static void report(struct executor *x, struct task_batch *run)
 {
         _cleanup_(buf_deinit) struct buf status = BUF_INIT;
         struct run_status_options options = {
                 .max_direct = (size_t)x->max_direct_result, .keep = keep_result, .owner = x};
-        struct stage_work *work = run->work;
+        struct stage_context *work = run->work;
         fault_point(work && work->shuffled ? FAULT_MAP : FAULT_REDUCE);
         pthread_mutex_lock(&x->lock);
         for (int i = 0; i < run->n; i++)
@@ -73,7 +73,7 @@ static void report(struct executor *x, struct task_batch *run)
         }
         task_resources_deinit(&run->resources);
         run_status_append(run, work ? work->action : NULL, &options, &status);
-        stage_work_unref(steal(run->work));
+        stage_context_unref(steal(run->work));
         pthread_mutex_lock(&x->lock);
         bool first = x->outbox.len == 0;
         buf_append(&x->outbox, status.data, status.len);
@@ -86,7 +86,7 @@ static void report(struct executor *x, struct task_batch *run)
                 uv_async_send(&x->wake);
 }
 
-void executor_run_done(void *owner, struct task_batch *run)
+void executor_batch_done(void *owner, struct task_batch *run)
 {
         report(owner, run);
 }
@@ -106,15 +106,15 @@ void executor_send_outbox(uv_async_t *handle)
         struct executor *x = handle->data;
         if (!x->driver)
                 return;
-        /* What a task stored is told before its success is. */
+        /* The driver must learn of a task's blocks before its success. */
         buf_reset(&x->updates);
         if (x->data)
-                executor_data_take_updates(x->data, &x->updates);
+                executor_transfer_take_updates(x->data, &x->updates);
         pthread_mutex_lock(&x->lock);
         struct buf full = x->outbox;
         x->outbox = x->sending;
         for (size_t i = 0; i < x->through.len && x->watch; i++)
-                slot_watch_ended(x->watch, x->through.data[i]);
+                slot_monitor_ended(x->watch, x->through.data[i]);
         x->through.len = 0;
         pthread_mutex_unlock(&x->lock);
         x->sending = full;
@@ -140,13 +140,13 @@ static void fail_run(struct executor *x, struct task_batch *run, const char *why
         report(x, run);
 }
 
-/* A run whose stage is ready, or cannot be had. */
-void executor_run_ready(void *owner, struct task_batch *run, const char *why)
+/* Starts a batch whose stage is ready, or fails it. */
+void executor_batch_ready(void *owner, struct task_batch *run, const char *why)
 {
         struct executor *x = owner;
         int partitions = run->work ? run->work->final->lineage.partitions : 0;
-        if (x->ended) { /* its stage was still loading: the slots are gone, and nobody waits for the outcome */
-                stage_work_unref(steal(run->work));
+        if (x->ended) { /* its stage was still loading: the slots are gone, and the outcome is not needed */
+                stage_context_unref(steal(run->work));
                 task_resources_deinit(&run->resources);
                 free(run);
                 return;
@@ -155,7 +155,7 @@ void executor_run_ready(void *owner, struct task_batch *run, const char *why)
                 if (run->tasks[i].info.partition < 0 || run->tasks[i].info.partition >= partitions)
                         why = "its stage has no such partition";
         if (why) {
-                stage_work_unref(steal(run->work));
+                stage_context_unref(steal(run->work));
                 fail_run(x, run, why);
                 return;
         }
@@ -165,9 +165,9 @@ void executor_run_ready(void *owner, struct task_batch *run, const char *why)
         slot_submit(x->slots[run->slot], run);
 }
 
-/* -------------------------------------------------------------------------------------------- looking after slots */
+/* --------------------------------------------------------------------------------------------------- slot monitor */
 
-/* A task that was told to end does not, and it cannot be ended alone. */
+/* A killed task does not end and cannot be ended alone. */
 static void end_for_task(void *owner, const char *reason)
 {
         crash_say(reason);
@@ -183,7 +183,7 @@ static void end_for_memory(void *owner, const char *reason)
 void executor_look(uv_timer_t *timer)
 {
         struct executor *x = timer->data;
-        int64_t now = now_ns(), next = slot_watch_tick(x->watch, now);
+        int64_t now = now_ns(), next = slot_monitor_tick(x->watch, now);
         uv_timer_start(timer, executor_look, next > now ? (uint64_t)(next - now) / 1000000 + 1 : 0, 0);
         if (!x->env.isolation || !isolation_lost_zygote(x->env.isolation))
                 return;
@@ -210,7 +210,7 @@ int executor_start_watch(struct executor *x, struct fst_error *error)
                 r = memory_limit_off_heap(&x->conf, &off_heap, error);
         if (r)
                 return r;
-        struct slot_watch_options options = {
+        struct slot_monitor_options options = {
                 .conf = &x->conf,
                 .slots = x->slots,
                 .n = x->options->cores,
@@ -221,7 +221,7 @@ int executor_start_watch(struct executor *x, struct fst_error *error)
                 .end_for_memory = end_for_memory,
                 .owner = x,
         };
-        if ((r = slot_watch_new(&options, &x->watch, error)) == 0)
+        if ((r = slot_monitor_new(&options, &x->watch, error)) == 0)
                 executor_look(&x->look);
         return r;
 }

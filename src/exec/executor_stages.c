@@ -1,4 +1,4 @@
-/* See executor_stages.h. A stage that cannot be had stays, so that each of its runs is told why. */
+/* See executor_stages.h. A stage that failed to load stays, so that each of its batches gets the reason. */
 #include "exec/executor_stages.h"
 
 #include "base/error.h"
@@ -16,10 +16,10 @@ struct stage_entry {
         struct executor_stages *stages;
         int id, attempt;
         enum stage_state state;
-        bool removed; /* while it was loading */
-        void *data;   /* until it is decoded */
+        bool removed; /* removed while it was loading */
+        void *data;   /* freed when it is decoded */
         size_t len;
-        struct stage_work *work;
+        struct stage_context *work;
         struct fst_error error;
         int status;
         struct task_batch *waiting, **last;
@@ -33,7 +33,7 @@ struct executor_stages {
 
 static void entry_free(struct stage_entry *e)
 {
-        stage_work_unref(e->work);
+        stage_context_unref(e->work);
         error_deinit(&e->error);
         free(e->data);
         free(e);
@@ -52,7 +52,7 @@ static void executor_stages_decode(struct stage_entry *e)
         const struct executor_stages_options *o = &e->stages->options;
         if (e->status == 0)
                 e->status = stage_decode(e->data, e->len, o->env, &e->work, &e->error);
-        if (e->status == 0) /* for worker processes */
+        if (e->status == 0) /* for task processes */
                 e->work->encoded = (struct buf){.data = (char *)steal(e->data), .len = e->len, .cap = e->len};
         free(steal(e->data));
         e->state = e->status ? STAGE_FAILED : STAGE_READY;
@@ -72,7 +72,7 @@ static void executor_stages_decode(struct stage_entry *e)
 static void executor_stages_hand_over(struct stage_entry *e, struct task_batch *run)
 {
         const struct executor_stages_options *o = &e->stages->options;
-        run->work = e->work ? stage_work_ref(e->work) : NULL;
+        run->work = e->work ? stage_context_ref(e->work) : NULL;
         o->ready(o->owner, run, e->work ? NULL : error_message(&e->error));
 }
 

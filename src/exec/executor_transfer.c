@@ -1,5 +1,4 @@
-/* See executor_data.h. It only connects what others do: block manager, broadcasts, shuffle store, file cache,
- * transfers. */
+/* See executor_transfer.h. Connects block manager, broadcasts, shuffle store, file cache and transfers. */
 #include "exec/executor_transfer.h"
 
 #include "base/buf.h"
@@ -33,10 +32,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct executor_data {
+struct executor_transfer {
         struct exec_env *env;
-        struct executor_data_options options;
-        struct security *security; /* bound to this purpose */
+        struct executor_transfer_options options;
+        struct security *security; /* bound to this executor's transfers */
         struct transfer_client *client;
         struct transfer_services services;
         struct transfer_server *server;
@@ -44,22 +43,22 @@ struct executor_data {
         struct replicator *replicator;
         struct block_network network;
         struct file_cache *files;
-        struct kept_outputs *kept; /* for the shuffle service; NULL: there is none */
+        struct external_shuffle_outputs *kept; /* for the shuffle service; NULL: none */
         struct task_services task_services;
-        pthread_mutex_t lock; /* of updates */
+        pthread_mutex_t lock; /* protects `updates` */
         struct buf updates;   /* BlockUpdates */
-        int ending;           /* atomic: modules are not fetched any more */
+        int ending;           /* atomic: stops the fetching of modules */
 };
 
-/* ------------------------------------------------------------------------------------- questions to the driver */
+/* -------------------------------------------------------------------------------------- requests to the driver */
 
-/* Ask for BlockLocations. How many of @out were filled, or negative. */
-static int ask_places(struct executor_data *d, uint16_t type, const ProtobufCMessage *question, const int *stopped,
+/* Sends a request that returns BlockLocations. Returns how many of @out were filled, or negative. */
+static int ask_places(struct executor_transfer *d, uint16_t type, const ProtobufCMessage *question, const int *stopped,
                       struct block_location *out, int max, struct fst_error *error)
 {
         uint8_t *body = NULL;
         size_t len = 0;
-        int r = driver_ask(d->options.asks, type, question, stopped, &body, &len, error);
+        int r = driver_client_ask(d->options.asks, type, question, stopped, &body, &len, error);
         if (r)
                 return r;
         Firesteel__BlockLocations *places = firesteel__block_locations__unpack(NULL, len, body);
@@ -99,7 +98,7 @@ static int peers(void *owner, const struct block_name *name, const int *stopped,
 
 static void changed(void *owner, struct block_name name, const struct block_info *info)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         char text[BLOCK_NAME_SIZE];
         Firesteel__BlockUpdate update = FIRESTEEL__BLOCK_UPDATE__INIT;
         update.name = (char *)block_name_format(name, text);
@@ -119,7 +118,7 @@ static void changed(void *owner, struct block_name name, const struct block_info
         d->options.updated(d->options.owner);
 }
 
-void executor_data_take_updates(struct executor_data *d, struct buf *out)
+void executor_transfer_take_updates(struct executor_transfer *d, struct buf *out)
 {
         pthread_mutex_lock(&d->lock);
         if (d->updates.len)
@@ -132,7 +131,7 @@ void executor_data_take_updates(struct executor_data *d, struct buf *out)
 
 static int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct transfer_input *input = NULL;
@@ -153,18 +152,18 @@ static const struct slice_source slice_source = {.fetch = fetch_slice};
 
 /* ---------------------------------------------------------------------------------------------- files and modules */
 
-static int start_files(struct executor_data *d, struct fst_error *error)
+static int start_files(struct executor_transfer *d, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         struct block_location driver = d->network.driver;
-        /* Executors of the application on this host share the cache, whatever their own directories are. */
+        /* All executors of the application on this host share the cache. */
         _cleanup_free_ char *local = NULL, *shared = NULL, *own = NULL;
         int r = conf_get_string(d->options.conf, "spark.local.dir", &local, error);
         if (r || (r = crypto_load(&crypto, error)))
                 return r;
         _cleanup_free_ char *list = disk_dirs_configured(local);
         shared = file_cache_dir(list, d->env->app_id);
-        /* In the directory for blocks, which is removed by others if this process is killed. */
+        /* In the directory for blocks, which other processes remove if this one is killed. */
         own = mem_printf("%s/files", disk_dirs_root(d->env->dirs, 0));
         r = file_cache_new(shared, crypto, d->client, &driver, &d->files, error);
         struct archive_limits archives;
@@ -173,7 +172,8 @@ static int start_files(struct executor_data *d, struct fst_error *error)
         return r ? r : app_files_new(own, d->files, &archives, &d->env->files, error);
 }
 
-int executor_data_load_module(struct executor_data *d, const struct stage_module *module, struct fst_error *error)
+int executor_transfer_load_module(struct executor_transfer *d, const struct stage_module *module,
+                                  struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL;
         const struct module *loaded;
@@ -197,12 +197,12 @@ int executor_data_load_module(struct executor_data *d, const struct stage_module
         return 0;
 }
 
-void executor_data_stop_loading(struct executor_data *d)
+void executor_transfer_stop_loading(struct executor_transfer *d)
 {
         __atomic_store_n(&d->ending, 1, __ATOMIC_RELAXED);
 }
 
-void executor_data_add_files(struct executor_data *d, const struct Firesteel__Files *files)
+void executor_transfer_add_files(struct executor_transfer *d, const struct Firesteel__Files *files)
 {
         for (size_t i = 0; files && i < files->n_files; i++) {
                 const Firesteel__File *f = files->files[i];
@@ -219,38 +219,38 @@ void executor_data_add_files(struct executor_data *d, const struct Firesteel__Fi
 static int serve_shuffle(void *owner, const struct Firesteel__FetchShuffle *request, struct transfer_stream **stream,
                          struct fst_error *error)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         return shuffle_server_open(d->env->shuffles, request, stream, error);
 }
 
 static int serve_block(void *owner, const struct Firesteel__FetchBlock *request, struct transfer_stream **stream,
                        struct fst_error *error)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         return block_manager_fetch_block(d->blocks, request, stream, error);
 }
 
 static int take_block(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
                       struct fst_error *error)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         return block_manager_put_block(d->blocks, request, sink, error);
 }
 
 static int take_output(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
                        struct fst_error *error)
 {
-        struct executor_data *d = owner;
+        struct executor_transfer *d = owner;
         return shuffle_receiver_open(d->env->shuffles, d->env->memory, request, sink, error);
 }
 
-bool executor_data_keeps_results(struct executor_data *d)
+bool executor_transfer_keeps_results(struct executor_transfer *d)
 {
         return block_manager_keeps_results(d->blocks);
 }
 
-int executor_data_migrate(struct executor_data *d, void (*round_over)(void *owner), void *owner,
-                          struct migration **migration, struct fst_error *error)
+int executor_transfer_migrate(struct executor_transfer *d, void (*round_over)(void *owner), void *owner,
+                              struct migration **migration, struct fst_error *error)
 {
         return migration_new(&(struct migration_options){.conf = d->options.conf,
                                                          .env = d->env,
@@ -262,7 +262,7 @@ int executor_data_migrate(struct executor_data *d, void (*round_over)(void *owne
                              migration, error);
 }
 
-static int start_client(struct executor_data *d, struct fst_error *error)
+static int start_client(struct executor_transfer *d, struct fst_error *error)
 {
         const struct fst_conf *conf = d->options.conf;
         int64_t retries, wait_ms, timeout_ms, connections;
@@ -285,7 +285,7 @@ static int start_client(struct executor_data *d, struct fst_error *error)
         return 0;
 }
 
-static int start_server(struct executor_data *d, struct fst_error *error)
+static int start_server(struct executor_transfer *d, struct fst_error *error)
 {
         const struct fst_conf *conf = d->options.conf;
         int64_t port, retries, timeout_ms;
@@ -308,10 +308,10 @@ static int start_server(struct executor_data *d, struct fst_error *error)
                                    &transfer_services_handler, &d->services, &d->server, error);
 }
 
-int executor_data_new(struct exec_env *env, const struct executor_data_options *options, struct executor_data **data,
-                      struct fst_error *error)
+int executor_transfer_new(struct exec_env *env, const struct executor_transfer_options *options,
+                          struct executor_transfer **data, struct fst_error *error)
 {
-        struct executor_data *d = new0(struct executor_data);
+        struct executor_transfer *d = new0(struct executor_transfer);
         int64_t failures;
         *data = d;
         d->env = env;
@@ -339,21 +339,21 @@ int executor_data_new(struct exec_env *env, const struct executor_data_options *
         exec_services_init(&d->task_services, env);
         env->services = &d->task_services;
         if ((r = start_files(d, error)) || (r = start_server(d, error)) ||
-            (r = kept_outputs_new(options->conf, env, options->hostname, options->cores, &d->kept, error)))
+            (r = external_shuffle_outputs_new(options->conf, env, options->hostname, options->cores, &d->kept, error)))
                 return r;
-        env->service_transfers = kept_outputs_transfers(d->kept);
+        env->service_transfers = external_shuffle_outputs_transfers(d->kept);
         return 0;
 }
 
-int executor_data_service_port(const struct executor_data *d)
+int executor_transfer_service_port(const struct executor_transfer *d)
 {
-        return kept_outputs_port(d->kept);
+        return external_shuffle_outputs_port(d->kept);
 }
 
-int executor_data_put_output(struct executor_data *d, int shuffle, int map_partition, int64_t task_id,
-                             struct shuffle_output *output, struct fst_error *error)
+int executor_transfer_put_output(struct executor_transfer *d, int shuffle, int map_partition, int64_t task_id,
+                                 struct shuffle_output *output, struct fst_error *error)
 {
-        int r = d->kept ? kept_outputs_keep(d->kept, shuffle, map_partition, task_id, &output, error) : 0;
+        int r = d->kept ? external_shuffle_outputs_keep(d->kept, shuffle, map_partition, task_id, &output, error) : 0;
         if (r == 0)
                 shuffle_store_put(d->env->shuffles, shuffle, map_partition, task_id, output);
         else
@@ -361,27 +361,27 @@ int executor_data_put_output(struct executor_data *d, int shuffle, int map_parti
         return r;
 }
 
-int executor_data_port(const struct executor_data *d)
+int executor_transfer_port(const struct executor_transfer *d)
 {
         return transfer_server_port(d->server);
 }
 
-int executor_data_keep_result(struct executor_data *d, int64_t task_id, const void *bytes, size_t len,
-                              struct fst_error *error)
+int executor_transfer_keep_result(struct executor_transfer *d, int64_t task_id, const void *bytes, size_t len,
+                                  struct fst_error *error)
 {
         return block_manager_keep_result(d->blocks, task_id, bytes, len, error);
 }
 
-void executor_data_remove(struct executor_data *d, const struct Firesteel__Remove *remove)
+void executor_transfer_remove(struct executor_transfer *d, const struct Firesteel__Remove *remove)
 {
         for (size_t i = 0; i < remove->n_shuffles; i++) {
                 shuffle_store_remove_shuffle(d->env->shuffles, remove->shuffles[i]);
-                kept_outputs_remove_shuffle(d->kept, remove->shuffles[i]);
+                external_shuffle_outputs_remove_shuffle(d->kept, remove->shuffles[i]);
         }
         for (size_t i = 0; i < remove->n_outputs; i++) {
                 const Firesteel__MapOutput *o = remove->outputs[i];
                 shuffle_store_remove(d->env->shuffles, o->shuffle, o->map_partition, o->task_id);
-                kept_outputs_remove(d->kept, o->shuffle, o->map_partition, o->task_id);
+                external_shuffle_outputs_remove(d->kept, o->shuffle, o->map_partition, o->task_id);
         }
         for (size_t i = 0; i < remove->n_rdds; i++)
                 block_store_remove_rdd(d->env->blocks, remove->rdds[i]);
@@ -391,43 +391,44 @@ void executor_data_remove(struct executor_data *d, const struct Firesteel__Remov
                 block_manager_remove(d->blocks, (struct block_name){BLOCK_TASK_RESULT, remove->task_results[i], 0});
 }
 
-void executor_data_replicate(struct executor_data *d, const uint8_t *body, size_t len)
+void executor_transfer_replicate(struct executor_transfer *d, const uint8_t *body, size_t len)
 {
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, len, body);
         struct block_name name;
-        for (size_t i = 0; names && d->replicator && i < names->n_names; i++) /* without it, all ends */
+        for (size_t i = 0; names && d->replicator && i < names->n_names;
+             i++) /* the replicator is NULL if there was no memory or thread for it */
                 if (block_name_parse(names->names[i], &name) && name.kind == BLOCK_RDD)
                         replicator_add(d->replicator, (struct block_id){(int)name.id, name.part});
         firesteel__block_names__free_unpacked(names, NULL);
 }
 
-void executor_data_stop_copying(struct executor_data *d)
+void executor_transfer_stop_copying(struct executor_transfer *d)
 {
         replicator_free(steal(d->replicator));
 }
 
-void executor_data_close(struct executor_data *d)
+void executor_transfer_close(struct executor_transfer *d)
 {
         transfer_server_free(steal(d->server));
 }
 
-void executor_data_leave_files(struct executor_data *d)
+void executor_transfer_leave_files(struct executor_transfer *d)
 {
         if (d->files)
                 file_cache_leave(d->files);
 }
 
-void executor_data_free(struct executor_data *d)
+void executor_transfer_free(struct executor_transfer *d)
 {
         if (!d)
                 return;
-        executor_data_stop_copying(d);
+        executor_transfer_stop_copying(d);
         transfer_server_free(d->server);
         app_files_free(steal(d->env->files));
         block_manager_free(d->blocks);
         file_cache_free(d->files);
         transfer_client_free(d->client);
-        kept_outputs_free(d->kept);
+        external_shuffle_outputs_free(d->kept);
         security_free(d->security);
         buf_deinit(&d->updates);
         pthread_mutex_destroy(&d->lock);

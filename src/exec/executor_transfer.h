@@ -1,9 +1,9 @@
 /*
- * The wide side of an executor: everything that is bytes rather than messages. Its transfer server gives others map
- * outputs, cached partitions, pieces of broadcast variables and large results; through its client, tasks fetch the same
- * from others, and from the driver slices of parallelize, files and modules.
+ * An executor's bulk data. Its transfer server sends map outputs, cached partitions, pieces of broadcast variables and
+ * large results to other processes. Through its client, tasks fetch the same from other executors, and slices of
+ * parallelize, files and modules from the driver.
  *
- * Made when the configuration is there, before the first slot. Functions say which thread may call them.
+ * It is created after the configuration arrives and before the first slot. Each function states its threads.
  */
 #pragma once
 
@@ -15,84 +15,87 @@
 struct Firesteel__Files;
 struct Firesteel__Remove;
 struct buf;
-struct driver_asks;
+struct driver_client;
 struct migration;
-struct executor_data;
+struct executor_transfer;
 struct security;
 struct shuffle_output;
 struct stage_module;
 
-struct executor_data_options {
+struct executor_transfer_options {
         const struct fst_conf *conf;
-        const struct security *security; /* NULL: connections are plain */
-        const char *bind;                /* where to listen */
-        const char *hostname;            /* of this executor, and of its shuffle service */
-        const char *driver_host;         /* the driver's transfer server */
-        int driver_port;                 /* 0: it has none */
+        const struct security *security; /* NULL: connections are not encrypted */
+        const char *bind;                /* listen address */
+        const char *hostname;            /* of this executor and its shuffle service */
+        const char *driver_host;         /* host of the driver's transfer server */
+        int driver_port;                 /* 0: the driver has none */
         int cores;
-        struct driver_asks *asks;
-        struct lost_executors *lost; /* who is not tried again */
-        /* There are block updates to be sent: executor_data_take_updates. Any thread. */
+        struct driver_client *asks;
+        struct lost_executors *lost; /* executors that are not tried again */
+        /* Called when block updates can be sent: executor_transfer_take_updates. Any thread. */
         void (*updated)(void *owner);
         void *owner;
 };
 
-/* Completes @env, which is borrowed with all that @options points to. Negative with @error. */
-int executor_data_new(struct exec_env *env, const struct executor_data_options *options, struct executor_data **data,
-                      struct fst_error *error);
+/* Completes @env. Borrows @env and everything in @options. Returns negative with @error. */
+int executor_transfer_new(struct exec_env *env, const struct executor_transfer_options *options,
+                          struct executor_transfer **data, struct fst_error *error);
 
-/* Close the server and what is being served. Tasks that fetch find others' servers closed, not this one's client. */
-/* BlockNames: partitions of which a copy was lost are to be copied to another executor each. */
-void executor_data_replicate(struct executor_data *data, const uint8_t *body, size_t len);
+/* Closes the server and its streams. Tasks here can still fetch through the client. */
+/* Handles BlockNames: copies each of these partitions, which lost a replica, to another executor. */
+void executor_transfer_replicate(struct executor_transfer *data, const uint8_t *body, size_t len);
 
-/* No copies are made any more. While the driver still answers. */
-void executor_data_stop_copying(struct executor_data *data);
+/* Stops the copying. Call it while the driver still replies. */
+void executor_transfer_stop_copying(struct executor_transfer *data);
 
-void executor_data_close(struct executor_data *data);
+void executor_transfer_close(struct executor_transfer *data);
 
-/* Leave no files behind: the process is about to end, though tasks are running. */
-void executor_data_leave_files(struct executor_data *data);
+/* Removes all files when the process is about to end, even if tasks are running. */
+void executor_transfer_leave_files(struct executor_transfer *data);
 
-/* After the last slot, before the env. NULL is allowed. */
-void executor_data_free(struct executor_data *data);
+/* Call it after the last slot is freed and before the env is. NULL is allowed. */
+void executor_transfer_free(struct executor_transfer *data);
 
-int executor_data_port(const struct executor_data *data);
+int executor_transfer_port(const struct executor_transfer *data);
 
-/* Append BlockUpdates to @out: what changed since the last call. Any thread. */
-void executor_data_take_updates(struct executor_data *data, struct buf *out);
+/* Appends BlockUpdates with the changes since the last call to @out. Any thread. */
+void executor_transfer_take_updates(struct executor_transfer *data, struct buf *out);
 
-/* Have the module loaded, from the driver's file if need be. Blocks; any thread but the loop's. */
-int executor_data_load_module(struct executor_data *data, const struct stage_module *module, struct fst_error *error);
+/* Loads the module and fetches its file from the driver if needed. Blocks; any thread except the loop's. */
+int executor_transfer_load_module(struct executor_transfer *data, const struct stage_module *module,
+                                  struct fst_error *error);
 
-/* The executor ends: threads that wait for a module give up with -ECANCELED. Any thread. */
-void executor_data_stop_loading(struct executor_data *data);
+/* Makes threads that wait for a module return -ECANCELED, because the executor ends. Any thread. */
+void executor_transfer_stop_loading(struct executor_transfer *data);
 
-/* Know of files of the application. The loop's thread. */
-void executor_data_add_files(struct executor_data *data, const struct Firesteel__Files *files);
+/* Adds files of the application. On the loop's thread. */
+void executor_transfer_add_files(struct executor_transfer *data, const struct Firesteel__Files *files);
 
-/* Keep a large result for the driver to fetch: 0, or negative with @error. Any thread. */
-int executor_data_keep_result(struct executor_data *data, int64_t task_id, const void *bytes, size_t len,
-                              struct fst_error *error);
+/* Keeps a large result until the driver fetches it: 0, or negative with @error. Any thread. */
+int executor_transfer_keep_result(struct executor_transfer *data, int64_t task_id, const void *bytes, size_t len,
+                                  struct fst_error *error);
 
-/* Whether results wait for the driver. */
-bool executor_data_keeps_results(struct executor_data *data);
-
-/*
- * Start to move partitions and map outputs to others: *@migration is the caller's, and goes before @data; NULL if
- * nothing is to be moved. @round_over is called on its thread. Negative with @error.
- */
-int executor_data_migrate(struct executor_data *data, void (*round_over)(void *owner), void *owner,
-                          struct migration **migration, struct fst_error *error);
-
-/* The port of the shuffle service that serves this executor's map outputs; 0: it does so itself. */
-int executor_data_service_port(const struct executor_data *data);
+/* True if results wait for the driver. */
+bool executor_transfer_keeps_results(struct executor_transfer *data);
 
 /*
- * A map output that others may read from now on. With a shuffle service it is written to files first, and fails with
- * @error when there is no room for them. Steals @output. Any thread.
+ * Starts to move partitions and map outputs to other executors. The caller owns *@migration and frees it before @data;
+ * it is NULL if nothing is to be moved. @round_over runs on the migration's thread. Returns negative with @error.
  */
-int executor_data_put_output(struct executor_data *data, int shuffle, int map_partition, int64_t task_id,
-                             struct shuffle_output *output, struct fst_error *error);
+int executor_transfer_migrate(struct executor_transfer *data, void (*round_over)(void *owner), void *owner,
+                              struct migration **migration, struct fst_error *error);
 
-/* Forget what the driver does not need any more: all that Remove names, but stages. The loop's thread. */
-void executor_data_remove(struct executor_data *data, const struct Firesteel__Remove *remove);
+/*
+ * Returns the port of the shuffle service that serves this executor's map outputs; 0: the executor serves them itself.
+ */
+int executor_transfer_service_port(const struct executor_transfer *data);
+
+/*
+ * Publishes a map output. With a shuffle service the output is first written to files; returns negative with @error if
+ * they have no room. Steals @output. Any thread.
+ */
+int executor_transfer_put_output(struct executor_transfer *data, int shuffle, int map_partition, int64_t task_id,
+                                 struct shuffle_output *output, struct fst_error *error);
+
+/* Removes everything that Remove names except stages. On the loop's thread. */
+void executor_transfer_remove(struct executor_transfer *data, const struct Firesteel__Remove *remove);

@@ -1,7 +1,7 @@
 /*
- * The end by a signal; see shutdown.h. The handler only stores and posts; without hooks there is no thread, and the
- * handler ends the process itself. Invariant: `lock` is held from the first hook to the end of the process, so that
- * nothing which is being put in order is released meanwhile.
+ * Termination by a signal; see exit_hooks.h. The handler only stores the signal and posts a semaphore. Without hooks
+ * there is no thread, and the handler ends the process itself. Invariant: `lock` is held from the first hook to the end
+ * of the process, so that no hook is removed while it may run.
  */
 #include "exec/exit_hooks.h"
 
@@ -23,7 +23,7 @@ struct hook {
 };
 
 static struct {
-        atomic_int status; /* that the process is going to end with; 0: it goes on */
+        atomic_int status; /* exit status; 0: the process continues */
         atomic_bool has_thread;
         sem_t wake;
         pthread_mutex_t lock;
@@ -36,8 +36,8 @@ static void end_at_once(int status)
         _exit(status);
 }
 
-/* Whether it is this that ends the process; false: it is about to end already. */
-static bool exit_hooks_begin(int status)
+/* Returns true if this call begins the end of the process, false if it had begun already. */
+static bool exit_hooks_claim_exit(int status)
 {
         int none = 0;
         if (!atomic_compare_exchange_strong(&ending.status, &none, status))
@@ -48,14 +48,14 @@ static bool exit_hooks_begin(int status)
         return true;
 }
 
-void shutdown_begin(int status)
+void exit_hooks_exit(int status)
 {
-        exit_hooks_begin(status);
+        exit_hooks_claim_exit(status);
 }
 
 static void exit_hooks_handle(int signal)
 {
-        if (!exit_hooks_begin(128 + signal))
+        if (!exit_hooks_claim_exit(128 + signal))
                 end_at_once(128 + signal);
 }
 
@@ -66,14 +66,14 @@ static void *wait_for_signal(void *unused)
         pthread_mutex_lock(&ending.lock);
         for (size_t i = ending.hooks.len; i-- > 0;)
                 ending.hooks.data[i].call(ending.hooks.data[i].context);
-        /* Whoever holds the lock of stdout may be stuck: what is in it then is lost, as it is in a JVM. */
+        /* The thread that holds the lock of stdout may be stuck: then buffered output is lost, as in a JVM. */
         if (ftrylockfile(stdout) == 0)
                 fflush(stdout);
         scratch_remove_all();
         _exit(atomic_load(&ending.status));
 }
 
-void shutdown_init(void)
+void exit_hooks_init(void)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
@@ -84,7 +84,7 @@ void shutdown_init(void)
         }
 }
 
-/* Signals go to the application's threads, never to this one. */
+/* Blocks all signals in this thread, so that the application's threads receive them. */
 static int start_thread(struct fst_error *error)
 {
         sigset_t all, before;
@@ -101,7 +101,7 @@ static int start_thread(struct fst_error *error)
         return 0;
 }
 
-int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_error *error)
+int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error *error)
 {
         pthread_mutex_lock(&ending.lock);
         int r = atomic_load(&ending.has_thread) ? 0 : start_thread(error);
@@ -111,10 +111,10 @@ int shutdown_add_hook(void (*hook)(void *context), void *context, struct fst_err
         return r;
 }
 
-void shutdown_remove_hook(void (*hook)(void *context), void *context)
+void exit_hooks_remove(void (*hook)(void *context), void *context)
 {
         pthread_mutex_lock(&ending.lock);
-        while (atomic_load(&ending.status)) { /* the hook is needed: the process ends before this returns */
+        while (atomic_load(&ending.status)) { /* the process ends before this returns, and the hook must stay */
                 pthread_mutex_unlock(&ending.lock);
                 pause();
                 pthread_mutex_lock(&ending.lock);

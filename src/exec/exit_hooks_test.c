@@ -1,4 +1,4 @@
-/* Each case ends a child in its own way; what its hook wrote before, and how it ended. */
+/* Each test ends a child process in its own way and checks the output of its hook and its exit status. */
 #include "exec/exit_hooks.h"
 
 #include "base/mem.h"
@@ -28,11 +28,11 @@ static void just_hook(void *context)
 
 static void begin(void)
 {
-        shutdown_begin(STATUS);
+        exit_hooks_exit(STATUS);
         pause();
 }
 
-/* Its own thread takes no signals. */
+/* The hook's thread blocks signals. */
 static void slow_hook(void *context)
 {
         kill(getpid(), SIGTERM);
@@ -40,17 +40,17 @@ static void slow_hook(void *context)
         say("h");
 }
 
-/* What a hook waits for may find that the process has to end, too. */
+/* A hook may find another reason to end the process. */
 static void begin_again_hook(void *context)
 {
-        shutdown_begin(STATUS + 1);
+        exit_hooks_exit(STATUS + 1);
         say("h");
 }
 
 static void begin_and_take_back(void)
 {
-        shutdown_begin(STATUS);
-        shutdown_remove_hook(just_hook, NULL);
+        exit_hooks_exit(STATUS);
+        exit_hooks_remove(just_hook, NULL);
         say("r");
         pause();
 }
@@ -61,7 +61,7 @@ static void get_signal(void)
         pause();
 }
 
-/* Run @deed in a child that has @hook: its wait status, and what was said in @said. */
+/* Runs @deed in a child that has @hook. Returns the wait status; @said is the child's output. */
 static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 8])
 {
         int ends[2];
@@ -69,8 +69,8 @@ static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 
         pid_t child = fork();
         if (child == 0) {
                 out = ends[1];
-                shutdown_init();
-                if (hook && shutdown_add_hook(hook, NULL, NULL) < 0)
+                exit_hooks_init();
+                if (hook && exit_hooks_add(hook, NULL, NULL) < 0)
                         _exit(99);
                 deed();
                 _exit(98);

@@ -1,4 +1,4 @@
-/* See kept_outputs.h. */
+/* See external_shuffle_outputs.h. */
 #include "exec/external_shuffle_outputs.h"
 
 #include "base/error.h"
@@ -9,13 +9,13 @@
 #include "shuffle/shuffle_files.h"
 #include "shuffle/shuffle_store.h"
 
-struct kept_outputs {
+struct external_shuffle_outputs {
         struct shuffle_files *files;
         struct service_client *client;
         int port;
 };
 
-static int external_shuffle_outputs_make_files(struct kept_outputs *k, const struct fst_conf *conf,
+static int external_shuffle_outputs_make_files(struct external_shuffle_outputs *k, const struct fst_conf *conf,
                                                const struct exec_env *env, int64_t subdirectories,
                                                struct fst_error *error)
 {
@@ -31,8 +31,8 @@ static int external_shuffle_outputs_make_files(struct kept_outputs *k, const str
         return shuffle_files_new(list, (int)subdirectories, &env->shuffles->space, key, &k->files, error);
 }
 
-int kept_outputs_new(const struct fst_conf *conf, const struct exec_env *env, const char *host, int cores,
-                     struct kept_outputs **kept, struct fst_error *error)
+int external_shuffle_outputs_new(const struct fst_conf *conf, const struct exec_env *env, const char *host, int cores,
+                                 struct external_shuffle_outputs **kept, struct fst_error *error)
 {
         bool enabled;
         int64_t port, subdirectories, connections;
@@ -45,7 +45,7 @@ int kept_outputs_new(const struct fst_conf *conf, const struct exec_env *env, co
         *kept = NULL;
         if (!enabled)
                 return 0;
-        struct kept_outputs *k = new0(struct kept_outputs);
+        struct external_shuffle_outputs *k = new0(struct external_shuffle_outputs);
         k->port = (int)port;
         r = service_client_new(conf, env->app_id, (int)connections * cores, &k->client, error);
         if (r == 0)
@@ -55,7 +55,7 @@ int kept_outputs_new(const struct fst_conf *conf, const struct exec_env *env, co
                                             (int)subdirectories, error);
         if (r) {
                 shuffle_files_remove_all(steal(k->files));
-                kept_outputs_free(k);
+                external_shuffle_outputs_free(k);
                 return r;
         }
         log_info("BlockManager", "Registered executor with local external shuffle service.");
@@ -63,7 +63,7 @@ int kept_outputs_new(const struct fst_conf *conf, const struct exec_env *env, co
         return 0;
 }
 
-void kept_outputs_free(struct kept_outputs *k)
+void external_shuffle_outputs_free(struct external_shuffle_outputs *k)
 {
         if (!k)
                 return;
@@ -72,18 +72,18 @@ void kept_outputs_free(struct kept_outputs *k)
         free(k);
 }
 
-int kept_outputs_port(const struct kept_outputs *kept)
+int external_shuffle_outputs_port(const struct external_shuffle_outputs *kept)
 {
         return kept ? kept->port : 0;
 }
 
-struct transfer_client *kept_outputs_transfers(const struct kept_outputs *kept)
+struct transfer_client *external_shuffle_outputs_transfers(const struct external_shuffle_outputs *kept)
 {
         return kept ? service_client_transfers(kept->client) : NULL;
 }
 
-int kept_outputs_keep(struct kept_outputs *k, int shuffle, int map_partition, int64_t task_id,
-                      struct shuffle_output **output, struct fst_error *error)
+int external_shuffle_outputs_keep(struct external_shuffle_outputs *k, int shuffle, int map_partition, int64_t task_id,
+                                  struct shuffle_output **output, struct fst_error *error)
 {
         struct shuffle_output *in_files;
         int r = shuffle_files_keep(k->files, shuffle, map_partition, task_id, *output, &in_files, error);
@@ -94,13 +94,14 @@ int kept_outputs_keep(struct kept_outputs *k, int shuffle, int map_partition, in
         return 0;
 }
 
-void kept_outputs_remove(struct kept_outputs *k, int shuffle, int map_partition, int64_t task_id)
+void external_shuffle_outputs_remove(struct external_shuffle_outputs *k, int shuffle, int map_partition,
+                                     int64_t task_id)
 {
         if (k)
                 shuffle_files_remove(k->files, shuffle, map_partition, task_id);
 }
 
-void kept_outputs_remove_shuffle(struct kept_outputs *k, int shuffle)
+void external_shuffle_outputs_remove_shuffle(struct external_shuffle_outputs *k, int shuffle)
 {
         if (k)
                 shuffle_files_remove_shuffle(k->files, shuffle);

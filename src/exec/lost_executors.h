@@ -1,6 +1,6 @@
 /*
- * The executors that the driver has told are gone, by the scheduler's numbers, so that nobody waits for their servers.
- * Numbers are not used again, so the set only grows. Any thread.
+ * The executors that the driver reported lost, by the scheduler's index, so that no task waits for their servers. An
+ * index is never reused, so the set only grows. Any thread.
  */
 #pragma once
 
@@ -19,9 +19,9 @@ struct lost_executors {
 
 void lost_executors_deinit(struct lost_executors *lost);
 
-/* Numbers beyond MAX_LOST_EXECUTORS are ignored. */
+/* An index of MAX_LOST_EXECUTORS or more is ignored. */
 void lost_executors_add(struct lost_executors *lost, int32_t executor);
 #define MAX_LOST_EXECUTORS (1 << 24)
 
-/* As shuffle_reader_env.lost, with the set as owner. */
+/* Implements shuffle_reader_env.lost, with the set as owner. */
 bool lost_executors_has(void *lost, int32_t executor);

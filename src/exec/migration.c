@@ -1,9 +1,9 @@
 /*
- * See migration.h. Rounds cover what is here when they begin; `covered` is when the last one began that left nothing
- * over.
+ * See migration.h. A round covers the data present when it begins. `covered` is the start of the last round that left
+ * nothing over.
  *
- * A partition that was moved is removed here. A map output is not: whoever reads it already may finish. That it was
- * moved is noted, as is what was given up, so that no round looks at it again.
+ * A moved partition is removed here. A map output stays, because its readers may still need it. Moved outputs and given
+ * up ones are recorded, so that later rounds skip them.
  */
 #include "exec/migration.h"
 
@@ -37,18 +37,18 @@ struct migration {
         pthread_t thread;
         int stopped; /* atomic */
 
-        /* the thread's own */
+        /* used by the thread only */
         struct block_location peers[MAX_BLOCK_LOCATIONS];
         int n_peers, next_peer;
-        struct strmap settled;  /* moved or given up: names */
-        struct strmap failures; /* how often, by name */
+        struct strmap settled;  /* names of moved or given up outputs */
+        struct strmap failures; /* number of failures by name */
         int moved, given_up;
 
-        pthread_mutex_t lock; /* of what follows */
+        pthread_mutex_t lock; /* protects the fields below */
         pthread_cond_t wake;
         int64_t covered;
-        bool failing; /* what is left is tried again after the interval, and not before */
-        bool again;   /* another round is wanted */
+        bool failing; /* the rest is tried again after the interval */
+        bool again;   /* another round was requested */
 };
 
 static bool migration_is_stopped(const struct migration *m)
@@ -76,7 +76,7 @@ static const struct block_location *next_peer(struct migration *m)
 
 /* ------------------------------------------------------------------------------------------------------ names */
 
-/* It failed once more; true if it is given up. */
+/* Counts a failure. Returns true if @name is given up. */
 static bool migration_note_failure(struct migration *m, const char *name)
 {
         const char *before = strmap_get(&m->failures, name);
@@ -95,7 +95,7 @@ static bool migration_note_failure(struct migration *m, const char *name)
 
 /* ---------------------------------------------------------------------------------------------- cached partitions */
 
-/* 0: it is moved, gone, or given up; 1: it is to be tried again. */
+/* Returns 0 if the block is moved, removed, or given up; 1 if it is to be tried again. */
 static int move_block(struct migration *m, struct block_id id)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -110,7 +110,7 @@ static int move_block(struct migration *m, struct block_id id)
                 block_store_remove(m->options.env->blocks, id);
                 m->moved++;
         } else if (r == -ENOENT) {
-                r = 0; /* gone meanwhile */
+                r = 0; /* removed meanwhile */
         } else if (!migration_is_stopped(m)) {
                 log_warn(LOG, "Failed to migrate block %s to %s:%d: %s", name, to->host, to->port,
                          error_message(&error));
@@ -134,7 +134,7 @@ static int move_blocks(struct migration *m)
 
 /* ------------------------------------------------------------------------------------------------------ map outputs */
 
-/* Readers are to go there: 0 once the driver knows. */
+/* Announces the new location. Returns 0 once the driver knows it. */
 static int migration_announce(struct migration *m, const struct shuffle_output_id *id, const struct block_location *at,
                               struct fst_error *error)
 {
@@ -148,8 +148,8 @@ static int migration_announce(struct migration *m, const struct shuffle_output_i
         moved.n_map_partitions = moved.n_task_ids = 1;
         moved.map_partitions = &map;
         moved.task_ids = &task;
-        int r = driver_ask(m->options.asks, FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED, &moved.base, &m->stopped, &body,
-                           &len, error);
+        int r = driver_client_ask(m->options.asks, FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED, &moved.base, &m->stopped,
+                                  &body, &len, error);
         if (r)
                 return r;
         Firesteel__OutputsMovedReply *reply = firesteel__outputs_moved_reply__unpack(NULL, len, body);
@@ -202,7 +202,7 @@ static int move_outputs(struct migration *m)
 
 /* ------------------------------------------------------------------------------------------------------ rounds */
 
-/* How much is left over; -1: nothing can be moved. */
+/* Returns the number of items left over; -1 if nothing can be moved. */
 static int run_round(struct migration *m)
 {
         int left = 0, before = m->moved;
@@ -222,7 +222,7 @@ static int run_round(struct migration *m)
         return m->n_peers < 0 ? MAX(left, 1) : left;
 }
 
-/* Until somebody wants another round, or it is time for one. */
+/* Waits until a round is requested, or the interval is over. */
 static void wait_for_round(struct migration *m, int left)
 {
         struct timespec until;
@@ -292,7 +292,7 @@ int migration_new(const struct migration_options *options, struct migration **mi
                 free(m);
                 return r;
         }
-        m->shuffles &= !options->env->service_transfers; /* a shuffle service goes on serving them */
+        m->shuffles &= !options->env->service_transfers; /* a shuffle service continues to serve them */
         if (!enabled || !decommission || !(m->rdds || m->shuffles)) {
                 free(m);
                 return 0;

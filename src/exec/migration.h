@@ -1,19 +1,18 @@
 /*
- * Moving what a decommissioned executor has to others (Spark's BlockManagerDecommissioner): partitions of persisted
- * RDDs, and map outputs, of which the driver is then told that they are elsewhere.
+ * Moves the data of a decommissioned executor to other executors (Spark's BlockManagerDecommissioner): partitions of
+ * persisted RDDs, and map outputs, whose new locations are announced to the driver.
  *
- * It has a thread of its own, which works in rounds: everything that is here goes to some other executor, one after
- * another in turn; what could not be moved is tried again in the next round, after
- * spark.storage.decommission.replicationReattemptInterval, until it has failed more often than
- * spark.storage.decommission.maxReplicationFailuresPerBlock allows, and is given up. When no other executor is there,
- * nothing can be moved, and all is given up.
+ * A thread works in rounds. A round moves each item to another executor, in turn. Failed items are tried again in the
+ * next round, after spark.storage.decommission.replicationReattemptInterval, and given up after
+ * spark.storage.decommission.maxReplicationFailuresPerBlock failures. If there is no other executor, all items are
+ * given up.
  */
 #pragma once
 
 #include "exec/blocks/block_network.h"
 
 struct block_manager;
-struct driver_asks;
+struct driver_client;
 struct exec_env;
 struct fst_conf;
 struct migration;
@@ -23,23 +22,23 @@ struct migration_options {
         struct exec_env *env;
         struct block_manager *blocks;
         const struct block_network *network;
-        struct driver_asks *asks;
-        /* A round is over: see migration_done. On the migration's thread. */
+        struct driver_client *asks;
+        /* Called at the end of a round (see migration_done), on the migration's thread. */
         void (*round_over)(void *owner);
         void *owner;
 };
 
 /*
- * Start to move. All that @options points to is borrowed. 0 and NULL if spark.storage.decommission.* says that nothing
- * is to be moved; negative with @error for keys that are no numbers, or if there can be no thread.
+ * Starts the migration. Everything in @options is borrowed. Returns 0 with *@migration NULL if
+ * spark.storage.decommission.* moves nothing; negative with @error for invalid keys or if no thread can be started.
  */
 int migration_new(const struct migration_options *options, struct migration **migration, struct fst_error *error);
 
 /*
- * Whether everything that was here at @since (CLOCK_MONOTONIC ns) has been moved or given up. If not, another round
- * begins after the one that is under way; round_over says when to ask again.
+ * Returns true if everything present at @since (CLOCK_MONOTONIC ns) was moved or given up. If not, another round
+ * follows the current one; call again after round_over.
  */
 bool migration_done(struct migration *m, int64_t since);
 
-/* Stop in the middle, and end the thread. NULL is allowed. */
+/* Cancels the migration and ends the thread. NULL is allowed. */
 void migration_free(struct migration *m);

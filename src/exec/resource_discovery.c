@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define AMOUNT ".amount"
-#define MAX_OUTPUT ((size_t)1 << 20) /* bytes that a script may print */
+#define MAX_OUTPUT ((size_t)1 << 20) /* bytes of a script's output */
 
 const Firesteel__Resource *resource_find(const struct executor_resources *resources, const char *name)
 {
@@ -37,7 +37,7 @@ int64_t resource_amount(const struct fst_conf *conf, const char *prefix, const c
         return value;
 }
 
-/* What a script printed; it gets no shell of ours but its own. */
+/* Runs a script directly, without a shell, and returns its output. */
 static int run_script(const char *script, struct buf *out, struct fst_error *error)
 {
         char block[4096];

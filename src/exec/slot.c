@@ -1,8 +1,9 @@
 /*
- * A slot's thread; see slot.h. What it does for a task is in exec/task/task_runner.h, or happens in a worker process
- * that it waits for (exec/isolation/process_slot.h).
+ * See slot.h. The slot's thread runs a task with exec/task/task_runner.h, or waits for a task process to run it
+ * (exec/isolation/process_slot.h).
  *
- * Invariant: `running` is the run that the thread has, so that others find its tasks; set and cleared under the lock.
+ * Invariant: `running` is the thread's batch, so that other threads find its tasks. It is set and cleared under the
+ * lock.
  */
 #include "exec/slot.h"
 
@@ -22,8 +23,8 @@ struct slot {
         const struct exec_env *env;
         slot_done_fn done;
         void *owner;
-        bool process;                /* of the process kind */
-        struct worker_slot *workers; /* NULL: there are none */
+        bool process;                 /* uses task processes */
+        struct process_slot *workers; /* NULL: none */
 
         pthread_t thread;
         pthread_mutex_t lock;
@@ -31,9 +32,9 @@ struct slot {
         struct task_batch *given;   /* under lock */
         struct task_batch *running; /* under lock */
         bool stopping;              /* under lock */
-        bool isolated;              /* the run at hand is in a worker; under lock */
-        int64_t doomed;             /* a task whose end is a failure, under lock; -1: none */
-        char *doom;                 /* and why */
+        bool isolated;              /* a task process runs the batch; under lock */
+        int64_t doomed;             /* id of a task whose end counts as a failure, under lock; -1: none */
+        char *doom;                 /* its message */
         int tid;
 
         struct task_runner runner; /* the thread's own */
@@ -41,7 +42,7 @@ struct slot {
 
 /* ----------------------------------------------------------------------------------------------- the thread */
 
-/* The task that slot_fail named was told to end: if that is what it did, it has failed. */
+/* If the task named by slot_fail ended as killed, makes its outcome a failure. */
 static void apply_pending_failure(struct slot *s, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
@@ -60,7 +61,7 @@ static void apply_pending_failure(struct slot *s, struct task_batch *run)
 static void run_all(struct slot *s, struct task_batch *run)
 {
         if (s->isolated)
-                worker_slot_run(s->workers, run);
+                process_slot_run(s->workers, run);
         else
                 task_runner_run(&s->runner, run->work, &run->resources, run->tasks, run->n, NULL);
         pthread_mutex_lock(&s->lock);
@@ -70,7 +71,7 @@ static void run_all(struct slot *s, struct task_batch *run)
         s->done(s->owner, run);
 }
 
-/* The next run, of which tasks are told to end if the slot is; NULL: there will be none. */
+/* Waits for the next batch; its tasks are killed if the slot is stopping. NULL: there will be none. */
 static struct task_batch *take_run(struct slot *s)
 {
         pthread_mutex_lock(&s->lock);
@@ -97,7 +98,7 @@ static void *slot_main(void *arg)
         crash_thread_init();
         crash_watch(&s->runner.run.function);
         if (s->process)
-                worker_slot_prepare(s->workers);
+                process_slot_prepare(s->workers);
         for (struct task_batch *run; (run = take_run(s));)
                 run_all(s, run);
         task_runner_drop(&s->runner);
@@ -106,12 +107,12 @@ static void *slot_main(void *arg)
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- life and use */
+/* ---------------------------------------------------------------------------------------------- interface */
 
 static void deinit(struct slot *s)
 {
         task_runner_deinit(&s->runner);
-        worker_slot_free(s->workers);
+        process_slot_free(s->workers);
         free(s->doom);
         pthread_mutex_destroy(&s->lock);
         pthread_cond_destroy(&s->wake);
@@ -131,7 +132,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         pthread_cond_init(&s->wake, NULL);
         task_runner_init(&s->runner, env);
         if (env->isolation) {
-                s->workers = worker_slot_new(index, env, env->isolation);
+                s->workers = process_slot_new(index, env, env->isolation);
                 s->process = env->isolation->all;
         }
         int r = pthread_create(&s->thread, NULL, slot_main, s);
@@ -151,7 +152,7 @@ void slot_submit(struct slot *s, struct task_batch *run)
         pthread_mutex_unlock(&s->lock);
 }
 
-/* With the lock: the task, if it is here. */
+/* Returns the task if it is here. Lock held. */
 static struct slot_task *find_task(struct slot *s, int64_t task_id)
 {
         struct task_batch *run = s->running ? s->running : s->given;
@@ -174,7 +175,7 @@ static void end_task(struct slot *s, int64_t task_id, bool interrupt, const char
         bool isolated = t && s->running && s->isolated;
         pthread_mutex_unlock(&s->lock);
         if (isolated)
-                worker_slot_kill(s->workers, task_id, interrupt);
+                process_slot_kill(s->workers, task_id, interrupt);
 }
 
 void slot_kill(struct slot *s, int64_t task_id, bool interrupt)
@@ -200,7 +201,7 @@ void slot_activity(struct slot *s, struct slot_activity *a)
         *a = (struct slot_activity){.task_id = -1, .thread = __atomic_load_n(&s->tid, __ATOMIC_RELAXED)};
         pthread_mutex_lock(&s->lock);
         if (s->running && s->isolated) {
-                worker_slot_activity(s->workers, a);
+                process_slot_activity(s->workers, a);
         } else if (s->running) {
                 a->task_id = __atomic_load_n(&s->runner.current, __ATOMIC_RELAXED);
                 const char *function = __atomic_load_n(&s->runner.run.function, __ATOMIC_RELAXED);

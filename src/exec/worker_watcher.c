@@ -1,4 +1,4 @@
-/* See worker_watcher.h. It has an env of its own, because the application's is for the application. */
+/* See worker_watcher.h. It has its own rpc env, because the executor's uses the application's secret. */
 #include "exec/worker_watcher.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ struct worker_watcher {
         struct security *security;
         struct rpc_env *rpc;
         struct rpc_ref *worker;
-        void (*lost)(void *owner); /* NULL: it was called */
+        void (*lost)(void *owner); /* NULL: already called */
         void *owner;
         bool closed;
 };
@@ -43,7 +43,7 @@ static void worker_watcher_disconnected(void *owner, struct rpc_peer *peer, cons
 static const struct rpc_endpoint_class endpoint_class = {.receive = worker_watcher_receive,
                                                          .disconnected = worker_watcher_disconnected};
 
-/* The worker does not answer; that it was asked is enough. */
+/* The worker does not reply; sending is enough. */
 static void worker_watcher_answered(void *owner, struct rpc_answer *answer)
 {
         struct worker_watcher *w = owner;

@@ -1,9 +1,8 @@
 /*
- * Following the worker of a standalone cluster into death: whoever a worker started keeps a connection to it and is
- * told when that is lost, however the worker ended. Spark's name for it is WorkerWatcher.
+ * Ends a process with the standalone worker that started it: keeps a connection to the worker and reports its loss,
+ * however the worker ended. Spark's name for it is WorkerWatcher.
  *
- * The connection is one of the cluster, not of the application: with spark.authenticate it is proved for no
- * application.
+ * The connection belongs to the cluster: with spark.authenticate it uses no application's secret.
  */
 #pragma once
 
@@ -13,12 +12,13 @@ struct fst_conf;
 struct fst_error;
 struct worker_watcher;
 
-/* The type of the message that is sent to the endpoint "Worker", and not answered. */
+/* Message type for the endpoint "Worker". It gets no reply. */
 #define WORKER_WATCHER_MESSAGE 100
 
 /*
- * Connect to @url, "spark://Worker@host:port". @lost is called once, on the loop's thread: it cannot be reached, or is
- * gone; that was logged. Negative with @error for what is no URL, or a configuration that cannot be.
+ * Connects to @url, "spark://Worker@host:port". @lost is called once, on the loop's thread, if the worker is
+ * unreachable or its connection closes; the reason is logged. Returns negative with @error for an invalid URL or
+ * configuration.
  */
 int worker_watcher_new(uv_loop_t *loop, const struct fst_conf *conf, const char *url, void (*lost)(void *owner),
                        void *owner, struct worker_watcher **out, struct fst_error *error);

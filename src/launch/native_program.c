@@ -16,7 +16,7 @@
 int native_program_prepare(const struct native_program *p, struct fst_error *error)
 {
         conf_set_prepared(p->conf);
-        shutdown_init();
+        exit_hooks_init();
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         return crash_init(
                 report < 0 ? STDERR_FILENO : report,

@@ -140,7 +140,7 @@ void cluster_remove_output(struct scheduler_backend *backend, int executor, int 
         append_removal(b, x, &removal);
 }
 
-static void cluster_stage_removed(struct scheduler_backend *backend, struct stage_work *work)
+static void cluster_stage_removed(struct scheduler_backend *backend, struct stage_context *work)
 {
         struct cluster_backend *b = cluster_of(backend);
         Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;

@@ -41,10 +41,10 @@ struct local_backend {
         struct slot **slots;
         struct task_batch **running; /* by slot; NULL: idle */
         int n_slots;
-        struct slot_watch *watch; /* NULL: nothing is to be watched */
-        int64_t next_check;       /* when it is to look again; INT64_MAX: never */
-        bool stop_sent;           /* tasks of worker processes, at the end */
-        int32_t *location_of;     /* by executor: all zero */
+        struct slot_monitor *watch; /* NULL: nothing is to be watched */
+        int64_t next_check;         /* when it is to look again; INT64_MAX: never */
+        bool stop_sent;             /* tasks of worker processes, at the end */
+        int32_t *location_of;       /* by executor: all zero */
 
         pthread_mutex_t lock;
         pthread_cond_t woken_cond;
@@ -126,7 +126,7 @@ static void not_ended(void *owner, const char *reason)
 static void end_for_memory(void *owner, const char *reason)
 {
         crash_say(reason);
-        shutdown_begin(EXECUTOR_EXIT_OUT_OF_MEMORY);
+        exit_hooks_exit(EXECUTOR_EXIT_OUT_OF_MEMORY);
 }
 
 static bool in_control_group(void)
@@ -143,17 +143,18 @@ static int start_watch(struct local_backend *b, struct fst_error *error)
         int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
         if (r || !(reaper || b->sc->env.isolation || in_control_group()))
                 return r;
-        r = slot_watch_new(&(struct slot_watch_options){.conf = b->sc->conf,
-                                                        .slots = b->slots,
-                                                        .n = b->n_slots,
-                                                        .env = &b->sc->env,
-                                                        .memory_remedy = "raise the limit of the group, make "
-                                                                         "spark.driver.memory smaller so that tasks "
-                                                                         "spill sooner, or run fewer tasks at a time",
-                                                        .end_executor = not_ended,
-                                                        .end_for_memory = end_for_memory,
-                                                        .owner = b},
-                           &b->watch, error);
+        r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
+                                                            .slots = b->slots,
+                                                            .n = b->n_slots,
+                                                            .env = &b->sc->env,
+                                                            .memory_remedy =
+                                                                    "raise the limit of the group, make "
+                                                                    "spark.driver.memory smaller so that tasks "
+                                                                    "spill sooner, or run fewer tasks at a time",
+                                                            .end_executor = not_ended,
+                                                            .end_for_memory = end_for_memory,
+                                                            .owner = b},
+                             &b->watch, error);
         b->next_check = r ? INT64_MAX : 0;
         return r;
 }
@@ -196,7 +197,7 @@ static void local_run_returned(struct scheduler_backend *backend, struct task_ba
         b->running[run->slot] = NULL;
         for (int i = 0; b->watch && i < run->n; i++)
                 if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
-                        slot_watch_ended(b->watch, run->tasks[i].info.id);
+                        slot_monitor_ended(b->watch, run->tasks[i].info.id);
 }
 
 static void local_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
@@ -213,7 +214,7 @@ static void local_kill_task(struct scheduler_backend *backend, int executor, int
                                  run->tasks[i].index, run->tasks[i].info.attempt, run->tasks[i].info.stage,
                                  run->tasks[i].info.stage_attempt, task_id, reason);
                         if (b->watch)
-                                slot_watch_killed(b->watch, s, task_id, now_ns());
+                                slot_monitor_killed(b->watch, s, task_id, now_ns());
                         slot_kill(b->slots[s], task_id, interrupt);
                         return;
                 }
@@ -239,7 +240,7 @@ static void local_remove_output(struct scheduler_backend *backend, int executor,
         shuffle_store_remove(local_of(backend)->sc->env.shuffles, shuffle_id, map_partition, task_id);
 }
 
-static void local_stage_removed(struct scheduler_backend *backend, struct stage_work *work)
+static void local_stage_removed(struct scheduler_backend *backend, struct stage_context *work)
 {
         /* Slots have references of their own. */
 }
@@ -258,7 +259,7 @@ static void local_wait(struct scheduler_backend *backend, int64_t deadline)
         b->woken = false;
         pthread_mutex_unlock(&b->lock);
         if (b->watch && b->next_check <= now_ns())
-                b->next_check = slot_watch_tick(b->watch, now_ns());
+                b->next_check = slot_monitor_tick(b->watch, now_ns());
 }
 
 static void local_wake(struct scheduler_backend *backend)
@@ -288,7 +289,7 @@ static bool local_idle(struct scheduler_backend *backend)
 static void local_free(struct scheduler_backend *backend)
 {
         struct local_backend *b = local_of(backend);
-        slot_watch_free(b->watch);
+        slot_monitor_free(b->watch);
         for (int s = 0; s < b->n_slots; s++)
                 slot_free(b->slots[s]);
         b->sc->registry.places = (struct rdd_block_places){0};

@@ -66,7 +66,7 @@ struct scheduler_backend_class {
                               int64_t task_id);
 
         /* No task of this stage attempt will be launched any more. */
-        void (*stage_removed)(struct scheduler_backend *backend, struct stage_work *work);
+        void (*stage_removed)(struct scheduler_backend *backend, struct stage_context *work);
 
         /*
          * The scheduler wishes that this executor were gone (exclusion with kill): at once, or (@decommission) when its

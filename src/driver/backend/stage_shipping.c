@@ -12,7 +12,7 @@
 
 struct shipment {
         struct shipment *next;
-        const struct stage_work *work;
+        const struct stage_context *work;
         struct buf encoded;
         uint64_t *sent; /* a bit for each executor */
         int words;
@@ -23,7 +23,7 @@ struct stage_shipping {
         struct shipment *shipments; /* the latest used first */
 };
 
-static struct shipment **stage_shipping_find(struct stage_shipping *s, const struct stage_work *work)
+static struct shipment **stage_shipping_find(struct stage_shipping *s, const struct stage_context *work)
 {
         struct shipment **at = &s->shipments;
         while (*at && (*at)->work != work)
@@ -73,7 +73,7 @@ void stage_shipping_free(struct stage_shipping *s)
         free(s);
 }
 
-static int stage_shipping_encode(struct stage_shipping *s, const struct stage_work *work, struct shipment **out,
+static int stage_shipping_encode(struct stage_shipping *s, const struct stage_context *work, struct shipment **out,
                                  struct fst_error *error)
 {
         struct stage_modules_source modules = {.identify = driver_transfer_identify, .owner = s->data};
@@ -89,7 +89,7 @@ static int stage_shipping_encode(struct stage_shipping *s, const struct stage_wo
         return 0;
 }
 
-int stage_shipping_send(struct stage_shipping *s, struct stage_work *work, struct remote_executor *x,
+int stage_shipping_send(struct stage_shipping *s, struct stage_context *work, struct remote_executor *x,
                         struct fst_error *error)
 {
         struct shipment *shipment = *stage_shipping_find(s, work);
@@ -112,13 +112,14 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_work *work, struc
         return 0;
 }
 
-bool stage_shipping_has(const struct stage_shipping *s, const struct stage_work *work, const struct remote_executor *x)
+bool stage_shipping_has(const struct stage_shipping *s, const struct stage_context *work,
+                        const struct remote_executor *x)
 {
         const struct shipment *shipment = *stage_shipping_find((struct stage_shipping *)s, work);
         return shipment && stage_shipping_was_sent(shipment, x->index);
 }
 
-void stage_shipping_forget(struct stage_shipping *s, const struct stage_work *work)
+void stage_shipping_forget(struct stage_shipping *s, const struct stage_context *work)
 {
         struct shipment **at = stage_shipping_find(s, work), *shipment = *at;
         if (!shipment)

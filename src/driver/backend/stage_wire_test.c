@@ -46,7 +46,7 @@ static const struct stage_modules_source shipped = {.identify = identify}, forke
 struct world {
         fst_context *sc;
         struct action count;
-        struct stage_work work;
+        struct stage_context work;
 };
 
 static int setup(void **state)
@@ -54,7 +54,7 @@ static int setup(void **state)
         struct world *w = new0(struct world);
         w->sc = api_context("local[2,4]", NULL);
         w->count = (struct action){.class = &count_action_class, .type = FST_I64};
-        w->work = (struct stage_work){
+        w->work = (struct stage_context){
                 .refs = 1, .env = &w->sc->env, .stage_id = 5, .stage_attempt = 1, .action = &w->count};
         *state = w;
         return 0;
@@ -69,7 +69,7 @@ static int teardown(void **state)
         return 0;
 }
 
-static void encode(const struct stage_work *work, const struct stage_modules_source *modules, struct buf *out)
+static void encode(const struct stage_context *work, const struct stage_modules_source *modules, struct buf *out)
 {
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(rdd_plan((fst_rdd *)work->final), 0);
@@ -77,10 +77,10 @@ static void encode(const struct stage_work *work, const struct stage_modules_sou
                 fail_msg("%s", error_message(&error));
 }
 
-static struct stage_work *decode(const void *data, size_t len, const struct exec_env *env)
+static struct stage_context *decode(const void *data, size_t len, const struct exec_env *env)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct stage_work *work = NULL;
+        struct stage_context *work = NULL;
         if (stage_decode(data, len, env, &work, &error))
                 fail_msg("%s", error_message(&error));
         return work;
@@ -139,7 +139,7 @@ static void result_stages_look_like_this(void **state)
         as_hexadecimal(&bytes, &text);
         assert_string_equal(buf_text(&text), golden);
 
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         const fst_rdd *rdd = work->final;
         assert_int_equal(work->stage_id, 5);
         assert_int_equal(work->stage_attempt, 1);
@@ -156,7 +156,7 @@ static void result_stages_look_like_this(void **state)
         assert_int_equal(work->inputs.inputs[0].maps[1].task_id, 1003);
         assert_int_equal(work->inputs.inputs[0].maps[1].location, 1);
         assert_int_equal(work->inputs.inputs[0].maps[2].location, -1);
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 static void map_stages_look_like_this(void **state)
@@ -199,7 +199,7 @@ static void map_stages_look_like_this(void **state)
         as_hexadecimal(&bytes, &text);
         assert_string_equal(buf_text(&text), golden);
 
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         const struct partitioner *a = &sorted->shuffle.partitioner, *b = &work->shuffled->shuffle.partitioner;
         assert_int_equal(b->n_bounds, a->n_bounds);
         for (int i = 0; i < a->n_bounds; i++) {
@@ -212,7 +212,7 @@ static void map_stages_look_like_this(void **state)
         assert_true(fst_bytes_equal(rows[0], data[0]));
         assert_true(rows[1].len == 0);
         assert_true(fst_bytes_equal(rows[2], data[2]));
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 /* Comparing bytes wants a pointer also where there are none, which the wire has not. */
@@ -228,7 +228,7 @@ static void a_bound_without_bytes_travels(void **state)
         w->work.shuffled = sorted;
         w->work.action = NULL;
         encode(&w->work, &shipped, &bytes);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         const struct partitioner *p = &work->shuffled->shuffle.partitioner;
         fst_batch batch = {.rows = 2, .type = FST_BYTES, .key.bytes = (fst_bytes *)data};
         uint32_t places[2];
@@ -238,7 +238,7 @@ static void a_bound_without_bytes_travels(void **state)
         partitioner_place(p, &batch, places);
         assert_int_equal(places[0], 0);
         assert_int_equal(places[1], 1);
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 static void many_map_outputs_stay_small(void **state)
@@ -249,13 +249,13 @@ static void many_map_outputs_stay_small(void **state)
         give_inputs(w, 10000);
         encode(&w->work, &shipped, &bytes);
         assert_true(bytes.len < 40000);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         assert_int_equal(work->inputs.inputs[0].n, 10000);
         for (int i = 0; i < 9999; i++) {
                 assert_int_equal(work->inputs.inputs[0].maps[i].task_id, 1000 + 3 * i);
                 assert_int_equal(work->inputs.inputs[0].maps[i].location, i % 2);
         }
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 static void text_splits_stay_small(void **state)
@@ -278,7 +278,7 @@ static void text_splits_stay_small(void **state)
         w->work.final = text;
         encode(&w->work, &shipped, &bytes);
         assert_true(bytes.len < 60000);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         for (int i = 0; i < FILES * EACH; i++) {
                 const struct input_split *a = &text->text.splits.data[i], *b = &work->final->text.splits.data[i];
                 assert_string_equal(a->path, b->path);
@@ -286,7 +286,7 @@ static void text_splits_stay_small(void **state)
                 assert_true(a->length == b->length);
                 assert_true(a->codec == b->codec);
         }
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 /* Three files of two partitions. */
@@ -311,14 +311,14 @@ static void partitions_of_files_travel(void **state)
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, records = BUF_INIT;
         w->work.final = whole_files(w);
         encode(&w->work, &shipped, &bytes);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         const fst_rdd *files = work->final;
         assert_int_equal(files->whole.splits.len, 3);
         assert_memory_equal(files->whole.firsts, ((uint32_t[]){0, 2, 3}), 3 * sizeof(uint32_t));
         assert_string_equal(files->whole.splits.data[1].path, "file:/b.gz");
         assert_int_equal(files->whole.splits.data[1].codec, CODEC_GZIP);
         assert_int_equal(files->whole.splits.data[2].length, 20);
-        stage_work_unref(work);
+        stage_context_unref(work);
 
         fst_rdd *fixed = fst_binary_records_at(w->sc, "/dev/null", 12, HERE("binary_records"));
         vec_push(&fixed->text.splits, (struct input_split){.path = "file:/a", .start = 24, .length = 36});
@@ -329,7 +329,7 @@ static void partitions_of_files_travel(void **state)
         work = decode(records.data, records.len, &w->sc->env);
         assert_int_equal(work->final->type.key_size, 12);
         assert_int_equal(work->final->text.splits.data[0].start, 24);
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 static void own_map_outputs_are_known(void **state)
@@ -341,10 +341,10 @@ static void own_map_outputs_are_known(void **state)
         give_inputs(w, 5);
         encode(&w->work, &shipped, &bytes);
         env.executor_id = "2";
-        struct stage_work *work = decode(bytes.data, bytes.len, &env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &env);
         assert_int_equal(work->inputs.here, 1);
         assert_ptr_equal(work->inputs.store, env.shuffles);
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 /* ------------------------------------------------------------------------------------------------------- functions */
@@ -375,7 +375,7 @@ static void functions_travel_with_their_module(void **state)
         assert_int_equal(stage_modules(bytes.data, bytes.len, note_module, &modules, &error), 0);
         assert_int_equal(modules, 1);
 
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         assert_string_equal(work->final->lineage.name, "doubled");
         assert_int_equal(work->final->lineage.storage_level, FST_STORAGE_MEMORY_AND_DISK);
         assert_null(work->final->fn.captured);
@@ -385,7 +385,7 @@ static void functions_travel_with_their_module(void **state)
         assert_int_equal(below->fn.captured_size, sizeof(captured));
         assert_true(*(const long double *)below->fn.captured == captured);
         assert_non_null(strstr(below->fn.name, "libcmocka"));
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 static void functions_of_the_program_stay(void **state)
@@ -401,9 +401,9 @@ static void functions_of_the_program_stay(void **state)
         assert_int_equal(bytes.len, 0);
         error_deinit(&error);
         encode(&w->work, &forked, &bytes);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         assert_true(work->final->fn.code == (void (*)(void))twice);
-        stage_work_unref(work);
+        stage_context_unref(work);
 }
 
 /* Change one message of an encoded stage. */
@@ -519,7 +519,7 @@ static void check_refused(struct world *w, const struct stage_change *changes, s
         for (size_t i = 0; i < n; i++) {
                 _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
                 struct fst_error error = FST_ERROR_INIT;
-                struct stage_work *work = NULL;
+                struct stage_context *work = NULL;
                 encode(&w->work, &shipped, &bytes);
                 change(&bytes, changes[i].how);
                 int r = stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error);
@@ -581,7 +581,7 @@ static void damaged_stages_do_no_harm(void **state)
         encode(&w->work, &shipped, &bytes);
         for (size_t i = 0; i < bytes.len * 4; i++) {
                 struct fst_error error = FST_ERROR_INIT;
-                struct stage_work *work = NULL;
+                struct stage_context *work = NULL;
                 size_t at = i % bytes.len, len = i < bytes.len ? at : bytes.len;
                 char *copy = mem_alloc(len + 1), was = bytes.data[at];
                 memcpy(copy, bytes.data, len);
@@ -589,7 +589,7 @@ static void damaged_stages_do_no_harm(void **state)
                         copy[at] = i < 2 * bytes.len ? (char)~was : i < 3 * bytes.len ? (char)(was + 1) : 0;
                 if (stage_decode(copy, len, &w->sc->env, &work, &error) == 0) {
                         assert_true(work->memory.bytes < 2 * (32 * len + 65536) + 8192);
-                        stage_work_unref(work);
+                        stage_context_unref(work);
                 }
                 error_deinit(&error);
                 free(copy);
@@ -600,7 +600,7 @@ static void few_bytes_cannot_ask_for_much_memory(void **state)
 {
         struct world *w = *state;
         struct fst_error error = FST_ERROR_INIT;
-        struct stage_work *work = NULL;
+        struct stage_context *work = NULL;
         enum { EMPTY = 500000 };
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         buf_append(&bytes, "\x08\x01", 2);
@@ -722,14 +722,14 @@ static void saving_attempts_share_their_place(void **state)
         w->work.final = numbers(w);
         w->work.action = &save.action;
         encode(&w->work, &shipped, &bytes);
-        struct stage_work *work = decode(bytes.data, bytes.len, &w->sc->env);
+        struct stage_context *work = decode(bytes.data, bytes.len, &w->sc->env);
         struct save_action *there = container_of(work->action, struct save_action, action);
         char *a = output_committer_task_path(save.committer, 1, 77);
         char *b = output_committer_task_path(there->committer, 1, 77);
         assert_string_equal(a, b);
         free(a);
         free(b);
-        stage_work_unref(work);
+        stage_context_unref(work);
         output_committer_free(save.committer);
 
         struct output_identity evil = {"/tmp/nowhere", "2024/../../x", 1, 1};
@@ -764,7 +764,7 @@ static void a_typical_stage_takes_microseconds(void **state)
         }
         double encoded = microseconds();
         for (int i = 0; i < ROUNDS; i++)
-                stage_work_unref(decode(bytes.data, bytes.len, &w->sc->env));
+                stage_context_unref(decode(bytes.data, bytes.len, &w->sc->env));
         double decoded = microseconds();
         print_message("%zu bytes, encoded in %.1f us, decoded in %.1f us\n", bytes.len, (encoded - start) / ROUNDS,
                       (decoded - encoded) / ROUNDS);

@@ -21,8 +21,8 @@
  * context at a time.
  */
 static struct {
-        struct stage_work *of_driver[8]; /* by slot, while it runs what was decoded */
-        int stages, slices;              /* that went that way; atomic */
+        struct stage_context *of_driver[8]; /* by slot, while it runs what was decoded */
+        int stages, slices;                 /* that went that way; atomic */
 } wire;
 
 static inline void must(int r, struct fst_error *error, const char *what)
@@ -44,7 +44,7 @@ static inline void send_stage(fst_context *sc, struct task_batch *run)
         const struct stage_modules_source modules = {.same_program = true};
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        struct stage_work *decoded;
+        struct stage_context *decoded;
         int found = 0;
         must(stage_encode(run->work, &modules, &bytes, &error), &error, "stage_encode");
         must(stage_modules(bytes.data, bytes.len, same_module, &found, &error), &error, "stage_modules");
@@ -58,7 +58,7 @@ static inline void send_stage(fst_context *sc, struct task_batch *run)
 
 static inline void send_results(fst_context *sc, struct task_batch *run)
 {
-        struct stage_work *decoded = run->work;
+        struct stage_context *decoded = run->work;
         run->work = wire.of_driver[run->slot];
         for (int i = 0; i < run->n && decoded->action; i++) {
                 _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -70,7 +70,7 @@ static inline void send_results(fst_context *sc, struct task_batch *run)
                 must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,
                      "task_result_decode");
         }
-        stage_work_unref(decoded);
+        stage_context_unref(decoded);
 }
 
 /* A slice of what an RDD of the application holds, as the driver would give it. */

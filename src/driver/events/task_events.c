@@ -10,9 +10,9 @@
 struct task_events {
         struct fst_context *sc;
         int ready; /* so many of the arrays' first entries were zeroed; most applications never use them all */
-        struct task_start starts[SLOT_RUN];
-        struct task_end ends[SLOT_RUN];
-        struct task_detail details[SLOT_RUN];
+        struct task_start starts[MAX_TASK_BATCH];
+        struct task_end ends[MAX_TASK_BATCH];
+        struct task_detail details[MAX_TASK_BATCH];
 };
 
 struct task_events *task_events_new(struct fst_context *sc)

@@ -1,7 +1,4 @@
-/*
- * The table of actions, by which an executor finds what the driver asks for; and what the encoded results of all of
- * them have in common.
- */
+/* Finds an action's class by name and encodes the results of every class. */
 #include "exec/actions/action_kinds.h"
 
 #include "base/buf.h"

@@ -1,6 +1,4 @@
-/*
- * count: a sink that only adds up how many rows its batches have. The answer is one number, so nothing is owned.
- */
+/* count: the sink adds up the rows of its batches. */
 #include "exec/actions/action_kinds.h"
 
 #include "base/buf.h"
@@ -46,7 +44,7 @@ static int count_result(struct action *action, struct op *sink, struct task_resu
         return 0;
 }
 
-/* The result: the number, i64. */
+/* Encodes the result: the number, i64. */
 static int count_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                struct fst_error *error)
 {

@@ -102,7 +102,7 @@ static int distinct_decode(struct rdd_wire_reader *reader, const Firesteel__Acti
         return 0;
 }
 
-/* The result: the registers, a byte each. */
+/* Encodes the result: one byte for each register. */
 static int distinct_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                   struct fst_error *error)
 {

@@ -1,7 +1,4 @@
-/*
- * foreach and foreach_partition: the application's function is the sink; there is nothing to send back but that it went
- * well.
- */
+/* foreach and foreach_partition: the sink calls the application's function. The result is empty. */
 #include "exec/actions/action_kinds.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /*
- * histogram: how many numbers of a partition fall into each bucket. A bucket has its lower bound and not its upper one,
- * but the last has both; what is outside of all, and NaN, is not counted.
+ * histogram: counts how many numbers of a partition fall into each bucket. A bucket includes its lower bound and
+ * excludes its upper bound; the last bucket includes both. Numbers outside all buckets and NaN are not counted.
  */
 #include "exec/actions/action_kinds.h"
 
@@ -20,7 +20,10 @@ static struct histogram_sink *action_histogram_sink_of(struct op *op)
         return container_of(op, struct histogram_sink, op);
 }
 
-/* In buckets of equal width, by a division; as Spark's, with equal bounds everything is in the first. */
+/*
+ * Finds the bucket of @x by division, for buckets of equal width. As in Spark, if all bounds are equal every number is
+ * in the first.
+ */
 static int even_bucket(const struct histogram_action *h, double x)
 {
         double low = h->bounds[0], high = h->bounds[h->buckets];
@@ -32,7 +35,7 @@ static int even_bucket(const struct histogram_action *h, double x)
 
 static int found_bucket(const struct histogram_action *h, double x)
 {
-        int low = 0, high = h->buckets; /* bounds[low] <= x < bounds[high], once it is known to be inside */
+        int low = 0, high = h->buckets; /* bounds[low] <= x < bounds[high], once @x is known to be inside */
         if (!(x >= h->bounds[0] && x <= h->bounds[h->buckets]))
                 return -1;
         while (high - low > 1) {
@@ -128,7 +131,7 @@ static int histogram_decode(struct rdd_wire_reader *reader, const Firesteel__Act
         return 0;
 }
 
-/* The result: an i64 for each bucket. */
+/* Encodes the result: one i64 for each bucket. */
 static int histogram_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                    struct fst_error *error)
 {

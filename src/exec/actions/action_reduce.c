@@ -1,6 +1,6 @@
 /*
- * reduce, fold and aggregate: each task takes the rows of its partition into one value, or none where there are no rows
- * and nothing to begin with. The driver combines what the tasks send (driver/actions/action_reduce.c).
+ * reduce, fold and aggregate: each task combines the rows of its partition into one value (none if there are no rows
+ * and no initial value). The driver combines the values (driver/actions/action_reduce.c).
  */
 #include "exec/actions/action_kinds.h"
 
@@ -69,7 +69,7 @@ static bool is_number(fst_type type)
         return type.key == FST_KIND_I64 || type.key == FST_KIND_F64;
 }
 
-/* The result: nothing if there were no rows; else a byte 1 and the value: 8 bytes of a number, or all bytes. */
+/* Encodes the result: empty without rows; else a byte 1 and the value (a number in 8 bytes, or all bytes). */
 static int reduce_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                 struct fst_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * What sends rows to the driver: collect and take; run_job, which has a function make them of a partition; top and
- * take_ordered, which send the first in an order; lookup, the values of a key; reduce_by_key_locally, a pair for each
- * key. They are one action with something different before the sink (exec/actions/row_sink.h).
+ * Actions that send rows to the driver: collect and take; run_job (the rows that a function makes of a partition); top
+ * and take_ordered (the first rows in an order); lookup (the values of a key); reduce_by_key_locally (a pair for each
+ * key). They differ only in the operator before the row sink (exec/actions/row_sink.h).
  */
 #include "exec/actions/action_kinds.h"
 
@@ -59,7 +59,7 @@ static struct op *combine_sink_new(struct action *action, struct task_run *run, 
         return chain_op_new(combine_op_new(run, action->type, &self->fn), action_rows_sink_of(self, run));
 }
 
-/* The row sink of what the above have made. */
+/* Returns the row sink behind the operators of @sink. */
 static struct op *row_sink_of(const struct rows_action *self, struct op *sink)
 {
         const struct action_class *class = self->action.class;
@@ -89,7 +89,7 @@ static int rows_encode(const struct action *action, struct rdd_wire_writer *writ
         return self->fn.shape ? writer->function(writer, &self->fn, &message->function, error) : 0;
 }
 
-/* What all have in common; then it is looked at whether it fits the kind of action. */
+/* Decodes the common fields, then checks them against the class. */
 static int rows_decode(struct rdd_wire_reader *reader, const Firesteel__Action *message, fst_type type,
                        struct action **out, bool (*fits)(fst_type type, const struct rows_action *self),
                        struct fst_error *error)

@@ -1,6 +1,6 @@
 /*
- * sample: some keys of each partition, drawn evenly, and how many rows each of them stands for. The bounds of range
- * partitioners are made of them (driver/actions/range_bounds.c).
+ * sample: some keys of each partition, drawn uniformly, and how many rows each of them represents. The driver computes
+ * the bounds of range partitioners from them (driver/actions/range_bounds.c).
  */
 #include "exec/actions/action_kinds.h"
 
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Keys that a task may be asked for: Spark samples three million at most in all. */
+/* Limit of keys for one task: Spark samples at most three million in all. */
 #define MAX_KEYS 4000000
 
 struct sample_sink {
@@ -19,7 +19,7 @@ struct sample_sink {
         size_t room;
         uint64_t seen;
         struct drawn *drawn;
-        fst_task chance; /* only its random numbers: the same ones in every run, so that bounds are, as in Spark */
+        fst_task chance; /* used for its random numbers only: the same in every run, so that bounds are, as in Spark */
 };
 
 void drawn_free(struct drawn *d)
@@ -61,7 +61,7 @@ static int sample_keep(struct sample_sink *sink, const fst_batch *batch, uint32_
         return 0;
 }
 
-/* Reservoir sampling: the first `room` rows, then each later one with the right chance in place of another. */
+/* Reservoir sampling: keeps the first `room` rows. Each later row replaces a random one with the right probability. */
 static int sample_consume(struct op *op, const struct rows *in)
 {
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
@@ -143,7 +143,7 @@ static bool has_views(fst_type type)
 }
 
 /*
- * The result: nothing without keys; else the rows that each key stands for, f64, and the keys: numbers as their
+ * Encodes the result: empty without keys; else the rows that each key represents, f64, and the keys: numbers as their
  * prefixes (rdd/partitioner.h), u64; others as length u32 and bytes.
  */
 static int sample_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
@@ -173,7 +173,10 @@ static int sample_encode_result(const struct action *action, const struct task_r
         return 0;
 }
 
-/* Keys of BYTES or FIXED in @data, which is the arena's own: how many, or -1 if they are damaged; @keys may be NULL. */
+/*
+ * Reads keys of BYTES or FIXED from @data, which belongs to the arena. Returns their number, or -1 if @data is damaged.
+ * @keys may be NULL.
+ */
 static ssize_t read_keys(fst_type type, const unsigned char *data, size_t len, struct sample_key *keys)
 {
         ssize_t n = 0;

@@ -1,8 +1,7 @@
 /*
  * save_as_text_file, save_as_binary_records and save_as_object_file: each task writes its partition to a file of its
- * own attempt and commits it. Of several attempts of a partition one may: exec_env.may_commit knows which, because
- * attempts may run in processes that do not know of each other; the committer's table (io/output_committer.h) knows
- * those of this process.
+ * own attempt and commits it. Only one attempt of a partition may commit. exec_env.may_commit decides, because attempts
+ * may run in different processes; within one process the committer's table decides (io/output_committer.h).
  */
 #include "exec/actions/action_kinds.h"
 
@@ -19,7 +18,7 @@ struct save_sink {
         struct op op;
         struct save_action *save;
         const struct exec_env *env;
-        struct part_writer *part; /* one of the two: the other is NULL */
+        struct part_writer *part; /* exactly one of the two is set */
         struct object_writer *objects;
         enum part_form form;
         bool open;
@@ -58,7 +57,7 @@ static int save_consume(struct op *op, const struct rows *in)
         return r ? fail_with(op, r, &error) : 0;
 }
 
-/* Whether this attempt may commit: 0, FST_OUTPUT_E_DENIED, or negative. */
+/* Returns 0 if this attempt may commit, FST_OUTPUT_E_DENIED if it may not, or a negative error. */
 static int action_save_may_commit(const struct exec_env *env, const struct fst_task_info *task, struct fst_error *error)
 {
         if (!env->may_commit)

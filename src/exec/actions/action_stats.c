@@ -1,6 +1,6 @@
 /*
- * sum, mean and stats: a partition's numbers are counted in blocks (rdd/aggregate/stat_counter.h). The blocks are of
- * one size however the rows came, so that rounding is the same wherever they came from, a cache or a file.
+ * sum, mean and stats: numbers are counted in blocks of fixed size (rdd/aggregate/stat_counter.h). The block size does
+ * not depend on the batches, so rounding is the same for a cache and a file.
  */
 #include "exec/actions/action_kinds.h"
 
@@ -14,7 +14,7 @@
 struct stats_sink {
         struct op op;
         bool sum_only;
-        uint32_t n; /* in the block */
+        uint32_t n; /* numbers in the block */
         struct stat_counter counter;
         double block[BLOCK];
 };
@@ -124,7 +124,7 @@ bool action_takes_numbers(fst_type type)
         return !type.value && (type.key == FST_KIND_I64 || type.key == FST_KIND_F64);
 }
 
-/* The result: how many i64, then f64 each: sum, mean, squares, least, most. */
+/* Encodes the result: count i64, then f64 each: sum, mean, squares, minimum, maximum. */
 static int stats_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                struct fst_error *error)
 {

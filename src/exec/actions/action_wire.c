@@ -1,4 +1,4 @@
-/* See action_wire.h. What is read is trusted no further than that it came in a well-formed message. */
+/* See action_wire.h. Input comes from a well-formed message and is otherwise untrusted. */
 #include "exec/actions/action_wire.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ int action_wire_value(struct rdd_wire_reader *reader, const Firesteel__Action *m
         if (type.key == FST_KIND_I64 || type.key == FST_KIND_F64) {
                 memcpy(&value->number, message->data.data, 8);
         } else {
-                value->data = (char *)message->data.data; /* in the reader's memory as well */
+                value->data = (char *)message->data.data; /* also in the reader's memory */
                 value->size = message->data.len;
         }
         *out = value;

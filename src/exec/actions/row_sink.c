@@ -1,6 +1,6 @@
 /*
- * See row_sink.h. Pages are outside the memory manager's pool, because results are the driver's and held to
- * spark.driver.maxResultSize there. A partition that has as many rows as are wanted stops.
+ * See row_sink.h. The pages are not counted in the memory manager's pool: spark.driver.maxResultSize limits results. A
+ * partition stops when it has @limit rows.
  */
 #include "exec/actions/row_sink.h"
 
@@ -85,7 +85,7 @@ struct op *row_sink_new(struct task_run *run, fst_type type, int64_t limit)
 struct page *row_sink_take(struct op *op, size_t *bytes)
 {
         struct row_sink *sink = container_of(op, struct row_sink, op);
-        struct page **link = &sink->first; /* to the last page, once the loop is through */
+        struct page **link = &sink->first; /* the link of the last page, after the loop */
         *bytes = 0;
         for (struct page *page = sink->first; page; page = page->next) {
                 *bytes += page->used;
@@ -105,7 +105,7 @@ void row_pages_discard(struct action *action, struct task_result *result)
 
 /* ---------------------------------------------------------------------------------------------------- on the wire */
 
-/* Pages in their wire form (store/page.h), one after another. */
+/* Encodes the pages one after another in their wire form (store/page.h). */
 int row_pages_encode(const struct action *action, const struct task_result *result, struct buf *out,
                      struct fst_error *error)
 {
@@ -126,7 +126,10 @@ int row_pages_encode(const struct action *action, const struct task_result *resu
         return 0;
 }
 
-/* A page of the @used bytes at @data: of its own size where it is small, or little data could become much memory. */
+/*
+ * Copies the @used bytes at @data to a page. A small page gets its own size, so that little data cannot become much
+ * memory.
+ */
 static int page_of(fst_type type, const unsigned char *data, uint32_t used, uint32_t rows, struct page **page)
 {
         size_t block = (sizeof(struct page) + used + 15) & ~(size_t)15;

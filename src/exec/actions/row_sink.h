@@ -1,23 +1,21 @@
-/*
- * Where tasks gather the rows that they send to the driver: a sink that makes pages of them, and these as a result.
- */
+/* A sink that gathers rows in pages for the driver, and these pages as a task's result. */
 #pragma once
 
 #include "exec/actions/action.h"
 
 struct page;
 
-/* Rows of @type, at most @limit of a partition: then it has enough. */
+/* Gathers rows of @type and stops at @limit rows of a partition. */
 struct op *row_sink_new(struct task_run *run, fst_type type, int64_t limit);
 
-/* The rows so far, a list that the caller owns (NULL: none), of *@bytes. */
+/* Returns the rows so far as a list of *@bytes that the caller owns (NULL if there are none). */
 struct page *row_sink_take(struct op *op, size_t *bytes);
 
-/* As of a struct action_class, of a result whose data are such pages. */
+/* discard and encode_result of struct action_class, for a result of such pages. */
 void row_pages_discard(struct action *action, struct task_result *result);
 int row_pages_encode(const struct action *action, const struct task_result *result, struct buf *out,
                      struct fst_error *error);
 
-/* And back: of rows of @type, no more than @limit. */
+/* Decodes pages of at most @limit rows of @type. */
 int row_pages_decode(fst_type type, int64_t limit, const unsigned char *data, size_t len, struct task_result *result,
                      struct fst_error *error);

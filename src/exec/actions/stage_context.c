@@ -1,16 +1,16 @@
-/* Shared by the tasks of a stage attempt; see stage_work.h. */
+/* See stage_context.h. */
 #include "exec/actions/stage_context.h"
 
 #include "base/mem.h"
 #include "exec/actions/action.h"
 
-struct stage_work *stage_work_ref(struct stage_work *work)
+struct stage_context *stage_context_ref(struct stage_context *work)
 {
         __atomic_add_fetch(&work->refs, 1, __ATOMIC_RELAXED);
         return work;
 }
 
-void stage_work_unref(struct stage_work *work)
+void stage_context_unref(struct stage_context *work)
 {
         if (!work || __atomic_sub_fetch(&work->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return;

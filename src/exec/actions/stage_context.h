@@ -1,6 +1,6 @@
 /*
- * What all tasks of a stage attempt share: made once by the driver, given to every slot that runs one of them. It
- * does not change while tasks run, and is shared by reference.
+ * The data that all tasks of a stage attempt share. The driver makes it once and passes it to every slot that runs such
+ * a task. It is reference-counted and does not change while tasks run.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 struct action;
 
-struct stage_work {
+struct stage_context {
         int refs; /* atomic */
         const struct exec_env *env;
         int stage_id, stage_attempt;
-        const fst_rdd *final;             /* what is computed */
-        const fst_rdd *shuffled;          /* map stage: who reads its output; NULL: a result stage */
-        struct action *action;            /* result stage: what becomes of the rows */
+        const fst_rdd *final;             /* the RDD to compute */
+        const fst_rdd *shuffled;          /* map stage: the RDD that reads its output; NULL: a result stage */
+        struct action *action;            /* result stage: the action on the rows */
         struct shuffle_reader_env inputs; /* the shuffles that the stage reads */
-        struct strmap properties;         /* local ones of its job, for fst_task_local_property */
-        struct arena memory;              /* of a decoded stage: nodes, action, what they point to */
-        struct buf encoded;               /* what worker processes are given: the form in which it came, or empty */
+        struct strmap properties;         /* local properties of its job, for fst_task_local_property */
+        struct arena memory;              /* nodes, action and their data, of a decoded stage */
+        struct buf encoded;               /* the encoded form, for task processes; may be empty */
 };
 
-struct stage_work *stage_work_ref(struct stage_work *work);
+struct stage_context *stage_context_ref(struct stage_context *work);
 
-/* The last reference releases the inputs. NULL is allowed. Any thread. */
-void stage_work_unref(struct stage_work *work);
+/* Releases the inputs with the last reference. NULL is allowed. Any thread. */
+void stage_context_unref(struct stage_context *work);

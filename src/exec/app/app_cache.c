@@ -1,4 +1,4 @@
-/* The cache of compiled applications; see app_cache.h. */
+/* See app_cache.h. */
 #include "exec/app/app_cache.h"
 
 #include "base/error.h"
@@ -18,7 +18,9 @@
 #define FIRST_LINE "firesteel-cache 1\n"
 #define MAX_FILE (64u << 20)
 
-/* Files are stamped with the time of the last tick: what changed this close to the compilation may have changed again.
+/*
+ * Granularity of file times in ns. A file that changed this close to the compilation may have changed again with the
+ * same time.
  */
 #define STAMP_GRAIN 20000000
 
@@ -54,9 +56,9 @@ int app_cache_read(const char *path, struct buf *out)
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------------- the folder */
+/* ---------------------------------------------------------------------------------------------- the directory */
 
-/* 0 if the folder "@parent/@name/apps" is there and this user's alone, making it if need be. */
+/* Makes the directory "@parent/@name/apps" if it is missing. Returns 0 if it exists and belongs to this user only. */
 static int try_folder(struct app_cache *cache, const char *parent, const char *name)
 {
         _cleanup_free_ char *owner = mem_printf("%s/%s", parent, name);
@@ -131,8 +133,8 @@ static int app_cache_hash_file(const char *path, char out[static APP_CACHE_HASH]
 }
 
 /*
- * One line of KEY.deps, "hash stamp size path", in @line (changed): append path and present hash to @identity. False
- * when the file is gone or the line is none.
+ * Parses one line of KEY.deps, "hash stamp size path" (@line is modified) and appends path and current hash to
+ * @identity. Returns false if the file is gone or the line is malformed.
  */
 static bool app_cache_add_dependency(char *line, const char *source_dir, struct buf *identity)
 {
@@ -188,7 +190,7 @@ struct listing {
 static int list_dependency(void *context, const char *path)
 {
         struct listing *l = context;
-        if (strchr(path, '\n')) /* cannot be listed, so that it is compiled anew each time */
+        if (strchr(path, '\n')) /* a newline cannot be listed, so this source is compiled every time */
                 return -EINVAL;
         _cleanup_free_ char *file = app_cache_absolute(l->source_dir, path);
         char hash[APP_CACHE_HASH];
@@ -234,7 +236,9 @@ int app_cache_store(const struct app_cache *cache, const char *key, const char *
         int r = 0;
         if ((mkdir(folder, 0700) < 0 && errno != EEXIST) || rename(object, path) < 0)
                 r = error_errno(error, "keeping the compiled application as %s", path);
-        /* The object first: whoever finds the list finds what it leads to. Without the list it is only compiled again.
+        /*
+         * Store the object before the list: a list must always lead to an object. An object without a list is only
+         * compiled again.
          */
         if (r == 0 && listed == 0)
                 app_cache_write_file(cache, list, &l.text);

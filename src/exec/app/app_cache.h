@@ -1,13 +1,13 @@
 /*
- * The cache of compiled applications: which shared object belongs to a C file, its headers, flags and compiler.
+ * The cache of compiled applications: maps a C file, its headers, flags and compiler to a shared object.
  *
- *      apps/KEY.deps           what the last compilation of KEY read, each file with its hash
- *      apps/OBJECT/name.so     the result; OBJECT is KEY with the hashes of all that was read
+ *      apps/KEY.deps           the files that the last compilation of KEY read, with their hashes
+ *      apps/OBJECT/name.so     the result; OBJECT hashes KEY and all files read
  *
- * KEY is the hash of the source, its name, the flags and the compiler. Whoever looks hashes what KEY.deps lists (or
- * trusts time and size where neither changed) and so knows OBJECT. Files appear by rename and are complete from then
- * on; several processes may use the cache at once. Hashes are XXH3 of 128 bits: the folder belongs to the user alone,
- * so that chance is the only adversary.
+ * KEY is the hash of the source, its name, the flags and the compiler. A lookup hashes the files of KEY.deps (or trusts
+ * time and size if neither changed) and so computes OBJECT. Files are written under a temporary name and renamed, so
+ * several processes may use the cache at once. Hashes are 128-bit XXH3: only this user can write to the directory, so
+ * collisions happen by chance only.
  */
 #pragma once
 
@@ -24,29 +24,30 @@ struct app_cache {
 };
 
 /*
- * Open the cache, creating its folder: in $XDG_CACHE_HOME or ~/.cache, else in @local_dir (NULL: /tmp). Only a folder
- * that belongs to this user and that nobody else can write is used. -errno with @error when there is no such.
+ * Opens the cache and creates its directory in $XDG_CACHE_HOME or ~/.cache, else in @local_dir (NULL: /tmp). The
+ * directory must belong to this user, and no other user may have write access. Returns -errno with @error if none
+ * qualifies.
  */
 int app_cache_init(struct app_cache *cache, const char *local_dir, struct fst_error *error);
 void app_cache_deinit(struct app_cache *cache);
 
 /*
- * The shared object for @key and what it depends on now, in *@out (owned by the caller), or 0 with *@out NULL when it
- * has to be made. @name is "wordcount.so"; @source_dir is what relative dependencies are relative to.
+ * Looks up the shared object for @key and its current dependencies. *@out is owned by the caller, or NULL if the object
+ * must be compiled; both return 0. @name is "wordcount.so". Relative dependencies are relative to @source_dir.
  */
 int app_cache_find(const struct app_cache *cache, const char *key, const char *name, const char *source_dir,
                    char **out);
 
 /*
- * Keep @object (a file in cache->folder, moved) as the result for @key, which read the files of @rule (what cc -MMD
- * wrote, a string); @started is when the compiler was started, in nanoseconds of the clock that stamps files. The
- * object's final path in *@out, owned by the caller. -errno with @error.
+ * Moves @object (a file in cache->folder) into the cache as the result for @key. @rule is the output of cc -MMD, a
+ * string; @started is the start time of the compiler in ns of the clock that stamps files. *@out is the object's final
+ * path, owned by the caller. Returns -errno with @error.
  */
 int app_cache_store(const struct app_cache *cache, const char *key, const char *name, const char *source_dir,
                     const char *object, const char *rule, int64_t started, char **out, struct fst_error *error);
 
-/* The hash of some bytes, as text. */
+/* Hashes @len bytes to text. */
 void app_cache_hash(const void *data, size_t len, char out[static APP_CACHE_HASH]);
 
-/* Append a file's content; -errno. At most 64 MiB are taken, -EFBIG for more. */
+/* Appends the content of a file to @out. Returns -errno; -EFBIG above 64 MiB. */
 int app_cache_read(const char *path, struct buf *out);

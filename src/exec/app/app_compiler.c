@@ -1,9 +1,9 @@
 /*
- * Compiling applications; see app_compiler.h.
+ * See app_compiler.h.
  *
- * The compiler runs in the source's folder and is given its bare name, and folders are mapped away, so that the same
- * source gives the same build-id wherever it lies. Which compiler it is, is told by its path, time and size: asking it
- * (cc --version) would cost more than a whole run with a warm cache.
+ * The compiler runs in the source's directory with the bare file name, and directories are mapped away, so that the
+ * same source gives the same build-id everywhere. Path, time and size identify the compiler: running cc --version would
+ * take longer than a whole run with a warm cache.
  */
 #include "exec/app/app_compiler.h"
 
@@ -52,11 +52,11 @@ static void app_compiler_add_split(words *w, const char *text)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- what there is */
+/* ---------------------------------------------------------------------------------------------- finding tools */
 
 static char *home;
 
-/* @path is cut. */
+/* Shortens @path to the nearest directory above it that holds include/firesteel. */
 static void find_home_above(char *path)
 {
         for (char *slash; (slash = strrchr(path, '/')) && !home;) {
@@ -67,7 +67,7 @@ static void find_home_above(char *path)
         }
 }
 
-/* This library may be within somebody else's program. */
+/* This library may be loaded by another program. */
 static void find_home(void)
 {
         const char *set = getenv("FIRESTEEL_HOME");
@@ -92,7 +92,7 @@ const char *app_compiler_home(void)
         return home;
 }
 
-/* The file that a command is, as a shell finds it; NULL for none. */
+/* Finds the file of @command as a shell does. Returns NULL if there is none. */
 static char *find_command(const char *command)
 {
         if (strchr(command, '/'))
@@ -110,7 +110,7 @@ static char *find_command(const char *command)
         }
 }
 
-/* The words of the compiler's command, its program's file first. */
+/* Splits the compiler's command into words and resolves the first one to a file. */
 static int find_compiler(words *command, struct fst_error *error)
 {
         static const char *const usual[] = {"cc", "gcc", "clang"};
@@ -160,8 +160,8 @@ static void add_fixed_flags(words *command, const char *folder)
 }
 
 /*
- * What compiles and cannot be meant is an error: an undeclared function, whose pointers are cut to int, a pointer of
- * another type, a missing return. The user's own flags come later and overrule these.
+ * Makes errors of code that compiles but is always wrong: undeclared functions (their pointers are cut to int),
+ * incompatible pointers, missing returns. The user's own flags come later and override these.
  */
 static void add_warning_flags(words *command)
 {
@@ -173,8 +173,8 @@ static void add_warning_flags(words *command)
 }
 
 /*
- * Run @command in @folder (NULL: here) and wait. What it says is added to @said; NULL: it goes to standard error.
- * -ENOEXEC with @error when it fails, which has @said if @quote.
+ * Runs @command in @folder (NULL: the current one) and waits. Appends its output to @said; NULL: standard error.
+ * Returns -ENOEXEC with @error on failure; @error contains @said if @quote.
  */
 static int run_command(words *command, const char *folder, const char *what, struct buf *said, bool quote,
                        struct fst_error *error)
@@ -209,7 +209,7 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
         add_fixed_flags(&command, here);
         app_compiler_add(&command, "-o");
         app_compiler_add(&command, output);
-        for (int i = 0; i < n_sources; i++) /* "./" so that no name is taken for an option */
+        for (int i = 0; i < n_sources; i++) /* "./" so that no name looks like an option */
                 vec_push(&command, sources[i][0] == '-' ? mem_printf("./%s", sources[i]) : mem_strdup(sources[i]));
         for (; flags && *flags; flags++)
                 app_compiler_add(&command, *flags);
@@ -219,12 +219,12 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
 
 /* ------------------------------------------------------------------------------------------------- one C file */
 
-/* A compilation of one file: what it is called where. */
+/* The compilation of one file. */
 struct job {
-        char folder[PATH_MAX]; /* the source's, without links */
+        char folder[PATH_MAX]; /* the source's directory, with symbolic links resolved */
         const char *base;      /* "wordcount.c" */
         char *name;            /* "wordcount.so" */
-        words command;         /* the compiler and all flags that the result depends on */
+        words command;         /* compiler and all flags that affect the result */
         struct app_cache cache;
         char key[APP_CACHE_HASH];
 };
@@ -260,7 +260,7 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
         return 0;
 }
 
-/* Everything that the result depends on, apart from headers. */
+/* Hashes all inputs except headers. */
 static int job_key(struct job *job, const struct app_compiler *self, struct fst_error *error)
 {
         static const char *const variables[] = {"CPATH",         "C_INCLUDE_PATH",  "LIBRARY_PATH",
@@ -273,7 +273,7 @@ static int job_key(struct job *job, const struct app_compiler *self, struct fst_
                    compiler.st_mtim.tv_nsec, (long long)compiler.st_size);
         _cleanup_free_ char *map = mem_printf("-ffile-prefix-map=%s=.", job->folder);
         for (size_t i = 0; i < job->command.len; i++) {
-                if (strcmp(job->command.data[i], map) != 0) /* what it maps away does not count */
+                if (strcmp(job->command.data[i], map) != 0) /* the mapped directories do not count */
                         buf_printf(&identity, "%s\n", job->command.data[i]);
         }
         for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
@@ -294,13 +294,13 @@ static int64_t app_compiler_now(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The file beside the object @path in the cache that has what the compiler said of it. Owned by the caller. */
+/* Returns the path of the file beside @path that keeps the compiler's warnings. Owned by the caller. */
 static char *warnings_path(const char *path)
 {
         return mem_printf("%s.warnings", path);
 }
 
-/* What the compiler said goes to the caller, or to standard error. */
+/* Passes the compiler's output to the caller, or writes it to standard error. */
 static void show_messages(const struct app_compiler *self, const struct buf *said)
 {
         if (self->messages)
@@ -309,7 +309,7 @@ static void show_messages(const struct app_compiler *self, const struct buf *sai
                 fwrite(said->data, 1, said->len, stderr);
 }
 
-/* Warnings are shown at each run, not only by the one that compiles. */
+/* Shows the warnings at each run, not only when the file is compiled. */
 static void show_kept_warnings(const struct app_compiler *self, const char *object)
 {
         _cleanup_free_ char *path = warnings_path(object);
@@ -318,7 +318,7 @@ static void show_kept_warnings(const struct app_compiler *self, const char *obje
                 show_messages(self, &said);
 }
 
-/* Without the file, later runs show no warnings: no reason to fail. */
+/* A failure is ignored: later runs then show no warnings. */
 static void keep_warnings(const struct buf *said, const char *object)
 {
         _cleanup_free_ char *path = warnings_path(object);
@@ -332,7 +332,7 @@ static void keep_warnings(const struct buf *said, const char *object)
                 unlink(path);
 }
 
-/* Compile into the cache's folder and keep the result. *@out NULL: the source changed meanwhile. */
+/* Compiles into the cache's directory and stores the result. *@out is NULL if the source changed meanwhile. */
 static int job_compile(struct job *job, const struct app_compiler *self, char **out, struct fst_error *error)
 {
         char made_from[APP_CACHE_HASH];
@@ -394,9 +394,12 @@ int app_compiler_run(const struct app_compiler *self, char **out, struct fst_err
         return r;
 }
 
-/* ------------------------------------------------------------------------------------- what the compiler read */
+/* ----------------------------------------------------------------------------------------------- dependencies */
 
-/* The next word of a make rule in @word; false at the end. Undoes "\ ", "\#", "$$"; backslash-newline is a blank. */
+/*
+ * Reads the next word of a make rule into @word. Returns false at the end. Undoes "\ ", "\#", "$$"; backslash-newline
+ * is a blank.
+ */
 static bool app_compiler_next_word(const char **text, struct buf *word)
 {
         const char *p = *text;

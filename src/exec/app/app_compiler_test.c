@@ -1,4 +1,4 @@
-/* The cache of compiled applications, in a folder of the test's own, with the system's compiler. */
+/* Tests the cache of compiled applications with the system's compiler, in a temporary directory. */
 #include "exec/app/app_compiler.h"
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ static char *compiled(const char *name, const char *flags)
         return object;
 }
 
-/* Changes whenever the compiler ran: a kept object keeps its file. */
+/* Returns the inode, which changes whenever the compiler runs. */
 static ino_t file_of(const char *path)
 {
         struct stat st;
@@ -96,7 +96,7 @@ static void the_same_source_elsewhere_is_the_same_build(void **state)
         struct module_info one, two;
         _cleanup_free_ char *here = compiled("one/a.c", NULL);
         assert_int_equal(module_inspect_file(here, &one, NULL), 0);
-        /* Keep the cache out of it: both are really compiled. */
+        /* Remove the cache so that both are really compiled. */
         _cleanup_free_ char *copy = mem_printf("cp %s/one/a* %s/two && rm -r %s/firesteel", folder, folder, folder);
         assert_int_equal(system(copy), 0);
         _cleanup_free_ char *there = compiled("two/a.c", NULL);

@@ -1,6 +1,6 @@
 /*
- * See app_files.h. A file is made by whoever asks first, without the lock; others wait. One that could not be made is
- * tried again by the next who asks. Entries are never removed before the end, so their paths stay.
+ * See app_files.h. The first thread that needs a file makes it without the lock while others wait. After a failure the
+ * next caller tries again. Entries are removed only at the end, so their paths stay valid.
  */
 #include "exec/app/app_files.h"
 
@@ -23,7 +23,7 @@ enum app_file_state { ANNOUNCED, MAKING, HERE };
 
 struct app_file {
         char *name, *path;
-        char *packed; /* of an archive of the driver's: the copy of it */
+        char *packed; /* copy of a packed archive, on the driver */
         enum app_file_use use;
         enum app_file_state state;
         bool has_hash;
@@ -39,7 +39,7 @@ struct app_files {
         pthread_cond_t changed;
         VEC(struct app_file *) all;
         pthread_mutex_t linking; /* taken before `lock` */
-        size_t linked;           /* so many of `all`, or tried */
+        size_t linked;           /* number of entries of `all` that were linked or tried */
 };
 
 int app_files_new(const char *dir, struct file_cache *cache, const struct archive_limits *archives,
@@ -179,7 +179,7 @@ static int copy_file(const char *path, const char *copy, struct fst_error *error
         return r ? error_set(error, r, "copying %s to %s: %s", path, copy, strerror(-r)) : 0;
 }
 
-/* Up to @n bytes, fewer only at the end; negative when it cannot be read. */
+/* Reads up to @n bytes, fewer only at the end of the file. Returns negative on a read error. */
 static ssize_t read_part(int fd, char *part, size_t n)
 {
         size_t have = 0;
@@ -252,9 +252,9 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
         return r;
 }
 
-/* -------------------------------------------------------------------------------------------------------- asking */
+/* -------------------------------------------------------------------------------------------------------- lookup */
 
-/* Fetch what was announced. Without the lock; the file is this thread's to make. */
+/* Fetches an announced file. Called without the lock, by the only thread that makes this file. */
 static int make(struct app_files *f, const struct app_file *file, const int *stopped, struct fst_error *error)
 {
         _cleanup_free_ char *cached = NULL;
@@ -268,7 +268,7 @@ static int make(struct app_files *f, const struct app_file *file, const int *sto
         unlink(file->path);
         if (link(cached, file->path) == 0)
                 return 0;
-        return copy_file(cached, file->path, error); /* another file system */
+        return copy_file(cached, file->path, error); /* the cache is on another file system */
 }
 
 static int no_such_file(struct app_files *f, const char *name, struct fst_error *error)
@@ -331,7 +331,7 @@ static int link_one(const char *path, const char *dir, const char *name, struct 
         return error_set(error, -EEXIST, "%s is in the way of the application's file of that name", to);
 }
 
-/* The first file that was not linked yet; NULL if there is none. */
+/* Returns the first file that was not linked yet, or NULL. */
 static const struct app_file *next_to_link(struct app_files *f)
 {
         pthread_mutex_lock(&f->lock);

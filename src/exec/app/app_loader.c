@@ -1,4 +1,4 @@
-/* The application loader; see app_loader.h. What a file is, its name says; what it holds, module.h checks. */
+/* See app_loader.h. The name tells the kind of a file; module.h checks its content. */
 #include "exec/app/app_loader.h"
 
 #include "base/error.h"
@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* A class in a package is Java's name for it: the function is called as the class is, or it is the module's main. */
+/*
+ * Finds the entry. A name in a package ("org.x.Pi") is a Java class: tries a function of the class's simple name, then
+ * the module's main.
+ */
 static int find_entry(const struct module *module, const char *name, const char *shown, void (**out)(void),
                       struct fst_error *error)
 {

@@ -1,6 +1,4 @@
-/*
- * The application loader: from what the user named (`app.so`, `app.c`) to a function that can be called.
- */
+/* The application loader: turns the file that the user named (`app.so`, `app.c`) into a callable function. */
 #pragma once
 
 struct fst_error;
@@ -15,15 +13,15 @@ struct app {
 
 struct app_options {
         const char *path;      /* a shared object, or a C file to compile first */
-        const char *entry;     /* --class; NULL: main. Of "org.x.Pi", which no function is, Pi or else main */
-        const char *cc_flags;  /* spark.firesteel.cc.flags; may be NULL */
+        const char *entry;     /* --class; NULL: main. For "org.x.Pi", which is not a C name: Pi, else main */
+        const char *cc_flags;  /* spark.firesteel.cc.flags, or NULL */
         const char *local_dir; /* see app_compiler.h */
 };
 
-/* Outcomes of app_load that the caller treats apart. */
+/* Outcomes of app_load that the caller handles separately. */
 enum {
-        FST_APP_E_NO_ENTRY = 1, /* the module has no such function: Spark exits with 101 */
+        FST_APP_E_NO_ENTRY = 1, /* the module lacks the function: Spark exits with 101 */
 };
 
-/* Compile if needed, load, find the entry. Anything else that fails is -errno; each has its @error. */
+/* Compiles if needed, loads, and finds the entry. Returns -errno with @error for any other failure. */
 int app_load(const struct app_options *options, struct app *out, struct fst_error *error);

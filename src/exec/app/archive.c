@@ -1,6 +1,6 @@
 /*
- * See archive.h. An archive is untrusted: no entry, and no link in it, may lead out of the directory. libarchive looks
- * at links; names are looked at here, because they are made absolute.
+ * See archive.h. Archives are untrusted: no entry and no link in it may leave the directory. libarchive checks links.
+ * This file checks names, because it makes them absolute.
  */
 #include "exec/app/archive.h"
 
@@ -21,7 +21,7 @@ struct unpacking {
         struct archive *in, *out;
         const char *into;
         const struct archive_limits *limits;
-        int64_t bytes, entries; /* so far */
+        int64_t bytes, entries; /* unpacked so far */
 };
 
 int archive_limits_read(const struct fst_conf *conf, struct archive_limits *limits, struct fst_error *error)
@@ -35,7 +35,7 @@ int archive_limits_read(const struct fst_conf *conf, struct archive_limits *limi
         return r;
 }
 
-/* Whether an entry's name stays below where it is unpacked. */
+/* True if the path of entry @name stays within the target directory. */
 static bool stays_below(const char *name)
 {
         if (!name || name[0] == '/' || name[0] == '\0')
@@ -53,7 +53,7 @@ static int too_large_set_error(const struct unpacking *u, struct fst_error *erro
                          (long long)u->limits->bytes);
 }
 
-/* The header's size may be missing or wrong: what counts is what is written. */
+/* Counts the bytes written: the size in the header may be missing or wrong. */
 static int unpack_data(struct unpacking *u, const char *name, struct fst_error *error)
 {
         const void *data;
@@ -123,7 +123,7 @@ int archive_unpack(const char *path, const char *into, const struct archive_limi
         int r = archive_library_load(&lib, error);
         if (r < 0)
                 return error_wrap(error, r, "%s", path);
-        /* The directory's own path may lead over links: only those of the archive are suspect. */
+        /* The directory's own path may contain symbolic links; only links of the archive are untrusted. */
         _cleanup_free_ char *real = realpath(into, NULL);
         if (!real)
                 return error_errno(error, "%s", into);

@@ -1,7 +1,6 @@
 /*
- * Unpacking archives of the application (--archives, spark.archives): .zip, .jar, .tar, .tar.gz, .tgz, .tar.zst and
- * whatever else io/codec/archive_library.h reads. It is loaded when the first archive comes: it needs more memory and
- * time than the rest of the program.
+ * Unpacks archives of the application (--archives, spark.archives): .zip, .jar, .tar, .tar.gz, .tgz, .tar.zst and other
+ * formats of io/codec/archive_library.h. That library is loaded with the first archive, because it is large.
  */
 #pragma once
 
@@ -10,18 +9,18 @@
 struct fst_conf;
 struct fst_error;
 
-/* What an archive may unpack. A small file can hold very much: "zip bombs" have a thousandfold of their size. */
+/* Limits of an archive's unpacked content. A "zip bomb" unpacks to a thousand times its size. */
 struct archive_limits {
         int64_t bytes, entries;
 };
 
-/* spark.firesteel.archives.maxSize and .maxEntries. Negative with @error for values that are not sizes or numbers. */
+/* Reads spark.firesteel.archives.maxSize and .maxEntries. Returns negative with @error for invalid values. */
 int archive_limits_read(const struct fst_conf *conf, struct archive_limits *limits, struct fst_error *error);
 
 /*
- * Unpack @path into the directory @into, which exists. Owners are not restored. Negative with @error, which names the
- * archive and the entry: -EINVAL for an entry that would lie outside of @into, and for a file that is not an archive;
- * -EFBIG beyond @limits, with the key to raise; -ENOTSUP when libarchive is not installed; what the file system
- * answers. What was unpacked before stays.
+ * Unpacks @path into the existing directory @into. Owners are not restored. Returns negative with @error, which names
+ * the archive and the entry: -EINVAL for an entry outside of @into or a file that is not an archive, -EFBIG beyond
+ * @limits (with the key to raise), -ENOTSUP if libarchive is not installed, or a file system error. Entries unpacked
+ * before the error stay.
  */
 int archive_unpack(const char *path, const char *into, const struct archive_limits *limits, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* Archives that are larger than allowed, or lead out of their directory. */
+/* Tests archives that are too large or contain paths outside of their directory. */
 #include "exec/app/archive.h"
 
 #include "base/error.h"
@@ -53,7 +53,7 @@ static void rejects_more_bytes_than_allowed(void **state)
         assert_non_null(strstr(error_message(&error), "it unpacks to more than 100001 bytes: raise "
                                                       "spark.firesteel.archives.maxSize"));
         error_deinit(&error);
-        shell("head -c 200000000 /dev/zero > bomb && tar -czf a.tar bomb && rm bomb"); /* of 200 kB */
+        shell("head -c 200000000 /dev/zero > bomb && tar -czf a.tar bomb && rm bomb"); /* compresses to 200 kB */
         assert_int_equal(unpack(1000000, 5, &error), -EFBIG);
         struct stat st;
         _cleanup_free_ char *path = mem_printf("%s/bomb", into);
@@ -89,7 +89,7 @@ static void rejects_entries_outside_of_the_directory(void **state)
         }
 }
 
-/* A link is replaced by the directory that comes after it, or refused: never followed. */
+/* A link is replaced by a later directory of the same name, or refused; it is never followed. */
 static void follows_no_link_of_the_archive(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;

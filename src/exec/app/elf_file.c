@@ -1,8 +1,8 @@
 /*
- * ELF files, bounds-checked; see elf_file.h.
+ * Bounds-checked access to ELF files; see elf_file.h.
  *
- * Invariant: nothing is read but through at(), which answers NULL for whatever does not lie inside the file; structs
- * are copied out, because offsets in a damaged file need not be aligned.
+ * Invariant: all reads go through at(), which returns NULL for ranges outside of the file. Structs are copied, because
+ * offsets in a damaged file may be unaligned.
  */
 #include "exec/app/elf_file.h"
 
@@ -43,13 +43,13 @@ struct file {
         size_t len;
 };
 
-/* The bytes [offset, offset + size) of the file, or NULL. */
+/* Returns the bytes [offset, offset + size) of the file, or NULL. */
 static const void *at(const struct file *f, uint64_t offset, uint64_t size)
 {
         return offset <= f->len && size <= f->len - offset ? f->data + offset : NULL;
 }
 
-/* Element @index of a table of structs; false when it is outside. */
+/* Copies element @index of a table of structs. Returns false if it lies outside of the file. */
 static bool element(const struct file *f, uint64_t table, uint64_t index, uint64_t stride, void *out, size_t size)
 {
         uint64_t offset;
@@ -182,13 +182,13 @@ int module_inspect(const void *data, size_t len, const char *name, struct module
         return 0;
 }
 
-/* A table of symbols and the strings beside it. */
+/* A symbol table with its strings. */
 struct symbols {
         struct file f;
         Section table, strings;
 };
 
-/* The file's table of type @type (SHT_SYMTAB, SHT_DYNSYM). */
+/* Finds the file's symbol table of type @type (SHT_SYMTAB, SHT_DYNSYM). */
 static bool symbols_find(struct symbols *s, const void *data, size_t len, unsigned type)
 {
         s->f = (struct file){data, len};
@@ -207,12 +207,15 @@ static bool symbols_find(struct symbols *s, const void *data, size_t len, unsign
         return false;
 }
 
-/* The name and entry of the symbol @index if it is a function that is defined here. NULL for others; @end: no more. */
+/*
+ * Returns the name of symbol @index and fills @symbol if it is a function defined in this file; NULL for others. Sets
+ * @end after the last symbol.
+ */
 static const char *symbols_function(const struct symbols *s, uint64_t index, Symbol *symbol, bool *end)
 {
         *end = index >= s->table.sh_size / sizeof(*symbol) ||
                !element(&s->f, s->table.sh_offset, index, sizeof(*symbol), symbol, sizeof(*symbol));
-        /* The type and binding are in the same bits for 32 and 64. */
+        /* Type and binding use the same bits in 32- and 64-bit files. */
         if (*end || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
             symbol->st_name >= s->strings.sh_size)
                 return NULL;

@@ -1,6 +1,4 @@
-/*
- * Reading of ELF files of this machine's class and byte order, from bytes that nobody vouches for. Pure.
- */
+/* Reads untrusted ELF files of this machine's class and byte order. Pure. */
 #pragma once
 
 #include <stddef.h>
@@ -9,17 +7,19 @@
 struct module_info;
 
 /*
- * Take the build-id and the interface number out of a run of notes. @align is that of its segment. Damaged notes end
- * the reading. 0, or -EINVAL when notes name different interface numbers.
+ * Reads the build-id and the interface number from a sequence of notes. @align is the alignment of their segment. A
+ * damaged note ends the sequence. Returns 0, or -EINVAL if notes contain different interface numbers.
  */
 int elf_notes_read(const void *data, size_t len, size_t align, struct module_info *out);
 
 /*
- * The names of the functions that the file exports, in the order of its table, each told to @visit until it returns
- * non-zero. A damaged table has none. Names live as long as @data.
+ * Calls @visit with the name of each exported function in table order until it returns non-zero. A damaged table has
+ * none. Names live as long as @data.
  */
 void elf_functions_exported(const void *data, size_t len, int (*visit)(void *context, const char *name), void *context);
 
-/* The symbol of the function that begins at @offset from the load address, static ones too; owned by the caller; or
- * NULL. */
+/*
+ * Returns the symbol of the function that begins at @offset from the load address, including static functions; owned by
+ * the caller. NULL if there is none.
+ */
 char *elf_function_at(const void *data, size_t len, uint64_t offset);

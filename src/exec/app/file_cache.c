@@ -1,6 +1,7 @@
 /*
- * See file_cache.h. Each user of the directory has a shared lock on ".users". At its end it gives that up, and removes
- * everything if nobody else has one: given up first, because of several that end at a time the last must see none.
+ * See file_cache.h. Each process that uses the directory holds a shared lock on ".users". At its end it releases the
+ * lock, then removes everything if no other process holds one. The release comes first, so that of several processes
+ * that end together the last one sees no lock.
  */
 #include "exec/app/file_cache.h"
 
@@ -39,7 +40,7 @@ void file_hash_format(const uint8_t hash[static FILE_HASH_SIZE], char out[static
                 sprintf(out + 2 * i, "%02x", hash[i]);
 }
 
-/* Open @dir and its list of users: 0; 1 if others have just removed it; negative. */
+/* Opens @dir and its lock file. Returns 0, 1 if another process has just removed the directory, or negative. */
 static int file_cache_join(const char *dir, int *dir_fd, int *users_fd, struct fst_error *error)
 {
         struct stat st;
@@ -139,7 +140,7 @@ static void request_file(const uint8_t *hash, struct buf *out)
         out->len = firesteel__transfer_request__pack(&request, (uint8_t *)out->data);
 }
 
-/* Everything from @in to @fd, hashed; *@size is how much it was, never more than was expected. */
+/* Copies @in to @fd and hashes it. *@size is the number of bytes, at most @expected. */
 static int file_cache_receive(struct file_cache *c, struct transfer_input *in, int fd, uint64_t expected,
                               uint8_t hash[], struct fst_error *error)
 {
@@ -187,7 +188,7 @@ static int fetch_to(struct file_cache *c, const uint8_t *hash, uint64_t size, co
         if (r == 0 && memcmp(got, hash, FILE_HASH_SIZE) != 0)
                 r = error_set(error, -EBADMSG,
                               "what was sent has another checksum: the file has changed, or was damaged");
-        /* Modules are loaded from here: nobody may write to them, and everybody of this user run them. */
+        /* Modules are loaded from here: the file is executable by this user and not writable. */
         if (r == 0 && (fchmod(fd, 0500) < 0 || renameat(c->dir_fd, part, c->dir_fd, name) < 0))
                 r = error_errno(error, "%s/%s", c->dir, name);
         if (close(fd) < 0 && r == 0)
@@ -203,7 +204,7 @@ static bool file_cache_is_here(struct file_cache *c, const char *name)
         return fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Wait for a lock that another process, or thread, holds while it fetches. */
+/* Waits for the lock that another process or thread holds while it fetches. */
 static int lock_name(struct file_cache *c, const char *name, const int *stopped, int *fd, struct fst_error *error)
 {
         _cleanup_free_ char *lock = mem_printf("%s.lock", name);

@@ -1,11 +1,11 @@
 /*
- * Files by the sha-256 of their bytes, fetched once for each host: executors of an application on one host share a
- * directory. A file there is whole: it is fetched under another name, checked, and renamed. Who fetches holds a lock on
- * a file beside it (`flock`, so that it is free when the holder dies); others wait for that.
+ * A cache of files by SHA-256, shared by the executors of an application on one host, so that each host fetches a file
+ * once. A file is fetched under a temporary name, checked, and renamed, so files in the cache are complete. The fetcher
+ * holds a lock (`flock`, released when its holder dies) on a file beside it; others wait.
  *
- * The directory goes with the last process that uses it.
+ * The last process that uses the directory removes it.
  *
- * Threads: all functions from any.
+ * Threads: any, for all functions.
  */
 #pragma once
 
@@ -19,32 +19,39 @@ struct transfer_client;
 
 #define FILE_HASH_SIZE 32
 
-/* Where executors of the application @app_id have their cache: in the first of @local_dirs, a comma list. The caller's. */
+/*
+ * Returns the cache directory of the application @app_id in the first of @local_dirs, a comma list. The caller frees
+ * it.
+ */
 char *file_cache_dir(const char *local_dirs, const char *app_id);
 
-/* Remove the directory if nobody uses it any more: its last user may have been killed. */
+/* Removes an unused directory whose last user was killed. */
 void file_cache_sweep(const char *dir);
 
 /*
- * Use (and make) the directory @dir, for this user alone. @crypto has sha256_new, _add and _end, @client fetches from
- * @driver; all are borrowed or copied. Negative with @error when it cannot be made, or is another user's.
+ * Opens or creates the directory @dir with access for this user only. @crypto needs sha256_new, _add and _end; @client
+ * fetches from @driver. All are borrowed or copied. Returns negative with @error if @dir cannot be created or belongs
+ * to another user.
  */
 int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct transfer_client *client,
                    const struct block_location *driver, struct file_cache **cache, struct fst_error *error);
 
-/* What file_cache_free does for others, while threads of this process may still be in the cache: the process ends. */
+/*
+ * Leaves the cache as file_cache_free does, but frees nothing: for the end of a process whose threads may still use the
+ * cache.
+ */
 void file_cache_leave(struct file_cache *cache);
 
 /* NULL is allowed. */
 void file_cache_free(struct file_cache *cache);
 
 /*
- * The path of the file with that hash, of @size bytes, fetched if it is not here: to be freed by the caller. A file is
- * linked or copied out of the cache, never changed there. Waits; @stopped as everywhere. Negative with @error: -EBADMSG
- * when what the driver sends has another hash; -ECANCELED; and of fetching and writing.
+ * Returns the path of the file with @hash and @size bytes, fetching it if needed; the caller frees it. The caller may
+ * link or copy the file but must not change it. Blocks; ends when @stopped is set. Returns negative with @error:
+ * -EBADMSG if the driver sent other bytes, -ECANCELED, or an error of fetching or writing.
  */
 int file_cache_get(struct file_cache *cache, const uint8_t hash[static FILE_HASH_SIZE], uint64_t size,
                    const int *stopped, char **path, struct fst_error *error);
 
-/* Lower-case hexadecimal digits of a hash. */
+/* Formats a hash as lower-case hexadecimal digits. */
 void file_hash_format(const uint8_t hash[static FILE_HASH_SIZE], char out[static 2 * FILE_HASH_SIZE + 1]);

@@ -1,12 +1,13 @@
 /*
  * Modules and the identity of functions; see module.h.
  *
- * Why an offset and not a symbol: most functions of an application are static, and two builds of one source have the
- * same symbols at different places. A build-id with an offset names code exactly, whatever was stripped.
+ * An offset identifies a function better than a symbol: most functions of an application are static, and two builds of
+ * one source have the same symbols at different addresses. Build-id and offset name code exactly, even in stripped
+ * files.
  *
- * The registry (a list under one mutex) only grows: modules are never unloaded because functions, their names and
- * captured pointers into them may be anywhere. ELF is read in two ways: from a file's bytes, bounds-checked, because
- * anything may be in a file; and through dl_iterate_phdr for what the dynamic linker has accepted already.
+ * The registry (a list under one mutex) only grows: functions, their names and pointers into modules may be stored
+ * anywhere, so modules are never unloaded. ELF data is read bounds-checked from an untrusted file, and through
+ * dl_iterate_phdr for objects that the dynamic linker has loaded.
  */
 #include "exec/app/module.h"
 
@@ -84,10 +85,10 @@ int module_inspect_file(const char *path, struct module_info *out, struct fst_er
         return r < 0 ? r : module_inspect(m.data, m.len, path, out, error);
 }
 
-/* What dl_iterate_phdr is asked: the object that holds @address in its executable code, or has @base. */
+/* Search of dl_iterate_phdr: for the object that holds @address in its executable code, or has @base. */
 struct search {
         uintptr_t address;
-        struct module *found; /* filled: base, start, end, path, build-id */
+        struct module *found; /* result: base, start, end, path, build-id */
 };
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -119,7 +120,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
         return 1;
 }
 
-/* The registered module around @address, registering it if the process has it. NULL for no module. Locked. */
+/* Returns the module around @address and registers it if needed. NULL if no loaded object holds it. Lock held. */
 static struct module *module_around(uintptr_t address)
 {
         for (size_t i = 0; i < modules.len; i++) {
@@ -132,8 +133,8 @@ static struct module *module_around(uintptr_t address)
                 free(m);
                 return NULL;
         }
-        /* As it was given to dlopen; executors find it from other folders. */
-        char *whole = realpath(m->path[0] ? m->path : "/proc/self/exe", NULL); /* the latter: the program itself */
+        /* The path given to dlopen may be relative; executors run in other directories. */
+        char *whole = realpath(m->path[0] ? m->path : "/proc/self/exe", NULL); /* an empty path is the program itself */
         if (whole) {
                 free(m->path);
                 m->path = whole;
@@ -144,7 +145,7 @@ static struct module *module_around(uintptr_t address)
         return m;
 }
 
-/* The code of a loaded object: any of its addresses will do, so its dynamic section's owner is asked. */
+/* Returns an address of a loaded object (its dynamic section), which identifies it. */
 static uintptr_t code_of(void *handle)
 {
         struct link_map *map = NULL;
@@ -162,7 +163,7 @@ static uintptr_t code_of(void *handle)
         return 0;
 }
 
-/* What the dynamic linker says, with advice for what people meet. */
+/* Reports the dynamic linker's message with advice for common mistakes. */
 static int load_error(const char *path, struct fst_error *error)
 {
         const char *said = dlerror();
@@ -190,7 +191,7 @@ static int check_info(const char *path, const struct module_info *info, struct f
                         error, -ENOEXEC,
                         "%s was built against interface %u of Firesteel, this is interface %u: compile it again", path,
                         info->abi, (unsigned)FST_ABI);
-        if (info->version >> 8 > FST_VERSION >> 8) /* whatever the patch */
+        if (info->version >> 8 > FST_VERSION >> 8) /* the patch number does not count */
                 return error_set(
                         error, -ENOEXEC,
                         "%s was built against Firesteel %u.%u, this is %d.%d: run it with that version, or compile "
@@ -213,7 +214,7 @@ int module_load(const char *path, const struct module **out, struct fst_error *e
         r = check_info(path, &info, error);
         if (r < 0)
                 return r;
-        /* Without a slash dlopen would search the libraries' folders. */
+        /* Without a slash dlopen would search the library directories. */
         _cleanup_free_ char *file = strchr(path, '/') ? mem_strdup(path) : mem_printf("./%s", path);
         void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!handle)
@@ -237,7 +238,7 @@ typedef VEC(const char *) name_list;
 static int take_name(void *context, const char *name)
 {
         name_list *names = context;
-        if (name[0] != '_') /* the linker's own, and what start-up files bring */
+        if (name[0] != '_') /* skips names of the linker and of start-up files */
                 vec_push(names, name);
         return 0;
 }
@@ -247,7 +248,7 @@ static int by_name(const void *a, const void *b)
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The functions of a module, sorted: linkers differ in the order they keep them in. */
+/* Lists the functions of a module, sorted: their order in the file depends on the linker. */
 static void put_names(struct mapping *file, struct buf *text)
 {
         name_list names = {0};
@@ -268,7 +269,7 @@ int module_symbol(const struct module *m, const char *symbol, const char *shown,
                   struct fst_error *error)
 {
         void *found = m->handle ? dlsym(m->handle, symbol) : NULL;
-        /* dlsym also looks into the libraries that the module needs; `--class printf` is not meant. */
+        /* dlsym also searches the module's dependencies; reject `--class printf`. */
         if (found && (uintptr_t)found >= m->start && (uintptr_t)found < m->end) {
                 memcpy(out, &found, sizeof(found));
                 return 0;

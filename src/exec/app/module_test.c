@@ -1,4 +1,4 @@
-/* Modules are made by the compiler that applications are made by, in a folder of the test's own. */
+/* Tests modules that the application compiler builds in a temporary directory. */
 #include "exec/app/module.h"
 
 #include "base/buf.h"
@@ -126,7 +126,7 @@ static void a_function_is_described_and_found_again(void **state)
 
 static void code_outside_of_modules_is_refused(void **state)
 {
-        /* Where a nested function's trampoline lies: on the stack. */
+        /* A nested function's trampoline lies on the stack. */
         char trampoline[64];
         void (*code)(void);
         void *address = trampoline;
@@ -136,12 +136,12 @@ static void code_outside_of_modules_is_refused(void **state)
         assert_int_equal(module_describe(code, "inner", &f, &error), -EINVAL);
         assert_non_null(strstr(error.message, "inner is not in a loaded module"));
         error_deinit(&error);
-        /* Data of a module is not its code. */
+        /* The address of data is not a function. */
         address = folder;
         memcpy(&code, &address, sizeof(code));
         assert_int_equal(module_describe(code, NULL, &f, NULL), -EINVAL);
         assert_int_equal(module_describe(NULL, NULL, &f, NULL), -EINVAL);
-        /* The program's own is found. */
+        /* A function of the program itself is found. */
         assert_int_equal(module_describe((void (*)(void))load_app, NULL, &f, NULL), 0);
         assert_int_equal(strncmp(f.name, "load_app in ", 12), 0);
 }

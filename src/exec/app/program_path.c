@@ -1,4 +1,4 @@
-/* See program.h. The places are those of a build directory and of an installation. */
+/* See program_path.h. The paths cover a build directory and an installation. */
 #include "exec/app/program_path.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder may be searched, so that access alone would take an installation's lib/firesteel for a program. */
+/* access() alone would take an installation's directory lib/firesteel for the program. */
 static bool program_path_is_program(const char *path)
 {
         struct stat st;

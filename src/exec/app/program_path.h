@@ -1,7 +1,8 @@
-/*
- * The firesteel program that belongs to this library: who is not it starts it for executors and for applications.
- */
+/* The path of the firesteel binary that belongs to this library, used to start executors and applications. */
 #pragma once
 
-/* This very program if it is firesteel, else the one beside the library: its path, which the caller owns; or NULL. */
+/*
+ * Returns the path of this program if it is firesteel, else of the binary beside the library. The caller owns it. NULL
+ * if there is none.
+ */
 char *program_find(void);

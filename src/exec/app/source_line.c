@@ -1,4 +1,4 @@
-/* See source_line.h. The report comes from damaged memory: only files that this process loaded itself are opened. */
+/* See source_line.h. The report comes from damaged memory, so only files that this process loaded itself are opened. */
 #include "exec/app/source_line.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 
 enum { MAX_MODULES = 64 };
 
-/* "segv.c:6" of what addr2line printed, as a length; 0 if the line is not known ("??:0"). */
+/* Returns the length of "segv.c:6" in the output of addr2line; 0 if the line is unknown ("??:0"). */
 static size_t source_line_known(const char *said)
 {
         size_t len = strcspn(said, " \n");
@@ -32,7 +32,7 @@ static char *source_line_find(const char *path, unsigned long long offset)
             !WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return NULL;
         const char *line = buf_text(&said);
-        while (strncmp(line, "./", 2) == 0) /* of the folder that the compiler ran in */
+        while (strncmp(line, "./", 2) == 0) /* relative to the compiler's directory */
                 line += 2;
         size_t len = source_line_known(line);
         return len ? mem_strndup(line, len) : NULL;

@@ -1,5 +1,6 @@
 /*
- * See block_manager.h: what is kept and announced here; serving is in block_server.c, fetching in remote_block.c.
+ * See block_manager.h. This file stores and announces blocks; block_server.c serves them and remote_block.c fetches
+ * them.
  */
 #include "exec/blocks/block_manager.h"
 
@@ -13,7 +14,7 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-/* Pieces of broadcast variables are announced by themselves; this is of partitions. */
+/* Announces partitions. Broadcast pieces are announced by broadcasts.c. */
 static void block_manager_block_changed(void *owner, const struct block_status *status)
 {
         struct block_manager *m = owner;

@@ -1,4 +1,4 @@
-/* What block_manager.c, block_server.c and remote_block.c share. */
+/* Shared by block_manager.c, block_server.c and remote_block.c. */
 #pragma once
 
 #include "exec/blocks/block_manager.h"
@@ -6,11 +6,11 @@
 
 #include <pthread.h>
 
-/* A large result that waits for the driver. */
+/* A large result that the driver has not fetched yet. */
 struct kept_task_result {
         struct kept_task_result *next;
         int64_t task_id;
-        int refs; /* atomic: the list's, and those being served */
+        int refs; /* atomic: one for the list, one for each stream */
         struct region region;
 };
 
@@ -18,20 +18,20 @@ struct block_manager {
         struct exec_env *env;
         struct block_network network;
         struct remote_blocks remote;
-        pthread_mutex_t lock; /* of the results */
+        pthread_mutex_t lock; /* protects the results */
         struct kept_task_result *results;
 };
 
 extern const struct remote_blocks remote_block_operations;
 
 /*
- * The pages of a held block, one by one: as an upload has them with @typed (behind the type of their rows), else as the
- * answer to a fetch. Of what is on disk a page at a time is in memory. Closing releases the block, too, if @release.
- * Negative when it cannot be read, and nothing was released.
+ * Streams the pages of a held block one by one. With @typed (an upload) the type of the rows comes first. Of a block on
+ * disk one page at a time is in memory. Closing the stream also releases the block if @release. Returns negative if the
+ * block cannot be read; then it is not released.
  */
 int block_stream_new(struct block *block, bool typed, bool release, struct transfer_stream **stream,
                      struct fst_error *error);
 
-/* A reference, or NULL. */
+/* Returns a new reference, or NULL. */
 struct kept_task_result *kept_result_find(struct block_manager *m, int64_t task_id);
 void kept_result_unref(struct block_manager *m, struct kept_task_result *result);

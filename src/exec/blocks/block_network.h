@@ -1,7 +1,7 @@
 /*
- * What an executor knows of other processes' blocks, and how it fetches and announces them: the driver answers where
- * blocks are, transfer servers have them. The executor process fills in the table once its connection to the driver is
- * there (rpc/control.proto: BLOCK_LOCATIONS, BLOCK_UPDATES, peers); tests fill in their own.
+ * How an executor finds, fetches and announces blocks of other processes: the driver knows the locations, transfer
+ * servers hold the blocks. The executor process fills in the table when it is connected to the driver
+ * (rpc/control.proto: BLOCK_LOCATIONS, BLOCK_UPDATES, peers). Tests fill in their own.
  */
 #pragma once
 
@@ -17,19 +17,22 @@ struct transfer_client;
 
 #define BLOCK_HOST_SIZE 256
 
-/* At most so many are told: a block has few replicas, and of the many that have a broadcast's piece a few will do. */
+/*
+ * The driver returns at most this many locations: a block has few replicas, and a few of a broadcast piece's many
+ * holders are enough.
+ */
 #define MAX_BLOCK_LOCATIONS 8
 
-/* A process whose transfer server has something. */
+/* A process whose transfer server holds a block. */
 struct block_location {
-        int executor; /* the scheduler's index; -1: the driver, or not known */
+        int executor; /* the scheduler's index; -1: the driver, or unknown */
         char host[BLOCK_HOST_SIZE];
         int port;
 };
 
-/* What an executor says of a block: as struct block_status, but of any kind of block. */
+/* The state of a block at an executor; as struct block_status, but for any kind of block. */
 struct block_info {
-        enum fst_storage_level level; /* FST_STORAGE_NONE: it is gone */
+        enum fst_storage_level level; /* FST_STORAGE_NONE: it was removed */
         int64_t memory_bytes, disk_bytes, rows;
 };
 
@@ -37,38 +40,42 @@ struct block_network {
         struct transfer_client *client;
 
         /*
-         * Ask the driver who else has a block: how many of @out (at most @max, nearest first) were filled, 0 for none;
-         * or negative with @error when the driver cannot be asked. Blocks; on tasks' threads; looks at @stopped.
+         * Asks the driver for other holders of a block. Returns how many of @out (at most @max, nearest first) were
+         * filled, or negative with @error if the driver cannot be asked. Blocks; on tasks' threads; ends when @stopped
+         * is set.
          */
         int (*locations)(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
                          struct fst_error *error);
 
         /*
-         * Ask for executors that may take a replica: as above. With @name (not NULL) only such as do not have that
-         * block. NULL: there are no others.
+         * Asks for executors that may take a replica; returns as above. With @name (not NULL) only executors without
+         * that block. NULL: there are no other executors.
          */
         int (*peers)(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,
                      int max, struct fst_error *error);
 
-        /* A block came, moved or went: tell the driver, in one of the next messages. Any thread; does not wait. */
+        /*
+         * A block was added, moved or removed: tells the driver in one of the next messages. Any thread; does not
+         * block.
+         */
         void (*changed)(void *owner, struct block_name name, const struct block_info *info);
 
-        /* Whether an executor is known to be gone, so that it is not tried again; NULL: nobody knows. Any thread. */
+        /* True if an executor is known to be lost, so that it is not tried again. NULL: unknown. Any thread. */
         bool (*lost)(void *owner, int32_t executor);
         void *lost_owner;
 
         void *owner;
-        struct block_location driver; /* its transfer server; port 0: it has none */
-        int replication_failures;     /* spark.storage.maxReplicationFailures: of one block, before it is left */
+        struct block_location driver; /* the driver's transfer server; port 0: it has none */
+        int replication_failures;     /* spark.storage.maxReplicationFailures: limit of failures for one block */
 };
 
-/* For transfer_call.gone: whether this location is that of a lost executor. The owner is a struct block_peer. */
+/* For transfer_call.gone: true if this location is on a lost executor. The owner is a struct block_peer. */
 struct block_peer {
         const struct block_network *network;
         const struct block_location *at;
 };
 bool block_peer_gone(void *peer);
 
-/* The requests of rpc/transfer/transfer.proto for a block, appended to @out. */
+/* Append the request for a block, of rpc/transfer/transfer.proto, to @out. */
 void block_request_fetch(struct block_name name, struct buf *out);
 void block_request_put(struct block_name name, enum fst_storage_level level, struct buf *out);

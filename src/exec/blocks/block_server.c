@@ -1,10 +1,9 @@
 /*
- * Serving blocks, and taking replicas; see block_manager.h. All of it runs on threads of a transfer server.
+ * Serves blocks and accepts replicas; see block_manager.h. Runs on threads of a transfer server.
  *
- * A block in memory is sent from where it lies, packed if it is; of one on disk a page at a time is read, checked and
- * sent unpacked. An
- * upload comes in arbitrary parts: they are put together to a frame, checked, and appended to the block as a task
- * would.
+ * A block in memory is sent as it is stored, compressed or not. A block on disk is read page by page, checked and sent
+ * uncompressed. An upload arrives in arbitrary pieces, which are assembled to a frame, checked, and appended to the
+ * block as a task would append them.
  */
 #include "exec/blocks/block_manager_internal.h"
 
@@ -28,9 +27,9 @@
 struct block_stream {
         struct transfer_stream stream;
         struct block *block;
-        const struct page *frames; /* of a packed block: the next */
-        bool typed;                /* the type goes first, and did not go yet */
-        bool released;             /* with the stream */
+        const struct page *frames; /* next page of a compressed block */
+        bool typed;                /* the type still has to be sent */
+        bool released;             /* release the block with the stream */
         struct block_reader reader;
         unsigned char type[BLOCK_PUT_HEADER];
         unsigned char headers[FRAMES][PAGE_FRAME_HEADER];
@@ -187,13 +186,13 @@ struct block_sink {
         struct block_id id;
         enum fst_storage_level level;
         fst_type type;
-        bool begun;                  /* the type is known */
-        struct block_writer *writer; /* NULL: the block is here already, or being made; what comes is dropped */
+        bool begun;                  /* the type was read */
+        struct block_writer *writer; /* NULL: the block exists or is being made here, and the upload is dropped */
         struct page_cursor cursor;
         struct page_frame frame;
         struct codec codec;
         bool in_payload;
-        unsigned char *part; /* of a header or payload */
+        unsigned char *part; /* bytes of a header or payload */
         size_t have, want, room;
 };
 
@@ -210,7 +209,7 @@ static uint32_t get_u32(const unsigned char *p)
         return le32toh(x);
 }
 
-/* The block's beginning: whether it is wanted at all. */
+/* Handles the block's beginning: decides whether the block is needed. */
 static int sink_begin(struct block_sink *s, struct fst_error *error)
 {
         uint32_t kinds = get_u32(s->part);
@@ -224,7 +223,7 @@ static int sink_begin(struct block_sink *s, struct fst_error *error)
         s->begun = true;
         page_cursor_init(&s->cursor, t);
         struct block *there = NULL;
-        /* Not to wait for a task of this executor: `holds_memory` says so. */
+        /* `holds_memory` keeps it from waiting for a task of this executor. */
         struct block_asker asker = {.task = s, .holds_memory = true};
         int r = block_store_acquire(s->manager->env->blocks, &asker, s->id, s->level, t, &there, &s->writer);
         if (r == 0)
@@ -246,7 +245,7 @@ static int sink_page(struct block_sink *s, struct fst_error *error)
         return r == FST_BLOCK_E_GIVEN_UP ? error_set(error, -ENOMEM, "there is no memory for a replica here") : r;
 }
 
-/* A header or payload is complete. */
+/* Handles a complete header or payload. */
 static int sink_part(struct block_sink *s, struct fst_error *error)
 {
         int r;
@@ -269,7 +268,7 @@ static int sink_part(struct block_sink *s, struct fst_error *error)
         return r;
 }
 
-/* Room for @n further bytes of the part: it grows as they come, whatever the header has claimed. */
+/* Makes room for @n further bytes. The buffer grows with the bytes received, not by the size that the header claims. */
 static int sink_room(struct block_sink *s, size_t n, struct fst_error *error)
 {
         if (s->have + n <= s->room)

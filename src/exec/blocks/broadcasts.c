@@ -1,15 +1,16 @@
 /*
  * See broadcasts.h.
  *
- * A value is PARTIAL while its fetcher puts it together, MOVING while it goes to a file, READY otherwise. Who wants one
- * that is not READY waits; a fetcher that fails takes the value out of the table, and one of the waiting tries itself.
- * A value out of the table (`doomed`) is freed by its last holder; fetching, moving and serving hold it too.
+ * A value is PARTIAL while a thread fetches it, MOVING while it is written to a file, otherwise READY. Threads that
+ * need a value wait until it is READY. A fetcher that fails removes the value from the table, and one of the waiting
+ * threads tries next. The last holder of a removed value (`doomed`) frees it; fetching, moving and serving also hold
+ * it.
  *
- * The lock guards the table, states and counts. Bytes of a piece are written before `have` says so, under the lock, and
- * never again.
+ * The lock protects the table, states and counts. The bytes of a piece are written before `have` is set under the lock,
+ * and never changed afterwards.
  *
- * Departing from Spark: pieces are compressed when they are sent, not kept compressed beside the value, which costs a
- * few ms of a server's thread for each and saves the second copy.
+ * Differs from Spark: pieces are compressed when they are sent, not stored compressed beside the value. That costs a
+ * few ms of a server's thread for each piece and saves the second copy.
  */
 #include "exec/blocks/broadcasts.h"
 
@@ -31,7 +32,7 @@
 
 #define PIECE_MAGIC 0x31425346u /* "FSB1" */
 #define TABLE 256
-#define ROUNDS 3 /* of asking for locations, until a piece is given up */
+#define ROUNDS 3 /* how often locations are asked for before a piece fails */
 
 enum value_state { PARTIAL, MOVING, READY };
 
@@ -44,7 +45,7 @@ struct value {
         enum value_state state;
         bool doomed;
         unsigned holds;
-        bool *have; /* by piece, while PARTIAL; NULL: all */
+        bool *have; /* by piece, while PARTIAL; NULL: all pieces */
 };
 
 struct broadcasts {
@@ -99,7 +100,7 @@ static struct value *value_new(struct broadcasts *b, int64_t id, uint64_t size, 
         return v;
 }
 
-/* Nobody can find or holds it. Without the lock. */
+/* Frees a value that is not in the table and that no thread holds. Without the lock. */
 static void value_free(struct broadcasts *b, struct value *v)
 {
         region_deinit(&v->region, b->options.memory);
@@ -124,7 +125,7 @@ static void add(struct broadcasts *b, struct value *v)
         *slot = v;
 }
 
-/* Under the lock. */
+/* Removes the value from the table. Lock held. */
 static void doom(struct broadcasts *b, struct value *v)
 {
         struct value **at = &b->table[(uint64_t)v->id % TABLE];
@@ -212,7 +213,7 @@ bool broadcasts_remove(struct broadcasts *b, int64_t id)
 
 /* ---------------------------------------------------------------------------------------------------- eviction */
 
-/* Move to a file a value that this thread has made MOVING and holds. True if that freed memory. */
+/* Writes to a file a value that this thread has made MOVING and holds. Returns true if that freed memory. */
 static bool move_out(struct broadcasts *b, struct value *v)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -244,7 +245,7 @@ size_t broadcasts_evict(struct broadcasts *b, size_t want)
                 size_t size = v ? (size_t)v->size : 0;
                 if (v && move_out(b, v)) {
                         freed += size;
-                        i--; /* there may be another in this chain */
+                        i--; /* the chain may contain another one */
                 }
         }
         return freed;
@@ -276,7 +277,7 @@ static uint32_t get_u32(const unsigned char *p)
         return le32toh(x);
 }
 
-/* The piece compressed, if that makes it smaller; otherwise 0. */
+/* Compresses the piece. Returns its size, or 0 if it did not become smaller. */
 static size_t compress_piece(struct piece_stream *s)
 {
         const struct broadcasts_options *o = &s->broadcasts->options;
@@ -287,7 +288,7 @@ static size_t compress_piece(struct piece_stream *s)
         codec_init(&codec, o->codec, o->level);
         s->packed = mem_try(s->size);
         if (!s->packed || codec_compress(&codec, s->data, s->size, s->packed, s->size, &written, NULL))
-                written = 0; /* no gain: then as it is */
+                written = 0; /* not smaller: send it uncompressed */
         codec_deinit(&codec);
         return written < s->size ? written : 0;
 }
@@ -326,7 +327,7 @@ int broadcasts_open(struct broadcasts *b, int64_t id, int32_t piece, struct tran
 {
         pthread_mutex_lock(&b->lock);
         struct value *v = find(b, id);
-        /* Moving takes a moment and its pieces are there: but their addresses change. */
+        /* The pieces are complete, but moving changes their addresses: wait for it. */
         while (v && v->state == MOVING) {
                 pthread_cond_wait(&b->changed, &b->lock);
                 v = find(b, id);
@@ -422,13 +423,14 @@ static int fetch_from(struct fetching *f, const struct block_location *at, int32
                 return r;
         r = receive(f, in, to, bytes, error);
         unsigned char none;
-        if (r == 0 && transfer_read(in, &none, 1, NULL) > 0) /* its end: so that the connection can be used again */
+        if (r == 0 && transfer_read(in, &none, 1, NULL) >
+                              0) /* reads the end of the stream, so that the connection can be reused */
                 r = error_set(error, -EPROTO, "bytes behind the piece");
         transfer_close(in);
         return r;
 }
 
-/* Who may have a piece: executors as the driver tells, then the driver. */
+/* Fills @out with possible holders of a piece: executors from the driver's answer, then the driver itself. */
 static int locations(struct fetching *f, int32_t piece, struct block_location out[static MAX_BLOCK_LOCATIONS + 1],
                      struct fst_error *error)
 {
@@ -457,7 +459,7 @@ static int fetch_piece(struct fetching *f, int32_t piece, struct fst_error *erro
                 for (int i = 0; i < n; i++) {
                         r = fetch_from(f, &at[i], piece, f->v->region.data + offset, bytes, error);
                         if (r == 0)
-                                error_deinit(error); /* of those that were asked before */
+                                error_deinit(error); /* of the holders tried before */
                         if (r == 0 || r == -ECANCELED)
                                 return r;
                         log_warn("TorrentBroadcast", "broadcast_%" PRId64 "_piece%d cannot be had from %s:%d: %s",
@@ -489,7 +491,7 @@ static void announce(struct broadcasts *b, const struct value *v, int32_t piece,
                 b->network.changed(b->network.owner, (struct block_name){BLOCK_BROADCAST, v->id, piece}, &info);
 }
 
-/* All pieces in random order, each announced when it is here. @v is PARTIAL and this thread's to fill. */
+/* Fetches all pieces in random order and announces each one. @v is PARTIAL and only this thread fills it. */
 static int fetch_all(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
 {
         struct fetching f = {.b = b, .v = v, .stopped = stopped};
@@ -520,7 +522,7 @@ static int fetch_all(struct broadcasts *b, struct value *v, const int *stopped, 
         return r;
 }
 
-/* Fetch the value that this thread has put into the table as PARTIAL, with one hold for itself. */
+/* Fetches the value that this thread has added to the table as PARTIAL, with one hold for itself. */
 static int fetch(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
 {
         int r = value_allocate(b, v, error);

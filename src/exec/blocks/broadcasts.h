@@ -1,26 +1,26 @@
 /*
- * The broadcast variables of one process. The driver puts values in; an executor fetches a value when a task first asks
- * for it, in pieces of spark.broadcast.blockSize and in random order, each from whoever has it: so the driver sends
- * each piece a few times, however many executors there are (Spark's TorrentBroadcast). A piece is served as soon as it
- * is here, before the value is whole.
+ * The broadcast variables of one process. The driver stores values; an executor fetches a value when a task first needs
+ * it, in pieces of spark.broadcast.blockSize, in random order, each from any holder. So the driver sends each piece
+ * only a few times however many executors there are (Spark's TorrentBroadcast). A process serves a piece as soon as it
+ * has it, before the value is complete.
  *
- * A value is storage memory; where that is short it lies in a file that is mapped, so that it is neither lost nor
- * fetched again. Values that no task holds go to files when execution wants memory (broadcasts_evict).
+ * A value is storage memory. Where memory is short it is a memory-mapped file, so that it need not be fetched again.
+ * Values that no task holds are moved to files when execution needs memory (broadcasts_evict).
  *
- * How the executor process is to call it:
+ * How the executor process uses it:
  *
  *      broadcasts_set_network              once the driver can be asked
- *      exec_env.services                   has broadcasts_get and broadcasts_release (exec/task_services.c)
- *      FetchBlock "broadcast_…_piece…"     broadcasts_open (exec/blocks/block_manager.h does)
+ *      exec_env.services                   has broadcasts_get and broadcasts_release (exec/exec_services.c)
+ *      FetchBlock "broadcast_…_piece…"     broadcasts_open (called by exec/blocks/block_manager.h)
  *      Remove.broadcasts                   broadcasts_remove
  *
  * A piece on the wire is 24 bytes and its payload, all little-endian:
  *
  *      "FSB1" | codec u32 (0 none, 1 lz4, 2 zstd) | bytes u32 | payload bytes u32 | xxh3 of the payload u64
  *
- * the checksum being 0 and not looked at without spark.broadcast.checksum.
+ * Without spark.broadcast.checksum the checksum is 0 and not checked.
  *
- * Threads: all functions from any.
+ * Threads: any, for all functions.
  */
 #pragma once
 
@@ -46,35 +46,38 @@ struct broadcasts_options {
 
 struct broadcasts *broadcasts_new(const struct broadcasts_options *options);
 
-/* No value may be held or served any more. NULL is allowed. */
+/* The caller holds and serves no value any more. NULL is allowed. */
 void broadcasts_free(struct broadcasts *b);
 
-/* Where values come from that are not here. Copied; before the first task. Without it none comes. */
+/* Sets the source of remote values. Copied; call it before the first task. Without it only local values exist. */
 void broadcasts_set_network(struct broadcasts *b, const struct block_network *network);
 
-/* Put a value in, copying it. -EEXIST if there is one; negative with @error when there is neither memory nor disk. */
+/*
+ * Stores a copy of a value. Returns -EEXIST if the id exists, negative with @error if there is neither memory nor disk
+ * space.
+ */
 int broadcasts_put(struct broadcasts *b, int64_t id, const void *data, uint64_t size, struct fst_error *error);
 
 /*
- * The value: 0 with *@data, aligned to a page of memory, and *@hold, until broadcasts_release. Fetched if need be, by
- * one of those who want it, while the others wait. Negative with @error: -ECANCELED; -ENOENT when nobody has it;
- * -EINVAL when it has another size; and what fetching fails with.
+ * Gets the value: 0 with *@data, aligned to a memory page, and *@hold, both valid until broadcasts_release. One thread
+ * fetches it if needed while the others wait. Returns negative with @error: -ECANCELED, -ENOENT if no process has it,
+ * -EINVAL if it has another size, or an error of fetching.
  */
 int broadcasts_get(struct broadcasts *b, int64_t id, uint64_t size, const int *stopped, const void **data, void **hold,
                    struct fst_error *error);
 void broadcasts_release(struct broadcasts *b, void *hold);
 
-/* Forget a value; who holds it keeps it until the release. False if there is none. */
+/* Removes a value; its holders keep it until they release it. Returns false if there is none. */
 bool broadcasts_remove(struct broadcasts *b, int64_t id);
 
-/* Move values that nobody holds to files, up to @want bytes; returns the bytes of memory that became free. */
+/* Moves values without holders to files, up to @want bytes. Returns the bytes of memory freed. */
 size_t broadcasts_evict(struct broadcasts *b, size_t want);
 
-/* Serve a piece that is here: as transfer_handler.open. -ENOENT if it is not. */
+/* Serves a local piece, as transfer_handler.open. Returns -ENOENT if it is not here. */
 int broadcasts_open(struct broadcasts *b, int64_t id, int32_t piece, struct transfer_stream **stream,
                     struct fst_error *error);
 
-/* What a piece's header says. -EBADMSG unless it is of a piece of @bytes bytes. */
+/* The header of a piece. Reading returns -EBADMSG unless it belongs to a piece of @bytes bytes. */
 struct broadcast_piece {
         enum codec_kind codec;
         uint32_t payload;

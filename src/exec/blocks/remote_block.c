@@ -1,8 +1,8 @@
 /*
- * Partitions that other executors keep, for tasks here, and copies of ours for them; see block_manager.h.
+ * Fetches partitions from other executors for tasks here, and copies local ones to them; see block_manager.h.
  *
- * Pages arrive in memory of the task while it is granted; the rest, and all that there was, goes to a temporary file.
- * When a peer fails, what came from it is forgotten and the next one is asked.
+ * Pages go to the task's memory while it is granted. After that they all go to a temporary file, including the earlier
+ * ones. When a peer fails, its pages are dropped and the next peer is asked.
  */
 #include "exec/blocks/block_manager_internal.h"
 
@@ -23,11 +23,11 @@ struct remote_block {
         struct memory_consumer memory;
         struct codec codec;
         struct page *first, **last;
-        struct spill *spill; /* everything, once it does not fit */
+        struct spill *spill; /* all pages, once they do not fit in memory */
         struct spill_reader reader;
         bool reading;
         struct page *loaded;
-        const struct page *at; /* in memory: the next */
+        const struct page *at; /* next page in memory */
         unsigned char *payload;
         size_t room;
 };
@@ -51,7 +51,7 @@ static void remote_close(struct remote_block *b)
         free(b);
 }
 
-/* From memory to a file: what is there, and from now on what comes. */
+/* Moves the pages from memory to a file, which also receives the later pages. */
 static int move_out(struct remote_block *b, struct fst_error *error)
 {
         struct exec_env *env = b->manager->env;
@@ -226,8 +226,8 @@ int block_manager_give(struct block_manager *m, struct block_id id, const struct
 }
 
 /*
- * Send it to @wanted of @peers: how many have taken it. Those that fail are passed over, but no more of them than the
- * configuration allows (Spark's limit, too).
+ * Sends the block to @wanted of @peers and returns how many accepted it. Skips failing peers, up to the limit of the
+ * configuration (as Spark).
  */
 static int copy_to_some(struct block_manager *m, const struct block_location *peers, int n, struct block *block,
                         struct block_name name, enum fst_storage_level level, int wanted, const int *stopped,
@@ -247,7 +247,7 @@ static int copy_to_some(struct block_manager *m, const struct block_location *pe
         return copies;
 }
 
-/* Copy @block to @wanted executors that do not have it: how many have taken it, or negative. */
+/* Copies @block to @wanted executors that do not have it. Returns how many accepted it, or negative. */
 static int copy_block(struct block_manager *m, struct block *block, struct block_id id, enum fst_storage_level level,
                       int wanted, const int *stopped, struct fst_error *error)
 {

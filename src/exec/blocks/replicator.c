@@ -15,7 +15,7 @@ struct replicator {
         pthread_t thread;
         int stopped; /* atomic */
 
-        pthread_mutex_t lock; /* of what follows */
+        pthread_mutex_t lock; /* protects the fields below */
         pthread_cond_t wake;
         VEC(struct block_id) waiting;
         bool started;

@@ -1,7 +1,6 @@
 /*
- * Copies of partitions that were lost with other executors: the driver says which of those that are here shall be
- * copied to one more executor (spark.storage.replication.proactive), and a thread does, one after the other. What
- * cannot be copied is logged.
+ * Replaces replicas that were lost with other executors: the driver names the local blocks to copy to one more executor
+ * (spark.storage.replication.proactive), and a thread copies them one by one. Failures are logged.
  */
 #pragma once
 
@@ -10,11 +9,11 @@
 struct block_manager;
 struct replicator;
 
-/* @blocks is borrowed. No thread yet. */
+/* Borrows @blocks. Starts no thread yet. */
 struct replicator *replicator_new(struct block_manager *blocks);
 
-/* Its thread ends, after a copy that is under way was given up. NULL is allowed. */
+/* Cancels a running copy and ends the thread. NULL is allowed. */
 void replicator_free(struct replicator *replicator);
 
-/* Copy this block to one more executor; does not wait. Any thread. */
+/* Queues a block for one more copy; does not block. Any thread. */
 void replicator_add(struct replicator *replicator, struct block_id id);

@@ -1,4 +1,4 @@
-/* Core dumps; see core_file.h. The patterns are those of core(5). */
+/* See core_file.h. The patterns are those of core(5). */
 #include "exec/guard/core_file.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@ static void read_line(const char *path, char *line, size_t size)
         line[strcspn(line, "\n")] = 0;
 }
 
-/* The pattern as one for glob: what is not known here (%t, the time) may be anything. */
+/* Expands a core pattern to a pattern for glob. A specifier that is unknown here (%t, the time) becomes "*". */
 static void core_file_expand(const char *pattern, int pid, int signal, const char *name, struct buf *out)
 {
         bool has_pid = false;

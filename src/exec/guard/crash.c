@@ -1,16 +1,16 @@
 /*
  * Crash reports; see crash.h.
  *
- * Everything that a handler does is async-signal-safe: text is put together in a buffer on the signal stack, with no
- * stdio, no locks and no heap, and leaves by one write(2). The first thread to crash reports; another that crashes
- * meanwhile waits for the end of the process, which the first brings about, so that reports do not mix and the core
- * dump shows the first. A fault inside the report itself ends the process with what is known.
+ * Handlers are async-signal-safe: they build the text in a buffer on the signal stack without stdio, locks or heap, and
+ * write it with one write(2). The first thread to crash reports. A thread that crashes later waits for the end of the
+ * process, so that reports do not mix and the core dump shows the first crash. A fault inside the report ends the
+ * process with the text so far.
  *
- * The signal strikes again by itself: with the default action restored, the faulting instruction runs once more (its
- * core dump shows the true registers); a signal that was sent is raised again, and is delivered when the handler
- * returns; abort() raises a second time on its own.
+ * The signal is delivered again after the report. With the default action restored, the faulting instruction runs once
+ * more (so the core dump shows the true registers); a signal that was sent is raised again and delivered when the
+ * handler returns; abort() raises a second time by itself.
  *
- * Invariant: modules[0 … n_modules) is complete before n_modules says so, and never changes afterwards.
+ * Invariant: modules[0 … n_modules) is complete before n_modules is increased, and never changes afterwards.
  */
 #include "exec/guard/crash.h"
 
@@ -40,7 +40,7 @@ static struct {
         const char *hint;
         bool installed;
         _Atomic pid_t reporter; /* the thread that reports; 0: none yet */
-        pthread_mutex_t lock;   /* of those who add modules */
+        pthread_mutex_t lock;   /* protects the adding of modules */
         atomic_uint n_modules;
         struct {
                 const char *name, *path;
@@ -99,7 +99,7 @@ static void crash_send(const struct text *t)
 
 /* ---------------------------------------------------------------------------------------------------- report */
 
-/* What of the user's is running on this thread, or NULL. */
+/* Returns the user's function on this thread, or NULL. */
 static const char *function_now(void)
 {
         const char *watched = crash_call.watched ? __atomic_load_n(crash_call.watched, __ATOMIC_RELAXED) : NULL;
@@ -155,7 +155,7 @@ static const char *signal_name(int signal)
         return "a signal";
 }
 
-/* The program counter and stack pointer of the interrupted code; 0 where this machine's layout is not known here. */
+/* Reads program counter and stack pointer of the interrupted code; 0 on machines whose layout is unknown here. */
 static void read_registers(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp)
 {
 #if defined(__x86_64__)
@@ -169,7 +169,10 @@ static void read_registers(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp)
 #endif
 }
 
-/* How to find the source line: this process must not look for it. Left out where the path would cut the report. */
+/*
+ * Appends the command that finds the source line, because this process must not look it up. Omitted if the path would
+ * truncate the report.
+ */
 static void put_line_command(struct text *t, const char *path, uintptr_t offset)
 {
         if (t->len + strlen(path) + 256 > sizeof(t->data))
@@ -225,7 +228,7 @@ static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *
 static void put_hint(struct text *t)
 {
         const char *hint = crash.hint;
-        if (!crash_call.task && function_now()) /* the application's main: nothing of what is said of tasks helps */
+        if (!crash_call.task && function_now()) /* the application's main: the hint is about tasks */
                 hint = "An action that fails leaves what it would have answered as it was: look at its status";
         if (hint) {
                 crash_put(t, ". ");
@@ -242,7 +245,7 @@ static void crash_restore(int signal)
         sigaction(signal, &action, NULL);
 }
 
-/* True for the one thread that is to report. Does not come back in others. */
+/* Returns true in the one thread that reports. Does not return in other threads. */
 static bool claim_report(void)
 {
         pid_t self = (pid_t)syscall(SYS_gettid), none = 0;
@@ -273,7 +276,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
         errno = saved;
 }
 
-/* exit() was called by a task's function: user code may not end an executor, and an exit status 0 would be a lie. */
+/* Reports that a task's function called exit(): user code must not end an executor, and exit status 0 would hide it. */
 static void handle_exit(int status, void *unused)
 {
         if (!crash_call.task || !function_now() || !claim_report())
@@ -339,7 +342,7 @@ void crash_thread_init(void)
 {
         if (signal_stack)
                 return;
-        /* Without it only the report of a full stack is lost, so that failing is no reason to stop. */
+        /* A failure only loses the report of a stack overflow, so it is ignored. */
         void *memory = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (memory == MAP_FAILED)
                 return;

@@ -1,4 +1,4 @@
-/* Each case crashes a child in its own way, and looks at what the child reported and how it ended. */
+/* Each test crashes a child in its own way and checks its report and its exit status. */
 #include "exec/guard/crash.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@
 static const struct fst_task_info task = {.id = 7, .stage = 2, .stage_attempt = 1, .partition = 5, .attempt = 3};
 #define TASK "ERROR Executor: task 7 in stage 2.1 (partition 5, attempt 3) crashed in split in app.so: "
 
-/* Run @crash within a task in a child; its report in @report, its wait status as result. */
+/* Runs @crash in a child, within a task if @in_task. Returns the wait status and fills @report. */
 static int report_of(void (*crash)(void), bool in_task, char report[static 1024])
 {
         int ends[2];
@@ -56,7 +56,7 @@ static void assert_begins(const char *text, const char *begin)
 }
 
 static volatile int zero;
-static volatile int endless = 1; /* or compilers see that it is */
+static volatile int endless = 1; /* volatile, so that the compiler does not see it */
 static int *volatile nowhere;
 
 static void touch_null(void)
@@ -167,7 +167,7 @@ static void exit_in_a_task_is_a_crash(void **state)
         assert_true(WEXITSTATUS(status) == 3);
 }
 
-/* In the child alone: code around here belongs to app.so. */
+/* Registers the code around here as app.so. Called in the child only. */
 static void crash_in_module_at(const char *path)
 {
         uintptr_t code = (uintptr_t)touch_null;
@@ -250,7 +250,7 @@ static void a_report_names_its_task(void **state)
 int main(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        /* Sanitizers have handlers and stacks of their own for what is crashed here on purpose. */
+        /* The sanitizers' own handlers and stacks interfere with the other tests. */
         const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest), cmocka_unit_test(a_report_names_its_task)};
         (void)an_access_names_task_function_and_address, (void)every_deadly_signal_is_reported;
         (void)a_full_stack_is_reported_on_every_thread, (void)exit_in_a_task_is_a_crash;

@@ -1,4 +1,4 @@
-/* Memory for rows in control groups that are trees of files. */
+/* Tests memory budgets with control groups made of files. */
 #include "exec/guard/memory_budget.h"
 
 #include "base/error.h"
@@ -65,7 +65,7 @@ static void takes_the_lesser_of_configured_and_group(void **state)
         assert_int_equal(heap_of("2g", 1), 236);
         assert_int_equal(heap_of("100m", 1), 100);
         assert_int_equal(heap_of(NULL, 3), 50);
-        put_limit(1408); /* an executor's default with its overhead: nothing is taken away */
+        put_limit(1408); /* an executor's default with its overhead: no reduction */
         assert_int_equal(heap_of(NULL, 1), 1024);
         put("job/memory.max", "max\n");
         assert_int_equal(heap_of("2g", 1), 2048);

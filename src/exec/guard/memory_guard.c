@@ -1,7 +1,7 @@
 /*
- * See memory_guard.h. A quarter of the group's reserve may be allocated by anybody, half of it more by what is small
- * and aborts the process if it fails. One lock: the functions are called on any thread, and the limit goes away when
- * its slots do.
+ * See memory_guard.h. Any allocation may use a quarter of the group's reserve; small allocations, whose failure aborts
+ * the process, may use another half. One lock: the functions are called on any thread, and the limit is freed with its
+ * slots.
  */
 #include "exec/guard/memory_guard.h"
 
@@ -16,9 +16,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct memory_limit *current; /* under lock */
-static int64_t allowed, at_start;          /* likewise: of what is not resident */
+static int64_t allowed, at_start;          /* under lock: allocated and not resident */
 
-/* Under the lock; @vital: of what is small, and aborts the process if it is refused. */
+/*
+ * Returns the bytes that may be allocated. @vital: for small allocations, whose failure aborts the process. Lock held.
+ */
 static int64_t guard_room(bool vital)
 {
         int64_t reserve = memory_limit_reserve(current);
@@ -54,8 +56,8 @@ int64_t memory_guard_update(void)
 }
 
 /*
- * What is freed goes back to the system soon, and is not kept by each thread: otherwise every arena keeps as much as
- * the largest block that it freed.
+ * Makes the allocator return freed memory to the system early. Otherwise each thread's arena keeps as much as its
+ * largest freed block.
  */
 static void guard_tune_allocator(void)
 {

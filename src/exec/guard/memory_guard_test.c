@@ -1,4 +1,4 @@
-/* Allocations that a full control group refuses, in a tree of files. */
+/* Tests allocations that a full control group refuses, with a group made of files. */
 #include "exec/guard/memory_guard.h"
 
 #include "base/mem.h"
@@ -50,23 +50,24 @@ static void refuses_what_the_group_has_no_room_for(void **state)
 {
         put_used(200);
         struct memory_limit *l = memory_limit_new(&(struct memory_limit_options){0});
-        assert_int_equal(memory_limit_room(l, 0) / (int64_t)MIB, 340); /* 600 without a tenth, and 200 are used */
+        assert_int_equal(memory_limit_room(l, 0) / (int64_t)MIB, 340); /* 600 minus a tenth, minus 200 used */
         memory_guard_start(l, 0);
         assert_true(can_allocate(300 * MIB));
         assert_false(can_allocate(360 * MIB)); /* 340 and a quarter of the reserve */
-        assert_false(malloc_can(420 * MIB));   /* of the application's functions, too */
+        assert_false(malloc_can(420 * MIB));   /* also by the application's functions */
         put_used(550);
         assert_false(can_allocate(30 * MIB));
         memory_guard_update();
         assert_false(malloc_can(100 * MIB));
-        free(mem_alloc(100)); /* what is small and vital still is given */
+        free(mem_alloc(100)); /* small, vital allocations still succeed */
         free(mem_alloc(300 * 1000));
-        put_used(100); /* what was freed counts at once, without a tick */
+        put_used(100); /* freed memory counts at once, without a tick */
         assert_true(can_allocate(400 * MIB));
         void *untouched = mmap(NULL, 300 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_true(untouched != MAP_FAILED);
         assert_true(memory_guard_pending() >= (int64_t)(290 * MIB));
-        assert_false(can_allocate(250 * MIB)); /* 440, and of 300 that may be written to any time 32 are tolerated */
+        assert_false(
+                can_allocate(250 * MIB)); /* 440; the pool may write to 300 at any time, of which 32 are tolerated */
         munmap(untouched, 300 * MIB);
         memory_guard_stop(l);
         assert_true(malloc_can(900 * MIB));

@@ -1,8 +1,8 @@
 /*
- * What memory a process may have, and has; see memory_limit.h.
+ * Memory limits and use of a process; see memory_limit.h.
  *
- * The files are opened once and read again with pread. A group's limit is taken somewhat lower than it is, because at
- * the limit itself the kernel acts first; the configured limit is only ours.
+ * The files are opened once and read with pread. A group's limit is lowered by a reserve, because the kernel kills at
+ * the limit itself; the configured limit is enforced only here.
  */
 #include "exec/guard/memory_limit.h"
 
@@ -18,20 +18,20 @@
 #include <unistd.h>
 
 #define NO_LIMIT INT64_MAX
-#define UNLIMITED ((int64_t)1 << 60) /* version 1 says so by a number that no machine has */
+#define UNLIMITED ((int64_t)1 << 60) /* version 1 writes a huge number for "no limit" */
 #define MIN_RESERVE ((int64_t)24 << 20)
 #define MAX_RESERVE ((int64_t)64 << 20)
 
 struct memory_limit {
         int64_t configured; /* NO_LIMIT: none */
-        int64_t group;      /* likewise */
+        int64_t group;      /* NO_LIMIT: none */
         char *group_name;
-        int statm, usage, stat; /* descriptors; -1: not there */
+        int statm, usage, stat; /* descriptors; -1: not available */
         bool version_1;
         int processes;
         long page;
         enum memory_verdict last;
-        int quiet; /* calls until MEMORY_LIMIT_FAIL may be answered again */
+        int quiet; /* calls until MEMORY_LIMIT_FAIL may be returned again */
 };
 
 /* ------------------------------------------------------------------------------------------------- configuration */
@@ -87,7 +87,7 @@ static int open_in(const char *directory, const char *file)
         return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The number in a file; NO_LIMIT for "max", for what is none, and for a file that is not there. */
+/* Reads a number from a file; NO_LIMIT for "max", malformed content, or a missing file. */
 static int64_t read_limit(const char *directory, const char *file)
 {
         char text[64], *end;
@@ -102,7 +102,7 @@ static int64_t read_limit(const char *directory, const char *file)
         return end == text || errno || value < 0 || value >= UNLIMITED ? NO_LIMIT : value;
 }
 
-/* The value of line @name in the text of a memory.stat; @otherwise if it is not there. */
+/* Returns the value of line @name in the text of a memory.stat, or @otherwise. */
 static int64_t stat_line(const char *text, const char *name, int64_t otherwise)
 {
         size_t len = strlen(name);
@@ -125,7 +125,7 @@ static void watch_group(struct memory_limit *l, const char *directory, const cha
         l->version_1 = version_1;
 }
 
-/* The least limit of the group @name and of every one above it that can be seen. @name begins with '/'. */
+/* Reads the lowest limit of the group @name and its visible ancestors. @name begins with '/'. */
 static void read_tree(struct memory_limit *l, const char *root, char *name, bool version_1)
 {
         for (;;) {
@@ -145,8 +145,7 @@ static void read_tree(struct memory_limit *l, const char *root, char *name, bool
 }
 
 /*
- * Version 1: in a container the group may be the root of what it sees; then memory.stat still knows the least limit of
- * all above.
+ * Version 1: a container may see its group as the root; memory.stat then still has the lowest limit of all ancestors.
  */
 static void read_v1(struct memory_limit *l, const char *root, char *name)
 {
@@ -183,7 +182,7 @@ static bool lists_memory(const char *controllers)
         return false;
 }
 
-/* Lines of /proc/self/cgroup: "0::/path" for version 2, "9:memory:/path" for version 1. */
+/* Parses /proc/self/cgroup: "0::/path" for version 2, "9:memory:/path" for version 1. */
 static void read_groups(struct memory_limit *l, const char *root, const char *membership)
 {
         FILE *f = fopen(membership, "re");
@@ -205,12 +204,12 @@ static void read_groups(struct memory_limit *l, const char *root, const char *me
                 fclose(f);
 }
 
-/* -------------------------------------------------------------------------------------------------------- looking */
+/* --------------------------------------------------------------------------------------------------------- checks */
 
 struct memory_limit *memory_limit_new(const struct memory_limit_options *o)
 {
         struct memory_limit *l = new0(struct memory_limit);
-        const char *fake = o->cgroup_root ? NULL : getenv("FIRESTEEL_CGROUP_ROOT"); /* of tests */
+        const char *fake = o->cgroup_root ? NULL : getenv("FIRESTEEL_CGROUP_ROOT"); /* for tests */
         _cleanup_free_ char *fake_self = fake ? mem_printf("%s/self", fake) : NULL;
         *l = (struct memory_limit){.configured = o->configured > 0 ? o->configured : NO_LIMIT,
                                    .group = NO_LIMIT,
@@ -263,8 +262,8 @@ static int64_t resident(const struct memory_limit *l)
 }
 
 /*
- * What the group has that the kernel cannot drop. Version 1 does not tell how much of the kernel's own memory can be
- * dropped; nearly all of it usually can, and the reserve has room for the rest.
+ * Returns the group's memory that the kernel cannot reclaim. Version 1 does not tell how much kernel memory is
+ * reclaimable; nearly all of it usually is, and the reserve covers the rest.
  */
 static int64_t group_used(const struct memory_limit *l)
 {
@@ -330,7 +329,7 @@ enum memory_verdict memory_limit_check(struct memory_limit *l, int timeout, int6
                         over = group - bound;
                         *used = group;
                 }
-                /* Others of the application end first, if they have more than their share. */
+                /* Other processes of the application fail first if they use more than their share. */
                 if (over > reserve / 2 && own >= l->group / l->processes / 2) {
                         *excess = over;
                         return MEMORY_LIMIT_END;

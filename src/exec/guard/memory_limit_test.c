@@ -1,4 +1,4 @@
-/* Limits read from made-up trees of control groups, and what is to be done beyond them. */
+/* Tests limits read from trees of control groups made of files, and the actions above them. */
 #include "exec/guard/memory_limit.h"
 
 #include "base/error.h"
@@ -86,7 +86,7 @@ static void version_1(void **state)
         assert_int_equal(memory_limit_bytes(l), 700000000);
         assert_int_equal(memory_limit_used(l), 50);
         memory_limit_free(l);
-        /* In a container the group's name may be that of the host. */
+        /* A container may see the group's name on the host. */
         put("memory/memory.limit_in_bytes", "200000000\n");
         put("memory/memory.stat", "");
         l = limit_of(1 << 30, "9:memory:/docker/0123\n");
@@ -105,16 +105,16 @@ static void evicts_then_fails(void **state)
         assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_EVICT);
         assert_int_equal(excess, 10 << 20);
         assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_FAIL);
-        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK); /* it may take its time */
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK); /* the task has time to end */
         assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK);
         assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_FAIL);
         put_resident(50 << 20);
         assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_OK);
         put_resident(120 << 20);
-        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_EVICT); /* from the beginning */
+        assert_int_equal(memory_limit_check(l, 2, &used, &excess), MEMORY_LIMIT_EVICT); /* the sequence starts again */
         memory_limit_free(l);
 
-        /* A group is acted on before the kernel does. */
+        /* Acts before the group reaches the kernel's limit. */
         put("g/memory.max", "1000000000\n");
         put("g/memory.current", "960000000\n");
         put("g/memory.stat", "inactive_file 1000\n");

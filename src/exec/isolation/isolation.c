@@ -1,4 +1,4 @@
-/* Isolation as the configuration asks for it; see isolation.h. */
+/* See isolation.h. */
 #include "exec/isolation/isolation.h"
 
 #include "base/error.h"
@@ -12,14 +12,14 @@
 
 #include <poll.h>
 
-static const struct worker_class stage_workers = {.decode = stage_decode, .encode_result = task_result_encode};
+static const struct task_process_class stage_workers = {.decode = stage_decode, .encode_result = task_result_encode};
 
 int isolation_zygote_new(struct zygote **zygote, struct fst_error *error)
 {
         return zygote_new(&stage_workers, zygote, error);
 }
 
-static int encode_stage(const struct stage_work *work, struct buf *out, struct fst_error *error)
+static int encode_stage(const struct stage_context *work, struct buf *out, struct fst_error *error)
 {
         return stage_encode(work, &(struct stage_modules_source){.same_program = true}, out, error);
 }
@@ -30,8 +30,8 @@ struct isolation_shares isolation_divide(int64_t memory, int64_t overhead, doubl
         double each = 1.0 / MAX(workers, 1);
         return (struct isolation_shares){
                 .executor_pool = (size_t)((double)memory * fraction * storage_fraction),
-                .worker_heap = (size_t)((double)memory * (1 - storage_fraction) * each),
-                .worker_data = (size_t)((double)(memory + overhead) * each),
+                .process_heap = (size_t)((double)memory * (1 - storage_fraction) * each),
+                .process_data = (size_t)((double)(memory + overhead) * each),
         };
 }
 

@@ -1,12 +1,11 @@
 /*
- * The executor's side of a worker process; see worker_slot.h.
+ * The executor's side of a task process; see process_slot.h.
  *
- * Everything but worker_slot_kill and worker_slot_activity happens on the slot's thread, which sleeps in poll until the
- * worker has something to say, or until a task that was told to end has had its time.
+ * Everything except process_slot_kill and process_slot_activity happens on the slot's thread, which sleeps in poll
+ * until the task process sends something or the time limit of a killed task expires.
  *
- * Invariants: `work` is open exactly while there is a worker of whose end nothing is known. A task of the run is
- * reported once: done[i] is set with its outcome. What the worker says is believed only as far as it makes sense; a
- * packet that does not ends the worker.
+ * Invariants: `work` is open exactly while a task process exists whose end is not known. Each task of the batch gets
+ * one outcome: done[i] is set with it. Packets of a task process are checked; a malformed packet ends the process.
  */
 #include "exec/isolation/process_slot.h"
 
@@ -39,51 +38,51 @@
 #include <unistd.h>
 
 #define GRACE_NS INT64_C(100000000) /* from the flag to SIGKILL */
-#define LEAVE_MS 2000               /* for an executor without a zygote to leave */
-#define REPORT_MS 30000             /* for the zygote to report: a core dump takes its time */
+#define LEAVE_MS 2000               /* time for an executor without a zygote to end */
+#define REPORT_MS 30000             /* time for the zygote to report: a core dump may be written first */
 enum { MAX_FUTILE = 3 };
 
-struct worker_slot {
+struct process_slot {
         int index;
         const struct exec_env *env;
         struct isolation *isolation;
         int page_fd; /* of `shared` */
-        struct worker_shared *shared;
-        int wake; /* eventfd: look at kill_at */
+        struct task_process_shared *shared;
+        int wake; /* eventfd: kill_at has changed */
 
-        int work, status; /* sockets; -1: no worker */
-        struct stage_work *stage;
-        size_t modules; /* that it was given */
+        int work, status; /* sockets; -1: no task process */
+        struct stage_context *stage;
+        size_t modules; /* number of modules sent */
         char crash[1024];
-        struct worker_received in;
-        struct worker_asks *asks;
+        struct task_process_received in;
+        struct task_process_requests *asks;
 
-        pthread_mutex_t lock;       /* of all below */
-        pid_t pid;                  /* 0: no worker */
-        struct task_batch *run;     /* at hand */
-        uint32_t n;                 /* tasks that the worker was given */
-        uint16_t given[SLOT_RUN];   /* which tasks of the run these are */
-        bool done[SLOT_RUN];        /* by task of the run */
-        int64_t kill_task, kill_at; /* -1: none */
+        pthread_mutex_t lock;           /* protects all fields below */
+        pid_t pid;                      /* 0: no task process */
+        struct task_batch *run;         /* the current batch */
+        uint32_t n;                     /* number of tasks sent to the task process */
+        uint16_t given[MAX_TASK_BATCH]; /* the index of each in the batch */
+        bool done[MAX_TASK_BATCH];      /* by index in the batch */
+        int64_t kill_task, kill_at;     /* -1: none */
         bool ended_by_us;
 };
 
-struct worker_slot *worker_slot_new(int index, const struct exec_env *env, struct isolation *isolation)
+struct process_slot *process_slot_new(int index, const struct exec_env *env, struct isolation *isolation)
 {
-        struct worker_slot *s = new0(struct worker_slot);
+        struct process_slot *s = new0(struct process_slot);
         s->index = index;
         s->env = env;
         s->isolation = isolation;
         s->page_fd = s->wake = s->work = s->status = -1;
         s->kill_task = -1;
-        s->asks = worker_asks_new(env);
+        s->asks = task_process_requests_new(env);
         pthread_mutex_init(&s->lock, NULL);
         return s;
 }
 
 /* ------------------------------------------------------------------------------------------- starting, ending */
 
-static int open_shared(struct worker_slot *s, struct fst_error *error)
+static int open_shared(struct process_slot *s, struct fst_error *error)
 {
         if (s->shared)
                 return 0;
@@ -112,15 +111,15 @@ static void process_slot_put_text(struct buf *b, const char *text)
         buf_append(b, text, strlen(text) + 1);
 }
 
-static int send_settings(struct worker_slot *s)
+static int send_settings(struct process_slot *s)
 {
         const struct isolation *iso = s->isolation;
         _cleanup_(buf_deinit) struct buf body = BUF_INIT, roots = BUF_INIT;
-        struct worker_settings settings = {.heap = (int64_t)iso->shares.worker_heap,
-                                           .data_limit = (int64_t)iso->shares.worker_data,
-                                           .seed = s->env->seed,
-                                           .index = (uint32_t)s->index,
-                                           .secret = (uint32_t)s->env->io_secret_len};
+        struct task_process_settings settings = {.heap = (int64_t)iso->shares.process_heap,
+                                                 .data_limit = (int64_t)iso->shares.process_data,
+                                                 .seed = s->env->seed,
+                                                 .index = (uint32_t)s->index,
+                                                 .secret = (uint32_t)s->env->io_secret_len};
         for (struct strmap_entry *e = NULL; (e = strmap_next(&iso->conf->set, e));)
                 settings.pairs++;
         buf_append(&body, &settings, sizeof(settings));
@@ -135,12 +134,12 @@ static int send_settings(struct worker_slot *s)
                 process_slot_put_text(&body, e->key);
                 process_slot_put_text(&body, e->value);
         }
-        int r = worker_send(s->work, WORKER_SETTINGS, body.data, body.len, s->page_fd);
+        int r = task_process_send(s->work, PACKET_SETTINGS, body.data, body.len, s->page_fd);
         explicit_bzero(body.data, body.len);
         return r;
 }
 
-/* The zygote's next word: 1; 0 when there will be none. */
+/* Reads the zygote's next report: 1; 0 if there will be none. */
 static int read_report(int status, struct zygote_report *report)
 {
         struct pollfd p = {.fd = status, .events = POLLIN};
@@ -149,14 +148,14 @@ static int read_report(int status, struct zygote_report *report)
         return recv(status, report, sizeof(*report), 0) == (ssize_t)sizeof(*report);
 }
 
-static int process_slot_gone(struct worker_slot *s, struct fst_error *error)
+static int process_slot_gone(struct process_slot *s, struct fst_error *error)
 {
         return error_set(error, -EPIPE,
                          "no worker process can be started: the zygote (process %d), which forks them, is gone",
                          (int)zygote_pid(s->isolation->zygote));
 }
 
-static int process_slot_fork_worker(struct worker_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
+static int process_slot_fork_worker(struct process_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
 {
         int a[2], b[2] = {-1, -1};
         struct zygote_report report;
@@ -184,7 +183,7 @@ static int process_slot_fork_worker(struct worker_slot *s, int *work, int *statu
         return 0;
 }
 
-static int process_slot_start(struct worker_slot *s, struct fst_error *error)
+static int process_slot_start(struct process_slot *s, struct fst_error *error)
 {
         pid_t pid = 0;
         if (s->work >= 0)
@@ -202,12 +201,12 @@ static int process_slot_start(struct worker_slot *s, struct fst_error *error)
         s->pid = pid;
         s->ended_by_us = false;
         pthread_mutex_unlock(&s->lock);
-        send_settings(s); /* a worker that is gone already is found out when it does not answer */
+        send_settings(s); /* a process that has ended already is noticed when it does not reply */
         return 0;
 }
 
-/* The worker ends, if it has not; *@report is how. False if the zygote has not said. */
-static bool end_worker(struct worker_slot *s, struct zygote_report *report)
+/* Ends the task process if it still runs; *@report describes its end. Returns false if the zygote did not report. */
+static bool end_worker(struct process_slot *s, struct zygote_report *report)
 {
         bool told = false;
         *report = (struct zygote_report){0};
@@ -224,12 +223,12 @@ static bool end_worker(struct worker_slot *s, struct zygote_report *report)
         pthread_mutex_lock(&s->lock);
         s->pid = 0;
         pthread_mutex_unlock(&s->lock);
-        stage_work_unref(steal(s->stage));
-        worker_asks_reset(s->asks);
+        stage_context_unref(steal(s->stage));
+        task_process_requests_reset(s->asks);
         return told;
 }
 
-void worker_slot_prepare(struct worker_slot *s)
+void process_slot_prepare(struct process_slot *s)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (process_slot_start(s, &error))
@@ -237,15 +236,15 @@ void worker_slot_prepare(struct worker_slot *s)
         error_deinit(&error);
 }
 
-void worker_slot_free(struct worker_slot *s)
+void process_slot_free(struct process_slot *s)
 {
         struct zygote_report report;
         if (!s)
                 return;
         if (s->work >= 0)
                 end_worker(s, &report);
-        worker_asks_free(s->asks);
-        stage_work_unref(s->stage);
+        task_process_requests_free(s->asks);
+        stage_context_unref(s->stage);
         if (s->shared) {
                 munmap(s->shared, sizeof(*s->shared));
                 close(s->page_fd);
@@ -255,20 +254,21 @@ void worker_slot_free(struct worker_slot *s)
         free(s);
 }
 
-/* ------------------------------------------------------------------------------------------------- what is sent */
+/* ------------------------------------------------------------------------------------------------------ sending */
 
-static int send_modules(struct worker_slot *s)
+static int send_modules(struct process_slot *s)
 {
         struct isolation *iso = s->isolation;
         int r = 0;
         pthread_mutex_lock(&iso->lock);
         for (; s->modules < iso->n_modules && r == 0; s->modules++)
-                r = worker_send(s->work, WORKER_MODULE, iso->modules[s->modules], strlen(iso->modules[s->modules]), -1);
+                r = task_process_send(s->work, PACKET_MODULE, iso->modules[s->modules],
+                                      strlen(iso->modules[s->modules]), -1);
         pthread_mutex_unlock(&iso->lock);
         return r;
 }
 
-static int process_slot_encode_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
+static int process_slot_encode_stage(struct process_slot *s, struct stage_context *work, struct fst_error *error)
 {
         struct isolation *iso = s->isolation;
         int r = 0;
@@ -280,18 +280,21 @@ static int process_slot_encode_stage(struct worker_slot *s, struct stage_work *w
         return r;
 }
 
-/* Modules and the stage; -EPIPE if the worker is gone, which its socket tells as well; other negatives with @error. */
-static int send_stage(struct worker_slot *s, struct stage_work *work, struct fst_error *error)
+/*
+ * Sends modules and the stage. Returns -EPIPE if the process has ended, which its socket also shows; other negatives
+ * with @error.
+ */
+static int send_stage(struct process_slot *s, struct stage_context *work, struct fst_error *error)
 {
         int r = send_modules(s);
         if (r || s->stage == work)
                 return r ? -EPIPE : 0;
         if ((r = process_slot_encode_stage(s, work, error)))
                 return r;
-        stage_work_unref(steal(s->stage));
-        if (worker_send(s->work, WORKER_STAGE, work->encoded.data, work->encoded.len, -1))
+        stage_context_unref(steal(s->stage));
+        if (task_process_send(s->work, PACKET_STAGE, work->encoded.data, work->encoded.len, -1))
                 return -EPIPE;
-        s->stage = stage_work_ref(work);
+        s->stage = stage_context_ref(work);
         return 0;
 }
 
@@ -301,10 +304,10 @@ static void note_killed(struct slot_task *t)
         t->message = mem_strdup("killed before it ran");
 }
 
-/* The tasks without an outcome, except those that were told to end before they ran; false if there are none. */
-static bool send_run(struct worker_slot *s, struct task_batch *run)
+/* Sends the tasks without an outcome, except those killed before they ran. Returns false if there are none. */
+static bool send_run(struct process_slot *s, struct task_batch *run)
 {
-        struct worker_task tasks[SLOT_RUN];
+        struct task_process_task tasks[MAX_TASK_BATCH];
         uint32_t n = 0;
         pthread_mutex_lock(&s->lock);
         for (int i = 0; i < run->n; i++) {
@@ -318,7 +321,7 @@ static bool send_run(struct worker_slot *s, struct task_batch *run)
                 }
                 __atomic_store_n(&s->shared->stopped[n], 0, __ATOMIC_RELAXED);
                 s->given[n] = (uint16_t)i;
-                tasks[n++] = (struct worker_task){.info = t->info, .index = t->index, .output = t->output};
+                tasks[n++] = (struct task_process_task){.info = t->info, .index = t->index, .output = t->output};
         }
         s->n = n;
         pthread_mutex_unlock(&s->lock);
@@ -326,15 +329,15 @@ static bool send_run(struct worker_slot *s, struct task_batch *run)
         if (n == 0)
                 return false;
         _cleanup_(buf_deinit) struct buf body = BUF_INIT;
-        buf_append(&body, &(struct worker_run){.tasks = n}, sizeof(struct worker_run));
+        buf_append(&body, &(struct task_process_batch){.tasks = n}, sizeof(struct task_process_batch));
         buf_append(&body, tasks, n * sizeof(tasks[0]));
         if (run->resources.text.len)
                 buf_append(&body, run->resources.text.data, run->resources.text.len);
-        worker_send(s->work, WORKER_RUN, body.data, body.len, -1); /* as in send_settings */
+        task_process_send(s->work, PACKET_BATCH, body.data, body.len, -1); /* as in send_settings */
         return true;
 }
 
-/* --------------------------------------------------------------------------------------------- what comes back */
+/* --------------------------------------------------------------------------------------------------- receiving */
 
 static void set_failed(struct slot_task *t, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void set_failed(struct slot_task *t, int status, const char *format, ...)
@@ -350,8 +353,8 @@ static void set_failed(struct slot_task *t, int status, const char *format, ...)
         t->message = buf_steal(&b);
 }
 
-/* What a successful task made; a map output's @fd is stolen. */
-static void take_product(struct worker_slot *s, struct task_batch *run, struct slot_task *t, const void *data,
+/* Stores the output of a successful task; steals the @fd of a map output. */
+static void take_product(struct process_slot *s, struct task_batch *run, struct slot_task *t, const void *data,
                          size_t len, int fd)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -375,21 +378,21 @@ static void take_product(struct worker_slot *s, struct task_batch *run, struct s
         error_deinit(&error);
 }
 
-static int take_fd(struct worker_received *in)
+static int take_fd(struct task_process_received *in)
 {
         int fd = in->fd;
         in->fd = -1;
         return fd;
 }
 
-/* Outcomes; false if they make no sense. */
-static bool take_outcomes(struct worker_slot *s, struct task_batch *run)
+/* Reads outcomes. Returns false if they are malformed. */
+static bool take_outcomes(struct process_slot *s, struct task_batch *run)
 {
-        struct worker_outcome o;
-        struct worker_texts texts;
+        struct task_process_outcome o;
+        struct task_process_texts texts;
         size_t offset = 0;
         int r;
-        while ((r = worker_outcome_get(s->in.body, s->in.len, &offset, s->n, &o, &texts)) > 0) {
+        while ((r = task_process_outcome_get(s->in.body, s->in.len, &offset, s->n, &o, &texts)) > 0) {
                 int i = s->given[o.at];
                 struct slot_task *t = &run->tasks[i];
                 if (s->done[i])
@@ -419,26 +422,26 @@ static bool take_outcomes(struct worker_slot *s, struct task_batch *run)
         return r == 0;
 }
 
-static bool take_commit(struct worker_slot *s)
+static bool take_commit(struct process_slot *s)
 {
-        struct worker_commit c;
+        struct task_process_commit c;
         if (s->in.len != sizeof(c) || !s->env->may_commit)
                 return false;
         memcpy(&c, s->in.body, sizeof(c));
         int32_t verdict = s->env->may_commit(s->env->commit_owner, c.stage, c.stage_attempt, c.partition, c.task_id);
-        worker_send(s->work, WORKER_VERDICT, &verdict, sizeof(verdict), -1);
+        task_process_send(s->work, PACKET_VERDICT, &verdict, sizeof(verdict), -1);
         return true;
 }
 
-static bool process_slot_take_ask(struct worker_slot *s, struct task_batch *run)
+static bool process_slot_take_ask(struct process_slot *s, struct task_batch *run)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
-        return worker_asks_answer(s->asks, s->work, s->shared, run, t, &s->in);
+        return task_process_requests_reply(s->asks, s->work, s->shared, run, t, &s->in);
 }
 
-/* All tasks that have no outcome failed for one reason. */
-static void fail_rest(struct worker_slot *s, struct task_batch *run, int status, const char *why)
+/* Fails all tasks without an outcome for one reason. */
+static void fail_rest(struct process_slot *s, struct task_batch *run, int status, const char *why)
 {
         pthread_mutex_lock(&s->lock);
         for (int i = 0; i < run->n; i++) {
@@ -450,7 +453,7 @@ static void fail_rest(struct worker_slot *s, struct task_batch *run, int status,
         pthread_mutex_unlock(&s->lock);
 }
 
-static bool process_slot_take_refusal(struct worker_slot *s, struct task_batch *run)
+static bool process_slot_take_refusal(struct process_slot *s, struct task_batch *run)
 {
         int32_t status;
         if (s->in.len < sizeof(status))
@@ -458,15 +461,15 @@ static bool process_slot_take_refusal(struct worker_slot *s, struct task_batch *
         memcpy(&status, s->in.body, sizeof(status));
         _cleanup_free_ char *why = mem_strndup((const char *)s->in.body + sizeof(status), s->in.len - sizeof(status));
         fail_rest(s, run, status < 0 ? status : -EIO, why);
-        stage_work_unref(steal(s->stage));
+        stage_context_unref(steal(s->stage));
         s->modules = 0;
         return true;
 }
 
-/* One packet; false if the worker is gone, or of no use any more. */
-static bool take_packet(struct worker_slot *s, struct task_batch *run)
+/* Handles one packet. Returns false if the process has ended or must end. */
+static bool take_packet(struct process_slot *s, struct task_batch *run)
 {
-        int r = worker_receive(s->work, &s->in);
+        int r = task_process_receive(s->work, &s->in);
         if (r == -EBADMSG)
                 log_warn("Executor", "worker process %d said what cannot be understood: its memory is damaged",
                          (int)s->pid);
@@ -475,33 +478,33 @@ static bool take_packet(struct worker_slot *s, struct task_batch *run)
         bool good = false;
         switch (s->in.kind) {
         case 0:
-                snprintf(s->crash, sizeof(s->crash), "%.*s", (int)(s->in.len - strlen(WORKER_CRASH)),
-                         (const char *)s->in.body + strlen(WORKER_CRASH));
+                snprintf(s->crash, sizeof(s->crash), "%.*s", (int)(s->in.len - strlen(PACKET_CRASH)),
+                         (const char *)s->in.body + strlen(PACKET_CRASH));
                 s->crash[strcspn(s->crash, "\n")] = 0;
                 good = true;
                 break;
-        case WORKER_OUTCOMES:
-        case WORKER_OUTPUT:
+        case PACKET_OUTCOMES:
+        case PACKET_OUTPUT:
                 good = take_outcomes(s, run);
                 break;
-        case WORKER_ASK:
+        case PACKET_REQUEST:
                 good = process_slot_take_ask(s, run);
                 break;
-        case WORKER_COMMIT:
+        case PACKET_COMMIT:
                 good = take_commit(s);
                 break;
-        case WORKER_REFUSED:
+        case PACKET_REFUSED:
                 good = process_slot_take_refusal(s, run);
                 break;
         }
-        worker_received_done(&s->in);
+        task_process_received_deinit(&s->in);
         return good;
 }
 
-/* ------------------------------------------------------------------------------------------------- its end */
+/* ---------------------------------------------------------------------------------- ends of task processes */
 
-/* How it ended, for people. */
-static void process_slot_describe_end(struct worker_slot *s, const struct zygote_report *report, bool told,
+/* Describes how the process ended, for people. */
+static void process_slot_describe_end(struct process_slot *s, const struct zygote_report *report, bool told,
                                       struct buf *b)
 {
         char core[300];
@@ -524,7 +527,7 @@ static void process_slot_describe_end(struct worker_slot *s, const struct zygote
                 if (core[0])
                         buf_printf(b, "; %s", core);
         }
-        int64_t limit = (int64_t)s->isolation->shares.worker_data;
+        int64_t limit = (int64_t)s->isolation->shares.process_data;
         if (told && limit > 0 && report->max_resident > limit / 10 * 8)
                 buf_printf(b,
                            "; it had used %" PRId64 " MiB of the %" PRId64
@@ -533,8 +536,8 @@ static void process_slot_describe_end(struct worker_slot *s, const struct zygote
                            report->max_resident >> 20, limit >> 20);
 }
 
-/* The worker has ended in the middle of a run: whose fault was it? False if it was nobody's. */
-static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, const struct zygote_report *report,
+/* The process ended in the middle of a batch: fails the task that caused it. Returns false if no task did. */
+static bool process_slot_blame(struct process_slot *s, struct task_batch *run, const struct zygote_report *report,
                                bool told)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
@@ -543,7 +546,7 @@ static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, co
         struct slot_task *t = &run->tasks[s->given[at]];
         bool killed = __atomic_load_n(&t->killed, __ATOMIC_RELAXED);
         if (s->ended_by_us && !killed)
-                return false; /* the end was meant for the task before it */
+                return false; /* the process was ended for the previous task */
         int64_t began = __atomic_load_n(&s->shared->began_ns, __ATOMIC_RELAXED), now = now_ns();
         struct timespec wall;
         clock_gettime(CLOCK_REALTIME, &wall);
@@ -573,7 +576,7 @@ static bool process_slot_blame(struct worker_slot *s, struct task_batch *run, co
 
 /* ------------------------------------------------------------------------------------------------- running */
 
-static bool all_done(const struct worker_slot *s, const struct task_batch *run)
+static bool all_done(const struct process_slot *s, const struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++)
                 if (!s->done[i])
@@ -581,8 +584,8 @@ static bool all_done(const struct worker_slot *s, const struct task_batch *run)
         return true;
 }
 
-/* The task that was to end has had its time: 0 and below, or how long it has, in ms; -1: there is none. */
-static int time_left(struct worker_slot *s, bool *over)
+/* Returns the ms until the killed task's time is over, 0 or less if it is, -1 if there is no such task. */
+static int time_left(struct process_slot *s, bool *over)
 {
         pthread_mutex_lock(&s->lock);
         int64_t task = s->kill_task, left = s->kill_at - now_ns();
@@ -591,13 +594,13 @@ static int time_left(struct worker_slot *s, bool *over)
         return task < 0 ? -1 : left <= 0 ? 0 : (int)(left / 1000000) + 1;
 }
 
-static bool is_running(struct worker_slot *s, struct task_batch *run, int64_t task_id)
+static bool is_running(struct process_slot *s, struct task_batch *run, int64_t task_id)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         return at >= 0 && (uint32_t)at < s->n && run->tasks[s->given[at]].info.id == task_id;
 }
 
-static void kill_overdue(struct worker_slot *s, struct task_batch *run)
+static void kill_overdue(struct process_slot *s, struct task_batch *run)
 {
         pthread_mutex_lock(&s->lock);
         int64_t task = s->kill_task;
@@ -612,8 +615,8 @@ static void kill_overdue(struct worker_slot *s, struct task_batch *run)
         zygote_kill(s->isolation->zygote, pid);
 }
 
-/* Until all tasks that the worker was given have outcomes, or it is gone. */
-static void process_slot_converse(struct worker_slot *s, struct task_batch *run)
+/* Serves the task process until all tasks sent have outcomes, or it has ended. */
+static void process_slot_converse(struct process_slot *s, struct task_batch *run)
 {
         while (!all_done(s, run)) {
                 bool over;
@@ -633,10 +636,10 @@ static void process_slot_converse(struct worker_slot *s, struct task_batch *run)
 }
 
 /*
- * Without a zygote the executor leaves, and its tasks are lost with it: if they failed before that, one after another
- * would, at no fault of theirs.
+ * Waits for the executor's end: without a zygote the executor ends, and its tasks are lost with it. If they failed
+ * first, one after another would fail without its fault.
  */
-static void process_slot_wait_for_end(struct worker_slot *s, struct task_batch *run)
+static void process_slot_wait_for_end(struct process_slot *s, struct task_batch *run)
 {
         struct pollfd p = {.fd = zygote_fd(s->isolation->zygote), .events = POLLIN};
         if (!s->isolation->all || poll(&p, 1, 0) <= 0)
@@ -649,8 +652,8 @@ static void process_slot_wait_for_end(struct worker_slot *s, struct task_batch *
         }
 }
 
-/* One worker's part of a run; false if it ended without having begun a task. */
-static bool run_part(struct worker_slot *s, struct task_batch *run)
+/* Runs one process's part of a batch. Returns false if the process ended before it began a task. */
+static bool run_part(struct process_slot *s, struct task_batch *run)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct zygote_report report;
@@ -684,7 +687,7 @@ static bool run_part(struct worker_slot *s, struct task_batch *run)
         return blamed || after > before || s->ended_by_us;
 }
 
-void worker_slot_run(struct worker_slot *s, struct task_batch *run)
+void process_slot_run(struct process_slot *s, struct task_batch *run)
 {
         struct zygote_report report;
         int futile = 0;
@@ -699,19 +702,19 @@ void worker_slot_run(struct worker_slot *s, struct task_batch *run)
                 if (futile == MAX_FUTILE)
                         fail_rest(s, run, -ECHILD, "worker processes end before they begin this task");
         }
-        worker_asks_reset(s->asks); /* it points to flags of the run */
+        task_process_requests_reset(s->asks); /* it points to flags of the batch */
         pthread_mutex_lock(&s->lock);
         s->run = NULL;
         pthread_mutex_unlock(&s->lock);
         if (!s->isolation->all && s->work >= 0)
-                end_worker(s, &report); /* it was for a suspect only */
+                end_worker(s, &report); /* this process was for a suspect only */
         else
-                worker_slot_prepare(s);
+                process_slot_prepare(s);
 }
 
 /* ------------------------------------------------------------------------------------------ from other threads */
 
-void worker_slot_kill(struct worker_slot *s, int64_t task_id, bool now)
+void process_slot_kill(struct process_slot *s, int64_t task_id, bool now)
 {
         pthread_mutex_lock(&s->lock);
         for (uint32_t i = 0; s->run && i < s->n; i++) {
@@ -747,24 +750,24 @@ static bool read_from(pid_t pid, const void *from, void *to, size_t size)
         return from && process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* The name of the function that the worker is in, out of its memory; "" where that cannot be had. */
+/* Reads the name of the current function from the process's memory; "" on failure. */
 static void read_function(pid_t pid, const void *watched, char *text, size_t size)
 {
         const char *name = NULL;
         text[0] = 0;
         if (!read_from(pid, watched, &name, sizeof(name)) || !name)
                 return;
-        for (size_t i = 0; i + 1 < size; i++) { /* byte by byte: what follows the name may not be readable */
+        for (size_t i = 0; i + 1 < size; i++) { /* byte by byte: memory after the name may be unreadable */
                 if (!read_from(pid, name + i, &text[i], 1) || !text[i])
                         break;
                 text[i + 1] = 0;
         }
 }
 
-void worker_slot_activity(struct worker_slot *s, struct slot_activity *a)
+void process_slot_activity(struct process_slot *s, struct slot_activity *a)
 {
         pthread_mutex_lock(&s->lock);
-        a->worker_pid = s->pid;
+        a->process_pid = s->pid;
         if (s->pid && s->run && s->shared) {
                 int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
                 if (at >= 0 && (uint32_t)at < s->n)

@@ -1,8 +1,8 @@
 /*
- * Slots of the process kind: functions that crash, end, loop, leak or write where they may not, and what that costs:
- * one attempt, with a message that names it, and nobody else.
+ * Tests slots with task processes: functions crash, exit, loop, leak or corrupt memory. Each costs one attempt with a
+ * message that names it, and harms no other task.
  *
- * The zygote is forked before cmocka begins; lineage is made afterwards and travels as it does between machines.
+ * The zygote is forked before cmocka starts. Lineage is made afterwards and is encoded as between machines.
  */
 #include "exec/isolation/process_slot.h"
 
@@ -46,7 +46,8 @@ static const bool with_sanitizer =
         false;
 #endif
 
-static const struct worker_class worker_class = {.decode = stage_decode, .encode_result = task_result_encode};
+static const struct task_process_class task_process_class = {.decode = stage_decode,
+                                                             .encode_result = task_result_encode};
 static struct zygote *zygote;
 
 /* ----------------------------------------------------------------------------------------------- the executor */
@@ -61,7 +62,7 @@ struct world {
         struct task_batch *done;
 };
 
-static int encode(const struct stage_work *work, struct buf *out, struct fst_error *error)
+static int encode(const struct stage_context *work, struct buf *out, struct fst_error *error)
 {
         struct stage_modules_source modules = {.same_program = true};
         return stage_encode(work, &modules, out, error);
@@ -112,7 +113,7 @@ static int teardown(void **state)
 {
         struct world *w = *state;
         slot_free(w->slot);
-        w->env.isolation->zygote = NULL; /* for the next test */
+        w->env.isolation->zygote = NULL; /* the next test uses it */
         isolation_free(w->env.isolation);
         rdd_registry_deinit(&w->registry);
         exec_env_deinit(&w->env);
@@ -126,10 +127,10 @@ static fst_rdd *numbers(struct world *w, int partitions)
         return fst_range_n((fst_context *)w, 0, 100 * partitions, partitions);
 }
 
-/* The stage that computes @rdd and counts its rows, or writes it for @shuffled. */
-static struct stage_work *stage_of(struct world *w, fst_rdd *rdd, fst_rdd *shuffled)
+/* Returns a stage that computes @rdd and counts its rows, or writes it for @shuffled. */
+static struct stage_context *stage_of(struct world *w, fst_rdd *rdd, fst_rdd *shuffled)
 {
-        struct stage_work *work = new0(struct stage_work);
+        struct stage_context *work = new0(struct stage_context);
         assert_int_equal(rdd_plan(rdd), 0);
         work->refs = 1;
         work->env = &w->env;
@@ -144,7 +145,7 @@ static struct stage_work *stage_of(struct world *w, fst_rdd *rdd, fst_rdd *shuff
         return work;
 }
 
-static struct task_batch *run_of(struct stage_work *work, int n)
+static struct task_batch *run_of(struct stage_context *work, int n)
 {
         static int64_t next_id = 100;
         struct task_batch *run = new0(struct task_batch);
@@ -180,7 +181,7 @@ static void run_free(struct task_batch *run)
                 shuffle_output_unref(run->tasks[i].shuffle_output);
                 accumulator_updates_free(run->tasks[i].accumulated);
         }
-        stage_work_unref(run->work);
+        stage_context_unref(run->work);
         free(run);
 }
 
@@ -255,7 +256,7 @@ static int64_t loop(fst_task *task, int64_t x)
         return x;
 }
 
-/* Ends when it is told to. */
+/* Ends when it is killed. */
 static int64_t wait_politely(fst_task *task, int64_t x)
 {
         while (!fst_task_interrupted(task))
@@ -263,7 +264,7 @@ static int64_t wait_politely(fst_task *task, int64_t x)
         return x;
 }
 
-/* 384 MiB are what this worker may have. */
+/* This task process may have 384 MiB. */
 static int64_t leak(fst_task *task, int64_t x)
 {
         for (int i = 0; i < 1024; i++) {
@@ -278,7 +279,7 @@ static int64_t leak(fst_task *task, int64_t x)
         return x;
 }
 
-/* Over all that the worker has of heap and data, but nobody else. */
+/* Overwrites all heap and data of the task process; other processes are not affected. */
 static int64_t write_wildly(fst_task *task, int64_t x)
 {
         char *p = malloc(64);
@@ -321,13 +322,13 @@ static void counts_in_a_worker(void **state)
                 assert_true(run->tasks[i].start_ms > 0);
         }
         run_free(run);
-        run = run_all(w, numbers(w, 256), 256); /* another stage, as many tasks as there can be */
+        run = run_all(w, numbers(w, 256), 256); /* another stage, with a full batch */
         for (int i = 0; i < 256; i++)
                 assert_int_equal(counted(run, i), 100);
         run_free(run);
 }
 
-/* One bad row costs its task; those before and after it count, and the next run works. */
+/* One bad row fails its task. The tasks before and after it succeed, and the next batch works. */
 static void segfault_costs_one_task(void **state)
 {
         struct world *w = *state;
@@ -376,7 +377,7 @@ static void leaks_fail_alone(void **state)
 {
         struct world *w = *state;
         if (with_sanitizer)
-                skip(); /* its allocator ends the process instead */
+                skip(); /* the sanitizer's allocator ends the process instead */
         fails_saying(w, fst_map(numbers(w, 1), leak, FST_I64), "malloc answered NULL after 3");
 }
 
@@ -398,7 +399,7 @@ static int64_t ms_now(void)
         return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Until the slot is at @task_id. */
+/* Waits until the slot runs @task_id. */
 static void wait_until_running(struct world *w, int64_t task_id)
 {
         struct slot_activity a = {.task_id = -1};
@@ -432,26 +433,26 @@ static void kills_an_endless_loop(void **state)
         run_free(run);
 }
 
-/* One MiB is less than any process has: what runs is ended, and the message says why. */
+/* Any process uses more than one MiB: the running task fails, and the message states the reason. */
 static void memory_is_held(void **state)
 {
         struct world *w = *state;
-        struct slot_watch *watch = NULL;
-        struct slot_watch_options o = {
+        struct slot_monitor *watch = NULL;
+        struct slot_monitor_options o = {
                 .conf = &w->conf, .slots = &w->slot, .n = 1, .env = &w->env, .memory_limit = 1 << 20};
-        assert_int_equal(slot_watch_new(&o, &watch, NULL), 0);
+        assert_int_equal(slot_monitor_new(&o, &watch, NULL), 0);
         struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
-        int64_t next = slot_watch_tick(watch, 0); /* gives back */
+        int64_t next = slot_monitor_tick(watch, 0); /* evicts */
         assert_true(next > 0);
-        assert_int_equal(slot_watch_tick(watch, next / 2), next); /* not yet */
-        slot_watch_tick(watch, next);
+        assert_int_equal(slot_monitor_tick(watch, next / 2), next); /* too early */
+        slot_monitor_tick(watch, next);
         run = wait_for(w);
         assert_says(&run->tasks[0], "is ended for want of memory");
         assert_says(&run->tasks[0], "raise spark.executor.memory");
         run_free(run);
-        slot_watch_free(watch);
+        slot_monitor_free(watch);
 }
 
 static void a_flag_is_enough_for_the_polite(void **state)
@@ -462,7 +463,7 @@ static void a_flag_is_enough_for_the_polite(void **state)
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &before);
-        assert_true(before.worker_pid > 0);
+        assert_true(before.process_pid > 0);
         assert_true(before.memory > 0);
         slot_kill(w->slot, run->tasks[0].info.id, false);
         run = wait_for(w);
@@ -472,7 +473,7 @@ static void a_flag_is_enough_for_the_polite(void **state)
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &after);
-        assert_int_equal(before.worker_pid, after.worker_pid); /* the same worker */
+        assert_int_equal(before.process_pid, after.process_pid); /* the same worker */
         slot_fail(w->slot, run->tasks[0].info.id, "used 2 GiB of 1 GiB");
         run = wait_for(w);
         assert_says(&run->tasks[0], "used 2 GiB of 1 GiB");
@@ -487,13 +488,13 @@ static void killed_from_outside(void **state)
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &a);
-        kill(a.worker_pid, SIGKILL);
+        kill(a.process_pid, SIGKILL);
         run = wait_for(w);
         assert_says(&run->tasks[0], "was killed (SIGKILL)");
         run_free(run);
 }
 
-/* Rows of a map output, in the order of the partitions. */
+/* Returns the rows of a map output, in the order of the partitions. */
 static int64_t rows_of(struct shuffle_output *o)
 {
         int64_t rows = 0;
@@ -514,10 +515,10 @@ static int64_t rows_of(struct shuffle_output *o)
         return rows;
 }
 
-/* A stage that counts what a shuffle of @run's map outputs brings. */
-static struct stage_work *reading_stage(struct world *w, fst_rdd *shuffled, struct task_batch *run)
+/* Returns a stage that counts the rows of a shuffle of @run's map outputs. */
+static struct stage_context *reading_stage(struct world *w, fst_rdd *shuffled, struct task_batch *run)
 {
-        struct stage_work *work = stage_of(w, shuffled, NULL);
+        struct stage_context *work = stage_of(w, shuffled, NULL);
         int shuffle_id = shuffled->shuffle.id;
         struct shuffle_map *maps = new_array(struct shuffle_map, (size_t)run->n);
         for (int i = 0; i < run->n; i++) {
@@ -546,14 +547,14 @@ static void shuffles_are_read(void **state)
         for (int i = 0; i < 4; i++)
                 if (maps->tasks[i].state != OUTCOME_SUCCESS)
                         fail_msg("%s", maps->tasks[i].message);
-        struct stage_work *work = reading_stage(w, placed, maps);
-        slot_submit(w->slot, run_of(stage_work_ref(work), 3));
+        struct stage_context *work = reading_stage(w, placed, maps);
+        slot_submit(w->slot, run_of(stage_context_ref(work), 3));
         struct task_batch *run = wait_for(w);
         assert_int_equal(counted(run, 0) + counted(run, 1) + counted(run, 2), 400000);
         assert_true(run->tasks[0].counters.shuffle_local_bytes >= counted(run, 0) * 16);
         assert_int_equal(run->tasks[0].counters.shuffle_local_blocks, 4);
         run_free(run);
-        /* An output that is gone is a fetch failure that names it. */
+        /* A missing output is a fetch failure that names it. */
         shuffle_store_remove(w->env.shuffles, placed->shuffle.id, 2, maps->tasks[2].info.id);
         slot_submit(w->slot, run_of(work, 3));
         run = wait_for(w);
@@ -582,7 +583,7 @@ static void map_outputs_come_over(void **state)
                 assert_true(t->shuffle_output->memory > 0);
                 assert_int_equal(rows_of(t->shuffle_output), 100);
         }
-        /* Evicted, they are on disk and the same. */
+        /* Evicted blocks are on disk with the same content. */
         size_t used = memory_manager_storage_used(w->env.memory);
         assert_true(used > 0);
         assert_true(shuffle_store_evict(w->env.shuffles, used) >= used);
@@ -594,7 +595,7 @@ static void map_outputs_come_over(void **state)
         run_free(run);
 }
 
-/* With isolation off only suspects leave the process; their worker does not stay. */
+/* With isolation off only suspects run in a task process, which ends after them. */
 static void suspects_run_alone(void **state)
 {
         struct world *w = *state;
@@ -611,7 +612,7 @@ static void suspects_run_alone(void **state)
         run_free(run);
 }
 
-/* ----------------------------------------------------------------------------- zygotes and workers as processes */
+/* ---------------------------------------------------------------------- zygotes and task processes as processes */
 
 static bool alive(pid_t pid)
 {
@@ -632,11 +633,11 @@ static bool ends_soon(pid_t pid)
         return !alive(pid);
 }
 
-/* An executor that says which processes it has and then sleeps. In a child of the test, which is still single. */
+/* Acts as an executor that prints its processes and then sleeps. In a child of the test, which has one thread. */
 static void be_executor(int out)
 {
         struct zygote *z;
-        if (zygote_new(&worker_class, &z, NULL))
+        if (zygote_new(&task_process_class, &z, NULL))
                 _exit(1);
         int work[2], status[2];
         struct zygote_report report;
@@ -670,7 +671,7 @@ static pid_t start_executor(pid_t pids[static 2])
 static void nothing_outlives_the_executor(void **state)
 {
 #if defined(__SANITIZE_THREAD__)
-        skip(); /* its own thread is in the child too, where a zygote must be the only one */
+        skip(); /* the sanitizer's thread is also in the child, where the zygote requires a single thread */
 #endif
         pid_t pids[2], executor = start_executor(pids);
         kill(executor, SIGKILL);
@@ -682,7 +683,7 @@ static void nothing_outlives_the_executor(void **state)
 static void workers_die_with_the_zygote(void **state)
 {
 #if defined(__SANITIZE_THREAD__)
-        skip(); /* its own thread is in the child too, where a zygote must be the only one */
+        skip(); /* the sanitizer's thread is also in the child, where the zygote requires a single thread */
 #endif
         pid_t pids[2], executor = start_executor(pids);
         kill(pids[0], SIGKILL);
@@ -693,16 +694,16 @@ static void workers_die_with_the_zygote(void **state)
 
 static void zygote_needs_a_single_thread(void **state)
 {
-        struct world *w = *state; /* whose slot is a thread */
+        struct world *w = *state; /* its slot is a thread */
         struct zygote *z = NULL;
         struct fst_error error = FST_ERROR_INIT;
         assert_non_null(w->slot);
-        assert_int_equal(zygote_new(&worker_class, &z, &error), -EBUSY);
+        assert_int_equal(zygote_new(&task_process_class, &z, &error), -EBUSY);
         assert_non_null(strstr(error_message(&error), "start no thread before the context"));
         error_deinit(&error);
 }
 
-/* Last: the zygote of this test is gone after it. */
+/* Runs last: it ends the zygote of this program. */
 static void zygote_lost(void **state)
 {
         struct world *w = *state;
@@ -721,9 +722,9 @@ static void shares_add_up(void **state)
 {
         struct isolation_shares s = isolation_divide(1000, 400, 0.6, 0.5, 4);
         assert_int_equal(s.executor_pool, 300);
-        assert_int_equal(s.worker_heap, 125);
-        assert_int_equal(s.worker_data, 350);
-        assert_int_equal(isolation_divide(1000, 400, 0.6, 0.5, 0).worker_data, 1400);
+        assert_int_equal(s.process_heap, 125);
+        assert_int_equal(s.process_data, 350);
+        assert_int_equal(isolation_divide(1000, 400, 0.6, 0.5, 0).process_data, 1400);
 }
 
 int main(void)
@@ -752,7 +753,7 @@ int main(void)
         struct fst_error error = FST_ERROR_INIT;
         setrlimit(RLIMIT_CORE, &none);
         log_set_level(LOG_OFF);
-        if (zygote_new(&worker_class, &zygote, &error)) {
+        if (zygote_new(&task_process_class, &zygote, &error)) {
                 fprintf(stderr, "%s\n", error_message(&error));
                 return 1;
         }

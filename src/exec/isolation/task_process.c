@@ -1,11 +1,11 @@
 /*
- * The worker process; see worker.h.
+ * The task process; see task_process.h.
  *
- * It answers packets one after another and sleeps in recvmsg between them, so that it uses nothing while it is idle.
- * Outcomes are gathered and sent together when a millisecond has passed since the last ones went: a run of
- * small tasks costs one packet, and a crash loses the report of none that took long.
+ * It handles packets one after another and sleeps in recvmsg between them, so it uses no CPU while idle. Outcomes are
+ * sent together, at most once in a millisecond: a batch of small tasks costs one packet, and a crash loses no outcome
+ * of a task that took long.
  *
- * Cached partitions are the executor's: they are read from there, and what is computed here to be kept is handed over.
+ * The executor owns cached partitions: the task process reads them from there and hands computed ones over.
  */
 #include "exec/isolation/task_process.h"
 
@@ -36,25 +36,28 @@
 
 struct worker {
         int socket;
-        const struct worker_class *class;
+        const struct task_process_class *class;
         struct fst_conf conf;
         char *app_id;
-        bool ready; /* settings have come: env and runner are there */
+        bool ready; /* settings were received: env and runner exist */
         struct exec_env env;
         uint8_t io_secret[MAX_FILE_SECRET];
-        struct worker_shared *shared;
+        struct task_process_shared *shared;
         struct task_runner runner;
-        struct stage_work *work;
-        struct slot_task tasks[SLOT_RUN];
+        struct stage_context *work;
+        struct slot_task tasks[MAX_TASK_BATCH];
         struct task_resources resources;
         struct buf outcomes;
         int64_t flushed_ns;
-        struct worker_received in;
+        struct task_process_received in;
 };
 
 /* --------------------------------------------------------------------------------------------------- settings */
 
-/* Whatever a worker allocates beyond what it has now is limited: malloc and mmap answer NULL, nobody else suffers. */
+/*
+ * Limits the allocations of the process beyond its present size: malloc and mmap return NULL, and other processes are
+ * not affected.
+ */
 static void limit_data(int64_t bytes)
 {
         int64_t data = 0;
@@ -83,23 +86,23 @@ static const char *next_text(const char **at, const char *end)
 static int task_process_may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
 {
         struct worker *w = owner;
-        struct worker_commit question = {
+        struct task_process_commit question = {
                 .stage = stage, .stage_attempt = stage_attempt, .partition = partition, .task_id = task_id};
-        static struct worker_received in;
+        static struct task_process_received in;
         int32_t verdict = -EIO;
-        int r = worker_send(w->socket, WORKER_COMMIT, &question, sizeof(question), -1);
+        int r = task_process_send(w->socket, PACKET_COMMIT, &question, sizeof(question), -1);
         if (r)
                 return r;
-        r = worker_receive(w->socket, &in);
+        r = task_process_receive(w->socket, &in);
         if (r <= 0)
                 return -EPIPE;
-        if (in.kind == WORKER_VERDICT && in.len == sizeof(verdict))
+        if (in.kind == PACKET_VERDICT && in.len == sizeof(verdict))
                 memcpy(&verdict, in.body, sizeof(verdict));
-        worker_received_done(&in);
+        task_process_received_deinit(&in);
         return verdict;
 }
 
-static int task_process_read_settings(struct worker *w, struct worker_settings *s, struct fst_error *error)
+static int task_process_read_settings(struct worker *w, struct task_process_settings *s, struct fst_error *error)
 {
         const char *at = (const char *)w->in.body + sizeof(*s), *end = (const char *)w->in.body + w->in.len;
         if (w->in.len < sizeof(*s))
@@ -140,7 +143,7 @@ static int task_process_read_settings(struct worker *w, struct worker_settings *
 
 static int settle_in(struct worker *w, struct fst_error *error)
 {
-        struct worker_settings s;
+        struct task_process_settings s;
         int r = task_process_read_settings(w, &s, error);
         if (r)
                 return r;
@@ -153,12 +156,12 @@ static int settle_in(struct worker *w, struct fst_error *error)
         w->env.may_commit = commit;
         w->env.commit_owner = w;
         w->env.app_id = w->app_id;
-        w->env.executor_id = "worker"; /* no map output is its own: none may be looked for here */
+        w->env.executor_id = "worker"; /* owns no map output, so that none is looked up here */
         w->env.seed = s.seed;
         if (w->class->prepare && (r = w->class->prepare(&w->env, &w->conf, error)))
                 return r;
         task_runner_init(&w->runner, &w->env);
-        worker_asks_use(&w->env, &w->runner, w->socket, w->shared);
+        task_process_requests_use(&w->env, &w->runner, w->socket, w->shared);
         crash_watch(&w->runner.run.function);
         w->shared->watched = &w->runner.run.function;
         limit_data(s.data_limit);
@@ -170,8 +173,8 @@ static int settle_in(struct worker *w, struct fst_error *error)
 
 static void task_process_flush(struct worker *w)
 {
-        if (w->outcomes.len && worker_send(w->socket, WORKER_OUTCOMES, w->outcomes.data, w->outcomes.len, -1) < 0)
-                _exit(0); /* the executor is gone */
+        if (w->outcomes.len && task_process_send(w->socket, PACKET_OUTCOMES, w->outcomes.data, w->outcomes.len, -1) < 0)
+                _exit(0); /* the executor has ended */
         buf_reset(&w->outcomes);
         w->flushed_ns = now_ns();
 }
@@ -194,16 +197,16 @@ static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
         shuffle_output_unref(steal(t->shuffle_output));
         if (r) {
                 task_process_fail(t, r, &error);
-                worker_outcome_put(&w->outcomes, at, t, NULL, 0);
+                task_process_outcome_put(&w->outcomes, at, t, NULL, 0);
                 return;
         }
-        worker_outcome_put(&body, at, t, index.data, index.len);
-        r = worker_send(w->socket, WORKER_OUTPUT, body.data, body.len, fd);
+        task_process_outcome_put(&body, at, t, index.data, index.len);
+        r = task_process_send(w->socket, PACKET_OUTPUT, body.data, body.len, fd);
         close(fd);
         if (r) {
                 error_set(&error, r, "handing over the output of a map task: %s", strerror(-r));
                 task_process_fail(t, r, &error);
-                worker_outcome_put(&w->outcomes, at, t, NULL, 0);
+                task_process_outcome_put(&w->outcomes, at, t, NULL, 0);
         }
 }
 
@@ -214,7 +217,7 @@ static void send_result(struct worker *w, uint32_t at, struct slot_task *t)
         int r = w->class->encode_result(w->work->action, &t->result, &encoded, &error);
         if (r)
                 task_process_fail(t, r, &error);
-        worker_outcome_put(&w->outcomes, at, t, encoded.data, encoded.len);
+        task_process_outcome_put(&w->outcomes, at, t, encoded.data, encoded.len);
 }
 
 static void run_one(struct worker *w, uint32_t at)
@@ -227,7 +230,7 @@ static void run_one(struct worker *w, uint32_t at)
         __atomic_store_n(&w->shared->running, (int32_t)at, __ATOMIC_RELEASE);
         task_runner_run(&w->runner, w->work, &w->resources, t, 1, &w->shared->stopped[at]);
         if (t->state != OUTCOME_SUCCESS)
-                worker_outcome_put(&w->outcomes, at, t, NULL, 0);
+                task_process_outcome_put(&w->outcomes, at, t, NULL, 0);
         else if (t->shuffle_output)
                 send_output(w, at, t);
         else
@@ -238,25 +241,25 @@ static void run_one(struct worker *w, uint32_t at)
 
 static void run_tasks(struct worker *w)
 {
-        struct worker_run run;
+        struct task_process_batch run;
         const unsigned char *body = w->in.body + sizeof(run);
         if (w->in.len < sizeof(run))
                 return;
         memcpy(&run, w->in.body, sizeof(run));
         uint32_t n = run.tasks;
-        if (!w->work || n > SLOT_RUN || w->in.len < sizeof(run) + n * sizeof(struct worker_task))
-                return; /* it was said why when the stage came */
-        size_t used = sizeof(run) + n * sizeof(struct worker_task);
+        if (!w->work || n > MAX_TASK_BATCH || w->in.len < sizeof(run) + n * sizeof(struct task_process_task))
+                return; /* the reason was reported when the stage arrived */
+        size_t used = sizeof(run) + n * sizeof(struct task_process_task);
         task_resources_set(&w->resources, w->in.body + used, w->in.len - used);
         for (uint32_t i = 0; i < n; i++) {
-                struct worker_task task;
+                struct task_process_task task;
                 memcpy(&task, body + i * sizeof(task), sizeof(task));
                 w->tasks[i] = (struct slot_task){.info = task.info, .index = task.index, .output = task.output};
         }
         w->flushed_ns = now_ns();
         for (uint32_t i = 0; i < n; i++)
                 run_one(w, i);
-        fflush(stdout); /* what functions printed: nobody else will do it if the process ends by a signal */
+        fflush(stdout); /* writes the functions' output now, because a signal may end the process */
         task_process_flush(w);
         __atomic_store_n(&w->shared->running, -1, __ATOMIC_RELEASE);
 }
@@ -267,7 +270,7 @@ static void drop_stage(struct worker *w)
 {
         if (w->ready)
                 task_runner_drop(&w->runner);
-        stage_work_unref(steal(w->work));
+        stage_context_unref(steal(w->work));
 }
 
 static int task_process_load_module(struct worker *w, struct fst_error *error)
@@ -277,22 +280,22 @@ static int task_process_load_module(struct worker *w, struct fst_error *error)
         return module_load(path, &module, error);
 }
 
-static void task_process_receive(struct worker *w)
+static void task_process_handle_packet(struct worker *w)
 {
         struct fst_error error = FST_ERROR_INIT;
         int32_t r = 0;
         switch (w->in.kind) {
-        case WORKER_SETTINGS:
+        case PACKET_SETTINGS:
                 r = settle_in(w, &error);
                 break;
-        case WORKER_MODULE:
+        case PACKET_MODULE:
                 r = task_process_load_module(w, &error);
                 break;
-        case WORKER_STAGE:
+        case PACKET_STAGE:
                 drop_stage(w);
                 r = w->ready ? w->class->decode(w->in.body, w->in.len, &w->env, &w->work, &error) : 0;
                 break;
-        case WORKER_RUN:
+        case PACKET_BATCH:
                 run_tasks(w);
                 break;
         default:
@@ -303,29 +306,29 @@ static void task_process_receive(struct worker *w)
         _cleanup_(buf_deinit) struct buf body = BUF_INIT;
         buf_append(&body, &r, sizeof(r));
         buf_puts(&body, error_message(&error));
-        worker_send(w->socket, WORKER_REFUSED, body.data, body.len, -1);
+        task_process_send(w->socket, PACKET_REFUSED, body.data, body.len, -1);
         error_deinit(&error);
-        if (w->in.kind != WORKER_STAGE)
+        if (w->in.kind != PACKET_STAGE)
                 drop_stage(w);
 }
 
-/* Functions may be the program's own: it is the one module that nobody loads, so it is known by being looked at. */
+/* Registers the program as a module, because functions may be its own and module_load never sees it. */
 static void know_program(void)
 {
         struct module_function entry;
         module_describe((void (*)(void))getauxval(AT_ENTRY), NULL, &entry, NULL);
 }
 
-int worker_main(int socket, const struct worker_class *class)
+int task_process_main(int socket, const struct task_process_class *class)
 {
         struct worker *w = new0(struct worker);
         w->socket = socket;
         w->class = class;
         crash_init(socket, NULL, NULL);
         know_program();
-        while (worker_receive(socket, &w->in) > 0) {
-                task_process_receive(w);
-                worker_received_done(&w->in);
+        while (task_process_receive(socket, &w->in) > 0) {
+                task_process_handle_packet(w);
+                task_process_received_deinit(&w->in);
         }
         drop_stage(w);
         if (w->ready) {

@@ -1,8 +1,9 @@
 /*
- * The worker's side of worker_asks.h. It has one thread and one runner, so that what it knows is in one static struct.
+ * The task process's side of task_process_requests.h. The process has one thread and one runner, so its state is one
+ * static struct.
  *
- * Pages of the input that was asked last lie in the memory shared with the executor; where several inputs are open at a
- * time they are copied out of there, because the next answer overwrites them.
+ * Pages of the input used last lie in the memory shared with the executor. If several inputs are open, their pages are
+ * copied first, because the next reply overwrites that memory.
  */
 #include "exec/isolation/task_process_requests.h"
 
@@ -16,16 +17,16 @@
 #include <unistd.h>
 
 struct shuffle_input {
-        struct shuffle_input *next; /* that is open */
+        struct shuffle_input *next; /* next open input */
         struct task_run *run;
         int handle;
-        const unsigned char *at; /* the next page */
-        uint32_t pages;          /* that are still to be handed out */
-        bool end;                /* the executor has no more */
-        void *copy;              /* owned: what `at` points into, unless that is shared memory */
+        const unsigned char *at; /* next page */
+        uint32_t pages;          /* pages not returned yet */
+        bool end;                /* the executor has no more pages */
+        void *copy;              /* owned memory that `at` points into; NULL: shared memory */
 };
 
-/* A partition that the executor has, read as a shuffle is. */
+/* A partition held by the executor, read as a shuffle is. */
 struct remote_block {
         struct shuffle_input input;
 };
@@ -39,27 +40,29 @@ struct kept_broadcast {
 
 static struct {
         int socket;
-        struct worker_shared *shared;
+        struct task_process_shared *shared;
         struct shuffle_input *open;
         struct kept_broadcast *broadcasts;
         struct task_services services;
         struct remote_blocks blocks;
-        struct block_store *store; /* where a partition is gathered while it is computed */
-        struct worker_received in;
+        struct block_store *store; /* collects partitions while they are computed */
+        struct task_process_received in;
 } me;
 
-/* Ask, and wait for the answer; its text is in me.in until worker_received_done. Without an executor there is no life.
+/*
+ * Sends a request and waits for the reply; its text is in me.in until task_process_received_deinit. Exits if the
+ * executor has ended.
  */
-static struct worker_answer ask_with(struct worker_ask question, const void *text, size_t text_len,
-                                     const unsigned char **body, size_t *len)
+static struct task_process_reply ask_with(struct task_process_request question, const void *text, size_t text_len,
+                                          const unsigned char **body, size_t *len)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         buf_append(&b, &question, sizeof(question));
         if (text_len)
                 buf_append(&b, text, text_len);
-        if (worker_send(me.socket, WORKER_ASK, b.data, b.len, -1) || worker_receive(me.socket, &me.in) <= 0 ||
-            me.in.kind != WORKER_ANSWER || me.in.len < sizeof(answer))
+        if (task_process_send(me.socket, PACKET_REQUEST, b.data, b.len, -1) ||
+            task_process_receive(me.socket, &me.in) <= 0 || me.in.kind != PACKET_REPLY || me.in.len < sizeof(answer))
                 _exit(0);
         memcpy(&answer, me.in.body, sizeof(answer));
         *body = me.in.body + sizeof(answer);
@@ -67,13 +70,13 @@ static struct worker_answer ask_with(struct worker_ask question, const void *tex
         return answer;
 }
 
-static struct worker_answer task_process_inputs_ask(struct worker_ask question, const char *text,
-                                                    const unsigned char **body, size_t *len)
+static struct task_process_reply task_process_inputs_ask(struct task_process_request question, const char *text,
+                                                         const unsigned char **body, size_t *len)
 {
         return ask_with(question, text, text ? strlen(text) : 0, body, len);
 }
 
-static void add_counted(struct task_run *run, const struct worker_answer *answer)
+static void add_counted(struct task_run *run, const struct task_process_reply *answer)
 {
         int64_t sum[sizeof(struct task_counters) / sizeof(int64_t)], more[ARRAY_SIZE(sum)];
         memcpy(sum, &run->counters, sizeof(sum));
@@ -83,7 +86,7 @@ static void add_counted(struct task_run *run, const struct worker_answer *answer
         memcpy(&run->counters, sum, sizeof(sum));
 }
 
-static int task_process_inputs_failed(struct task_run *run, const struct worker_answer *answer,
+static int task_process_inputs_failed(struct task_run *run, const struct task_process_reply *answer,
                                       const unsigned char *text, size_t len)
 {
         run->fetch_failed = answer->fetch_failed;
@@ -91,13 +94,13 @@ static int task_process_inputs_failed(struct task_run *run, const struct worker_
         run->fetch_map = answer->fetch_map;
         run->fetch_executor = answer->fetch_executor;
         int r = task_run_fail(run, answer->status, "%.*s", (int)len, (const char *)text);
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------- shuffles */
 
-/* What lies in shared memory is about to be overwritten. */
+/* Copies the input's pages out of the shared memory, which is about to be overwritten. */
 static void copy_out(struct shuffle_input *in)
 {
         if (!in->pages || in->copy)
@@ -119,13 +122,13 @@ static int input_open(void *owner, struct task_run *run, int shuffle_id, int par
 {
         const unsigned char *text;
         size_t len;
-        struct worker_answer answer = task_process_inputs_ask(
-                (struct worker_ask){
-                        .what = WORKER_ASK_OPEN, .shuffle = shuffle_id, .partition = partition, .type = type},
+        struct task_process_reply answer = task_process_inputs_ask(
+                (struct task_process_request){
+                        .what = REQUEST_OPEN, .shuffle = shuffle_id, .partition = partition, .type = type},
                 NULL, &text, &len);
         if (answer.status)
                 return task_process_inputs_failed(run, &answer, text, len);
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         struct shuffle_input *in = new0(struct shuffle_input);
         task_process_inputs_enlist(in, run, answer.handle);
         *input = in;
@@ -140,8 +143,8 @@ static int task_process_inputs_fill(struct shuffle_input *in)
                 if (other != in)
                         copy_out(other);
         free(steal(in->copy));
-        struct worker_answer answer = task_process_inputs_ask(
-                (struct worker_ask){.what = WORKER_ASK_NEXT, .handle = in->handle}, NULL, &body, &len);
+        struct task_process_reply answer = task_process_inputs_ask(
+                (struct task_process_request){.what = REQUEST_NEXT, .handle = in->handle}, NULL, &body, &len);
         add_counted(in->run, &answer);
         if (answer.status)
                 return task_process_inputs_failed(in->run, &answer, body, len);
@@ -153,7 +156,7 @@ static int task_process_inputs_fill(struct shuffle_input *in)
                 memcpy(in->copy, body, len);
                 in->pages = 1;
         }
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         return 0;
 }
 
@@ -174,8 +177,8 @@ static int input_next(struct shuffle_input *in, const struct page **page)
 
 static void input_end(struct shuffle_input *in)
 {
-        struct worker_ask question = {.what = WORKER_ASK_CLOSE, .handle = in->handle};
-        worker_send(me.socket, WORKER_ASK, &question, sizeof(question), -1);
+        struct task_process_request question = {.what = REQUEST_CLOSE, .handle = in->handle};
+        task_process_send(me.socket, PACKET_REQUEST, &question, sizeof(question), -1);
         for (struct shuffle_input **at = &me.open; *at; at = &(*at)->next)
                 if (*at == in) {
                         *at = in->next;
@@ -192,18 +195,18 @@ static void input_close(struct shuffle_input *in)
 
 static const struct shuffle_source asking_source = {.open = input_open, .next = input_next, .close = input_close};
 
-/* ----------------------------------------------------------------------------------------- partitions that are kept */
+/* --------------------------------------------------------------------------------------------- persisted partitions */
 
 static int block_open(void *owner, struct task_run *run, struct block_id id, fst_type type, struct remote_block **block)
 {
         const unsigned char *text;
         size_t len;
-        struct worker_answer answer = task_process_inputs_ask(
-                (struct worker_ask){.what = WORKER_ASK_BLOCK, .shuffle = id.rdd, .partition = id.partition}, NULL,
-                &text, &len);
+        struct task_process_reply answer = task_process_inputs_ask(
+                (struct task_process_request){.what = REQUEST_BLOCK, .shuffle = id.rdd, .partition = id.partition},
+                NULL, &text, &len);
         if (answer.status)
                 return task_process_inputs_failed(run, &answer, text, len);
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         if (answer.handle < 0)
                 return 1;
         *block = new0(struct remote_block);
@@ -222,7 +225,7 @@ static void task_process_inputs_block_close(struct remote_block *block)
         free(block);
 }
 
-/* False: the executor does not want more. @page NULL: that was all. */
+/* Hands over a page; @page NULL is the end. Returns false if the executor wants no more. */
 static bool task_process_inputs_hand_over(struct block_id id, const struct page *page)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
@@ -235,14 +238,17 @@ static bool task_process_inputs_hand_over(struct block_id id, const struct page 
                 buf_append(&b, header, sizeof(header));
                 buf_append(&b, page->data, page->used);
         }
-        struct worker_answer answer =
-                ask_with((struct worker_ask){.what = WORKER_ASK_KEEP, .shuffle = id.rdd, .partition = id.partition},
-                         b.data, b.len, &body, &len);
-        worker_received_done(&me.in);
+        struct task_process_reply answer = ask_with(
+                (struct task_process_request){.what = REQUEST_KEEP, .shuffle = id.rdd, .partition = id.partition},
+                b.data, b.len, &body, &len);
+        task_process_received_deinit(&me.in);
         return answer.status == 0;
 }
 
-/* What the task has gathered goes to the executor, and nothing stays here. What is not kept is computed again. */
+/*
+ * Hands the gathered partition to the executor and frees it here. If the executor does not keep it, it is computed
+ * again.
+ */
 static void block_give(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -270,19 +276,19 @@ static int slice_fetch(void *owner, struct task_run *run, int rdd, int partition
 {
         const unsigned char *body;
         size_t len;
-        struct worker_answer answer = task_process_inputs_ask(
-                (struct worker_ask){.what = WORKER_ASK_SLICE, .shuffle = rdd, .partition = partition}, NULL, &body,
-                &len);
+        struct task_process_reply answer = task_process_inputs_ask(
+                (struct task_process_request){.what = REQUEST_SLICE, .shuffle = rdd, .partition = partition}, NULL,
+                &body, &len);
         if (answer.status)
                 return task_process_inputs_failed(run, &answer, body, len);
         buf_append(slice, body, len);
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         return 0;
 }
 
 static const struct slice_source asking_slices = {.fetch = slice_fetch};
 
-/* Values are kept: they never change, and the next task will want them again. */
+/* Values are kept: they never change, and the next task may use them. */
 static int task_process_inputs_broadcast(void *owner, int64_t id, uint64_t size, const int *stopped, const void **data,
                                          void **hold, struct fst_error *error)
 {
@@ -292,22 +298,23 @@ static int task_process_inputs_broadcast(void *owner, int64_t id, uint64_t size,
         while (kept && (kept->id != id || kept->size != size))
                 kept = kept->next;
         if (!kept) {
-                struct worker_answer answer = task_process_inputs_ask(
-                        (struct worker_ask){.what = WORKER_ASK_BROADCAST, .id = id, .size = size}, NULL, &body, &len);
+                struct task_process_reply answer = task_process_inputs_ask(
+                        (struct task_process_request){.what = REQUEST_BROADCAST, .id = id, .size = size}, NULL, &body,
+                        &len);
                 if (answer.status || len != size) {
                         error_set(error, answer.status, "%.*s", (int)len, (const char *)body);
-                        worker_received_done(&me.in);
+                        task_process_received_deinit(&me.in);
                         return answer.status ? answer.status : -EBADMSG;
                 }
                 kept = malloc(sizeof(*kept) + size);
                 if (!kept) {
-                        worker_received_done(&me.in);
+                        task_process_received_deinit(&me.in);
                         return error_set(error, -ENOMEM, "no memory for a broadcast variable of %llu bytes",
                                          (unsigned long long)size);
                 }
                 *kept = (struct kept_broadcast){.next = me.broadcasts, .id = id, .size = size};
                 memcpy(kept->data, body, len);
-                worker_received_done(&me.in);
+                task_process_received_deinit(&me.in);
                 me.broadcasts = kept;
         }
         *data = kept->data;
@@ -317,7 +324,7 @@ static int task_process_inputs_broadcast(void *owner, int64_t id, uint64_t size,
 
 static void task_process_inputs_release(void *owner, void *hold)
 {
-        /* It stays. */
+        /* The value stays in memory. */
 }
 
 static int task_process_inputs_file(void *owner, const char *name, const int *stopped, const char **path,
@@ -325,16 +332,16 @@ static int task_process_inputs_file(void *owner, const char *name, const int *st
 {
         const unsigned char *body;
         size_t len;
-        struct worker_answer answer =
-                task_process_inputs_ask((struct worker_ask){.what = WORKER_ASK_FILE}, name, &body, &len);
+        struct task_process_reply answer =
+                task_process_inputs_ask((struct task_process_request){.what = REQUEST_FILE}, name, &body, &len);
         char *text = mem_strndup((const char *)body, len);
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         if (answer.status) {
                 error_set(error, answer.status, "%s", text);
                 free(text);
                 return answer.status;
         }
-        *path = text; /* for as long as the application lives, as every path; there are few */
+        *path = text; /* valid as long as the application, as every path; there are few */
         return 0;
 }
 
@@ -343,8 +350,8 @@ static int task_process_inputs_barrier(void *owner, const uint8_t *question, siz
 {
         const unsigned char *body;
         size_t len;
-        struct worker_answer a =
-                ask_with((struct worker_ask){.what = WORKER_ASK_BARRIER}, question, question_len, &body, &len);
+        struct task_process_reply a =
+                ask_with((struct task_process_request){.what = REQUEST_BARRIER}, question, question_len, &body, &len);
         if (a.status) {
                 error_set(error, a.status, "%.*s", (int)len, (const char *)body);
         } else {
@@ -352,11 +359,12 @@ static int task_process_inputs_barrier(void *owner, const uint8_t *question, siz
                 memcpy(*answer, body, len);
                 *answer_len = len;
         }
-        worker_received_done(&me.in);
+        task_process_received_deinit(&me.in);
         return a.status;
 }
 
-void worker_asks_use(struct exec_env *env, struct task_runner *runner, int socket, struct worker_shared *shared)
+void task_process_requests_use(struct exec_env *env, struct task_runner *runner, int socket,
+                               struct task_process_shared *shared)
 {
         me.socket = socket;
         me.shared = shared;

@@ -1,4 +1,7 @@
-/* The executor's side of worker_asks.h. Invariant: a page that did not fit into an answer is the first of the next. */
+/*
+ * The executor's side of task_process_requests.h. Invariant: a page that did not fit into a reply is the first of the
+ * next one.
+ */
 #include "exec/isolation/task_process_requests.h"
 
 #include "base/error.h"
@@ -16,7 +19,7 @@
 
 enum { MAX_INPUTS = 64 };
 
-/* What a worker reads: a shuffle's partition, or a block that is here, or one of another executor. */
+/* An open input of a task process: a partition of a shuffle, or a block here or of another executor. */
 struct open_input {
         struct shuffle_input *shuffle;
         struct block *block;
@@ -25,28 +28,28 @@ struct open_input {
         const struct page *pending;
 };
 
-/* A block that a worker hands over. */
+/* A block that a task process hands over. */
 struct kept_block {
         bool begun;
         struct block_id id;
         fst_type type;
         enum fst_storage_level level;
-        struct block_writer *writer; /* NULL: it is here already, or cannot be: the rest is not wanted */
+        struct block_writer *writer; /* NULL: the block exists already or cannot be stored, and the rest is dropped */
         struct page_cursor cursor;
 };
 
-struct worker_asks {
+struct task_process_requests {
         const struct exec_env *env;
-        struct task_run run; /* the task's, as far as it reads here */
-        int64_t task_id;     /* for which it was begun; -1: none */
+        struct task_run run; /* the task's run, for reads here */
+        int64_t task_id;     /* the task that it was begun for; -1: none */
         struct task_counters told;
         struct open_input inputs[MAX_INPUTS];
         struct kept_block kept;
 };
 
-struct worker_asks *worker_asks_new(const struct exec_env *env)
+struct task_process_requests *task_process_requests_new(const struct exec_env *env)
 {
-        struct worker_asks *a = new0(struct worker_asks);
+        struct task_process_requests *a = new0(struct task_process_requests);
         a->env = env;
         a->task_id = -1;
         task_run_init(&a->run, env->memory, &env->shuffles->space);
@@ -59,7 +62,7 @@ static bool task_process_requests_is_open(const struct open_input *in)
         return in->shuffle || in->block || in->remote;
 }
 
-static void close_input(struct worker_asks *a, struct open_input *in)
+static void close_input(struct task_process_requests *a, struct open_input *in)
 {
         if (in->shuffle)
                 shuffle_reader_source.close(in->shuffle);
@@ -72,7 +75,7 @@ static void close_input(struct worker_asks *a, struct open_input *in)
         *in = (struct open_input){0};
 }
 
-/* What was not handed over to the end is forgotten. */
+/* Drops a block that was not handed over completely. */
 static void drop_kept(struct kept_block *kept)
 {
         block_writer_abort(kept->writer);
@@ -81,7 +84,7 @@ static void drop_kept(struct kept_block *kept)
         *kept = (struct kept_block){0};
 }
 
-void worker_asks_reset(struct worker_asks *a)
+void task_process_requests_reset(struct task_process_requests *a)
 {
         for (int i = 0; i < MAX_INPUTS; i++)
                 close_input(a, &a->inputs[i]);
@@ -91,30 +94,30 @@ void worker_asks_reset(struct worker_asks *a)
         a->task_id = -1;
 }
 
-void worker_asks_free(struct worker_asks *a)
+void task_process_requests_free(struct task_process_requests *a)
 {
         if (!a)
                 return;
-        worker_asks_reset(a);
+        task_process_requests_reset(a);
         task_run_deinit(&a->run);
         free(a);
 }
 
-static void task_process_requests_begin(struct worker_asks *a, struct slot_task *t)
+static void task_process_requests_begin(struct task_process_requests *a, struct slot_task *t)
 {
         if (a->task_id == t->info.id)
                 return;
-        worker_asks_reset(a);
+        task_process_requests_reset(a);
         a->run.task.stopped = &t->killed;
         task_run_begin(&a->run, &t->info, a->env->seed);
         a->told = (struct task_counters){0};
         a->task_id = t->info.id;
 }
 
-/* ------------------------------------------------------------------------------------------------------ answers */
+/* ------------------------------------------------------------------------------------------------------ replies */
 
-/* What the reader has counted since the last answer. Every field is a sum of 64 bits. */
-static void task_process_requests_count(struct worker_asks *a, struct worker_answer *answer)
+/* Adds the reader's counts since the last reply. Every field is a 64-bit sum. */
+static void task_process_requests_count(struct task_process_requests *a, struct task_process_reply *answer)
 {
         _Static_assert(sizeof(struct task_counters) % sizeof(int64_t) == 0, "counters are int64_t");
         int64_t now[sizeof(struct task_counters) / sizeof(int64_t)], told[ARRAY_SIZE(now)];
@@ -126,7 +129,7 @@ static void task_process_requests_count(struct worker_asks *a, struct worker_ans
         a->told = a->run.counters;
 }
 
-static bool task_process_requests_send_answer(int socket, const struct worker_answer *answer, const void *body,
+static bool task_process_requests_send_answer(int socket, const struct task_process_reply *answer, const void *body,
                                               size_t len)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
@@ -134,12 +137,12 @@ static bool task_process_requests_send_answer(int socket, const struct worker_an
         buf_append(&b, answer, sizeof(*answer));
         if (len)
                 buf_append(&b, body, len);
-        return worker_send(socket, WORKER_ANSWER, b.data, b.len, -1) == 0;
+        return task_process_send(socket, PACKET_REPLY, b.data, b.len, -1) == 0;
 }
 
-static bool send_failure(struct worker_asks *a, int socket, int status, const char *message)
+static bool send_failure(struct task_process_requests *a, int socket, int status, const char *message)
 {
-        struct worker_answer answer = {.status = status < 0 ? status : -EIO};
+        struct task_process_reply answer = {.status = status < 0 ? status : -EIO};
         if (!message)
                 message = a->run.error.message;
         if (a->run.fetch_failed) {
@@ -152,7 +155,7 @@ static bool send_failure(struct worker_asks *a, int socket, int status, const ch
         return task_process_requests_send_answer(socket, &answer, message, message ? strlen(message) : 0);
 }
 
-static int free_handle(const struct worker_asks *a)
+static int free_handle(const struct task_process_requests *a)
 {
         int i = 0;
         while (i < MAX_INPUTS && task_process_requests_is_open(&a->inputs[i]))
@@ -160,9 +163,10 @@ static int free_handle(const struct worker_asks *a)
         return i;
 }
 
-static bool answer_open(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask)
+static bool answer_open(struct task_process_requests *a, int socket, struct task_batch *run,
+                        const struct task_process_request *ask)
 {
-        struct worker_answer answer = {.handle = free_handle(a)};
+        struct task_process_reply answer = {.handle = free_handle(a)};
         struct shuffle_input *input;
         if (answer.handle == MAX_INPUTS)
                 return send_failure(a, socket, -EMFILE, "a task reads more shuffles at a time than it can");
@@ -174,7 +178,7 @@ static bool answer_open(struct worker_asks *a, int socket, struct task_batch *ru
         return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
-/* The persisted RDD of the stage that the worker means; NULL: there is none of that number. */
+/* Returns the persisted RDD @id of the stage, or NULL. */
 static const fst_rdd *task_process_requests_persisted(const struct task_batch *run, int id)
 {
         struct rdd_walk walk;
@@ -187,18 +191,19 @@ static const fst_rdd *task_process_requests_persisted(const struct task_batch *r
         return found;
 }
 
-/* That of @rdd now, if there is one. */
+/* Returns the current storage level of @rdd; FST_STORAGE_NONE for NULL. */
 static enum fst_storage_level level_of(const fst_rdd *rdd)
 {
         int level = rdd ? __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED) : FST_STORAGE_NONE;
         return storage_level_valid(level) ? (enum fst_storage_level)level : FST_STORAGE_NONE;
 }
 
-static bool answer_block(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask)
+static bool answer_block(struct task_process_requests *a, int socket, struct task_batch *run,
+                         const struct task_process_request *ask)
 {
         const struct remote_blocks *remote = a->env->remote;
         const fst_rdd *rdd = task_process_requests_persisted(run, ask->shuffle);
-        struct worker_answer answer = {.handle = free_handle(a)};
+        struct task_process_reply answer = {.handle = free_handle(a)};
         struct fst_error error = FST_ERROR_INIT;
         if (!rdd || answer.handle == MAX_INPUTS)
                 return send_failure(a, socket, -EMFILE, "a task reads more at a time than it can");
@@ -223,9 +228,9 @@ static bool answer_block(struct worker_asks *a, int socket, struct task_batch *r
         return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------ blocks to keep */
+/* ---------------------------------------------------------------------------------------------- persisted blocks */
 
-static void begin_kept(struct worker_asks *a, struct task_batch *run, struct block_id id)
+static void begin_kept(struct task_process_requests *a, struct task_batch *run, struct block_id id)
 {
         const fst_rdd *rdd = task_process_requests_persisted(run, id.rdd);
         struct kept_block *kept = &a->kept;
@@ -239,7 +244,7 @@ static void begin_kept(struct worker_asks *a, struct task_batch *run, struct blo
         kept->type = rdd->type;
         kept->level = level;
         page_cursor_init(&kept->cursor, kept->type);
-        /* Not to wait for another task, which may do the same: `holds_memory` says so. */
+        /* `holds_memory` keeps it from waiting for another task, which may do the same. */
         struct block_asker asker = {.task = a, .holds_memory = true, .stopped = a->run.task.stopped};
         if (block_store_acquire(a->env->blocks, &asker, id, kept->level, kept->type, &there, &kept->writer) == 0)
                 block_release(there);
@@ -264,15 +269,15 @@ static int task_process_requests_keep_page(struct kept_block *kept, const unsign
         return r;
 }
 
-/* The answer's status says whether more is wanted. What cannot be kept fails nothing: it is computed again. */
-static bool answer_keep(struct worker_asks *a, int socket, struct task_batch *run, const struct worker_ask *ask,
-                        const struct worker_received *in)
+/* The reply's status says whether to send more. A block that cannot be kept is no error: it is computed again. */
+static bool answer_keep(struct task_process_requests *a, int socket, struct task_batch *run,
+                        const struct task_process_request *ask, const struct task_process_received *in)
 {
         struct block_id id = {ask->shuffle, ask->partition};
         struct kept_block *kept = &a->kept;
         const struct remote_blocks *remote = a->env->remote;
         struct fst_error error = FST_ERROR_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         size_t len = in->len - sizeof(*ask);
         int r = 0;
         if (!kept->begun || kept->id.rdd != id.rdd || kept->id.partition != id.partition)
@@ -301,14 +306,15 @@ static bool answer_keep(struct worker_asks *a, int socket, struct task_batch *ru
         return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- what is read */
+/* ------------------------------------------------------------------------------------------------------- inputs */
 
 static size_t page_space(const struct page *page)
 {
         return (sizeof(*page) + page->used + 15) & ~(size_t)15;
 }
 
-static int task_process_requests_next_page(struct worker_asks *a, struct open_input *in, const struct page **page)
+static int task_process_requests_next_page(struct task_process_requests *a, struct open_input *in,
+                                           const struct page **page)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (in->shuffle)
@@ -319,10 +325,10 @@ static int task_process_requests_next_page(struct worker_asks *a, struct open_in
         return r ? task_run_fail_with(&a->run, r, &error) : 0;
 }
 
-/* Pages into the shared memory, until it is full or there are no more. */
-static bool answer_next(struct worker_asks *a, int socket, struct worker_shared *shared, int handle)
+/* Writes pages to the shared memory until it is full or there are no more. */
+static bool answer_next(struct task_process_requests *a, int socket, struct task_process_shared *shared, int handle)
 {
-        struct worker_answer answer = {.handle = handle};
+        struct task_process_reply answer = {.handle = handle};
         struct open_input *in = &a->inputs[handle];
         size_t used = 0;
         int r = 0;
@@ -343,18 +349,18 @@ static bool answer_next(struct worker_asks *a, int socket, struct worker_shared 
                 return send_failure(a, socket, r, NULL);
         task_process_requests_count(a, &answer);
         answer.end = !page;
-        if (page && answer.pages == 0) { /* it never fits there */
+        if (page && answer.pages == 0) { /* larger than the shared memory */
                 in->pending = NULL;
                 return task_process_requests_send_answer(socket, &answer, page, sizeof(*page) + page->used);
         }
         return task_process_requests_send_answer(socket, &answer, NULL, 0);
 }
 
-static bool answer_broadcast(struct worker_asks *a, int socket, const struct worker_ask *ask)
+static bool answer_broadcast(struct task_process_requests *a, int socket, const struct task_process_request *ask)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         const void *data = NULL;
         void *hold = NULL;
         int r = services && services->broadcast ? services->broadcast(services->owner, ask->id, ask->size,
@@ -371,14 +377,14 @@ static bool answer_broadcast(struct worker_asks *a, int socket, const struct wor
         return sent;
 }
 
-static bool answer_file(struct worker_asks *a, int socket, const struct worker_received *in)
+static bool answer_file(struct task_process_requests *a, int socket, const struct task_process_received *in)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         const char *path = NULL;
-        _cleanup_free_ char *name =
-                mem_strndup((const char *)in->body + sizeof(struct worker_ask), in->len - sizeof(struct worker_ask));
+        _cleanup_free_ char *name = mem_strndup((const char *)in->body + sizeof(struct task_process_request),
+                                                in->len - sizeof(struct task_process_request));
         int r = services && services->file ? services->file(services->owner, name, a->run.task.stopped, &path, &error)
                                            : error_set(&error, -ENOENT, "there is no file %s here", name);
         bool sent = r ? send_failure(a, socket, r, error_message(&error))
@@ -387,10 +393,10 @@ static bool answer_file(struct worker_asks *a, int socket, const struct worker_r
         return sent;
 }
 
-static bool answer_slice(struct worker_asks *a, int socket, const struct worker_ask *ask)
+static bool answer_slice(struct task_process_requests *a, int socket, const struct task_process_request *ask)
 {
         _cleanup_(buf_deinit) struct buf slice = BUF_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         const struct slice_source *slices = a->env->slices;
         if (!slices)
                 return send_failure(a, socket, -ENOENT, "the rows of parallelize are not to be had here");
@@ -399,57 +405,58 @@ static bool answer_slice(struct worker_asks *a, int socket, const struct worker_
                  : task_process_requests_send_answer(socket, &answer, slice.data, slice.len);
 }
 
-static bool answer_barrier(struct worker_asks *a, int socket, const struct worker_received *in)
+static bool answer_barrier(struct task_process_requests *a, int socket, const struct task_process_received *in)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
-        struct worker_answer answer = {0};
+        struct task_process_reply answer = {0};
         _cleanup_free_ uint8_t *reply = NULL;
         size_t len = 0;
-        int r = services && services->barrier ? services->barrier(services->owner, in->body + sizeof(struct worker_ask),
-                                                                  in->len - sizeof(struct worker_ask),
-                                                                  a->run.task.stopped, &reply, &len, &error)
-                                              : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
+        int r = services && services->barrier
+                        ? services->barrier(services->owner, in->body + sizeof(struct task_process_request),
+                                            in->len - sizeof(struct task_process_request), a->run.task.stopped, &reply,
+                                            &len, &error)
+                        : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
         bool sent = r ? send_failure(a, socket, r, error_message(&error))
                       : task_process_requests_send_answer(socket, &answer, reply, len);
         error_deinit(&error);
         return sent;
 }
 
-bool worker_asks_answer(struct worker_asks *a, int socket, struct worker_shared *shared, struct task_batch *run,
-                        struct slot_task *t, const struct worker_received *in)
+bool task_process_requests_reply(struct task_process_requests *a, int socket, struct task_process_shared *shared,
+                                 struct task_batch *run, struct slot_task *t, const struct task_process_received *in)
 {
-        struct worker_ask ask;
+        struct task_process_request ask;
         if (in->len < sizeof(ask))
                 return false;
         memcpy(&ask, in->body, sizeof(ask));
-        if (ask.what != WORKER_ASK_CLOSE) { /* the one that comes without being waited for, perhaps late */
+        if (ask.what != REQUEST_CLOSE) { /* CLOSE is sent without waiting for a reply, so it may arrive late */
                 if (!t)
                         return false;
                 task_process_requests_begin(a, t);
         }
         bool open = ask.handle >= 0 && ask.handle < MAX_INPUTS && task_process_requests_is_open(&a->inputs[ask.handle]);
         switch (ask.what) {
-        case WORKER_ASK_OPEN:
+        case REQUEST_OPEN:
                 return answer_open(a, socket, run, &ask);
-        case WORKER_ASK_NEXT:
+        case REQUEST_NEXT:
                 return open && answer_next(a, socket, shared, ask.handle);
-        case WORKER_ASK_CLOSE: /* without an answer */
+        case REQUEST_CLOSE: /* no reply */
                 if (!open)
                         return true; /* its task had ended before */
                 close_input(a, &a->inputs[ask.handle]);
                 return true;
-        case WORKER_ASK_BLOCK:
+        case REQUEST_BLOCK:
                 return answer_block(a, socket, run, &ask);
-        case WORKER_ASK_KEEP:
+        case REQUEST_KEEP:
                 return answer_keep(a, socket, run, &ask, in);
-        case WORKER_ASK_BROADCAST:
+        case REQUEST_BROADCAST:
                 return answer_broadcast(a, socket, &ask);
-        case WORKER_ASK_FILE:
+        case REQUEST_FILE:
                 return answer_file(a, socket, in);
-        case WORKER_ASK_SLICE:
+        case REQUEST_SLICE:
                 return answer_slice(a, socket, &ask);
-        case WORKER_ASK_BARRIER:
+        case REQUEST_BARRIER:
                 return answer_barrier(a, socket, in);
         }
         return false;

@@ -1,4 +1,4 @@
-/* Packets between executor and worker; see worker_wire.h. */
+/* See task_process_wire.h. */
 #include "exec/isolation/task_process_wire.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ union control {
         char space[CMSG_SPACE(MAX_DESCRIPTORS * sizeof(int))];
 };
 
-/* A sealed memfd with @len bytes, or -errno. */
+/* Returns a sealed memfd with @len bytes, or -errno. */
 static int to_memfd(const void *data, size_t len)
 {
         int fd = memfd_create("worker-packet", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -43,10 +43,10 @@ static int to_memfd(const void *data, size_t len)
         return fd;
 }
 
-int worker_send(int socket, enum worker_packet_kind kind, const void *body, size_t len, int fd)
+int task_process_send(int socket, enum task_process_packet_kind kind, const void *body, size_t len, int fd)
 {
         int fds[MAX_DESCRIPTORS], n = 0, memfd = -1;
-        if (len > WORKER_INLINE) {
+        if (len > PACKET_INLINE) {
                 memfd = to_memfd(body, len);
                 if (memfd < 0)
                         return memfd;
@@ -54,8 +54,8 @@ int worker_send(int socket, enum worker_packet_kind kind, const void *body, size
         }
         if (fd >= 0)
                 fds[n++] = fd;
-        struct worker_packet packet = {
-                .magic = WORKER_MAGIC, .kind = kind, .len = len, .in_memfd = memfd >= 0, .descriptors = fd >= 0};
+        struct task_process_packet packet = {
+                .magic = PACKET_MAGIC, .kind = kind, .len = len, .in_memfd = memfd >= 0, .descriptors = fd >= 0};
         struct iovec parts[] = {{&packet, sizeof(packet)}, {(void *)body, memfd >= 0 ? 0 : len}};
         struct msghdr m = {.msg_iov = parts, .msg_iovlen = parts[1].iov_len ? 2 : 1};
         union control control = {0};
@@ -80,7 +80,7 @@ int worker_send(int socket, enum worker_packet_kind kind, const void *body, size
 
 /* ------------------------------------------------------------------------------------------------- receiving */
 
-/* The descriptors that came, of which at most MAX_DESCRIPTORS can be; returns how many. */
+/* Stores the received descriptors, at most MAX_DESCRIPTORS, and returns their number. */
 static int take_descriptors(struct msghdr *m, int *fds)
 {
         int n = 0;
@@ -100,7 +100,7 @@ static int take_descriptors(struct msghdr *m, int *fds)
         return n;
 }
 
-static int map_body(struct worker_received *in, int fd, uint64_t len)
+static int map_body(struct task_process_received *in, int fd, uint64_t len)
 {
         struct stat st;
         int want = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
@@ -114,11 +114,11 @@ static int map_body(struct worker_received *in, int fd, uint64_t len)
         return 0;
 }
 
-static int task_process_wire_parse(struct worker_received *in, size_t got, int *fds, int n_fds)
+static int task_process_wire_parse(struct task_process_received *in, size_t got, int *fds, int n_fds)
 {
-        struct worker_packet packet;
-        size_t mark = strlen(WORKER_CRASH);
-        if (got >= mark && memcmp(in->storage, WORKER_CRASH, mark) == 0) {
+        struct task_process_packet packet;
+        size_t mark = strlen(PACKET_CRASH);
+        if (got >= mark && memcmp(in->storage, PACKET_CRASH, mark) == 0) {
                 in->body = in->storage;
                 in->len = got;
                 return n_fds ? -EBADMSG : 0;
@@ -126,8 +126,8 @@ static int task_process_wire_parse(struct worker_received *in, size_t got, int *
         if (got < sizeof(packet))
                 return -EBADMSG;
         memcpy(&packet, in->storage, sizeof(packet));
-        if (packet.magic != WORKER_MAGIC || packet.kind == 0 || packet.in_memfd > 1 || packet.descriptors > 1 ||
-            packet.len > WORKER_BODY_MAX || (uint32_t)n_fds != packet.in_memfd + packet.descriptors ||
+        if (packet.magic != PACKET_MAGIC || packet.kind == 0 || packet.in_memfd > 1 || packet.descriptors > 1 ||
+            packet.len > PACKET_BODY_MAX || (uint32_t)n_fds != packet.in_memfd + packet.descriptors ||
             got - sizeof(packet) != (packet.in_memfd ? 0 : packet.len))
                 return -EBADMSG;
         in->kind = packet.kind;
@@ -141,7 +141,7 @@ static int task_process_wire_parse(struct worker_received *in, size_t got, int *
         return r;
 }
 
-int worker_receive(int socket, struct worker_received *in)
+int task_process_receive(int socket, struct task_process_received *in)
 {
         union control control;
         struct iovec part = {in->storage, sizeof(in->storage)};
@@ -165,11 +165,11 @@ int worker_receive(int socket, struct worker_received *in)
                 if (fds[i] >= 0)
                         close(fds[i]);
         if (r)
-                worker_received_done(in);
+                task_process_received_deinit(in);
         return r ? r : 1;
 }
 
-void worker_received_done(struct worker_received *in)
+void task_process_received_deinit(struct task_process_received *in)
 {
         if (in->mapped)
                 munmap(in->mapped, in->mapped_len);
@@ -181,9 +181,9 @@ void worker_received_done(struct worker_received *in)
 
 /* -------------------------------------------------------------------------------------------------- outcomes */
 
-void worker_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t, const void *encoded, size_t len)
+void task_process_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t, const void *encoded, size_t len)
 {
-        struct worker_outcome o = {
+        struct task_process_outcome o = {
                 .at = at,
                 .state = t->state,
                 .status = t->status,
@@ -212,8 +212,8 @@ void worker_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t,
                 buf_append(out, encoded, len);
 }
 
-int worker_outcome_get(const unsigned char *body, size_t len, size_t *offset, uint32_t n, struct worker_outcome *o,
-                       struct worker_texts *texts)
+int task_process_outcome_get(const unsigned char *body, size_t len, size_t *offset, uint32_t n,
+                             struct task_process_outcome *o, struct task_process_texts *texts)
 {
         if (*offset == len)
                 return 0;

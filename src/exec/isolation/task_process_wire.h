@@ -1,12 +1,13 @@
 /*
- * What an executor and a worker process say to each other: packets on a SOCK_SEQPACKET socket.
+ * The protocol between an executor and a task process: packets on a SOCK_SEQPACKET socket.
  *
- * Both are forked copies of one program, so that structs are the messages; but user code may have damaged the worker,
- * so what comes from there is checked before it is used (worker_packet_next, and whoever reads the fields).
+ * Both are forked copies of one program, so structs are sent as they are. User code may have corrupted the task
+ * process, so the executor checks its packets before use (task_process_outcome_get, and the code that reads the
+ * fields).
  *
- * A packet is a struct worker_packet and its body. Up to WORKER_INLINE bytes of body follow in the packet itself, more
- * are in a sealed memfd whose descriptor comes with it. A crash report is the one packet that has no header: the text
- * that the crash handler writes begins with WORKER_CRASH.
+ * A packet is a struct task_process_packet and its body. A body up to PACKET_INLINE bytes follows in the packet; a
+ * larger one is in a sealed memfd whose descriptor comes with it. A crash report has no header: the crash handler's
+ * text begins with PACKET_CRASH.
  */
 #pragma once
 
@@ -19,43 +20,43 @@
 
 struct fst_error;
 
-#define WORKER_MAGIC 0x57535446u
-#define WORKER_INLINE ((size_t)32 << 10)
-#define WORKER_CRASH "ERROR Executor: "
-#define WORKER_BODY_MAX ((uint64_t)4 << 30)
+#define PACKET_MAGIC 0x57535446u
+#define PACKET_INLINE ((size_t)32 << 10)
+#define PACKET_CRASH "ERROR Executor: "
+#define PACKET_BODY_MAX ((uint64_t)4 << 30)
 
-enum worker_packet_kind {
-        /* to the worker */
-        WORKER_SETTINGS = 1, /* struct worker_settings, texts; the descriptor of the shared page */
-        WORKER_MODULE,       /* a path */
-        WORKER_STAGE,        /* the stage in its encoded form */
-        WORKER_RUN,          /* struct worker_run: tasks of the stage that came last */
-        WORKER_VERDICT,      /* int32_t: whether a commit is allowed */
-        WORKER_ANSWER,       /* struct worker_answer and a text or bytes: to WORKER_ASK */
-        /* from it */
-        WORKER_REFUSED,  /* int32_t status and a sentence: a module or stage could not be used */
-        WORKER_OUTCOMES, /* struct worker_outcome and its texts, one after another */
-        WORKER_OUTPUT,   /* one outcome, whose last text is a map output's index; its descriptor comes with it */
-        WORKER_ASK,      /* struct worker_ask and a text (exec/isolation/task_process_requests.h) */
-        WORKER_COMMIT,   /* struct worker_commit */
+enum task_process_packet_kind {
+        /* to the task process */
+        PACKET_SETTINGS = 1, /* struct task_process_settings, texts; the descriptor of the shared page */
+        PACKET_MODULE,       /* a path */
+        PACKET_STAGE,        /* the stage in its encoded form */
+        PACKET_BATCH,        /* struct task_process_batch: tasks of the latest stage */
+        PACKET_VERDICT,      /* int32_t: 1 if a commit is allowed */
+        PACKET_REPLY,        /* struct task_process_reply and a text or bytes: replies to PACKET_REQUEST */
+        /* from the task process */
+        PACKET_REFUSED,  /* int32_t status and a sentence: a module or stage could not be used */
+        PACKET_OUTCOMES, /* struct task_process_outcome and its texts, repeated */
+        PACKET_OUTPUT,   /* one outcome, whose last text is a map output's index, with a descriptor */
+        PACKET_REQUEST,  /* struct task_process_request and a text (exec/isolation/task_process_requests.h) */
+        PACKET_COMMIT,   /* struct task_process_commit */
 };
 
-struct worker_packet {
+struct task_process_packet {
         uint32_t magic;
         uint32_t kind;
         uint64_t len; /* of the body */
         uint32_t in_memfd;
-        uint32_t descriptors; /* beside that of the body */
+        uint32_t descriptors; /* in addition to the body's */
 };
 
 /*
- * Followed by @secret bytes, of which the key of local files is made, and by texts, each ended by 0: the application's
- * id; roots for files, separated by commas; "1" if commits must be asked for, or ""; then @pairs keys and values of the
- * configuration.
+ * Followed by @secret bytes, from which the key of local files is made, and by zero-terminated texts: the application's
+ * id; local directories, separated by commas; "1" if commits need permission, else ""; then @pairs keys and values of
+ * the configuration.
  */
-struct worker_settings {
-        int64_t heap;       /* as exec_env_init takes it */
-        int64_t data_limit; /* RLIMIT_DATA beyond what there is */
+struct task_process_settings {
+        int64_t heap;       /* the parameter of exec_env_init */
+        int64_t data_limit; /* RLIMIT_DATA beyond the present size */
         uint64_t seed;
         uint32_t index; /* of the slot */
         uint32_t pairs;
@@ -63,113 +64,115 @@ struct worker_settings {
         uint32_t unused;
 };
 
-/* Followed by struct worker_task[], and by the text of a struct task_resources. */
-struct worker_run {
+/* Followed by struct task_process_task[] and the text of a struct task_resources. */
+struct task_process_batch {
         uint32_t tasks, unused;
 };
 
-struct worker_task {
+struct task_process_task {
         struct fst_task_info info;
         int32_t index, output;
 };
 
-struct worker_outcome {
-        uint32_t at; /* which task of the run */
+struct task_process_outcome {
+        uint32_t at; /* index of the task in the batch */
         int32_t state, status;
         int32_t fetch_shuffle, fetch_map, fetch_executor;
         int64_t start_ms, finish_ms, run_ns;
-        int64_t number;       /* of the result */
-        uint64_t bytes;       /* likewise */
-        uint64_t message;     /* length of the text that follows; without its 0 */
-        uint64_t accumulated; /* length of what the task added to accumulators, encoded, which follows that */
-        uint64_t encoded;     /* length of the encoded result, or of a map output's index, which follows that */
+        int64_t number;       /* of struct task_result */
+        uint64_t bytes;       /* of struct task_result */
+        uint64_t message;     /* length of the text that follows, without its 0 */
+        uint64_t accumulated; /* length of the encoded accumulator updates, which follow that */
+        uint64_t encoded;     /* length of the encoded result or map output's index, which follows that */
         struct task_counters counters;
 };
 
-struct worker_commit {
+struct task_process_commit {
         int32_t stage, stage_attempt, partition;
         int64_t task_id;
 };
 
-enum worker_ask_kind {
-        WORKER_ASK_OPEN = 1,  /* a shuffle's partition: its handle */
-        WORKER_ASK_NEXT,      /* the next pages of a handle */
-        WORKER_ASK_CLOSE,     /* a handle: no answer */
-        WORKER_ASK_BROADCAST, /* a value */
-        WORKER_ASK_FILE,      /* the path of the file whose name follows */
-        WORKER_ASK_SLICE,     /* rows of parallelize */
-        WORKER_ASK_BLOCK,     /* a partition of a persisted RDD: its handle, -1 if nobody has it */
-        WORKER_ASK_KEEP,      /* to keep such a partition, of which a page's frame follows; nothing: that was all */
-        WORKER_ASK_BARRIER,   /* to meet the other tasks of a barrier stage: the question follows */
+enum task_process_request_kind {
+        REQUEST_OPEN = 1,  /* opens a shuffle's partition: returns a handle */
+        REQUEST_NEXT,      /* the next pages of a handle */
+        REQUEST_CLOSE,     /* closes a handle: no reply */
+        REQUEST_BROADCAST, /* a broadcast value */
+        REQUEST_FILE,      /* the path of the file whose name follows */
+        REQUEST_SLICE,     /* rows of parallelize */
+        REQUEST_BLOCK,     /* opens a partition of a persisted RDD: returns a handle, -1 if no executor has it */
+        REQUEST_KEEP,      /* stores a partition of a persisted RDD: a page's frame follows; empty: the end */
+        REQUEST_BARRIER,   /* waits at a barrier for the other tasks of the stage: the request follows */
 };
 
-struct worker_ask {
+struct task_process_request {
         int32_t what;
-        int32_t shuffle, partition; /* WORKER_ASK_OPEN; _SLICE, _BLOCK, _KEEP: the RDD's id, and which partition */
+        int32_t shuffle, partition; /* REQUEST_OPEN; _SLICE, _BLOCK, _KEEP: id and partition of an RDD */
         int32_t handle;
-        int64_t id; /* of a broadcast variable, and its size */
+        int64_t id; /* id and size of a broadcast variable */
         uint64_t size;
         fst_type type; /* of the shuffle's rows */
 };
 
-/* Followed by what was asked for; by a sentence if status is not 0; by a page that is too large for shared memory. */
-struct worker_answer {
+/* Followed by the requested bytes; by a sentence if status is not 0; by a page that is too large for shared memory. */
+struct task_process_reply {
         int32_t status;
         int32_t fetch_failed, fetch_shuffle, fetch_map, fetch_executor;
         int32_t handle;
         uint32_t pages;               /* in shared memory, each a struct page and its data, aligned to 16 */
-        int32_t end;                  /* there are no more after these */
-        struct task_counters counted; /* what reading has added since the last answer */
+        int32_t end;                  /* there are no pages after these */
+        struct task_counters counted; /* counts of the reader since the last reply */
 };
 
-#define WORKER_PAGES ((size_t)768 << 10)
+#define SHARED_PAGES_SIZE ((size_t)768 << 10)
 
-/* Memory that both see. */
-struct worker_shared {
-        int stopped[SLOT_RUN];      /* by the executor: 1 tells the task of the run to end. Atomic */
-        int32_t running;            /* by the worker: which task of the run it is at; -1: none. Atomic */
-        int64_t began_ns;           /* by the worker: when it began that (CLOCK_MONOTONIC). Atomic */
-        const char *const *watched; /* where in the worker's memory the name of the function at hand is found */
-        /* By the executor, before an answer to WORKER_ASK_NEXT; read by the worker until it asks again. */
-        unsigned char pages[WORKER_PAGES] __attribute__((aligned(16)));
+/* Memory shared by executor and task process. */
+struct task_process_shared {
+        int stopped[MAX_TASK_BATCH]; /* set by the executor: 1 kills the task of the batch. Atomic */
+        int32_t running;             /* set by the task process: index of the current task; -1: none. Atomic */
+        int64_t began_ns;            /* set by the task process: when that task began (CLOCK_MONOTONIC). Atomic */
+        const char *const *watched;  /* address, in the task process, of the pointer to the current function's name */
+        /* Written by the executor before a reply to REQUEST_NEXT; the task process reads it until its next request. */
+        unsigned char pages[SHARED_PAGES_SIZE] __attribute__((aligned(16)));
 };
 
-/* A packet that was received. */
-struct worker_received {
+/* A received packet. */
+struct task_process_received {
         uint32_t kind; /* 0: a crash report, whose text is the body */
         const unsigned char *body;
         size_t len;
-        int fd; /* that came beside the body, or -1; the receiver's to close: worker_received_done does */
+        int fd; /* the descriptor that came beside the body, or -1; task_process_received_deinit closes it */
         void *mapped;
         size_t mapped_len;
-        unsigned char storage[sizeof(struct worker_packet) + WORKER_INLINE];
+        unsigned char storage[sizeof(struct task_process_packet) + PACKET_INLINE];
 };
 
 /*
- * Send a packet with @fd (-1: none) beside it; blocks. 0, -EPIPE and other negatives when the other end is gone, or
- * what making a memfd answered.
+ * Sends a packet with @fd (-1: none); blocks. Returns 0, -EPIPE or another negative if the other end is closed, or an
+ * error of creating the memfd.
  */
-int worker_send(int socket, enum worker_packet_kind kind, const void *body, size_t len, int fd);
+int task_process_send(int socket, enum task_process_packet_kind kind, const void *body, size_t len, int fd);
 
-/* The next packet; blocks. 1; 0 at the end of the stream; -EBADMSG for what is no packet; other negatives of recvmsg.
+/*
+ * Receives the next packet; blocks. Returns 1; 0 at the end of the stream; -EBADMSG for a malformed packet; other
+ * negatives of recvmsg.
  */
-int worker_receive(int socket, struct worker_received *in);
+int task_process_receive(int socket, struct task_process_received *in);
 
-/* Release what @in holds. */
-void worker_received_done(struct worker_received *in);
+/* Releases the contents of @in. */
+void task_process_received_deinit(struct task_process_received *in);
 
-/* An outcome as it goes into a packet; @encoded is a map output's index, or the encoded result. */
-void worker_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t, const void *encoded, size_t len);
+/* Appends an outcome to a packet's body; @encoded is a map output's index or the encoded result. */
+void task_process_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t, const void *encoded, size_t len);
 
-/* The texts of an outcome: they point into the body, and none is ended by 0. */
-struct worker_texts {
+/* The texts of an outcome; they point into the body and are not zero-terminated. */
+struct task_process_texts {
         const char *message;
         const unsigned char *accumulated, *encoded;
 };
 
 /*
- * The next outcome of a body of @len bytes, from *@offset on, which moves on. 1; 0 at the end; -EBADMSG for lengths,
- * states and tasks (of a run of @n) that cannot be.
+ * Reads the next outcome from a body of @len bytes and advances *@offset. Returns 1; 0 at the end; -EBADMSG for invalid
+ * lengths, states or tasks (of a batch of @n).
  */
-int worker_outcome_get(const unsigned char *body, size_t len, size_t *offset, uint32_t n,
-                       struct worker_outcome *outcome, struct worker_texts *texts);
+int task_process_outcome_get(const unsigned char *body, size_t len, size_t *offset, uint32_t n,
+                             struct task_process_outcome *outcome, struct task_process_texts *texts);

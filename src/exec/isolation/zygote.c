@@ -1,15 +1,15 @@
 /*
- * The zygote; see zygote.h.
+ * See zygote.h.
  *
- * Its whole state is the list of its workers. It sleeps in poll on two descriptors, its socket and a signalfd for
- * SIGCHLD. Each worker leads a process group of its own, so that what user code started there ends with it: the group
- * is killed before the worker is reaped, while its number cannot belong to anybody else.
+ * Its only state is the list of its task processes. It sleeps in poll on its socket and a signalfd for SIGCHLD. Each
+ * task process leads a process group, so that processes started by user code end with it: the group is killed before
+ * its leader is reaped, while the number cannot belong to another process.
  *
  * Signals that a terminal or a cluster manager sends to a whole group (SIGINT, SIGTERM, SIGHUP) are ignored here and in
- * workers: it is for the executor to decide what ends, and when it ends so do they.
+ * task processes: the executor decides what ends, and they end with it.
  *
- * The child of fork in a program without threads may do anything. It keeps the parent's memory as it is (copied when
- * written to), and leaves by _exit: what the parent registered with atexit is not its business.
+ * A child of fork in a single-threaded program may call any function. It keeps a copy-on-write copy of the parent's
+ * memory and leaves by _exit, so that the parent's atexit handlers do not run.
  */
 #include "exec/isolation/zygote.h"
 
@@ -40,7 +40,7 @@ struct request {
         int32_t pid; /* REQUEST_KILL */
 };
 
-/* --------------------------------------------------------------------------------------- in the zygote itself */
+/* ---------------------------------------------------------------------------------------------- in the zygote */
 
 struct child {
         pid_t pid;
@@ -49,7 +49,7 @@ struct child {
 
 struct zygote_process {
         int socket, signals;
-        const struct worker_class *class;
+        const struct task_process_class *class;
         struct child *children;
         size_t n, cap;
 };
@@ -68,7 +68,7 @@ static void close_from(int first)
                 closedir(d);
 }
 
-/* Keep only @fd, as descriptor 3, beside the standard ones. */
+/* Closes all descriptors except the standard ones and @fd, which becomes descriptor 3. */
 static int keep_descriptor(int fd)
 {
         if (fd != 3)
@@ -90,7 +90,7 @@ static void zygote_report_end(int status, struct zygote_report r)
                 ;
 }
 
-/* In the new worker. */
+/* Runs in the new task process. */
 static void become_worker(struct zygote_process *z, int work, pid_t zygote)
 {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -104,7 +104,7 @@ static void become_worker(struct zygote_process *z, int work, pid_t zygote)
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGCHLD, SIG_DFL);
         free(z->children);
-        _exit(worker_main(socket, z->class));
+        _exit(task_process_main(socket, z->class));
 }
 
 static void zygote_fork_worker(struct zygote_process *z, int work, int status)
@@ -134,7 +134,7 @@ static struct child *find_child(struct zygote_process *z, pid_t pid)
         return NULL;
 }
 
-/* Report those that have ended. */
+/* Reports task processes that have ended. */
 static void zygote_reap(struct zygote_process *z)
 {
         for (;;) {
@@ -143,7 +143,7 @@ static void zygote_reap(struct zygote_process *z)
                         return;
                 struct child *c = find_child(z, info.si_pid);
                 if (c)
-                        kill(-c->pid, SIGKILL); /* what it started */
+                        kill(-c->pid, SIGKILL); /* the processes that it started */
                 int status = 0;
                 struct rusage usage = {0};
                 if (wait4(info.si_pid, &status, 0, &usage) < 0 || !c)
@@ -159,7 +159,7 @@ static void zygote_reap(struct zygote_process *z)
         }
 }
 
-/* One request: false at the end of the stream. */
+/* Handles one request. Returns false at the end of the stream. */
 static bool zygote_serve(struct zygote_process *z)
 {
         struct request request;
@@ -187,7 +187,7 @@ static bool zygote_serve(struct zygote_process *z)
         return true;
 }
 
-/* Only processes of the group of a worker can be left, and those were killed when it was reaped. */
+/* Kills all task processes. Other members of their groups were killed when these were reaped. */
 static void end_workers(struct zygote_process *z)
 {
         for (size_t i = 0; i < z->n; i++)
@@ -196,10 +196,10 @@ static void end_workers(struct zygote_process *z)
                 ;
 }
 
-static void zygote_main(int socket, const struct worker_class *class, pid_t executor, bool main_thread)
+static void zygote_main(int socket, const struct task_process_class *class, pid_t executor, bool main_thread)
 {
         prctl(PR_SET_NAME, "firesteel-zygote");
-        /* A thread that ends would end its children as well; the socket's end is told in any case. */
+        /* PR_SET_PDEATHSIG also acts when a thread ends. The end of the socket is noticed in any case. */
         if (main_thread)
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != executor)
@@ -251,7 +251,7 @@ static int count_threads(void)
         return n;
 }
 
-int zygote_new(const struct worker_class *class, struct zygote **zygote, struct fst_error *error)
+int zygote_new(const struct task_process_class *class, struct zygote **zygote, struct fst_error *error)
 {
         int threads = count_threads(), ends[2];
         if (threads > 1)

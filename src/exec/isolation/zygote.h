@@ -1,20 +1,20 @@
 /*
- * The zygote: a single-threaded child of the executor, forked before the executor has threads, which forks worker
- * processes (exec/isolation/task_process.h) on request and says how they end.
+ * The zygote: a single-threaded child of the executor, forked before the executor has threads. It forks task processes
+ * (exec/isolation/task_process.h) on request and reports their end.
  *
- * Forking from a small process is cheap (0.3 ms where an executor of 200 MB takes 5), and safe: the copy of a process
- * with threads may hold locks that nobody will ever release. A worker is known by two descriptors of whoever asked for
- * it: its *work* socket, on which the two talk, and a *status* socket, on which the zygote reports. No thread has to
- * wait on behalf of others.
+ * Forking from a small process is fast (0.3 ms; 5 ms from an executor of 200 MB) and safe: a copy of a process with
+ * threads may hold locks that are never released. The requester passes two descriptors for a task process: a *work*
+ * socket for its packets, and a *status* socket for the zygote's reports. So no thread has to wait for other threads'
+ * processes.
  *
  *      { struct zygote_report: ZYGOTE_FORKED, pid }            or ZYGOTE_FAILED, -errno, then end of stream
  *      { struct zygote_report: ZYGOTE_ENDED, wait status, … }  then end of stream
  *
- * An end of stream without ZYGOTE_ENDED says that the zygote is gone, and with it every worker.
+ * An end of stream without ZYGOTE_ENDED means that the zygote and all task processes have ended.
  *
- * No process outlives its parent: the zygote ends when the executor's end of its socket is closed, by whatever means,
- * and kills its workers; these die with the zygote (PR_SET_PDEATHSIG). The zygote holds no descriptor of the executor
- * but its own socket and standard output and error; standard input is /dev/null.
+ * No process outlives its parent. The zygote ends when the executor's end of its socket closes, for any reason, and
+ * kills its task processes, which also die with the zygote (PR_SET_PDEATHSIG). The zygote holds no descriptor of the
+ * executor except its own socket and standard output and error; standard input is /dev/null.
  */
 #pragma once
 
@@ -22,38 +22,39 @@
 #include <sys/types.h>
 
 struct fst_error;
-struct worker_class;
+struct task_process_class;
 struct zygote;
 
 enum zygote_report_kind { ZYGOTE_FORKED = 1, ZYGOTE_FAILED, ZYGOTE_ENDED };
 
-/* Between forked copies of one program on one machine, so that the struct itself is the message. */
+/* Sent as it is, between forked copies of one program. */
 struct zygote_report {
         int32_t kind;
         int32_t pid;
-        int32_t status;       /* ZYGOTE_FAILED: -errno; ZYGOTE_ENDED: as waitpid gives it */
+        int32_t status;       /* ZYGOTE_FAILED: -errno; ZYGOTE_ENDED: a wait status */
         int32_t core_dumped;  /* ZYGOTE_ENDED */
-        int64_t max_resident; /* ZYGOTE_ENDED: bytes, the most there were */
+        int64_t max_resident; /* ZYGOTE_ENDED: maximum in bytes */
 };
 
 /*
- * Fork the zygote. Its workers run worker_main with @class, which must live for ever. -EBUSY with @error if this
- * process has threads already; other negatives of fork and socketpair. Callers keep nothing locked.
+ * Forks the zygote. Its task processes run task_process_main with @class, which must live for ever. The caller holds no
+ * locks. Returns -EBUSY with @error if this process has several threads, or an error of fork and socketpair.
  */
-int zygote_new(const struct worker_class *class, struct zygote **zygote, struct fst_error *error);
+int zygote_new(const struct task_process_class *class, struct zygote **zygote, struct fst_error *error);
 
 /*
- * Ask for a worker that gets @work as its socket; reports go to @status. Both are copied, and stay the caller's to
- * close. 0 does not say that there is a worker: the report does. Negative when the zygote is gone. Any thread.
+ * Requests a task process with @work as its socket and reports to @status. Both are duplicated; the caller closes its
+ * own. 0 means that the request was sent: the report says whether the process exists. Returns negative if the zygote
+ * has ended. Any thread.
  */
 int zygote_fork(struct zygote *zygote, int work, int status, struct fst_error *error);
 
-/* SIGKILL for worker @pid, if it is still one: the zygote knows whether the number was given to another. Any thread. */
+/* Sends SIGKILL to task process @pid if it still is one; the zygote knows whether the number was reused. Any thread. */
 void zygote_kill(struct zygote *zygote, pid_t pid);
 
-/* Becomes readable (end of stream) when the zygote is gone; for poll alone. Borrowed. */
+/* Becomes readable (end of stream) when the zygote has ended; for poll only. Borrowed. */
 int zygote_fd(const struct zygote *zygote);
 pid_t zygote_pid(const struct zygote *zygote);
 
-/* End the zygote and all its workers, and wait for it. NULL is allowed. Keeps errno. */
+/* Ends the zygote and its task processes, and waits for it. NULL is allowed. Keeps errno. */
 void zygote_free(struct zygote *zygote);

@@ -1,8 +1,8 @@
 /*
- * See run_wire.h. What a run's tasks have in common, or what follows from the first, is said once: a launch of 256
- * tasks of a new stage takes some 20 bytes, the status of as many empty tasks some 1.5 KB.
+ * See run_wire.h. Fields that the tasks of a batch share, or that follow from the first task, are written once: a
+ * launch of 256 tasks of a new stage takes about 20 bytes, the status of 256 empty tasks about 1.5 KB.
  *
- * Columns are copied through arrays on the stack, so packing allocates nothing but room in the buffer.
+ * Columns are copied through arrays on the stack, so packing only allocates room in the buffer.
  */
 #include "exec/task/run_wire.h"
 
@@ -13,9 +13,9 @@
 
 #define COUNTERS (sizeof(struct task_counters) / sizeof(int64_t))
 
-/* What a peer may claim, so that sums of it stay numbers. */
+/* Limits of a peer's values, so that their sums do not overflow. */
 #define MAX_MS ((int64_t)1 << 50)
-#define MAX_NS (INT64_MAX / SLOT_RUN / 2) /* half a year and more */
+#define MAX_NS (INT64_MAX / MAX_TASK_BATCH / 2) /* more than half a year */
 #define MAX_COUNTER ((int64_t)1 << 53)
 #define MAX_RESULT ((uint64_t)1 << 53)
 
@@ -44,14 +44,14 @@ static bool follow_by_one(const struct task_batch *run)
         return true;
 }
 
-/* A task's resources as messages: they borrow names and addresses from the run. */
+/* A batch's resources as messages, which borrow names and addresses from the batch. */
 struct run_resources {
         Firesteel__Resource *of, **list;
         const char **addresses;
         size_t n;
 };
 
-/* Kinds of resources, and addresses of all of them together. */
+/* Counts the kinds of resources, and the addresses of all of them. */
 static void count_resources(const struct task_batch *run, size_t *kinds, size_t *addresses)
 {
         size_t at = 0;
@@ -94,7 +94,7 @@ static void run_resources_deinit(struct run_resources *r)
 void run_launch_append(const struct task_batch *run, struct buf *to)
 {
         const struct slot_task *first = &run->tasks[0];
-        int32_t columns[4][SLOT_RUN];
+        int32_t columns[4][MAX_TASK_BATCH];
         Firesteel__TaskRun message = FIRESTEEL__TASK_RUN__INIT;
         message.slot = run->slot;
         message.stage_id = first->info.stage;
@@ -133,17 +133,18 @@ void run_launch_append(const struct task_batch *run, struct buf *to)
 int run_launch_read(const launched_run *from, int slots, struct task_batch *run, struct fst_error *error)
 {
         size_t n = (size_t)from->n;
-        if (from->n < 1 || from->n > SLOT_RUN)
+        if (from->n < 1 || from->n > MAX_TASK_BATCH)
                 return error_set(error, -EBADMSG, "a run of %d tasks", from->n);
         if (from->slot < 0 || from->slot >= slots)
                 return error_set(error, -EBADMSG, "a run for slot %d of %d", from->slot, slots);
-        if (from->first_task_id < 0 || from->first_task_id > INT64_MAX - SLOT_RUN)
+        if (from->first_task_id < 0 || from->first_task_id > INT64_MAX - MAX_TASK_BATCH)
                 return error_set(error, -EBADMSG, "a run from TID %lld on", (long long)from->first_task_id);
         bool columns = from->n_index > 0;
         if (columns && (from->n_index != n || from->n_partition != n || from->n_output != n || from->n_attempt != n))
                 return error_set(error, -EBADMSG, "a run whose columns are not as long as it is");
-        if (!columns && (from->first_index > INT32_MAX - SLOT_RUN || from->first_partition > INT32_MAX - SLOT_RUN ||
-                         from->first_output > INT32_MAX - SLOT_RUN))
+        if (!columns &&
+            (from->first_index > INT32_MAX - MAX_TASK_BATCH || from->first_partition > INT32_MAX - MAX_TASK_BATCH ||
+             from->first_output > INT32_MAX - MAX_TASK_BATCH))
                 return error_set(error, -EBADMSG, "a run with partitions beyond all bounds");
         run->slot = from->slot;
         run->crash_suspect = from->crash_suspect;
@@ -170,15 +171,15 @@ int run_launch_read(const launched_run *from, int slots, struct task_batch *run,
 
 /* ----------------------------------------------------------------------------------------------------- statuses */
 
-/* What a status is packed from; the columns point into it. */
+/* Memory that a status is packed from; the columns point into it. */
 struct status_scratch {
         Firesteel__RunStatus message;
-        uint32_t states[SLOT_RUN], sizes[SLOT_RUN];
-        int64_t run_ns[SLOT_RUN];
-        int64_t values[COUNTERS][SLOT_RUN];
+        uint32_t states[MAX_TASK_BATCH], sizes[MAX_TASK_BATCH];
+        int64_t run_ns[MAX_TASK_BATCH];
+        int64_t values[COUNTERS][MAX_TASK_BATCH];
         Firesteel__CounterColumn columns[COUNTERS], *column_list[COUNTERS];
-        Firesteel__TaskFailure *failures[SLOT_RUN];
-        Firesteel__TaskExtra *extras[SLOT_RUN];
+        Firesteel__TaskFailure *failures[MAX_TASK_BATCH];
+        Firesteel__TaskExtra *extras[MAX_TASK_BATCH];
         struct buf results;
 };
 
@@ -236,7 +237,7 @@ static Firesteel__TaskExtra *add_extra(struct status_scratch *s, int at)
         return s->extras[s->message.n_extras++] = extra;
 }
 
-/* The result's bytes, in `encoded`; a result that cannot be encoded fails its task. */
+/* Encodes the result into `encoded`. A result that cannot be encoded fails its task. */
 static void encode_result(struct slot_task *t, struct action *action)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -296,7 +297,7 @@ static void status_release(struct status_scratch *s, struct task_batch *run)
 void run_status_append(struct task_batch *run, struct action *action, const struct run_status_options *options,
                        struct buf *to)
 {
-        struct status_scratch s; /* 50 KB of stack; in thread-local storage each thread would begin by zeroing them */
+        struct status_scratch s; /* 50 KB of stack; thread-local storage would be zeroed in each thread first */
         bool failed = false;
         firesteel__run_status__init(&s.message);
         s.results = BUF_INIT;

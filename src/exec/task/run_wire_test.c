@@ -1,4 +1,4 @@
-/* Launches of runs, from the driver's bytes to an executor's run. */
+/* Tests launches of batches, from the driver's bytes to an executor's batch. */
 #include "exec/task/run_wire.h"
 
 #include "base/buf.h"
@@ -62,7 +62,7 @@ static void tasks_arrive_as_they_are(void **state)
         free(to);
 }
 
-/* However many there are: each of @KINDS resources has as many addresses as its number, the last one many more. */
+/* Each of @KINDS resources has as many addresses as its number, and the last one many more. */
 static void resources_arrive_whole(void **state)
 {
         struct task_batch *from = some_run(), *to = new0(struct task_batch);

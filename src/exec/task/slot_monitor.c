@@ -1,4 +1,7 @@
-/* See slot_watch.h. Memory beyond the limit: first what is cached goes, then the task that holds most is failed. */
+/*
+ * See slot_monitor.h. Above the memory limit, cached data is evicted first, then the task with the most memory is
+ * failed.
+ */
 #include "exec/task/slot_monitor.h"
 
 #include "base/error.h"
@@ -19,14 +22,14 @@
 #include <stdio.h>
 
 #define LOOK_NS INT64_C(250000000)
-#define LOOK_OFTEN_NS INT64_C(20000000)  /* when less than an eighth of the limit is left */
-#define LOOK_AT_ONCE_NS INT64_C(4000000) /* when writing to what is allocated would be enough to exceed it */
-enum { TIMEOUT = 8 };                    /* looks that a task has to end */
+#define LOOK_OFTEN_NS INT64_C(20000000)  /* interval when less than an eighth of the limit is left */
+#define LOOK_AT_ONCE_NS INT64_C(4000000) /* interval when touching allocated memory would exceed the limit */
+enum { TIMEOUT = 8 };                    /* checks that a task has to end */
 
-struct slot_watch {
-        struct slot_watch_options o;
+struct slot_monitor {
+        struct slot_monitor_options o;
         struct memory_limit *limit;
-        struct task_reaper *reaper; /* NULL: none is wanted */
+        struct task_reaper *reaper; /* NULL: disabled */
         int64_t next_check;
 };
 
@@ -34,21 +37,21 @@ struct slot_watch {
 
 static void describe(void *owner, int slot, int64_t task_id, bool stack, char *text, unsigned size)
 {
-        struct slot_watch *w = owner;
+        struct slot_monitor *w = owner;
         struct slot_activity a;
         slot_activity(w->o.slots[slot], &a);
         if (a.task_id != task_id)
                 snprintf(text, size, "It waits in slot %d for the tasks before it", slot);
-        else if (a.worker_pid)
+        else if (a.process_pid)
                 snprintf(text, size, "It is in %s, in worker process %d", a.function[0] ? a.function : "the engine",
-                         a.worker_pid);
+                         a.process_pid);
         else
                 snprintf(text, size, "It is in %s, on thread %d", a.function[0] ? a.function : "the engine", a.thread);
 }
 
 static bool kill_worker(void *owner, int slot, int64_t task_id)
 {
-        struct slot_watch *w = owner;
+        struct slot_monitor *w = owner;
         if (!slot_is_isolated(w->o.slots[slot]))
                 return false;
         slot_kill(w->o.slots[slot], task_id, true);
@@ -57,26 +60,26 @@ static bool kill_worker(void *owner, int slot, int64_t task_id)
 
 static void end_executor(void *owner, const char *reason)
 {
-        struct slot_watch *w = owner;
+        struct slot_monitor *w = owner;
         w->o.end_executor(w->o.owner, reason);
 }
 
 static const struct task_reaper_ops reaper_ops = {
         .describe = describe, .kill_worker = kill_worker, .end_executor = end_executor};
 
-void slot_watch_killed(struct slot_watch *w, int slot, int64_t task_id, int64_t now)
+void slot_monitor_killed(struct slot_monitor *w, int slot, int64_t task_id, int64_t now)
 {
         task_reaper_killed(w->reaper, slot, task_id, now);
 }
 
-void slot_watch_ended(struct slot_watch *w, int64_t task_id)
+void slot_monitor_ended(struct slot_monitor *w, int64_t task_id)
 {
         task_reaper_ended(w->reaper, task_id);
 }
 
 /* ------------------------------------------------------------------------------------------------------- memory */
 
-static void evict(struct slot_watch *w, int64_t used, int64_t excess)
+static void evict(struct slot_monitor *w, int64_t used, int64_t excess)
 {
         size_t freed = w->o.env->blocks ? block_store_evict(w->o.env->blocks, (size_t)excess) : 0;
         if (freed < (size_t)excess && w->o.env->shuffles)
@@ -87,8 +90,8 @@ static void evict(struct slot_watch *w, int64_t used, int64_t excess)
                  used >> 20, memory_limit_origin(w->limit), memory_limit_bytes(w->limit) >> 20, freed >> 20);
 }
 
-/* The task that holds most is ended, by name, before the kernel ends all of them without one. */
-static void fail_largest(struct slot_watch *w, int64_t used)
+/* Fails the task with the most memory, with a message, before the kernel kills the process and all its tasks. */
+static void fail_largest(struct slot_monitor *w, int64_t used)
 {
         struct slot_activity largest = {.task_id = -1}, a;
         int slot = -1;
@@ -110,8 +113,8 @@ static void fail_largest(struct slot_watch *w, int64_t used)
         slot_fail(w->o.slots[slot], largest.task_id, message);
 }
 
-/* Nothing helped, or nothing could be done so quickly. */
-static void end_process(struct slot_watch *w, int64_t used)
+/* Ends the process, because nothing else helps in time. */
+static void end_process(struct slot_monitor *w, int64_t used)
 {
         struct slot_activity a;
         const char *function = "";
@@ -129,8 +132,8 @@ static void end_process(struct slot_watch *w, int64_t used)
         w->o.end_for_memory(w->o.owner, message);
 }
 
-/* Returns when to look again. */
-static int64_t look_at_memory(struct slot_watch *w, int64_t now)
+/* Returns the time of the next check. */
+static int64_t look_at_memory(struct slot_monitor *w, int64_t now)
 {
         int64_t used, excess;
         enum memory_verdict verdict = memory_limit_check(w->limit, TIMEOUT, &used, &excess);
@@ -148,11 +151,11 @@ static int64_t look_at_memory(struct slot_watch *w, int64_t now)
         return now + (room < memory_limit_group(w->limit) / 8 ? LOOK_OFTEN_NS : LOOK_NS);
 }
 
-/* --------------------------------------------------------------------------------------------------------- life */
+/* ---------------------------------------------------------------------------------------------------- interface */
 
-int slot_watch_new(const struct slot_watch_options *options, struct slot_watch **watch, struct fst_error *error)
+int slot_monitor_new(const struct slot_monitor_options *options, struct slot_monitor **watch, struct fst_error *error)
 {
-        struct slot_watch *w = new0(struct slot_watch);
+        struct slot_monitor *w = new0(struct slot_monitor);
         w->o = *options;
         int r = task_reaper_new(options->conf, &reaper_ops, w, &w->reaper, error);
         if (r) {
@@ -171,7 +174,7 @@ int slot_watch_new(const struct slot_watch_options *options, struct slot_watch *
         return 0;
 }
 
-void slot_watch_free(struct slot_watch *w)
+void slot_monitor_free(struct slot_monitor *w)
 {
         if (!w)
                 return;
@@ -181,7 +184,7 @@ void slot_watch_free(struct slot_watch *w)
         free(w);
 }
 
-int64_t slot_watch_tick(struct slot_watch *w, int64_t now)
+int64_t slot_monitor_tick(struct slot_monitor *w, int64_t now)
 {
         if (w->next_check <= now)
                 w->next_check = look_at_memory(w, now);

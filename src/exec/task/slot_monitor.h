@@ -1,6 +1,6 @@
 /*
- * What an executor's main thread does for its slots on a timer: hold them to the memory that there is
- * (exec/guard/memory_limit.h), and look after tasks that do not end when they are told to (exec/task/task_reaper.h).
+ * Monitors an executor's slots on a timer of its main thread: memory limits (exec/guard/memory_limit.h), and killed
+ * tasks that do not end (exec/task/task_reaper.h).
  */
 #pragma once
 
@@ -10,30 +10,34 @@ struct exec_env;
 struct fst_conf;
 struct fst_error;
 struct slot;
-struct slot_watch;
+struct slot_monitor;
 
-struct slot_watch_options {
-        const struct fst_conf *conf; /* read once */
-        struct slot *const *slots;   /* borrowed, as @env */
+struct slot_monitor_options {
+        const struct fst_conf *conf; /* read once, at creation */
+        struct slot *const *slots;   /* borrowed, as is @env */
         int n;
         const struct exec_env *env;
-        int64_t memory_limit;      /* bytes that this process may have resident; 0: only what control groups allow */
-        int processes;             /* as memory_limit_options */
-        const char *memory_remedy; /* ends the message about a task that is ended; borrowed. NULL: an executor's */
-        /* The reaper's last word: end with TASK_REAPER_EXIT_STATUS. */
+        int64_t memory_limit; /* limit of resident bytes; 0: only that of control groups */
+        int processes;        /* as memory_limit_options */
+        const char
+                *memory_remedy; /* end of the message about a failed task; borrowed. NULL: the text for an executor */
+        /* Called by the reaper: exit with TASK_REAPER_EXIT_STATUS. */
         void (*end_executor)(void *owner, const char *reason);
-        /* The control group is full: end at once with EXECUTOR_EXIT_OUT_OF_MEMORY. */
+        /* Called when the control group is full: exit at once with EXECUTOR_EXIT_OUT_OF_MEMORY. */
         void (*end_for_memory)(void *owner, const char *reason);
         void *owner;
 };
 
-/* Negative with @error for what the configuration cannot mean. One thread for all functions. */
-int slot_watch_new(const struct slot_watch_options *options, struct slot_watch **watch, struct fst_error *error);
-void slot_watch_free(struct slot_watch *watch);
+/* Returns negative with @error for an invalid configuration. One thread for all functions. */
+int slot_monitor_new(const struct slot_monitor_options *options, struct slot_monitor **watch, struct fst_error *error);
+void slot_monitor_free(struct slot_monitor *watch);
 
-/* Task @task_id of slot @slot was told to end (slot_kill); a task has ended, told to or not. */
-void slot_watch_killed(struct slot_watch *watch, int slot, int64_t task_id, int64_t now_ns);
-void slot_watch_ended(struct slot_watch *watch, int64_t task_id);
+/*
+ * slot_monitor_killed: slot_kill was called for task @task_id of slot @slot. slot_monitor_ended: a task has ended,
+ * killed or not.
+ */
+void slot_monitor_killed(struct slot_monitor *watch, int slot, int64_t task_id, int64_t now_ns);
+void slot_monitor_ended(struct slot_monitor *watch, int64_t task_id);
 
-/* Look, and do what is due; returns when to look again. */
-int64_t slot_watch_tick(struct slot_watch *watch, int64_t now_ns);
+/* Checks everything that is due and returns the time of the next call. */
+int64_t slot_monitor_tick(struct slot_monitor *watch, int64_t now_ns);

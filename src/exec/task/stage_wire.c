@@ -1,8 +1,8 @@
 /*
- * Stages on the wire: writing, and what both ends share; see stage_wire.h. Reading is in stage_wire_read.c.
+ * Encodes stages; see stage_wire.h. stage_wire_read.c decodes them.
  *
- * A message is made in an arena, borrowing from lineage what it can, and packed at once; what is packed again and again
- * in small pieces (protobuf-c asks a message for its size at each level) stays small that way.
+ * A message is built in an arena, borrows from lineage where possible, and is packed at once. Parts that are packed
+ * repeatedly stay small (protobuf-c computes a message's size at each level).
  */
 #include "exec/task/stage_wire.h"
 
@@ -24,7 +24,7 @@ struct stage_writer {
 
 /* ----------------------------------------------------------------------------------------------------- functions */
 
-/* Whether @module is what this process was started as: code that nobody else can load. */
+/* True if @module is the program of this process, which other processes cannot load. */
 static bool stage_wire_is_program(const struct module *module)
 {
         uintptr_t entry = getauxval(AT_ENTRY);
@@ -79,7 +79,7 @@ static int describe_module(struct stage_writer *w, const struct module *module, 
         return 0;
 }
 
-/* The index + 1 of @module among those of the stage. */
+/* Returns the index + 1 of @module among the stage's modules. */
 static int add_module(struct stage_writer *w, const struct module *module, const char *function, uint32_t *number,
                       struct fst_error *error)
 {
@@ -209,7 +209,7 @@ static void encode_properties(struct stage_writer *w, const struct strmap *prope
         }
 }
 
-static int stage_wire_encode_stage(struct stage_writer *w, const struct stage_work *work, Firesteel__Stage *stage,
+static int stage_wire_encode_stage(struct stage_writer *w, const struct stage_context *work, Firesteel__Stage *stage,
                                    struct fst_error *error)
 {
         firesteel__stage__init(stage);
@@ -231,7 +231,7 @@ static int stage_wire_encode_stage(struct stage_writer *w, const struct stage_wo
         return 0;
 }
 
-int stage_encode(const struct stage_work *work, const struct stage_modules_source *modules, struct buf *out,
+int stage_encode(const struct stage_context *work, const struct stage_modules_source *modules, struct buf *out,
                  struct fst_error *error)
 {
         struct stage_writer w = {.base = {.inline_left = RDD_WIRE_INLINE, .function = encode_function},

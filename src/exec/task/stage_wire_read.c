@@ -1,8 +1,8 @@
 /*
- * Stages on the wire: reading; see stage_wire.h.
+ * Decodes stages; see stage_wire.h.
  *
- * The message is unpacked into the very memory that becomes the stage's own: names, captured structs and paths stay
- * where protobuf-c put them. Only captured structs are moved, to be aligned as memory of malloc is.
+ * The message is unpacked into the memory that becomes the stage's own: names, captured structs and paths stay where
+ * protobuf-c put them. Only captured structs are moved, to align them as malloc does.
  */
 #include "exec/task/stage_wire.h"
 
@@ -24,14 +24,14 @@ static int stage_wire_read_bad(struct fst_error *error, const char *what)
         return error_set(error, -EBADMSG, "a stage cannot be read: %s", what);
 }
 
-/* ------------------------------------------------------------------------------------------- the outermost fields */
+/* ----------------------------------------------------------------------------------------------- outermost fields */
 
 struct fields {
         const unsigned char *at, *end;
 };
 
 struct field {
-        uint64_t number, value; /* value: a varint, or how many bytes */
+        uint64_t number, value; /* value: a varint or a length */
         const unsigned char *data;
         bool is_bytes;
 };
@@ -48,7 +48,7 @@ static bool read_varint(struct fields *f, uint64_t *value)
         return false;
 }
 
-/* The next field of the outermost message: 1, 0 at the end, or -1 for what is no message. */
+/* Reads the next field of the outermost message: 1, 0 at the end, or -1 for malformed bytes. */
 static int next_field(struct fields *f, struct field *field)
 {
         uint64_t key;
@@ -81,7 +81,7 @@ static int next_field(struct fields *f, struct field *field)
         return 1;
 }
 
-/* The version is what every stage begins with, whatever follows. */
+/* Every stage begins with its version, in all versions. */
 static int check_version(const void *data, size_t len, struct fst_error *error)
 {
         struct fields fields = {data, (const unsigned char *)data + len};
@@ -242,7 +242,7 @@ static int decode_inputs(const Firesteel__Stage *stage, struct shuffle_reader_en
 
 /* --------------------------------------------------------------------------------------------------------- stages */
 
-static int decode_action(struct stage_reader *reader, const Firesteel__Action *m, struct stage_work *work,
+static int decode_action(struct stage_reader *reader, const Firesteel__Action *m, struct stage_context *work,
                          struct fst_error *error)
 {
         const struct action_class *class = action_class_of(m->name);
@@ -263,7 +263,7 @@ static int decode_action(struct stage_reader *reader, const Firesteel__Action *m
         return 0;
 }
 
-static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *stage, struct stage_work *work,
+static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *stage, struct stage_context *work,
                         struct fst_error *error)
 {
         reader->modules = stage->modules;
@@ -285,7 +285,7 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         return r ? r : decode_inputs(stage, &work->inputs, error);
 }
 
-int stage_decode(const void *data, size_t len, const struct exec_env *env, struct stage_work **out,
+int stage_decode(const void *data, size_t len, const struct exec_env *env, struct stage_context **out,
                  struct fst_error *error)
 {
         int r = check_version(data, len, error);
@@ -294,7 +294,7 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
         struct wire_memory memory = wire_memory_for(len);
         ProtobufCAllocator allocator = wire_memory_allocator(&memory);
         struct stage_reader reader = {.base = {.memory = &memory, .function = decode_function}};
-        struct stage_work *work = new0(struct stage_work);
+        struct stage_context *work = new0(struct stage_context);
         work->refs = 1;
         work->env = env;
         Firesteel__Stage *stage = firesteel__stage__unpack(&allocator, len, data);
@@ -302,7 +302,7 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
                   : stage_wire_read_bad(error, "it is damaged, or asks for more memory than a message of its size may");
         work->memory = memory.arena;
         if (r) {
-                stage_work_unref(work);
+                stage_context_unref(work);
                 return r;
         }
         work->inputs.store = env->shuffles;

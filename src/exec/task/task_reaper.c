@@ -1,4 +1,4 @@
-/* Watching tasks that were told to end; see task_reaper.h. The behaviour is Spark's Executor.TaskReaper. */
+/* See task_reaper.h. The behaviour is that of Spark's Executor.TaskReaper. */
 #include "exec/task/task_reaper.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 struct watched {
         int slot;
         int64_t task_id;
-        int64_t since, look; /* when it was told to end, when it is looked at next */
+        int64_t since, look; /* when it was killed, when to check it next */
 };
 
 struct task_reaper {
@@ -96,7 +96,7 @@ int64_t task_reaper_deadline(const struct task_reaper *t)
         return first;
 }
 
-/* The time of @w is over. */
+/* Ends @w, whose time is over. */
 static void task_reaper_end(struct task_reaper *t, const struct watched *w, int64_t elapsed_ms, const char *what)
 {
         if (t->ops->kill_worker(t->owner, w->slot, w->task_id)) {
@@ -125,7 +125,7 @@ void task_reaper_tick(struct task_reaper *t, int64_t now)
                 t->ops->describe(t->owner, w->slot, w->task_id, t->stacks, what, sizeof(what));
                 w->look = next_look(t, w, now);
                 if (t->timeout >= 0 && elapsed >= t->timeout) {
-                        struct watched over = *w; /* the deed may change the list */
+                        struct watched over = *w; /* the operation may change the list */
                         over.look = w->look = now + t->interval;
                         task_reaper_end(t, &over, elapsed / 1000000, what);
                         return;

@@ -1,4 +1,4 @@
-/* The reaper by a clock of the test's own. */
+/* Tests the reaper with a simulated clock. */
 #include "exec/task/task_reaper.h"
 
 #include "base/error.h"
@@ -78,7 +78,7 @@ static void watches_until_the_end(void **state)
         struct task_reaper *r = reaper_of("10s", "-1");
         assert_true(task_reaper_deadline(r) == INT64_MAX);
         task_reaper_killed(r, 2, 7, 0);
-        task_reaper_killed(r, 2, 7, 5 * MS); /* nothing new */
+        task_reaper_killed(r, 2, 7, 5 * MS); /* no effect */
         assert_int_equal(task_reaper_deadline(r), 10000 * MS);
         task_reaper_tick(r, 9999 * MS);
         assert_int_equal(seen.described, 0);

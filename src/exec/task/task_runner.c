@@ -1,8 +1,8 @@
 /*
- * Running tasks; see task_runner.h.
+ * See task_runner.h.
  *
- * Clocks: each task reads the monotonic clock when it begins and ends. The thread's CPU clock is a system call, so
- * it is read once for a run and shared among its tasks by their run time.
+ * Clocks: each task reads the monotonic clock at its start and end. The thread's CPU clock needs a system call, so it
+ * is read once for a batch and divided among the tasks by run time.
  */
 #include "exec/task/task_runner.h"
 
@@ -27,10 +27,10 @@ void task_runner_drop(struct task_runner *runner)
 {
         pipeline_free(runner->pipeline);
         runner->pipeline = NULL;
-        stage_work_unref(steal(runner->work));
+        stage_context_unref(steal(runner->work));
 }
 
-static void ensure_pipeline(struct task_runner *runner, struct stage_work *work)
+static void ensure_pipeline(struct task_runner *runner, struct stage_context *work)
 {
         if (runner->work == work)
                 return;
@@ -49,11 +49,11 @@ static void ensure_pipeline(struct task_runner *runner, struct stage_work *work)
                 .ignore_missing_files = runner->env->ignore_missing_files,
                 .sample_budget = work->action ? work->action->sample_budget : 0,
         };
-        runner->work = stage_work_ref(work);
+        runner->work = stage_context_ref(work);
         runner->pipeline = pipeline_new(&env, work->final, sink);
 }
 
-static int compute(struct task_runner *runner, struct stage_work *work, struct slot_task *t)
+static int compute(struct task_runner *runner, struct stage_context *work, struct slot_task *t)
 {
         struct task_run *run = &runner->run;
         int r = pipeline_run(runner->pipeline, t->info.partition);
@@ -69,8 +69,8 @@ static int compute(struct task_runner *runner, struct stage_work *work, struct s
         return work->action->class->result(work->action, sink, &t->result);
 }
 
-/* What a task computed that failed afterwards. */
-static void discard_result(struct stage_work *work, struct slot_task *t)
+/* Discards the result of a task that failed afterwards. */
+static void discard_result(struct stage_context *work, struct slot_task *t)
 {
         if (work->shuffled)
                 shuffle_output_unref(steal(t->shuffle_output));
@@ -79,7 +79,7 @@ static void discard_result(struct stage_work *work, struct slot_task *t)
         t->result = (struct task_result){0};
 }
 
-static void note_failure(struct task_runner *runner, struct stage_work *work, struct slot_task *t, int r)
+static void note_failure(struct task_runner *runner, struct stage_context *work, struct slot_task *t, int r)
 {
         struct task_run *run = &runner->run;
         t->status = r;
@@ -98,7 +98,7 @@ static void note_failure(struct task_runner *runner, struct stage_work *work, st
                 work->action->class->failed(work->action, run);
 }
 
-static void run_task(struct task_runner *runner, struct stage_work *work, struct slot_task *t, const int *stopped,
+static void run_task(struct task_runner *runner, struct stage_context *work, struct slot_task *t, const int *stopped,
                      int64_t begin)
 {
         struct task_run *run = &runner->run;
@@ -107,7 +107,7 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
                 t->message = mem_strdup("killed before it ran");
                 return;
         }
-        /* The flag is the task's own: one for the slot could still be set when the next task runs. */
+        /* Each task has its own flag: one flag for the slot could still be set when the next task runs. */
         run->task.stopped = stopped;
         task_run_begin(run, &t->info, runner->env->seed);
         run->partitions = work->final->lineage.partitions;
@@ -135,7 +135,7 @@ static void run_task(struct task_runner *runner, struct stage_work *work, struct
         t->run_ns = clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
-void task_runner_run(struct task_runner *runner, struct stage_work *work, const struct task_resources *resources,
+void task_runner_run(struct task_runner *runner, struct stage_context *work, const struct task_resources *resources,
                      struct slot_task *tasks, int n, const int *stopped)
 {
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), begin = clock_ns(CLOCK_MONOTONIC);

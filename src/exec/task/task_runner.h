@@ -1,7 +1,7 @@
 /*
- * Running tasks on the calling thread: what a slot's thread and a worker process have in common.
+ * Runs tasks on the calling thread: shared by a slot's thread and a task process.
  *
- * The pipeline of the last stage is kept, so that a run of small tasks of one stage allocates nothing.
+ * The pipeline of the last stage is kept, so that a batch of small tasks of one stage allocates nothing.
  */
 #pragma once
 
@@ -9,24 +9,25 @@
 
 struct task_runner {
         const struct exec_env *env;
-        const struct shuffle_source *shuffle; /* how pipelines read shuffles */
-        struct block_store *blocks;           /* for persisted RDDs; NULL: none are kept */
+        const struct shuffle_source *shuffle; /* source of shuffle data for pipelines */
+        struct block_store *blocks;           /* persisted RDDs; NULL: none */
         struct task_run run;
-        int64_t current;         /* id of the task that is being run; -1: none. Atomic: others look */
-        struct stage_work *work; /* of the pipeline that is kept */
+        int64_t current;            /* id of the running task; -1: none. Atomic: other threads read it */
+        struct stage_context *work; /* stage of the kept pipeline */
         struct pipeline *pipeline;
 };
 
-/* @env lives as long as the runner, and has memory and shuffles. */
+/* @env must have memory and shuffles, and live as long as the runner. */
 void task_runner_init(struct task_runner *runner, const struct exec_env *env);
 
-/* Forget what is kept of the last stage, and end. */
+/* Frees what is kept of the last stage: task_runner_drop when it is removed, task_runner_deinit at the end. */
 void task_runner_drop(struct task_runner *runner);
 void task_runner_deinit(struct task_runner *runner);
 
 /*
- * Run @n tasks of @work, which may use @resources, one after another and fill in what they came to. Each ends at its next safe point once
- * stopped[i], or where @stopped is NULL its own flag, is set (atomic). @info of a task is what crash reports name.
+ * Runs @n tasks of @work, which may use @resources, one after another and fills in their outcomes. A task ends at its
+ * next safe point when stopped[i] is set; if @stopped is NULL, when its own flag is (both atomic). Crash reports name
+ * @info of the task.
  */
-void task_runner_run(struct task_runner *runner, struct stage_work *work, const struct task_resources *resources,
+void task_runner_run(struct task_runner *runner, struct stage_context *work, const struct task_resources *resources,
                      struct slot_task *tasks, int n, const int *stopped);

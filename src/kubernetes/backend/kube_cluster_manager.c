@@ -168,7 +168,7 @@ static void on_given_up(void *owner, int exit_code, const char *message)
         const struct kube_manager *m = owner;
         log_error(LOG, "Application has been killed. Reason: %s", message);
         if (exit_code == LIFECYCLE_EXIT_FAILURES) /* Spark's driver ends at once then */
-                shutdown_begin(exit_code);
+                exit_hooks_exit(exit_code);
         cluster_backend_abort(m->backend, message);
 }
 

@@ -53,7 +53,7 @@ static void driver_wrapper_worker_lost(void *owner)
                 kill(w->child, SIGTERM);
         uv_timer_start(&w->timeout, driver_wrapper_timed_out, TIMEOUT_S * 1000, 0);
         if (w->child == 0)
-                shutdown_begin(128 + SIGTERM);
+                exit_hooks_exit(128 + SIGTERM);
 }
 
 static void driver_wrapper_on_stop(uv_async_t *stop)
