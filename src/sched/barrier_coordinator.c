@@ -1,8 +1,8 @@
 /*
- * Spark's BarrierCoordinator. A meeting exists from the first request of its stage attempt to the end of it; its epoch
- * counts the times that all have come. The time to wait runs from the first task that came.
+ * Spark's BarrierCoordinator. A meeting exists from the first request of a stage attempt until the attempt ends. Its
+ * epoch counts completed barriers. The timeout runs from the arrival of the first task.
  *
- * Invariant: arrived is the number of seats that are taken; seats are free between two epochs.
+ * Invariant: arrived is the number of taken seats. Between two epochs all seats are free.
  */
 #include "sched/barrier_coordinator.h"
 
@@ -23,7 +23,7 @@ struct meeting {
         int stage, stage_attempt, n_tasks;
         int epoch, arrived;
         enum barrier_method method; /* of this epoch */
-        int64_t until;              /* INT64_MAX: nobody waits */
+        int64_t until;              /* INT64_MAX if no task waits */
         struct seat *seats;
 };
 
@@ -71,7 +71,7 @@ void barrier_coordinator_free(struct barrier_coordinator *c)
         free(c);
 }
 
-/* All who wait hear why they will not meet, and the meeting is forgotten. */
+/* Fails the waiting tasks with the message, and removes the meeting. */
 static void fail_meeting(struct barrier_coordinator *c, struct meeting *m, const char *message)
 {
         for (int i = 0; i < m->n_tasks; i++)
@@ -106,7 +106,7 @@ static void barrier_coordinator_complete(struct barrier_coordinator *c, struct m
         m->epoch++;
 }
 
-/* What is wrong with the request alone; NULL: nothing. The caller frees. */
+/* Checks the request by itself. Returns NULL or an error message, which the caller frees. */
 static char *barrier_coordinator_refuse(const struct meeting *m, const struct barrier_request *r)
 {
         if (r->n_tasks != m->n_tasks || r->index < 0 || r->index >= m->n_tasks)

@@ -1,4 +1,4 @@
-/* What Spark's BarrierTaskContextSuite and BarrierCoordinatorSuite pin of meeting; and the wait for executors. */
+/* The cases of Spark's BarrierTaskContextSuite and BarrierCoordinatorSuite, and the wait for executors. */
 #include "sched/barrier_coordinator.h"
 #include "sched/tasks/registered_resources.h"
 
@@ -134,7 +134,7 @@ static void the_end_of_the_stage_fails_who_waits(void **state)
         assert_int_equal(a.failures, 0);
         barrier_coordinator_stage_end(c, 3, -1);
         assert_int_equal(a.failures, 1);
-        ask(c, 0, 0, "a", 0); /* begins anew */
+        ask(c, 0, 0, "a", 0); /* a new meeting */
         assert_int_equal(a.failures, 1);
         barrier_coordinator_free(c);
 }
@@ -147,7 +147,7 @@ static void offers_wait_for_enough_executors(void **state)
         assert_false(registered_resources_ready(&r, 7, 10, 129));
         assert_int_equal(registered_resources_deadline(&r), 130);
         assert_true(registered_resources_ready(&r, 8, 10, 129));
-        assert_true(registered_resources_ready(&r, 0, 10, 129)); /* it stays */
+        assert_true(registered_resources_ready(&r, 0, 10, 129)); /* the meeting stays */
         registered_resources_init(&r, 0.8, 30, 100);
         assert_true(registered_resources_ready(&r, 0, 10, 130));
         registered_resources_init(&r, 0, 30, 100);

@@ -1,8 +1,8 @@
 /*
- * Spark's OutputCommitCoordinator. Departure: an attempt that may commit and asks again (its question or the answer
- * was sent twice) is told yes again, where Spark denies it; no other can have committed meanwhile.
+ * Spark's OutputCommitCoordinator. Departure: if an authorized attempt asks again (a request or a reply was repeated),
+ * it is authorized again, where Spark denies it. No other attempt can have committed meanwhile.
  *
- * Invariant: the committer of a partition is never listed as failed.
+ * Invariant: the authorized attempt of a partition is never listed as failed.
  */
 #include "sched/commit_coordinator.h"
 
@@ -17,12 +17,12 @@ struct attempt {
 
 struct commit_stage {
         int id, partitions;
-        struct attempt *committers; /* by partition; number -1: none */
+        struct attempt *committers; /* by partition, number -1 if none */
         VEC(struct attempt) failed;
 };
 
 struct commit_coordinator {
-        VEC(struct commit_stage) stages; /* that run: few */
+        VEC(struct commit_stage) stages; /* running stages, few */
 };
 
 struct commit_coordinator *commit_coordinator_new(void)

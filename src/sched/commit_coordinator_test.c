@@ -1,4 +1,4 @@
-/* What Spark's OutputCommitCoordinatorSuite pins. */
+/* The cases of Spark's OutputCommitCoordinatorSuite. */
 #include "sched/commit_coordinator.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static void only_the_first_asker_may_commit(void **state)
         assert_true(commit_coordinator_stage_start(c, 1, 2));
         assert_true(commit_coordinator_may_commit(c, 1, 0, 0, 1));
         assert_false(commit_coordinator_may_commit(c, 1, 0, 0, 0));
-        assert_true(commit_coordinator_may_commit(c, 1, 0, 0, 1)); /* asked twice */
+        assert_true(commit_coordinator_may_commit(c, 1, 0, 0, 1)); /* repeated request */
         assert_true(commit_coordinator_may_commit(c, 1, 0, 1, 0)); /* another partition */
         assert_false(commit_coordinator_may_commit(c, 1, 0, 2, 0));
         commit_coordinator_free(c);
@@ -28,10 +28,10 @@ static void a_failed_committer_frees_its_partition(void **state)
 
         commit_coordinator_stage_start(c, 0, 1);
         assert_true(commit_coordinator_may_commit(c, 0, 0, 0, 0));
-        commit_coordinator_failed(c, 0, 0, 0, 1); /* one that may not: changes nothing */
+        commit_coordinator_failed(c, 0, 0, 0, 1); /* an unauthorized attempt: no change */
         assert_false(commit_coordinator_may_commit(c, 0, 0, 0, 2));
         commit_coordinator_failed(c, 0, 0, 0, 0);
-        assert_false(commit_coordinator_may_commit(c, 0, 0, 0, 1)); /* it has failed */
+        assert_false(commit_coordinator_may_commit(c, 0, 0, 0, 1)); /* the attempt has failed */
         assert_false(commit_coordinator_may_commit(c, 0, 0, 0, 0));
         assert_true(commit_coordinator_may_commit(c, 0, 0, 0, 2));
         commit_coordinator_free(c);
@@ -43,10 +43,10 @@ static void stage_attempts_are_told_apart(void **state)
 
         commit_coordinator_stage_start(c, 0, 1);
         assert_true(commit_coordinator_may_commit(c, 0, 0, 0, 0));
-        assert_true(commit_coordinator_stage_start(c, 0, 1)); /* the next attempt of the stage: nothing is forgotten */
+        assert_true(commit_coordinator_stage_start(c, 0, 1)); /* the next stage attempt keeps the state */
         assert_false(commit_coordinator_stage_start(c, 0, 3));
         assert_false(commit_coordinator_may_commit(c, 0, 1, 0, 0));
-        commit_coordinator_failed(c, 0, 1, 0, 0); /* the same number in another stage attempt */
+        commit_coordinator_failed(c, 0, 1, 0, 0); /* equal number, other stage attempt */
         assert_false(commit_coordinator_may_commit(c, 0, 1, 0, 1));
         assert_true(commit_coordinator_may_commit(c, 0, 0, 0, 0));
         commit_coordinator_failed(c, 0, 0, 0, 0);

@@ -1,18 +1,18 @@
 /*
- * What happens to jobs and stages: Spark's DAGScheduler.
+ * Submits and completes jobs and stages: Spark's DAGScheduler.
  *
- * A stage is submitted when the outputs of all its parents are there; parents that lack some are submitted
- * first. A map stage whose tasks have all ended but whose outputs are not all there (an executor was lost
- * meanwhile) is submitted again for the missing ones. A fetch failure ends the attempt of the stage that met
- * it, forgets the outputs in question and, after a moment in which more such failures are collected, submits
- * both stages again; too many such attempts in a row abort the stage, and with it every job that needs it.
+ * A stage is submitted when all outputs of its parents are available. Parents with missing outputs are submitted
+ * first. A map stage whose tasks have all ended but which lacks outputs (an executor was lost) is submitted again for
+ * the missing ones. A fetch failure ends the attempt of the reading stage, unregisters the outputs and, after a delay
+ * in which more failures are collected, submits both stages again. Too many such attempts in a row abort the stage and
+ * every job that needs it.
  *
- * Invariants: a stage's jobs are those that need it and have not ended; a stage is listed in waiting (failed) if
- * and only if its state says so; a job's outputs are counted once, whichever attempt brought them; a stage
- * without jobs is in no list, and its shuffle's entry does not name it.
+ * Invariants: a stage's jobs are the running jobs that need it. A stage is listed in waiting (failed) if and only if
+ * it has this state. Each output of a job is counted once, from whichever attempt. A stage without jobs is in no list,
+ * and its shuffle's entry does not refer to it.
  *
  * Departures from Spark: a parent stage that still runs when its only job has succeeded is stopped and reported
- * as completed with a failure; Spark lets its tasks run on unreported.
+ * as completed with a failure. Spark lets its tasks run on unreported.
  */
 #include "sched/dag.h"
 
@@ -49,7 +49,7 @@ static void list_remove(stage_list *list, const struct stage *stage)
                 }
 }
 
-/* Leave whatever list the state puts it in. */
+/* Removes the stage from the list of its state. */
 static void set_idle(struct sched *s, struct stage *stage)
 {
         if (stage->state == STAGE_WAITING)
@@ -59,7 +59,7 @@ static void set_idle(struct sched *s, struct stage *stage)
         stage->state = STAGE_IDLE;
 }
 
-/* The running attempt has ended. */
+/* Reports the end of the running attempt. */
 static void finish_stage(struct sched *s, struct stage *stage, const char *failure)
 {
         double seconds = (double)(s->now - stage->submitted) / 1e9;
@@ -94,7 +94,7 @@ static bool output_missing(const struct stage *stage, int output)
         return stage_is_result(stage) ? !stage->job->output_done[output] : !map_outputs_has(stage->outputs, output);
 }
 
-/* Everything that @stage brought is to be brought again. */
+/* Discards all outputs of @stage, so that they are computed again. */
 static void reset_outputs(struct sched *s, struct stage *stage)
 {
         struct job *job = stage->job;
@@ -110,11 +110,11 @@ static void reset_outputs(struct sched *s, struct stage *stage)
         }
 }
 
-/* A new attempt for the outputs that are not there. */
+/* Starts a new attempt for the missing outputs. */
 static void submit_missing_tasks(struct sched *s, struct stage *stage)
 {
         if ((stage->barrier || stage->indeterminate) && !stage_is_result(stage) && stage->outputs->available > 0)
-                reset_outputs(s, stage); /* parts of two computations do not make one */
+                reset_outputs(s, stage); /* outputs of two computations must not be mixed */
         int n = stage_is_result(stage) ? stage->job->n - stage->job->done
                                        : stage->outputs->n - stage->outputs->available;
         int32_t *outputs = NULL;
@@ -151,7 +151,7 @@ static void submit_missing_tasks(struct sched *s, struct stage *stage)
                 dag_release_set(s, set);
 }
 
-/* @parent is complete: submit what waited for it. */
+/* Submits the stages that waited for @parent, which is complete. */
 static void submit_waiting_children(struct sched *s, struct stage *parent)
 {
         stage_list children = {0};
@@ -177,8 +177,8 @@ static void submit_waiting_children(struct sched *s, struct stage *parent)
 }
 
 /*
- * Whether all tasks of a barrier stage could run at once. If not, the stage is looked at again later, and after some
- * times given up: it could only wait for ever.
+ * Returns whether all tasks of a barrier stage can run at once. If not, the stage is checked again later, and aborted
+ * after some failed checks, because it might wait for ever.
  */
 static bool has_slots(struct sched *s, struct stage *stage)
 {
@@ -346,7 +346,7 @@ void job_unref(struct sched *s, struct job *job)
         free(job);
 }
 
-/* Take the job from its stages; those that no other job needs stop existing for new work. */
+/* Removes the job from its stages. Stages that no other job needs get no more work. */
 static void leave_stages(struct sched *s, struct job *job)
 {
         for (int i = 0; i < job->n_stages; i++) {
@@ -361,7 +361,7 @@ static void leave_stages(struct sched *s, struct job *job)
                         }
                 if (stage->jobs.len > 0)
                         continue;
-                /* Zombies too: they may wait for what will never come, and the job is kept until they have ended. */
+                /* Zombies too: they may wait for missing inputs, and the job is kept until they have ended. */
                 task_scheduler_cancel(&s->tasks, stage, false, "Stage not needed any more");
                 if (stage->state == STAGE_RUNNING)
                         finish_stage(s, stage, "no job needs the stage any more");
@@ -413,7 +413,7 @@ void dag_cancel_job(struct sched *s, struct job *job, const char *reason)
         fail_job(s, job, JOB_CANCELLED, message);
 }
 
-/* Every job that needs @stage fails. */
+/* Fails every job that needs @stage. */
 static void abort_stage(struct sched *s, struct stage *stage, const char *reason)
 {
         _cleanup_free_ char *message = mem_printf("Job aborted due to stage failure: %s", reason);
@@ -461,7 +461,7 @@ int sched_submit_job(struct sched *s, const struct job_spec *spec, int64_t now, 
         return id;
 }
 
-/* --------------------------------------------------------------------------------- what becomes of the tasks */
+/* --------------------------------------------------------------------------------- results of tasks */
 
 bool dag_is_stale(const struct task_set *set)
 {
@@ -546,7 +546,7 @@ static bool dag_reads(const struct stage *stage, const struct stage *parent)
         return false;
 }
 
-/* What was made of @map's outputs goes too. True if a result that has partly been used failed @job. */
+/* Discards the outputs computed from @map's. Returns true if @job failed because it has used parts of its result. */
 static bool roll_back_children(struct sched *s, const struct stage *map, struct job *job)
 {
         for (int i = 0; i < job->n_stages; i++) {
@@ -572,8 +572,8 @@ static bool roll_back_children(struct sched *s, const struct stage *map, struct 
 }
 
 /*
- * Some outputs of @map have to be computed again. If they may be others this time, all of them are, and whatever was
- * made of them is made again; where that cannot be, the job fails.
+ * Handles outputs of @map that must be computed again. If @map is indeterminate, all its outputs and everything
+ * computed from them are computed again. Fails a job that has already used its result.
  */
 static void roll_back(struct sched *s, struct stage *map)
 {
@@ -621,13 +621,13 @@ void dag_lose_host(struct sched *s, const char *host, const char *message)
                         dag_unregister_outputs(s, (int)e);
 }
 
-/* The outputs that a fetch did not find are gone, and so is all else on that executor. */
+/* Unregisters the missing outputs of a failed fetch, and all other outputs of that executor. */
 static void unregister_missing_output(struct sched *s, const struct task_set *set, const struct task_fetch *fetch)
 {
         struct shuffle *shuffle = dag_shuffle(s, fetch->shuffle_id);
         struct executor *e = NULL;
 
-        /* a late failure of a set that began before the last loss tells nothing about what was written since */
+        /* a late failure of a set from before the last loss does not concern newer outputs */
         if (fetch->executor >= 0 && (size_t)fetch->executor < s->tasks.executors.at.len)
                 e = &s->tasks.executors.at.data[fetch->executor];
         if (e && e->loss_epoch > set->epoch)
@@ -646,7 +646,7 @@ static void unregister_missing_output(struct sched *s, const struct task_set *se
         e->loss_epoch = s->epoch;
 }
 
-/* True if a newer attempt of the stage makes this failure old news. */
+/* Returns true if a newer attempt of the stage is running. */
 static bool is_late(const struct task_attempt_info *info)
 {
         const struct stage *stage = info->set->stage;
@@ -660,7 +660,7 @@ static bool is_late(const struct task_attempt_info *info)
         return true;
 }
 
-/* The attempt failed as a whole; true if it was one too many, and the stage was aborted. */
+/* Ends a failed attempt. Returns true if there were too many and the stage was aborted. */
 static bool attempt_failed(struct sched *s, struct stage *stage, const char *message, bool counts)
 {
         if (counts && stage->last_failed != stage->attempt) {
@@ -680,7 +680,7 @@ static bool attempt_failed(struct sched *s, struct stage *stage, const char *mes
         return true;
 }
 
-/* Whether the outputs could not be had because their executor was told to go. */
+/* Returns whether the outputs are missing because their executor was decommissioned. */
 static bool from_decommissioned(const struct sched *s, const struct task_fetch *fetch)
 {
         return s->config.ignore_decommission_failures && fetch &&
@@ -711,7 +711,7 @@ static void dag_fetch_failed(struct sched *s, const struct task_attempt_info *in
         stage_unref(s, stage);
 }
 
-/* One task of a barrier stage failed: the others are ended, and all of them run again. */
+/* Handles a failed task of a barrier stage: ends the others, and runs all of them again. */
 static void barrier_failed(struct sched *s, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct stage *stage = info->set->stage;

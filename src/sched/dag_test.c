@@ -1,4 +1,4 @@
-/* What Spark's DAGSchedulerSuite and JobCancellationSuite pin of jobs, stages and shuffle outputs. */
+/* The cases of Spark's DAGSchedulerSuite and JobCancellationSuite for jobs, stages and shuffle outputs. */
 #include "sched/sched_fixture.h"
 
 #include "base/log.h"
@@ -48,7 +48,7 @@ static void a_partition_that_is_not_there_is_refused(void **state)
                             "Attempting to access a non-existent partition: 3. Total number of partitions: 3");
         fix_expect(&f, "");
         error_deinit(&error);
-        assert_int_equal(fix_submit(&f, spec.final), 0); /* the id was not used up */
+        assert_int_equal(fix_submit(&f, spec.final), 0); /* the id was not consumed */
         fix_drain(&f);
         fix_end(&f);
 }
@@ -141,7 +141,7 @@ static void existing_outputs_skip_their_stage(void **state)
         fix_drain(&f);
         buf_reset(&f.log);
         fix_submit(&f, fix_narrow(&f, shuffled));
-        fix_expect(&f, "start 1\nsubmit 3.0\n"); /* stage 2 is the skipped one */
+        fix_expect(&f, "start 1\nsubmit 3.0\n"); /* stage 2 is skipped */
         assert_int_equal(sched_job(f.s, 1)->n_stages, 2);
         assert_int_equal(sched_job(f.s, 1)->stages[0]->id, 2);
         assert_int_equal(sched_job(f.s, 1)->stages[0]->attempt, -1);
@@ -195,7 +195,7 @@ static void two_jobs_share_a_running_stage(void **state)
         fix_expect(&f, "start 0\nsubmit 0.0\nstart 1\n");
         sched_cancel_job(f.s, 0, "by hand", f.now);
         assert_string_equal(buf_text(&f.message), "Job 0 cancelled by hand");
-        fix_expect(&f, "job 0 cancelled\n"); /* the stage goes on for job 1 */
+        fix_expect(&f, "job 0 cancelled\n"); /* the stage continues for job 1 */
         fix_drain(&f);
         fix_expect(&f, "complete 0.0\nsubmit 2.0\ncomplete 2.0\njob 1 succeeded\n");
         fix_end(&f);
@@ -271,7 +271,7 @@ static void a_fatal_failure_is_not_retried(void **state)
                                                   "cannot succeed, not retrying: bad result");
         assert_int_equal(f.tasks.len, 2);
         assert_true(f.tasks.data[1].killed);
-        assert_int_equal(f.sets_removed, 0); /* one task is still on its way */
+        assert_int_equal(f.sets_removed, 0); /* one task still runs */
         fix_drain(&f);
         assert_int_equal(f.sets_removed, 1);
         fix_end(&f);
@@ -296,7 +296,7 @@ static void fetch_failure_runs_the_lost_map_task_again(void **state)
         fix_tick(&f);
         fix_expect(&f, "submit 0.1 1\n");
         fix_succeed(&f, 0, 0);
-        fix_expect(&f, "complete 0.1\nsubmit 1.1 1\n"); /* the result that was there is not computed again */
+        fix_expect(&f, "complete 0.1\nsubmit 1.1 1\n"); /* the existing result is not computed again */
         fix_drain(&f);
         fix_expect(&f, "complete 1.1\njob 0 succeeded\n");
         assert_int_equal(sched_deadline(f.s), INT64_MAX);
@@ -380,7 +380,7 @@ static void a_zombies_success_is_not_computed_again(void **state)
         fix_tick(&f);
         fix_succeed(&f, 0, 0);
         buf_reset(&f.log);
-        assert_int_equal(f.s->tasks.last->n, 3); /* 1.1 has all three */
+        assert_int_equal(f.s->tasks.last->n, 3); /* attempt 1.1 has all three */
         for (size_t i = 0; i < f.tasks.len; i++)
                 if (f.tasks.data[i].stage == 1 && f.tasks.data[i].stage_attempt == 0 && !f.tasks.data[i].ended)
                         fix_status(&f, (int64_t)i, TASK_SUCCEEDED, NULL, NULL);
@@ -416,7 +416,7 @@ static void lost_outputs_of_a_running_map_stage_are_made_again(void **state)
         fix_end(&f);
 }
 
-/* As a decommissioned executor does: nothing is made again when it goes, and readers are told the new place. */
+/* A decommissioned executor moves its outputs: none is computed again, and readers learn the new location. */
 static void outputs_that_were_moved_outlive_their_maker(void **state)
 {
         struct fix f;
@@ -430,11 +430,11 @@ static void outputs_that_were_moved_outlive_their_maker(void **state)
         uint64_t handle = outputs->at[0].handle;
         assert_int_equal(outputs->at[0].executor, 0);
         sched_decommission_executor(f.s, 0, false);
-        assert_false(sched_move_output(f.s, 0, 0, handle + 1, 0, 1)); /* another attempt's */
-        assert_false(sched_move_output(f.s, 0, 1, handle, 0, 1));     /* another partition's */
+        assert_false(sched_move_output(f.s, 0, 0, handle + 1, 0, 1)); /* of another attempt */
+        assert_false(sched_move_output(f.s, 0, 1, handle, 0, 1));     /* of another partition */
         assert_false(sched_move_output(f.s, 0, 9, handle, 0, 1));
         assert_false(sched_move_output(f.s, 5, 0, handle, 0, 1));
-        assert_false(sched_move_output(f.s, 0, 0, handle, 1, 0)); /* from who does not have it, to who goes */
+        assert_false(sched_move_output(f.s, 0, 0, handle, 1, 0)); /* from without, to decommissioned */
         assert_false(sched_move_output(f.s, 0, 0, handle, 0, 7));
         uint64_t epoch = outputs->epoch;
         assert_true(sched_move_output(f.s, 0, 0, handle, 0, 1));
@@ -491,7 +491,7 @@ static void a_shuffle_service_keeps_outputs(void **state)
         fix_end(&f);
 }
 
-/* It goes with its host: what was made there is made again, now if a stage is under way, else by the next job. */
+/* The host's outputs are lost with it. They are computed again at once by a running stage, else by the next job. */
 static void a_service_that_is_gone_loses_outputs(void **state)
 {
         struct fix f;

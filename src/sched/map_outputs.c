@@ -1,10 +1,10 @@
 /*
- * A plain array by map partition: a shuffle's map side is dense, every reduce task reads all of it, and loss of
- * an executor is rare enough to look through it.
+ * A plain array by map partition: the map side of a shuffle is dense, every reduce task reads all of it, and executors
+ * are lost so rarely that a linear search is fine.
  *
- * Invariant: available is the number of entries whose executor is ≥ 0; an absent entry has handle 0. Where Spark
- * lets a later success replace an earlier one, the first stays here while its executor lives: reduce tasks that
- * were told of it need not be told again.
+ * Invariant: available is the number of entries whose executor is ≥ 0. An absent entry has handle 0. In Spark a later
+ * success replaces an earlier one. Here the first one stays while its executor lives, so reduce tasks that know it
+ * need no update.
  */
 #include "sched/map_outputs.h"
 

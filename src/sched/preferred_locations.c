@@ -1,9 +1,9 @@
 /*
- * Where the tasks of a stage would rather run: Spark's getPreferredLocs. A partition is best computed where it lies
- * itself, else where the first of the partitions that it needs does, and so on along narrow dependencies.
+ * Preferred locations of the tasks of a stage: Spark's getPreferredLocs. They are those of the partition itself, else
+ * those of the first partition that it depends on, and so on along narrow dependencies.
  *
- * The walk does not recurse: a lineage may be ten thousand deep. RDDs of which the owner says that they have no
- * locations are known before the first task is looked at, so that a stage without any costs one walk.
+ * The walk does not recurse, because a lineage may be ten thousand deep. RDDs without locations are found before the
+ * first task, so a stage without locations costs one walk.
  */
 #include "sched/dag.h"
 
@@ -17,7 +17,7 @@ struct walk {
         VEC(struct node) stack;
 };
 
-/* Whether some RDD of the stage may have locations. */
+/* Returns whether some RDD of the stage may have locations. */
 static bool stage_may_prefer(struct walk *w, const struct lineage *final)
 {
         struct sched *s = w->s;
@@ -41,7 +41,7 @@ static bool stage_may_prefer(struct walk *w, const struct lineage *final)
         return found;
 }
 
-/* The partitions of the parent that @partition needs. */
+/* Returns the partitions of the parent that @partition needs. */
 static void preferred_locations_needs(const struct lineage *child, const struct lineage_dep *dep, int partition,
                                       int *first, int *count)
 {
@@ -72,7 +72,7 @@ static void push_needed(struct walk *w, struct node at)
         }
 }
 
-/* A diamond of RDDs may be walked many times over; Spark marks what it has seen, here the number of steps is held. */
+/* A diamond of RDDs may be walked many times. Spark marks visited partitions. This walk limits its steps instead. */
 enum { MAX_STEPS = 100000 };
 
 static int preferred_locations_locate(void *owner, struct task_set *set, int index, struct task_location *out, int max)

@@ -1,6 +1,6 @@
 /*
- * The scheduler's face: puts the DAG scheduler and the task scheduler together and answers what needs no more
- * than a look. What happens to jobs is in dag.c, to tasks in task_scheduler.c.
+ * The interface of the scheduler: combines the DAG scheduler and the task scheduler, and answers queries. dag.c handles
+ * jobs, task_scheduler.c handles tasks.
  */
 #include "sched/sched.h"
 
@@ -64,7 +64,7 @@ struct job *sched_job(struct sched *s, int job_id)
         return NULL;
 }
 
-/* True if @value is one of the comma-separated @list. */
+/* Returns true if @value is one of the comma-separated @list. */
 static bool has_tag(const char *list, const char *value)
 {
         size_t length = strlen(value);
@@ -122,7 +122,7 @@ static int cancel_matching(struct sched *s, enum match match, const char *value,
                 }
                 dag_cancel_job(s, job, reason);
                 count++;
-                job = s->first_job; /* the end of one may remove others */
+                job = s->first_job; /* ending one job may remove others */
         }
         return count;
 }

@@ -1,8 +1,7 @@
 /*
- * See sched_conf.h: one place, so that a driver and a simulation understand the same of a key.
+ * Reads struct sched_config from the configuration, for drivers and simulations alike.
  *
- * From the configuration's keys to struct sched_config. A table says which key fills which member; what needs more
- * than a number is below it.
+ * A table maps keys to members. Functions below it read values that are not plain numbers.
  */
 #include "sched/sched_conf.h"
 
@@ -166,7 +165,7 @@ static void free_requests(const struct resource_request *requests, int n)
         free((void *)requests);
 }
 
-/* Every spark.task.resource.<name>.amount that was set. */
+/* Reads every spark.task.resource.<name>.amount that is set. */
 static int sched_conf_read_resources(const struct fst_conf *conf, struct resource_request **out, int *n,
                                      struct fst_error *error)
 {

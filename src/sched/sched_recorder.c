@@ -1,9 +1,9 @@
 /*
- * Stands between a scheduler and its owner: the operations are replaced by ones that write a line and pass on, the
- * calls of sched.h write theirs through sched_note. Without a recorder each of those costs one comparison.
+ * Wraps a scheduler's operations with functions that write a line and call the owner's operation. The functions of
+ * sched.h write their lines with sched_note. Without a recorder each of them costs one comparison.
  *
- * Invariants: a line is written before the owner is told; within a call, lines stand in the order in which the
- * operations were called; an RDD is described once, after its parents, before the job that first reaches it.
+ * Invariants: a line is written before the owner's operation is called. Within a call, lines have the order of the
+ * operations. An RDD is described once, after its parents, before the first job that uses it.
  */
 #include "sched/sched_recorder.h"
 
@@ -16,10 +16,10 @@ enum { FLUSH = 32768 };
 
 struct sched_recorder {
         struct sched_trace_sink sink;
-        const struct sched_ops *ops; /* the owner's */
+        const struct sched_ops *ops; /* operations of the owner */
         void *owner;
         struct buf lines;
-        VEC(uint8_t) known; /* by RDD id: it was described */
+        VEC(uint8_t) known; /* by RDD id: described already */
         int n_resources;    /* of each task */
 };
 
@@ -50,7 +50,7 @@ static void put_attempt(struct buf *b, int stage, int attempt)
         buf_printf(b, "%d", attempt);
 }
 
-/* ------------------------------------------------------------------------------------- what it was told */
+/* ------------------------------------------------------------------------------------- calls of the scheduler */
 
 static void put_rdd(struct sched_recorder *r, const struct lineage *rdd)
 {
@@ -87,7 +87,8 @@ static bool sched_recorder_known(struct sched_recorder *r, const struct lineage 
         return r->known.data[rdd->id];
 }
 
-/* Describe @rdd and all before it that were not, parents first; a lineage may be ten thousand deep. */
+/* Describes @rdd and its undescribed ancestors, parents first, without recursion: a lineage may be ten thousand deep.
+ */
 static void sched_recorder_describe(struct sched_recorder *r, const struct lineage *rdd)
 {
         VEC(const struct lineage *) stack = {0};
@@ -268,7 +269,7 @@ void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_p
         sched_recorder_end(r);
 }
 
-/* --------------------------------------------------------------------------------------- what it decided */
+/* --------------------------------------------------------------------------------------- decisions of the scheduler */
 
 static void sched_recorder_job_started(void *owner, struct job *job)
 {
@@ -617,7 +618,7 @@ static void put_config_resources(struct sched_recorder *r, const struct sched_co
         }
 }
 
-/* Children are linked newest first: a rebuilt tree must link them alike. */
+/* Children are linked newest first, and a rebuilt tree must have the same order. */
 static void put_pools(struct sched_recorder *r, const struct pool *pool)
 {
         struct buf *b;

@@ -1,13 +1,13 @@
 /*
- * From lineage to stages: a walk over narrow dependencies collects the shuffles at a stage's edge; each shuffle
- * has one map stage, which every job that needs the shuffle shares while one of them runs.
+ * Builds stages from lineage. A walk over narrow dependencies collects the shuffles at the edge of a stage. Each
+ * shuffle has one map stage, which all running jobs that need the shuffle share.
  *
- * Stage ids count as Spark's: ancestors before descendants, the result stage last; among the parents of one
- * stage the order of the dependencies (Spark's is that of a hash set). No walk recurses: a loop of ten thousand
- * iterations makes a lineage ten thousand deep. Visited RDDs are marked by id in one array with the number of the
- * walk, so that a walk allocates nothing in the common case.
+ * Stage ids are ordered as in Spark: ancestors before descendants, the result stage last. The parents of one stage have
+ * the order of the dependencies (in Spark that of a hash set). No walk recurses, because a loop of ten thousand
+ * iterations makes a lineage ten thousand deep. One array by RDD id holds the number of the last walk that visited the
+ * RDD, so a walk usually allocates no memory.
  *
- * Invariant: a stage that a job is registered with has all its ancestors registered with that job too.
+ * Invariant: if a job is registered with a stage, it is registered with all ancestors of the stage too.
  */
 #include "sched/dag.h"
 #include "sched/sched_recorder.h"
@@ -39,7 +39,7 @@ static bool all_cached(struct sched *s, const struct lineage *rdd)
         return true;
 }
 
-/* The shuffles that @rdd reads directly, in order; with @cut, none behind what is cached whole. */
+/* Collects the shuffles that @rdd reads directly, in order. With @cut, skips those before a completely cached RDD. */
 static void edge_shuffles(struct sched *s, const struct lineage *rdd, bool cut, dep_list *out)
 {
         lineage_stack stack = {0};
@@ -61,7 +61,7 @@ static void edge_shuffles(struct sched *s, const struct lineage *rdd, bool cut, 
         vec_deinit(&stack);
 }
 
-/* Whether some RDD that is computed in the tasks of a stage that ends at @rdd has the flag. */
+/* Returns whether some RDD computed by the tasks of the stage that ends at @rdd has the flag. */
 static void stage_flags(struct sched *s, const struct lineage *rdd, bool *barrier, bool *indeterminate)
 {
         lineage_stack stack = {0};
@@ -139,7 +139,7 @@ static void make_map_stage(struct sched *s, const struct lineage_dep *dep, struc
         stage->pending = new_array(uint8_t, (size_t)MAX(stage->partitions, 1));
 }
 
-/* Make the map stages of @wanted and of all behind them that do not exist. */
+/* Creates the missing map stages of @wanted and of their ancestors. */
 static void make_ancestors(struct sched *s, struct job *job, const dep_list *wanted)
 {
         dep_list stack = {0}, edge = {0};
@@ -181,7 +181,7 @@ static void sort_stages(stage_list *list)
                 qsort(list->data, list->len, sizeof(*list->data), stage_graph_by_id);
 }
 
-/* Register the job with @result and all its ancestors. */
+/* Registers the job with @result and all its ancestors. */
 static void register_job(struct sched *s, struct job *job, struct stage *result)
 {
         stage_list found = {0};

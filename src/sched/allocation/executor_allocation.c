@@ -1,18 +1,18 @@
 /*
- * See executor_allocation.h: Spark's ExecutorAllocationManager, as it is in 4.x.
+ * Spark 4's ExecutorAllocationManager.
  *
- * Spark looks every 100 ms; here a tick is only due when its answer can be another one (`dirty`, or a deadline), so
- * that an idle driver sleeps. What a profile's stages ask for is kept as a sum, adjusted at each event (recount),
- * because Spark's question "does any task wait?" comes with every task start.
+ * Spark checks every 100 ms. Here a tick is due only when its result can change (`dirty`, or a deadline), so that an
+ * idle driver sleeps. The demand of a profile's stages is a sum that each event adjusts (recount), because every task
+ * start checks whether tasks are pending.
  *
- * Invariants: a profile's demand is the sum over its stage attempts of what each has counted; min ≤ target ≤ max once
- * it was adjusted; the add timer runs while tasks wait that came since it was last stopped; an attempt is kept while it
- * is submitted or tasks of it run.
+ * Invariants: a profile's demand is the sum of the counted demands of its stage attempts. After adjustment
+ * min ≤ target ≤ max. The add timer runs while tasks are pending that arrived since it was last stopped. An attempt is
+ * kept while it is submitted or has running tasks.
  *
- * Where Spark differs: there a request that did not reach the cluster manager is repeated only if it changed a target,
- * not if it began with one; a task that starts after its attempt ended counts as minus one waiting task for ever, and
- * a speculation told of after it keeps the queue from ever being empty. Here the one only counts as running, the other
- * is ignored; nor is an attempt unschedulable any more that has ended.
+ * Departures from Spark: Spark repeats a request that did not reach the cluster manager only if it changed a target,
+ * not an initial one. In Spark a task that starts after its attempt ended counts as minus one pending task for ever,
+ * and a speculation reported after the end keeps the queue from ever being empty. Here such a task only counts as
+ * running, and such a speculation is ignored. An ended attempt is not unschedulable any more.
  */
 #include "sched/allocation/executor_allocation.h"
 
@@ -35,16 +35,16 @@ struct host_hint {
 
 struct stage_attempt {
         int stage, attempt;
-        int profile; /* -1: tasks of it run, but it was never submitted */
+        int profile; /* -1 if it has running tasks but was never submitted */
         bool submitted;
         int n_tasks;
         int running;
-        bit_set started; /* tasks of which an attempt started, and did not fail */
+        bit_set started; /* tasks with an attempt that started and did not fail */
         int n_started;
-        bit_set speculative; /* tasks whose second attempt waits */
+        bit_set speculative; /* tasks whose second attempt is pending */
         int n_speculative;
         bool unschedulable;
-        struct sched_demand counted; /* what of it is in its profile's demand */
+        struct sched_demand counted; /* its part of the profile's demand */
         int local_tasks;
         VEC(struct host_hint) hosts;
 };
@@ -65,14 +65,14 @@ struct executor_allocation {
         struct executor_monitor *monitor;
         VEC(struct profile) profiles;
         VEC(struct stage_attempt *) attempts;
-        struct name_index hosts; /* every host that a task preferred */
+        struct name_index hosts; /* all preferred hosts of tasks */
         int n_submitted;
-        int64_t add_time; /* INT64_MAX: no timer */
+        int64_t add_time; /* INT64_MAX if no timer runs */
         bool initializing;
-        bool told;  /* the cluster manager heard the last request */
-        bool dirty; /* something happened since the last tick */
+        bool told;  /* the cluster manager got the last request */
+        bool dirty; /* an event occurred since the last tick */
         int64_t last_tick;
-        int last_executors; /* how many there were at it */
+        int last_executors; /* their number at that time */
 };
 
 /* ------------------------------------------------------------------------------------------------- bit sets */
@@ -124,7 +124,7 @@ static struct profile *profile_add(struct executor_allocation *a, int id, int ta
         return &a->profiles.data[a->profiles.len - 1];
 }
 
-/* From the end: the newest ones are asked for most. */
+/* Searches from the end, because callers usually need the newest. */
 static struct stage_attempt *attempt_find(const struct executor_allocation *a, int stage, int attempt)
 {
         for (size_t i = a->attempts.len; i-- > 0;)
@@ -216,7 +216,7 @@ static void stop_timer(struct executor_allocation *a)
 
 /* ------------------------------------------------------------------------------------------------- requests */
 
-/* The hints of all submitted attempts of a profile, anew. Stages come and go seldom. */
+/* Recomputes the locality hints of all submitted attempts of a profile. Stages change rarely. */
 static void update_hints_of(struct executor_allocation *a, struct profile *p)
 {
         _cleanup_free_ int *tasks = new_array(int, a->hosts.names.len + 1);
@@ -268,10 +268,10 @@ static int executor_allocation_needed(const struct executor_allocation *a, const
         double tasks = (double)p->demand.pending + p->demand.speculative + p->demand.running;
         double need = ceil(tasks * a->config.ratio / p->tasks_per_executor);
 
-        /* the second attempt of a task is to run on another executor than the first */
+        /* the second attempt of a task must run on another executor than the first */
         if (p->tasks_per_executor > 1 && need == 1 && p->demand.speculative > 0)
                 need = 2;
-        /* executors beyond those that there are: on them the tasks may not run */
+        /* additional executors, because the tasks may not run on existing ones */
         if (p->demand.unschedulable > 0)
                 need = MAX(need, executor_monitor_count(a->monitor, p->id).all +
                                          ceil(p->demand.unschedulable * a->config.ratio / p->tasks_per_executor));
@@ -294,7 +294,7 @@ static void raise_target(struct executor_allocation *a, struct profile *p, int n
                 p->step = 1;
 }
 
-/* The cluster manager took the new targets. */
+/* The cluster manager accepted the new targets. */
 static int64_t targets_taken(struct executor_allocation *a, int64_t now)
 {
         int64_t sum = 0;
@@ -353,7 +353,7 @@ int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
 
 /* ------------------------------------------------------------------------------------------------- removals */
 
-/* How many executors of a profile would stay, as candidates are picked. */
+/* The number of executors of a profile that remain, while candidates are picked. */
 struct remaining {
         int profile, executors;
 };
@@ -370,7 +370,7 @@ static struct remaining *remaining_of(struct remaining *list, int *n, const stru
         return &list[(*n)++];
 }
 
-/* May one more of the profile go? */
+/* Returns whether one more executor of the profile may be removed. */
 static bool executor_allocation_spare(const struct executor_allocation *a, const struct idle_executor *e, int executors)
 {
         int target = executor_allocation_target(a, e->profile);
@@ -399,7 +399,7 @@ static int ask_to_remove(struct executor_allocation *a, const int32_t *executors
         int gone = a->ops->remove(a->owner, executors, n, a->config.decommission, accepted);
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
 
-        /* to be sure that ending executors lowered no target */
+        /* so that removed executors have not lowered a target */
         executor_allocation_request_total(a);
         a->dirty = a->dirty || gone < n;
         if (gone == 0) {
@@ -471,7 +471,7 @@ int64_t executor_allocation_deadline(const struct executor_allocation *a)
 
         if (a->last_tick == INT64_MIN)
                 return INT64_MIN;
-        /* a timer that has gone off, and could add nothing, waits for something to happen */
+        /* an expired timer that could not add executors waits for an event */
         if (!a->initializing && a->add_time > a->last_tick)
                 deadline = MIN(deadline, a->add_time);
         if (a->dirty || !a->told || executor_monitor_total(a->monitor).all != a->last_executors)
@@ -634,11 +634,11 @@ void executor_allocation_task_ended(struct executor_allocation *a, const struct 
         if (at)
                 at->running = MAX(0, at->running - 1);
         if (state == TASK_SUCCEEDED) {
-                /* its second attempt is not needed any more */
+                /* the second attempt is no longer needed */
                 if (at && at->submitted)
                         at->n_speculative -= bit_remove(&at->speculative, task->index);
         } else if (state != TASK_KILLED) {
-                /* it will be tried again */
+                /* the task is pending again */
                 if (!tasks_wait(a))
                         start_timer(a, now);
                 if (at && at->submitted && !task->speculative)

@@ -1,7 +1,7 @@
 /*
- * See executor_allocation_conf.h. What is refused, and in which words, is Spark's ExecutorAllocationManager
- * (validateSettings), ResourceProfile and the checks of its configuration entries. The initial number is the largest of
- * the least, the initial and spark.executor.instances, as in Utils.getDynamicAllocationInitialExecutors.
+ * Checks and messages are those of Spark's ExecutorAllocationManager (validateSettings), ResourceProfile and
+ * configuration entries. The initial number is the maximum of minExecutors, initialExecutors and
+ * spark.executor.instances, as in Utils.getDynamicAllocationInitialExecutors.
  */
 #include "sched/allocation/executor_allocation_conf.h"
 
@@ -42,7 +42,7 @@ static int64_t executor_allocation_conf_scaled(int64_t value, int64_t unit)
         return __builtin_mul_overflow(value, unit, &out) ? INT64_MAX : out;
 }
 
-/* A time in whole seconds. */
+/* Reads a time in whole seconds. */
 static int read_seconds(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
 {
         int64_t ms = 0;
@@ -140,7 +140,7 @@ static int read_idle_times(const struct fst_conf *conf, struct executor_monitor_
         return read_idle_time(conf, PREFIX "shuffleTracking.timeout", &m->shuffle, error);
 }
 
-/* Map outputs must outlive the executors that are given back, one way or another. */
+/* Checks that some setting lets map outputs outlive removed executors. */
 static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_config *c, struct fst_error *error)
 {
         static const char service_key[] = "spark.shuffle.service.enabled",
@@ -181,14 +181,14 @@ static int read_shuffle(const struct fst_conf *conf, struct executor_allocation_
         return 0;
 }
 
-/* How many tasks that take @request of it an executor's @amount of a resource lets run. */
+/* Returns how many tasks that need @request of a resource fit into @amount. */
 static int64_t tasks_of(int64_t amount, int64_t request)
 {
         return request >= RESOURCE_ONE ? amount / (request / RESOURCE_ONE)
                                        : executor_allocation_conf_scaled(amount, RESOURCE_ONE / request);
 }
 
-/* What of cores and custom resources gives out first decides. */
+/* Returns the tasks an executor can run, limited by its scarcest resource. */
 static int read_tasks(const struct fst_conf *conf, struct executor_allocation_config *c, struct fst_error *error)
 {
         _cleanup_(sched_config_deinit) struct sched_config sched = SCHED_CONFIG_DEFAULT;

@@ -1,4 +1,4 @@
-/* How the configuration of dynamic allocation is read, and what of it is refused. */
+/* Valid and invalid configurations of dynamic allocation. */
 #include "sched/allocation/executor_allocation_conf.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /*
- * How many executors the tasks that run and wait need: with second attempts, with tasks that may run nowhere
- * (SPARK-31418), after tasks that failed and stages that ended.
+ * Executors needed by running and pending tasks: with second attempts, with unschedulable tasks (SPARK-31418), after
+ * failed tasks and ended stages.
  */
 #include "sched/allocation/executor_allocation_fixture.h"
 
@@ -30,7 +30,7 @@ static void second_attempts_count(void **state)
         bench_end(&b);
 }
 
-/* A stage of 40 tasks on 10 executors of 4 cores, of which 30 are done. */
+/* A stage of 40 tasks on 10 executors of 4 cores. 30 tasks are done. */
 static void thirty_of_forty(struct bench *b)
 {
         b->config.tasks_per_executor = 4;
@@ -135,7 +135,7 @@ static void executors_go_as_second_attempts_end(void **state)
         assert_int_equal(need(&b), 1);
         assert_true(drop(&b, 11));
         gone(&b, 11);
-        /* one attempt of each of the last two fails, and one is to be speculated on: not beside the other attempt */
+        /* one attempt of each of the last two fails, and a speculative one may not run beside the other attempt */
         end_as(&b, 0, 38, 9, false, TASK_FAILED);
         end_as(&b, 0, 39, 12, true, TASK_FAILED);
         speculate(&b, 0, 39);
@@ -312,7 +312,7 @@ static void failed_tasks_are_needed_again(void **state)
         bench_end(&b);
 }
 
-/* Where we differ from Spark. */
+/* Departures from Spark. */
 static void what_comes_after_a_stage_s_end_leaves_nothing(void **state)
 {
         struct bench b = {0};

@@ -1,4 +1,4 @@
-/* Which executors may be given back, and how far down. */
+/* Removal of executors, and its limits. */
 #include "sched/allocation/executor_allocation_fixture.h"
 
 static void requests_that_are_not_needed_are_cancelled(void **state)
@@ -40,7 +40,7 @@ static void executors_go_until_the_least_number(void **state)
         gone(&b, 1);
         gone(&b, 2);
         gone(&b, 3);
-        gone(&b, 2); /* told twice */
+        gone(&b, 2); /* reported twice */
         gone(&b, 3);
         assert_int_equal(killed(&b), 2);
         gone(&b, 4);

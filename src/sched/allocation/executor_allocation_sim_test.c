@@ -1,17 +1,19 @@
 /*
- * A seeded world for dynamic allocation: random stages, tasks, speculation, failures, cached blocks, shuffles that jobs
- * share, executors that come late, crash and are decommissioned, a cluster manager that cannot be reached, a scheduler
- * that refuses to give an executor back. Each seed is a world of its own; a failure names its seed, and
+ * A seeded simulation of dynamic allocation: random stages, tasks, speculation, failures, cached blocks, shared
+ * shuffles, executors that register late, crash and are decommissioned, an unreachable cluster manager, a scheduler
+ * that refuses to remove an executor. A failure names its seed, and
  *
  *      executor_allocation_world_test SEED [COUNT]
  *
- * shows it again. Two allocations live in each world: one is ticked ten times a second, as Spark's is, the other only
- * when its deadline says so. Checked: both always decide the same; what they count is what the world counts; the
- * cluster manager was told the target; a target stays within its limits, and above the need only as far as the least
- * number asks; it grows only after a backlog, by no more than the step; no executor is given back that runs a task,
- * keeps map outputs of a running job, has time left, or was given back before, nor more of them than target and least
- * number allow; and in the end, when all work is done, targets and executors fall to the least number and no tick is
- * due any more.
+ * repeats it. Each simulation has two allocations. One is ticked ten times a second, as in Spark, the other only at its
+ * deadlines. Checks:
+ * - Both make the same decisions, and their counts equal those of the simulation.
+ * - The cluster manager got the target. The target stays within its limits, and exceeds the need only up to the
+ * minimum.
+ * - It grows only after a backlog, and by at most one step.
+ * - No removed executor runs a task, has map outputs of a running job, has time left or was removed before, and target
+ *   and minimum limit the number of removals.
+ * - When all work is done, targets and executors fall to the minimum, and no tick is due.
  */
 #include "sched/allocation/executor_allocation.h"
 
@@ -29,7 +31,7 @@ enum { PROFILES = 3, RDDS = 4, MAX_STAGES = 64, MAX_TASKS = 24, MAX_EXECUTORS = 
 
 #define INTERVAL EXECUTOR_ALLOCATION_INTERVAL
 
-/* What happened over all seeds, so that the test notices when it tests nothing any more. */
+/* Events counted over all seeds, so that the test fails if it stops covering some. */
 static struct {
         long grown, shrunk, given_back, decommissioned, crashed, speculated, failed, refused, unreached,
                 reused_shuffles;
@@ -46,10 +48,10 @@ struct world_executor {
 
 struct world_stage {
         int profile, n_tasks;
-        int shuffle; /* = the stage's id; -1: none */
+        int shuffle; /* the stage's id, or -1 */
         bool submitted, unschedulable;
         bool started[MAX_TASKS], speculated[MAX_TASKS];
-        int left; /* tasks that did not succeed yet */
+        int left; /* tasks that have not succeeded yet */
 };
 
 struct world_job {
@@ -62,11 +64,11 @@ struct world_task {
 
 struct world;
 
-/* One of the two allocations, and what it said. */
+/* One of the two allocations, and its decisions. */
 struct side {
         struct world *world;
         struct executor_allocation *a;
-        int told[PROFILES]; /* targets that the cluster manager knows */
+        int told[PROFILES]; /* targets sent to the cluster manager */
         long requests;
         VEC(int32_t) removed; /* in this step */
 };
@@ -78,12 +80,12 @@ struct world {
         int cores[PROFILES];
         struct side polled, lazy;
         bool unreachable;
-        int refuses; /* one of so many removals; 0: none */
+        int refuses; /* one of so many removals, 0 if none */
         struct world_executor executors[MAX_EXECUTORS];
         int n_executors;
         struct world_stage stages[MAX_STAGES];
         int n_stages;
-        VEC(struct world_job) jobs; /* that run */
+        VEC(struct world_job) jobs; /* running ones */
         VEC(struct world_task) tasks;
         bool ends; /* no new work */
 };
@@ -103,7 +105,7 @@ static uint32_t roll(struct world *w, uint32_t sides)
         return (uint32_t)((z ^ (z >> 31)) % sides);
 }
 
-/* Tell both. */
+/* Passes an event to both. */
 #define both(w, function, ...)                                                                                         \
         do {                                                                                                           \
                 function((w)->polled.a, __VA_ARGS__);                                                                  \
@@ -278,7 +280,7 @@ static void submit_stage(struct world *w, int id)
              w->now);
 }
 
-/* A job with some new stages, and maybe an old one whose map outputs it reads. */
+/* Starts a job with some new stages, and perhaps an old one whose map outputs it reads. */
 static void start_job(struct world *w, int id)
 {
         struct shuffle_stage stages[8];
@@ -344,7 +346,7 @@ static void run_stages(struct world *w)
                 if (!stage->submitted)
                         continue;
                 if (stage->left <= 0 || roll(w, 400) == 0) {
-                        complete_stage(w, s); /* done, or aborted while tasks of it run */
+                        complete_stage(w, s); /* done, or aborted with running tasks */
                         continue;
                 }
                 for (int i = 0; i < stage->n_tasks; i++) {
@@ -613,7 +615,7 @@ static void world_end(struct world *w)
         vec_deinit(&w->tasks);
 }
 
-/* No more work: everything ends, and is forgotten. */
+/* Ends all work and removes it. */
 static void drain(struct world *w, int *ids)
 {
         w->ends = true;
@@ -649,7 +651,7 @@ static void drain(struct world *w, int *ids)
 static void play(uint64_t seed)
 {
         struct world *w = new0(struct world);
-        int ids[MAX_STAGES], next_id = 0; /* of the jobs that run */
+        int ids[MAX_STAGES], next_id = 0; /* of running jobs */
 
         world_start(w, seed);
         for (int i = 0; i < STEPS; i++) {

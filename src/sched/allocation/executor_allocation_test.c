@@ -1,4 +1,4 @@
-/* The target: how it begins, grows by steps that double, each profile's for itself, and what a request says besides. */
+/* The target: initial value, growth in doubling steps, one target for each profile, and the contents of requests. */
 #include "sched/allocation/executor_allocation_fixture.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void targets_grow_exponentially_to_the_limit(void **state)
                 assert_int_equal(b.target, targets[i]);
         }
         add_all(&b, 1, 4);
-        add_all(&b, 1, 2); /* told twice */
+        add_all(&b, 1, 2); /* reported twice */
         assert_int_equal(target(&b), 10);
         assert_int_equal(grow(&b), 0);
         assert_int_equal(target(&b), 10);
@@ -97,8 +97,8 @@ static void the_ratio_lessens_the_need(void **state)
         ratio_is(1.0 / 3, 1, 7);
         ratio_is(1.0 / 3, 2, 4);
         ratio_is(0.385, 1, 8);
-        ratio_is(1, 1, 15);      /* 20, but that is over the limit */
-        ratio_is(1.0 / 3, 4, 3); /* 2, but that is under it */
+        ratio_is(1, 1, 15);      /* 20, above the limit */
+        ratio_is(1.0 / 3, 4, 3); /* 2, below the limit */
 }
 
 static void targets_grow_to_the_need_at_most(void **state)
@@ -113,7 +113,7 @@ static void targets_grow_to_the_need_at_most(void **state)
         assert_int_equal(grow(&b), 2);
         assert_int_equal(target(&b), 5);
         assert_int_equal(step(&b), 1);
-        /* that a task runs changes nothing */
+        /* a running task changes nothing */
         submit(&b, 1, 3);
         add(&b, 1);
         start(&b, 1, 0, 1);
@@ -125,7 +125,7 @@ static void targets_grow_to_the_need_at_most(void **state)
         assert_int_equal(grow(&b), 0);
         assert_int_equal(target(&b), 8);
         assert_int_equal(step(&b), 1);
-        /* nor that it runs twice */
+        /* nor does a second attempt */
         submit(&b, 2, 3);
         start(&b, 2, 0, 1);
         start(&b, 2, 0, 1);

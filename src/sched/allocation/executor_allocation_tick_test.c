@@ -1,5 +1,5 @@
 /*
- * When something is due: the add timer, which runs while tasks wait, and what a tick does to the target and to idle
+ * Ticks: the add timer, which runs while tasks are pending, and the effect of a tick on the target and on idle
  * executors.
  */
 #include "sched/allocation/executor_allocation_fixture.h"
@@ -66,14 +66,14 @@ static void ticks_grow_while_tasks_wait(void **state)
         assert_int_equal(target(&b), 1 + 2);
         tick_after(&b, SUSTAINED);
         assert_int_equal(target(&b), 1 + 2 + 4);
-        /* none waits any more */
+        /* no task is pending */
         for (int i = 0; i < 1000; i++)
                 start(&b, 0, i, i % 7);
         tick_after(&b, SUSTAINED);
         assert_int_equal(target(&b), 7);
         tick_after(&b, SUSTAINED);
         assert_int_equal(target(&b), 7);
-        /* a task failed, and waits */
+        /* a task failed and is pending */
         end_as(&b, 0, 0, 0, false, TASK_FAILED);
         tick_after(&b, BACKLOG);
         assert_int_equal(target(&b), 7 + 1);
@@ -86,7 +86,7 @@ static void ticks_grow_while_tasks_wait(void **state)
         bench_end(&b);
 }
 
-/* How many executors were asked to go, by kill or by decommissioning. */
+/* Returns the number of executors killed or decommissioned. */
 static int leaving(struct bench *b)
 {
         struct executor_count count = executor_monitor_total(b->m);
@@ -114,7 +114,7 @@ static void ticks_remove(bool decommission)
         assert_int_equal(executor_monitor_total(b.m).all, 7);
         for (int e = 4; e <= 6; e++)
                 start(&b, 1, e, e);
-        /* the one that was kept may go now, as there are others */
+        /* the remaining one may be removed now, because there are others */
         assert_true(executor_allocation_deadline(b.a) <= b.now + EXECUTOR_ALLOCATION_INTERVAL);
         tick_after(&b, 0);
         assert_int_equal(leaving(&b), 3);

@@ -1,16 +1,16 @@
 /*
- * See executor_monitor.h: Spark's ExecutorMonitor.
+ * Spark's ExecutorMonitor.
  *
- * It is asked ten times a second, by a driver of ten thousand executors; so it keeps the answer, and the time at which
- * the answer changes by itself (next_timeout). An event that may change it otherwise sets that to "at once".
+ * A driver with ten thousand executors queries it ten times a second, so it caches the result, and the time at which
+ * the result changes by itself (next_timeout). An event that may change the result sets that time to "now".
  *
- * Invariants: a living executor's timeout is what its state says (update_timeout is called at each change of it); no
- * executor that is not a candidate any more, or has more time, is in timed_out while next_timeout is ahead; every
- * count is the number of trackers it counts.
+ * Invariants: a live executor's timeout follows from its state (each change calls update_timeout). While next_timeout
+ * is in the future, timed_out has no executor that has more time or is not a candidate any more. Every count equals the
+ * number of its trackers.
  *
- * Where Spark differs: there an executor that gets map outputs from a decommissioned one keeps its old deadline, and
- * keeps outputs that no job needs until some job ends; a stage that two jobs share is forgotten when the first of them
- * ends; a block that is told of after its executor's end brings the executor back; and executors are given back in the
+ * Departures from Spark: in Spark an executor that receives map outputs from a decommissioned one keeps its old
+ * deadline, and keeps outputs that no job needs until some job ends. A stage that two jobs share is forgotten when the
+ * first one ends. A block reported after its executor's end brings the executor back. Executors are removed in the
  * order of their ids as text ("10" before "2"), here oldest first.
  */
 #include "sched/allocation/executor_monitor.h"
@@ -25,7 +25,7 @@
 
 #define NOT_IDLE INT64_MIN
 
-/* A set of small numbers, in order. Most grow at the end. */
+/* A sorted set of small numbers. Most insertions are at the end. */
 typedef VEC(int32_t) int_set;
 
 struct cached_rdd {
@@ -37,7 +37,7 @@ struct tracker {
         int32_t executor;
         int profile;
         int running;
-        int64_t idle_since; /* NOT_IDLE while tasks run */
+        int64_t idle_since; /* NOT_IDLE while it runs tasks */
         int64_t timeout_at;
         bool timed_out; /* is in executor_monitor.timed_out */
         enum executor_leaving leaving;
@@ -48,10 +48,10 @@ struct tracker {
 
 struct shuffle_use {
         int32_t shuffle;
-        int_set jobs; /* that run and may read it */
+        int_set jobs; /* running jobs that may read it */
 };
 
-/* Which shuffle a stage writes, as long as a job that has the stage runs. */
+/* The shuffle that a stage writes, while a job with the stage runs. */
 struct stage_use {
         int32_t shuffle, jobs;
 };
@@ -70,21 +70,21 @@ struct executor_monitor {
         struct executor_monitor_config config;
         const struct executor_monitor_ops *ops;
         void *owner;
-        VEC(struct tracker *) trackers; /* of known executors, in no order */
-        VEC(int32_t) place;             /* by executor: index in trackers + 1; 0: unknown */
+        VEC(struct tracker *) trackers; /* of known executors, unordered */
+        VEC(int32_t) place;             /* by executor: index in trackers + 1, 0 if unknown */
         VEC(struct profile_count) profiles;
         struct executor_count total;
         struct executor_removals removals;
-        int64_t next_timeout; /* INT64_MIN: look now */
+        int64_t next_timeout; /* INT64_MIN: now */
         VEC(struct idle_executor) timed_out;
         VEC(struct shuffle_use) shuffles; /* by shuffle, ascending */
-        VEC(struct stage_use) stages;     /* by stage; jobs is 0 for those that are over */
+        VEC(struct stage_use) stages;     /* by stage, jobs is 0 for ended ones */
         VEC(struct job_stages) jobs;
 };
 
 /* ------------------------------------------------------------------------------------------------ int sets */
 
-/* Where @value is, or would be. */
+/* Returns the position of @value, or where to insert it. */
 static size_t set_place(const int_set *set, int32_t value)
 {
         size_t low = 0, high = set->len;
@@ -165,7 +165,7 @@ static void count_one(struct executor_count *count, const struct tracker *t, int
         count->decommissioned += t->leaving == EXECUTOR_DECOMMISSIONED ? step : 0;
 }
 
-/* To be called with -1 before, and with 1 after, a change of profile or leaving. */
+/* Call it with -1 before and with 1 after a change of profile or of leaving. */
 static void count_tracker(struct executor_monitor *m, const struct tracker *t, int step)
 {
         count_one(profile_count(m, t->profile), t, step);
@@ -195,7 +195,7 @@ static struct tracker *tracker_ensure(struct executor_monitor *m, int32_t execut
         return t;
 }
 
-/* The tracker of an executor that something was told of; NULL if that comes after the executor's end. */
+/* Returns the tracker of a reported executor, or NULL if the executor has ended. */
 static struct tracker *tracker_of_news(struct executor_monitor *m, int32_t executor)
 {
         if (executor < 0 || (m->ops->is_active && !m->ops->is_active(m->owner, executor)))
@@ -480,7 +480,7 @@ static bool shuffle_active(const struct executor_monitor *m, int32_t shuffle)
         return use && use->jobs.len > 0;
 }
 
-/* Which shuffles there are on @t, or which are in use, has changed. */
+/* Updates @t after a change of its shuffles, or of the shuffles in use. */
 static void update_shuffles(struct executor_monitor *m, struct tracker *t)
 {
         bool active = false;

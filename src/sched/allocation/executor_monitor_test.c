@@ -1,4 +1,4 @@
-/* What Spark's ExecutorMonitorSuite pins, with a clock of the test's own; and what the header says beyond it. */
+/* The cases of Spark's ExecutorMonitorSuite with the test's own clock, and cases for the departures from Spark. */
 #include "sched/allocation/executor_monitor.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 struct bench {
         struct executor_monitor *m;
         int64_t now;
-        uint64_t known; /* executors that the scheduler has */
+        uint64_t known; /* executors of the scheduler */
 };
 
 static const struct executor_monitor_config with_service = {.idle = IDLE, .cached = STORAGE, .shuffle = SHUFFLE};
@@ -58,13 +58,13 @@ static void end(struct bench *b, int32_t executor, int stage, bool succeeded)
         executor_monitor_task_ended(b->m, executor, stage, succeeded, b->now);
 }
 
-/* Would @executor have timed out at @when? */
+/* Returns whether @executor would have timed out at @when. */
 static bool out_at(struct bench *b, int32_t executor, int64_t when)
 {
         return executor_monitor_timeout(b->m, executor) <= when;
 }
 
-/* The executors that have timed out now, as bits. */
+/* Returns the executors that have timed out now, as bits. */
 static uint64_t out_now(struct bench *b)
 {
         int n;
@@ -118,7 +118,7 @@ static void events_may_come_out_of_order(void **state)
         assert_true(executor_monitor_removed(b.m, 2, NULL));
         assert_int_equal(executor_monitor_count(b.m, 0).all, 1);
         b.known &= ~BIT(2);
-        start(&b, 2); /* too late: it is gone */
+        start(&b, 2); /* too late: the executor is removed */
         executor_monitor_rdd_block(b.m, 2, 1, 0, true, false);
         assert_int_equal(executor_monitor_total(b.m).all, 1);
         assert_false(executor_monitor_removed(b.m, 2, NULL));
@@ -183,13 +183,13 @@ static void every_stored_block_is_known(void **state)
         executor_monitor_rdd_block(b.m, 1, 1, 1, true, false);
         executor_monitor_rdd_block(b.m, 1, 2, 0, true, false);
         executor_monitor_rdd_block(b.m, 1, 1, 1, false, false);
-        executor_monitor_rdd_block(b.m, 1, 1, 1, false, false); /* told twice */
+        executor_monitor_rdd_block(b.m, 1, 1, 1, false, false); /* reported twice */
         assert_false(out_at(&b, 1, IDLE));
         assert_true(out_at(&b, 1, STORAGE));
         executor_monitor_rdd_unpersisted(b.m, 1);
         assert_false(out_at(&b, 1, IDLE));
         assert_true(out_at(&b, 1, STORAGE));
-        /* its time counts from when it went idle, not from when the blocks went */
+        /* the time runs since it became idle, not since its blocks were removed */
         b.now = IDLE;
         assert_int_equal(out_now(&b), 0);
         executor_monitor_rdd_unpersisted(b.m, 2);
@@ -296,7 +296,7 @@ static void map_outputs_that_jobs_need_keep_their_executor(void **state)
         add(&b, 1);
         assert_true(out_at(&b, 1, IDLE));
         start(&b, 1);
-        end(&b, 1, 1, false); /* it failed and left nothing */
+        end(&b, 1, 1, false); /* it failed without an output */
         assert_true(out_at(&b, 1, IDLE));
         start(&b, 1);
         end(&b, 1, 1, true);
@@ -313,7 +313,7 @@ static void map_outputs_that_jobs_need_keep_their_executor(void **state)
         assert_false(out_at(&b, 1, STORAGE));
         assert_true(out_at(&b, 1, SHUFFLE));
 
-        /* another job reads the second shuffle: without any task it is kept */
+        /* another job reads the second shuffle, so the executor stays without tasks */
         b.now = SHUFFLE;
         assert_int_equal(out_now(&b), BIT(1));
         executor_monitor_job_started(b.m, 3, &third, 1);
@@ -401,7 +401,7 @@ static void a_time_past_the_end_of_time_is_never(void **state)
         bench_end(&b);
 }
 
-/* Where we differ from Spark. */
+/* Departures from Spark. */
 static void what_two_jobs_share_stays_known(void **state)
 {
         const struct shuffle_stage stage = {1, 0};
@@ -418,7 +418,7 @@ static void what_two_jobs_share_stays_known(void **state)
         assert_false(executor_monitor_is_idle(b.m, 1));
         executor_monitor_job_ended(b.m, 2);
         assert_true(executor_monitor_is_idle(b.m, 1));
-        /* outputs that no job needs, moved to another executor: they get their time, and no more */
+        /* outputs that no job needs, moved to another executor, get their timeout and no more */
         executor_monitor_shuffle_block(b.m, 2, 0);
         assert_false(out_at(&b, 2, IDLE));
         assert_true(out_at(&b, 2, SHUFFLE));

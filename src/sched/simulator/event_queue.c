@@ -1,7 +1,7 @@
 /*
- * A heap of four children a node: with a hundred thousand cores busy it is nine levels deep, and the four children
- * are two or three cache lines. The order wraps after 2^32 events and is compared as a difference: no two events of
- * the same time are that far apart.
+ * A heap with four children a node. With a hundred thousand busy cores it is nine levels deep, and the four children
+ * take two or three cache lines. The order wraps after 2^32 events and is compared as a difference, because no two
+ * events of the same time are that far apart.
  */
 #include "sched/simulator/event_queue.h"
 

@@ -1,11 +1,11 @@
 /*
- * The fresh scheduler is recorded too, and its trace is compared with the old one as it is written: one comparison of
- * lines instead of one for each kind of record. Two cursors go through the old trace: `parsed`, behind the last line
- * that was fed, and `compared`, behind the last one that came again; after each call they are at the same line. What
- * the scheduler asks its owner is answered from the line at `compared`: if it is that answer, the answer is yes.
+ * The new scheduler writes a trace too, which is compared line by line with the old one, for all kinds of records
+ * alike. Two cursors go through the old trace: `parsed`, after the last line passed to the scheduler, and `compared`,
+ * after the last line that was repeated. After each call they are equal. When the scheduler queries its owner, the line
+ * at `compared` is the answer: yes if it records one.
  *
- * The trace is not trusted. Whatever the scheduler takes for granted from its driver is checked here: ids that are in
- * range, parents that exist, a shuffle with one writer, times that do not run backwards.
+ * The trace is not trusted. This file checks everything that the scheduler assumes of its driver: ids in range,
+ * existing parents, one writer for a shuffle, times that do not run backwards.
  */
 #include "sched/simulator/sched_replay.h"
 
@@ -22,21 +22,21 @@ enum { MAX_ID = 1 << 20 };
 struct replay_rdd {
         struct lineage lineage;
         struct replay *replay;
-        int **needs; /* by dependency: first and count for each partition; NULL where that is even */
+        int **needs; /* by dependency: first and count for each partition, NULL for an even distribution */
 };
 
 struct replay {
-        const char *at, *parsed, *compared, *end; /* at: the line that is fed */
-        size_t line;                              /* of compared, from 1 */
+        const char *at, *parsed, *compared, *end; /* at: the current input line */
+        size_t line;                              /* line number of compared, from 1 */
         int max_tasks;
         int64_t now;
         struct sched *s;
         struct sched_config config;
         VEC(struct pool_spec) pools;
         VEC(struct replay_rdd *) rdds; /* by id */
-        VEC(uint8_t) shuffles;         /* by id: has a writer */
+        VEC(uint8_t) shuffles;         /* by id: whether it has a writer */
         VEC(struct resource_request) resources;
-        VEC(char *) hosts; /* answers of the call that runs */
+        VEC(char *) hosts; /* answers of the current call */
         struct sched_replay_report report;
         bool diverged, ended;
         struct fst_error *error;
@@ -61,12 +61,12 @@ static void sched_replay_diverge(struct replay *r, const char *now, size_t len)
                   (int)MIN(len, (size_t)400), now, (int)MIN(line_len(r, r->at), (size_t)400), r->at);
 }
 
-/* The fresh scheduler's recorder: one line. */
+/* Compares one line of the new scheduler's trace. */
 static void sched_replay_compare(void *owner, const char *line, size_t len)
 {
         struct replay *r = owner;
 
-        if (r->diverged || r->compared == r->end) /* a trace that was cut short ends where it ends */
+        if (r->diverged || r->compared == r->end) /* a truncated trace ends here */
                 return;
         if ((size_t)(r->end - r->compared) < len || memcmp(r->compared, line, len) != 0) {
                 sched_replay_diverge(r, line, len - 1);
@@ -77,7 +77,7 @@ static void sched_replay_compare(void *owner, const char *line, size_t len)
         r->line++;
 }
 
-/* True if the line that is due says so. */
+/* Returns true if the expected line is this answer. */
 static bool sched_replay_answered(const struct replay *r, const char *word, int64_t number)
 {
         char line[64];
@@ -91,7 +91,7 @@ static bool sched_replay_cached(const struct lineage *rdd, int partition)
         return sched_replay_answered(container_of(rdd, struct replay_rdd, lineage)->replay, "cached", rdd->id);
 }
 
-/* The words of the line that is due after @word; false if that is another one. */
+/* Stores the words of the expected line after @word. Returns false if it is another line. */
 static bool sched_replay_due(const struct replay *r, const char *word, struct trace_words *w)
 {
         size_t len = strlen(word);
@@ -119,7 +119,7 @@ static int sched_replay_preferred(void *owner, const struct lineage *rdd, int pa
 
                 out[i].host = host;
                 if (host)
-                        vec_push(&r->hosts, host); /* borrowed by the scheduler until it asks again */
+                        vec_push(&r->hosts, host); /* the scheduler borrows it until its next query */
         }
         return w.bad ? 0 : n;
 }
@@ -328,7 +328,7 @@ static struct replay_rdd *rdd_at(const struct replay *r, int id)
         return (size_t)id < r->rdds.len ? r->rdds.data[id] : NULL;
 }
 
-/* For each partition which ones of @parent it needs. The list is the caller's. */
+/* Stores the partitions of @parent that each partition needs. The caller frees the list. */
 static int *take_needs(const struct lineage *rdd, const struct lineage *parent, struct trace_words *w)
 {
         VEC(int) list = {0};
@@ -399,7 +399,7 @@ static void on_rdd(struct replay *r, struct trace_words *w)
         rdd->lineage.cached = sched_replay_cached;
         while (trace_words_left(w) && !w->bad)
                 take_dep(r, rdd, w);
-        r->rdds.data[id] = rdd; /* now, so that no RDD is its own parent */
+        r->rdds.data[id] = rdd; /* increment now, so that no RDD is its own parent */
 }
 
 static void on_submit(struct replay *r, struct trace_words *w)
@@ -666,7 +666,7 @@ static void sched_replay_on_end(struct replay *r, struct trace_words *w)
 static const struct record {
         const char *word;
         void (*take)(struct replay *r, struct trace_words *w);
-        bool prepares; /* is no call of the scheduler */
+        bool prepares; /* not a call of the scheduler */
 } records[] = {
         {"status", on_status},
         {"revive", on_revive},
@@ -707,7 +707,7 @@ static int bad_line(struct replay *r, const char *why)
                          (int)MIN(line_len(r, r->at), (size_t)200), r->at);
 }
 
-/* The settings have been read: the scheduler begins, and says its own first lines. */
+/* Creates the scheduler after the settings, and compares its first lines. */
 static void sched_replay_begin(struct replay *r)
 {
         r->config.pools = r->pools.data;
@@ -791,7 +791,7 @@ int sched_replay(const char *text, size_t len, int max_tasks, struct sched_repla
         int e = sched_replay_run(&r);
 
         *report = r.report;
-        r.diverged = true; /* what follows is no decision of the trace's */
+        r.diverged = true; /* the trace has no decisions after this */
         r.error = NULL;
         if (r.s)
                 sched_free(r.s);

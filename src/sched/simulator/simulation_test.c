@@ -1,14 +1,16 @@
 /*
- * A seeded simulation: random lineages, jobs, failures, fetch failures, cancellations, executors that come and go,
- * against a model that knows what must hold. Each seed is a world of its own; a failure names its seed, and
+ * A seeded simulation: random lineages, jobs, failures, fetch failures, cancellations, new and lost executors, checked
+ * against a model. A failure names its seed, and
  *
  *      simulation_test SEED [COUNT]
  *
- * shows it again. Checked: every output of a job is accepted once and only once; a job ends once, and in the end
- * all have; a success has all its outputs; no core has two runs, no dead executor any; a stage starts only when
- * its parents' outputs are there; a gang has room for all of it; a task has two attempts at most, the second a
- * speculative one; zombies launch nothing; every map output's handle is released once; every
- * object is removed once.
+ * repeats it. Checks:
+ * - Every output of a job is accepted exactly once. Every job ends exactly once, and a successful one has all its
+ * outputs.
+ * - No core has two batches, and no dead executor has any.
+ * - A stage starts only when its parents' outputs are available. A barrier stage starts only as a whole.
+ * - A task has at most two attempts, the second one speculative. Zombies launch no tasks.
+ * - Every handle of a map output and every object is released once.
  */
 #include "base/log.h"
 #include "sched/dag.h"
@@ -20,7 +22,7 @@
 
 enum { MAX_RDDS = 14, MAX_JOBS = 12, MAX_EXECUTORS = 32, SPARE_EXECUTORS = 8, STEPS = 400 };
 
-/* What happened over all seeds, so that the test notices when it tests nothing any more. */
+/* Events counted over all seeds, so that the test fails if it stops covering some. */
 static struct {
         long results[3], accepted, fetch_failures, resubmitted_stages, losses, lost_tasks, kills, long_runs, retries;
         long exhausted, zombie_successes, outputs_removed;
@@ -29,7 +31,7 @@ static struct {
 
 struct sim_run {
         int executor;
-        int64_t next, end; /* task ids that have not ended */
+        int64_t next, end; /* ids of running tasks */
 };
 
 struct sim_job {
@@ -53,8 +55,8 @@ struct sim {
         } executors[MAX_EXECUTORS];
         VEC(struct sim_run) runs;
         VEC(uint8_t) killed;  /* by task id */
-        VEC(uint8_t) handles; /* 1: given to the scheduler, 2: released */
-        bool calm;            /* nothing goes wrong any more */
+        VEC(uint8_t) handles; /* 1: passed to the scheduler, 2: released */
+        bool calm;            /* no more faults */
 };
 
 #define sim_check(sim, condition)                                                                                      \
@@ -238,7 +240,7 @@ static void sim_excluded(void *owner, const struct exclusion *what)
         seen.excluded += !what->lifted;
 }
 
-/* All of a gang, with room for each. */
+/* Checks that all tasks of a barrier stage start, each on free cores. */
 static void sim_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct sim *sim = owner;
@@ -345,7 +347,7 @@ static void lose_executor(struct sim *sim)
                 add_executor(sim);
 }
 
-/* Its connection is lost, or stands again; it is told to go; a task of it is suspected, or ended by hand. */
+/* Loses or restores the executor's connection, decommissions it, or suspects or kills one of its tasks. */
 static void bother_executor(struct sim *sim, int e)
 {
         int64_t task = roll(sim, (uint32_t)sim->killed.len + 1);
@@ -437,7 +439,7 @@ static void end_task(struct sim *sim)
         }
         end_run_task(sim, i);
         sched_update_status(sim->s, &status, 1, sim->now);
-        if (roll(sim, 50) == 0) { /* told twice */
+        if (roll(sim, 50) == 0) { /* reported twice */
                 status = (struct task_status){.task_id = status.task_id, .state = TASK_FAILED};
                 sched_update_status(sim->s, &status, 1, sim->now);
         }
@@ -468,7 +470,7 @@ static void step(struct sim *sim)
                 sched_unregister_shuffle(sim->s, (int)roll(sim, (uint32_t)sim->n_shuffles));
         else if (sim->runs.len > 0)
                 end_task(sim);
-        for (struct executor_kill kill; sched_next_kill(sim->s, &kill);) /* nobody obeys */
+        for (struct executor_kill kill; sched_next_kill(sim->s, &kill);) /* no executor obeys */
                 free(kill.reason);
         if (sched_deadline(sim->s) <= sim->now || (sim->runs.len == 0 && sched_deadline(sim->s) < INT64_MAX)) {
                 sim->now = MAX(sim->now, sched_deadline(sim->s));

@@ -1,12 +1,12 @@
 /*
- * The clock, the network and the executors of a simulated world.
+ * The clock, the network and the executors of a simulation.
  *
- * One turn is what a driver does when it wakes: it takes the messages that have come, tells the scheduler, and lets
- * it give work to free cores once. Statuses that come in one turn are given in one call.
+ * One iteration is that of a driver's loop: it receives messages, passes them to the scheduler, and lets it assign
+ * tasks to free cores once. All statuses of one iteration are passed in one call.
  *
- * What can go wrong goes wrong between the two: an executor dies at one time and the driver hears of it later; a
- * task that reads what lies on a dead one fails, even before the driver knows; a message is late, or comes twice, or
- * is lost: then its connection is, and the executor leaves. An executor that died is replaced after a while.
+ * Faults happen between executors and driver. The driver learns of a dead executor later. A task that reads from a dead
+ * executor fails even before the driver knows. A message is late, repeated, or lost together with its connection, and
+ * then the executor is lost too. A dead executor is replaced after a while.
  */
 #include "sched/simulator/simulator.h"
 
@@ -62,7 +62,7 @@ bool sim_mishap(struct sim *sim, double chance)
         return chance > 0 && sim->now < sim->calm_at && simulator_unit(simulator_draw(sim)) < chance;
 }
 
-/* How long a task takes: drawn from its id, so that nobody need remember. */
+/* Returns a task's duration, derived from its id, so that it need not be stored. */
 static int64_t task_ns(const struct sim *sim, int64_t id)
 {
         uint64_t dice = simulator_mix(sim->o.seed * 0x9e3779b97f4a7c15u + (uint64_t)id * 0xd1342543de82ef95u + 1);
@@ -80,7 +80,7 @@ static int64_t clock_of(const struct sim *sim)
         return sim->o.clock ? sim->o.clock() : 0;
 }
 
-/* What a call took, begun at @since. */
+/* Adds the time of a call that began at @since. */
 static void simulator_decided(struct sim *sim, int64_t since)
 {
         sim->report->decisions++;
@@ -129,7 +129,7 @@ int64_t sim_travel(struct sim *sim, bool *twice)
         }
 }
 
-/* The run's current task begins after @delay. */
+/* Starts the batch's current task after @delay. */
 static void begin_task(struct sim *sim, int index, int64_t delay)
 {
         struct sim_run *run = &sim->runs.data[index];
@@ -166,7 +166,7 @@ void sim_send_kill(struct sim *sim, int64_t task_id)
                 sim_at(sim, delay, SIM_KILL, 0, task_id);
 }
 
-/* Statuses of @n tasks from @first leave the executor. */
+/* Sends the statuses of @n tasks from @first to the driver. */
 static void send_statuses(struct sim *sim, int executor, int64_t first, int n)
 {
         bool twice;
@@ -183,7 +183,7 @@ static void send_statuses(struct sim *sim, int executor, int64_t first, int n)
 
 /* ----------------------------------------------------------------------------------------------- executors */
 
-/* An executor on @host; @cores 0: as many as chance gives it. */
+/* Starts an executor on @host with @cores, or a random number if @cores is 0. */
 static void on_add(struct sim *sim, int host, int cores)
 {
         char id[24], name[24];
@@ -241,7 +241,7 @@ static void simulator_die(struct sim *sim, int executor)
                 vec_push(&sim->deaths, executor);
         for (int run = e->first; run >= 0; run = sim->runs.data[run].next)
                 sim->runs.data[run].generation++;
-        if (sim_roll(sim, 2)) /* it hangs, and only its silence tells */
+        if (sim_roll(sim, 2)) /* it hangs, detected only by its missing heartbeats */
                 notice += sim_spread(sim, sim->o.task_ns * 2);
         sim_at(sim, notice, SIM_NOTICE, executor, 0);
 }
@@ -258,7 +258,7 @@ static void on_notice(struct sim *sim, int executor)
         e->known = false;
         sim->n_known--;
         sim_check_lost(sim, executor);
-        /* a random world may shrink, but not to nothing */
+        /* a random cluster may shrink, but not become empty */
         if (!sim->o.random || sim->keeps_size || sim->n_known == 0 || sim_roll(sim, 4))
                 sim_at(sim, sim_spread(sim, sim->o.task_ns), SIM_ADD, host, sim->keeps_size ? e->cores : 0);
 }
@@ -275,7 +275,7 @@ static void on_die(struct sim *sim, int executor, bool may_leave)
                 return;
         }
         if (may_leave && e->enabled && e->works && sim->o.random && sim_roll(sim, 4) == 0) {
-                sim_at(sim, 0, SIM_DISABLE, executor, 0); /* decommissioned: it takes no more, and goes later */
+                sim_at(sim, 0, SIM_DISABLE, executor, 0); /* decommissioned: gets no more tasks, and ends later */
                 sim_at(sim, sim_spread(sim, sim->o.task_ns * 2), SIM_DIE, executor, 0);
                 return;
         }
@@ -362,7 +362,7 @@ static void on_kill(struct sim *sim, int64_t id)
                 return; /* it has ended */
         task->kill_came = true;
         if (run->first_id + run->at < id)
-                return; /* it waits; its turn comes */
+                return; /* it waits for its turn */
         run->generation++;
         sim_at(sim, sim_spread(sim, NETWORK_NS), SIM_STEP, index, run->generation);
 }
@@ -379,7 +379,7 @@ static void name_fetch(struct sim *sim, const struct sim_set *set, struct task_f
         }
         *fetch = (struct task_fetch){
                 .shuffle_id = set->inputs[i].shuffle_id, .map_partition = m, .executor = set->inputs[i].executors[m]};
-        if (set->dead_input < 0 && sim->o.random) { /* not all is known of every failure */
+        if (set->dead_input < 0 && sim->o.random) { /* some failures lack details */
                 if (sim_roll(sim, 4) == 0)
                         fetch->map_partition = -1;
                 if (sim_roll(sim, 3) == 0)
@@ -400,7 +400,7 @@ static void receive_status(struct sim *sim, int64_t id)
                                        .run_ns = task_ns(sim, id),
                                        .message = task->outcome == TASK_SUCCEEDED ? NULL : "simulated"};
         if (task->told)
-                status->state = TASK_FAILED; /* what comes twice must not matter */
+                status->state = TASK_FAILED; /* repeated messages must have no effect */
         task->told = task->telling = true;
         if (status->state == TASK_FETCH_FAILED && run) {
                 name_fetch(sim, run->set, &sim->fetches[sim->batched]);
@@ -420,7 +420,7 @@ static void receive_status(struct sim *sim, int64_t id)
                                                             .shuffle = info.set->stage->shuffle->shuffle_id,
                                                             .map = info.partition});
                 status->output = sim->outputs.len;
-        } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: it must be released at once */
+        } else if (status->state == TASK_SUCCEEDED && !run) { /* of a lost executor: must be released at once */
                 vec_push(&sim->outputs, (struct sim_output){.executor = -1, .shuffle = -1, .map = -1});
                 status->output = sim->outputs.len;
         }
@@ -464,7 +464,7 @@ static void simulator_handle(struct sim *sim, const struct event *event)
                         receive_status(sim, event->number + i);
                 return;
         }
-        tell_statuses(sim); /* what the scheduler hears stays in order */
+        tell_statuses(sim); /* the scheduler gets events in order */
         switch ((enum sim_event)event->kind) {
         case SIM_STEP:
         case SIM_STATUS:
@@ -508,7 +508,7 @@ static void simulator_handle(struct sim *sim, const struct event *event)
         }
 }
 
-/* Executors that the scheduler wants to go, do. */
+/* Ends the executors that the scheduler kills. */
 static void simulator_kill_executors(struct sim *sim)
 {
         for (struct executor_kill kill; sched_next_kill(sim->s, &kill);) {
@@ -517,7 +517,7 @@ static void simulator_kill_executors(struct sim *sim)
         }
 }
 
-/* Take what has come, then let the scheduler decide. False when nothing is left to wait for. */
+/* Receives messages, then lets the scheduler decide. Returns false if no event is left. */
 static bool simulator_turn(struct sim *sim)
 {
         int64_t next = MIN(event_queue_time(&sim->queue), sched_deadline(sim->s));

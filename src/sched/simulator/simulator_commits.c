@@ -1,13 +1,13 @@
 /*
- * Who commits in a simulated world: the commit coordinator, asked as a driver asks it, beside the scheduler.
+ * Commits in a simulation: calls the commit coordinator beside the scheduler, as a driver does.
  *
- * A task of a save does its work, asks, and with a yes commits a moment later; between the two its executor may die,
- * it may be killed, or fail. What is committed stands until the driver learns that the attempt did not succeed: then
- * another may commit over it. So two commits of one partition that both stand are a fault of the coordinator, or of
- * how it is told. Where a stage that is tried again begins anew (barrier, indeterminate), the same holds of commits
- * from before, but a later attempt's must not be committed over.
+ * A task of a save does its work, asks, and if authorized commits a moment later. In between its executor may die, or
+ * it may be killed or fail. A commit is valid until the driver learns that the attempt did not succeed, and then
+ * another attempt may replace it. So two valid commits of one partition are a fault of the coordinator or of its calls.
+ * If a repeated stage starts over (barrier, indeterminate), its attempts may replace earlier commits too, but not those
+ * of a later attempt.
  *
- * Saves have all partitions, each once: who saves one twice has no say in which of the two commits.
+ * Saves have each partition once, because with two of the same partition either one may commit.
  */
 #include "sched/simulator/simulation.h"
 
@@ -32,7 +32,7 @@ void sim_commits_stage_removed(struct sim *sim, const struct stage *stage)
         commit_coordinator_stage_end(sim->commits, stage->id);
 }
 
-/* Commits of attempts of the stage before this one do not count: it has begun anew. */
+/* Commits of earlier stage attempts do not count, because the stage has started over. */
 static int starts_over(const struct task_set *set)
 {
         return set->barrier || set->stage->indeterminate ? set->attempt : 0;

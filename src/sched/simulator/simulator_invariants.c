@@ -1,10 +1,9 @@
 /*
- * The scheduler's owner in a simulated world: it believes nothing. Each decision is held against what the simulation
- * itself knows of executors, runs, tasks and map outputs; the scheduler's own books are only read where they are what
- * a driver would act on.
+ * The scheduler's owner in a simulation. It checks each decision against the simulation's own state of executors,
+ * batches, tasks and map outputs. It reads the scheduler's state only where a driver would act on it.
  *
- * After the first finding the simulation goes on to the end of the call, so every check leaves the books in a state
- * that the next one can be made on.
+ * After the first violation the simulation continues to the end of the call, so every check leaves a state that the
+ * next check can use.
  */
 #include "sched/simulator/simulation.h"
 
@@ -104,7 +103,7 @@ static void push_once(lineage_list *list, const struct lineage *rdd)
         vec_push(list, rdd);
 }
 
-/* Whether @stage reads what @parent writes, and not a cached RDD in between. */
+/* Returns whether @stage reads @parent's outputs, and not a cached RDD in between. */
 static bool simulator_invariants_reads(const struct stage *stage, const struct stage *parent)
 {
         lineage_list stack = {0};
@@ -126,7 +125,7 @@ static bool simulator_invariants_reads(const struct stage *stage, const struct s
         return found;
 }
 
-/* What the attempt will read is where the scheduler says, and was written by who it says. */
+/* Checks the location and the writer of each input of the attempt against the scheduler's. */
 static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage *parent)
 {
         const struct map_outputs *from = parent->outputs;
@@ -150,7 +149,7 @@ static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage
                           m, from->shuffle_id, at->executor, output->map, output->shuffle, output->executor,
                           output->state == OUTPUT_COUNTED ? "" : ", released");
                 if (set->dead_input < 0 && !sim->executors.data[output->executor].works) {
-                        set->dead_input = set->n_inputs - 1; /* it died, and the driver does not know yet */
+                        set->dead_input = set->n_inputs - 1; /* it died, but the driver does not know yet */
                         set->dead_map = m;
                 }
         }
@@ -317,7 +316,7 @@ static void simulator_invariants_kill_task(void *owner, int executor, int64_t ta
         struct sim_task *task = simulator_invariants_task_at(sim, task_id);
 
         if (task && task->telling && !task->killed) {
-                task->killed = true; /* its end and the wish for it cross each other */
+                task->killed = true; /* its end and the kill request cross each other */
                 return;
         }
         if (!sim_check(sim, task && task->run >= 0 && !task->killed && sim->runs.data[task->run].executor == executor,
@@ -393,7 +392,7 @@ static void simulator_invariants_map_output_removed(void *owner, int shuffle_id,
         sim->report->outputs_removed++;
 }
 
-/* A driver forgets what the outputs brought: they will be accepted once more. */
+/* Discards accepted outputs, which will be accepted again. */
 static void simulator_invariants_outputs_reset(void *owner, struct job *job)
 {
         struct sim_job *j = job_at(owner, job);

@@ -1,13 +1,13 @@
 /*
- * Where tasks are launched in a simulated world: what they prefer, what is excluded for them, gangs.
+ * Checks of task placement in a simulation: locality, exclusion, barrier stages.
  *
- * What a partition prefers is drawn from the seed and the partition, so that it need not be remembered: an executor
- * that holds it, or some hosts, of which some have no executors and only a rack. What a task set's tasks prefer is
- * noted when the set begins, by a walk of our own. Failures are counted here too, and exclusions told by the scheduler
- * are noted: so a scheduler that forgets one, or does not count, is found out.
+ * The preferred locations of a partition derive from the seed and the partition, so they need not be stored: an
+ * executor that has it, or some hosts, some of them without executors and with only a rack. A walk of this file records
+ * the preferences of a task set's tasks when the set begins. This file also counts failures and records the scheduler's
+ * exclusions, to detect one that is missing.
  *
- * A wait is demanded only of first attempts, and only for places that could be had ever since the set began: what comes
- * or fails later may find its set at a farther level already, as in Spark.
+ * Only first attempts must wait for locality, and only for locations that were available since the set began. For later
+ * events the set may be at a farther level already, as in Spark.
  */
 #include "sched/simulator/simulation.h"
 
@@ -25,7 +25,7 @@ static int rack_of(const struct sim *sim, int host)
         return sim->o.racks > 0 ? host % sim->o.racks : -1;
 }
 
-/* Where @partition of @rdd lies; at most 3. */
+/* Returns the locations of @partition of @rdd, at most 3. */
 static int simulator_locality_places_of(const struct sim *sim, const struct lineage *rdd, int partition,
                                         struct sim_place *out)
 {
@@ -77,7 +77,7 @@ const char *sim_rack(void *owner, const char *host)
         return sim->names[3];
 }
 
-/* As Spark looks: the partition itself, then what it needs along narrow dependencies, the first before the others. */
+/* Searches as Spark does: the partition itself, then its narrow dependencies, the first one first. */
 static int simulator_locality_walk(const struct sim *sim, const struct lineage *rdd, int partition,
                                    struct sim_place *out, int *steps)
 {
@@ -146,7 +146,7 @@ static bool simulator_locality_usable(const struct sim *sim, int executor)
         return e->known && e->enabled && !e->excluded && !sim->hosts.data[e->host].excluded;
 }
 
-/* The nearest of @n places on an executor that could be used ever since the event @since. */
+/* Returns the nearest level of @n locations on an executor that was usable since the event @since. */
 static enum task_locality best_level(const struct sim *sim, const struct sim_place *places, int n, int64_t since)
 {
         enum task_locality best = LOCALITY_ANY;
@@ -249,7 +249,7 @@ void sim_places_failed(struct sim_set *s, int32_t index, int32_t executor)
         vec_push(&s->failures, (struct sim_failure){executor, index, 1});
 }
 
-/* How many of the set's tasks failed on @executor. */
+/* Returns how many of the set's tasks failed on @executor. */
 static int failed_on(const struct sim_set *s, int executor)
 {
         int n = 0;

@@ -1,9 +1,9 @@
 /*
- * Seeded worlds, traces of them, and whether what must hold is noticed when it does not.
+ * Runs seeded simulations, replays their traces, and checks that violated invariants are detected.
  *
  *      simulator_test SEED [COUNT]
  *
- * runs other worlds than the first ten thousand.
+ * runs other seeds than the first ten thousand.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -45,7 +45,7 @@ static void whatever_happens_the_invariants_hold(void **state)
         }
         if (seed_count < 1000)
                 return;
-        /* it tests nothing any more where nothing of a kind happened */
+        /* without events of each kind the test covers nothing */
         for (int i = 0; i < 3; i++)
                 assert_true(sum.jobs[i] > 200);
         assert_true(sum.exhausted > 50);
@@ -140,7 +140,7 @@ static void what_was_recorded_replays_to_the_same_decisions(void **state)
         assert_true(tasks > 3000);
 }
 
-/* The first line after @from that begins with @word. */
+/* Returns the first line after @from that begins with @word. */
 static char *find_line(char *from, const char *word)
 {
         for (char *at = strchr(from, '\n'); at; at = strchr(at + 1, '\n'))
@@ -202,8 +202,8 @@ static void what_is_no_trace_is_refused(void **state)
                 {"firesteel-scheduler-trace 1\nhello 1\n", "line 2: unknown record: \"hello 1\""},
                 {"firesteel-scheduler-trace 1\nrdd 0 2 - - s 0 0\n", "cannot be read"},  /* its own parent */
                 {"firesteel-scheduler-trace 1\nrdd 0 9999999 - -\n", "cannot be read"},  /* too many partitions */
-                {"firesteel-scheduler-trace 1\nsubmit 5 0 - -1\n", "cannot be read"},    /* no such RDD */
-                {"firesteel-scheduler-trace 1\nstatus 5 0 8 0 0 -\n", "cannot be read"}, /* no such state */
+                {"firesteel-scheduler-trace 1\nsubmit 5 0 - -1\n", "cannot be read"},    /* unknown RDD */
+                {"firesteel-scheduler-trace 1\nstatus 5 0 8 0 0 -\n", "cannot be read"}, /* unknown state */
                 {"firesteel-scheduler-trace 1\nadd_executor 1 a h\n", "cannot be read"}, /* no cores */
                 {"firesteel-scheduler-trace 1\nadd_executor 1 a%0 h 1\n", "cannot be read"},
         };
@@ -222,9 +222,9 @@ static void what_is_no_trace_is_refused(void **state)
 
 /* ------------------------------------------------------------------- schedulers with a fault of their own */
 
-static bool disturbed; /* the fault was done in this world */
+static bool disturbed; /* the fault was injected in this simulation */
 
-/* Forget that an output was accepted, and run its task again. */
+/* Fault: forget an accepted output, and run its task again. */
 static void run_again(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set && !disturbed; set = set->next)
@@ -239,7 +239,7 @@ static void run_again(struct sched *s, int64_t turn, uint32_t dice)
                         }
 }
 
-/* Lose a task that waits. */
+/* Fault: lose a pending task. */
 static void lose_task(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set && !disturbed; set = set->next)
@@ -250,7 +250,7 @@ static void lose_task(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Say that a map output is on another executor. */
+/* Fault: report a map output on another executor. */
 static void misplace_output(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (size_t i = 0; i < s->shuffles.len && !disturbed; i++) {
@@ -267,7 +267,7 @@ static void misplace_output(struct sched *s, int64_t turn, uint32_t dice)
         }
 }
 
-/* Forget a map output without a word. */
+/* Fault: forget a map output without a report. */
 static void leak_output(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (size_t i = 0; i < s->shuffles.len && !disturbed; i++) {
@@ -281,7 +281,7 @@ static void leak_output(struct sched *s, int64_t turn, uint32_t dice)
         }
 }
 
-/* Say of a stage that it has what it reads. */
+/* Fault: treat a stage's inputs as available. */
 static void begin_early(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (size_t i = 0; i < s->shuffles.len && !disturbed; i++) {
@@ -289,7 +289,7 @@ static void begin_early(struct sched *s, int64_t turn, uint32_t dice)
 
                 const struct stage *stage = s->shuffles.data[i].stage;
 
-                /* Those whose attempts begin with no outputs count them anew. */
+                /* Skips stages whose attempts begin without outputs, because they count them again. */
                 if (!outputs || outputs->available + 1 != outputs->n || outputs->n < 2 || !stage || stage->barrier ||
                     stage->indeterminate)
                         continue;
@@ -298,7 +298,7 @@ static void begin_early(struct sched *s, int64_t turn, uint32_t dice)
         }
 }
 
-/* Forget a stage that waits for its parents. */
+/* Fault: forget a stage that waits for its parents. */
 static void forget_stage(struct sched *s, int64_t turn, uint32_t dice)
 {
         if (disturbed || s->waiting.len == 0)
@@ -307,7 +307,7 @@ static void forget_stage(struct sched *s, int64_t turn, uint32_t dice)
         disturbed = true;
 }
 
-/* Take no cores for a set's tasks. */
+/* Fault: take no cores for a set's tasks. */
 static void overbook(struct sched *s, int64_t turn, uint32_t dice)
 {
         if (disturbed || !s->tasks.first || s->tasks.first->zombie || s->tasks.first->runs || s->tasks.first->barrier)
@@ -316,7 +316,7 @@ static void overbook(struct sched *s, int64_t turn, uint32_t dice)
         disturbed = true;
 }
 
-/* Forget every failure in a set, and what is excluded for it. */
+/* Fault: forget a set's failures and exclusions. */
 static void forget_failures(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set; set = set->next)
@@ -326,7 +326,7 @@ static void forget_failures(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Let in again what is excluded from the application, without a word. */
+/* Fault: include excluded executors of the application again without a report. */
 static void let_in(struct sched *s, int64_t turn, uint32_t dice)
 {
         struct executors *x = &s->tasks.executors;
@@ -339,7 +339,7 @@ static void let_in(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Launch the tasks of a barrier stage as they come. */
+/* Fault: launch the tasks of a barrier stage one by one. */
 static void break_gang(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set; set = set->next)
@@ -349,7 +349,7 @@ static void break_gang(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Leave out one task of a gang. */
+/* Fault: skip one task of a barrier stage. */
 static void shrink_gang(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set; set = set->next)
@@ -359,7 +359,7 @@ static void shrink_gang(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Wait for nothing nearer. */
+/* Fault: never wait for locality. */
 static void hurry(struct sched *s, int64_t turn, uint32_t dice)
 {
         for (struct task_set *set = s->tasks.first; set; set = set->next)
@@ -370,7 +370,7 @@ static void hurry(struct sched *s, int64_t turn, uint32_t dice)
                 }
 }
 
-/* Let everybody commit. */
+/* Fault: authorize every attempt to commit. */
 static bool let_all_commit(struct commit_coordinator *c, int stage, int stage_attempt, int partition, int attempt)
 {
         disturbed |= !commit_coordinator_may_commit(c, stage, stage_attempt, partition, attempt);
@@ -381,7 +381,7 @@ static const struct {
         const char *name;
         void (*disturb)(struct sched *, int64_t, uint32_t);
         may_commit_fn *may_commit;
-        int one_in; /* of those that are done are noticed; at least half of them unless given */
+        int one_in; /* at least one in so many injected faults must be detected, 0 means 2 */
 } faults[] = {
         {"run_again", run_again},
         {"lose_task", lose_task},
@@ -398,7 +398,7 @@ static const struct {
         {"let_all_commit", NULL, let_all_commit},
 };
 
-/* A fault may come too late in a world to matter: of those where it was done, many must be noticed. */
+/* A fault may come too late to matter, so a share of the injected faults must be detected. */
 static void a_scheduler_with_a_fault_is_found_out(void **state)
 {
         for (size_t f = 0; f < ARRAY_SIZE(faults); f++) {

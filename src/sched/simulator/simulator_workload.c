@@ -1,10 +1,10 @@
 /*
- * What there is to do in a simulated world.
+ * The workload of a simulation.
  *
- * A given world (executors 10000, tasks 1000000) has jobs of equal size, each a chain of stages with some edges more,
- * all submitted at once. A random world is made to be awkward instead: few RDDs that several jobs share, so that
- * stages are skipped, shared and orphaned; jobs on some partitions, twice the same one among them, or on none; cached
- * RDDs that come and go; jobs that arrive while others run, and are cancelled in every way.
+ * A configured workload (executors 10000, tasks 1000000) has jobs of equal size, each a chain of stages with some
+ * additional edges, all submitted at once. A random workload covers unusual cases: few RDDs that several jobs share, so
+ * that stages are skipped, shared and orphaned, jobs on some partitions, on the same partition twice or on none, RDDs
+ * that are cached and uncached, and jobs that arrive while others run, and are cancelled in every way.
  */
 #include "sched/simulator/simulation.h"
 
@@ -39,7 +39,7 @@ static void simulator_workload_depend(struct sim *sim, struct lineage *rdd, enum
 
 /* ------------------------------------------------------------------------------------------ a random world */
 
-/* Speculation, exclusion, locality, barrier stages and saves: each in some worlds. */
+/* Enables speculation, exclusion, locality, barrier stages and saves, each for some seeds. */
 static void draw_placing(struct sim *sim)
 {
         struct simulator_options *o = &sim->o;
@@ -76,7 +76,7 @@ static void draw_placing(struct sim *sim)
                 o->barrier = 0.1 + 0.1 * sim_roll(sim, 4);
                 config->barrier_check_interval = o->task_ns;
                 config->barrier_check_max_failures = 1 + (int)sim_roll(sim, 20);
-                sim->keeps_size = true; /* a gang waits for as many cores as there were */
+                sim->keeps_size = true; /* a barrier stage needs all cores that existed */
         }
         if (sim_roll(sim, 3) == 0)
                 o->saves = 0.5;
@@ -113,7 +113,7 @@ void sim_draw(struct sim *sim)
                 sim->stop_at = 1 + sim_roll(sim, 300);
 }
 
-/* What chance makes of an RDD beyond its lineage. */
+/* Draws the properties of an RDD besides its lineage. */
 static void draw_kind(struct sim *sim, struct lineage *rdd)
 {
         rdd->barrier = sim_chance(sim, sim->o.barrier);
@@ -165,7 +165,7 @@ static void make_random_jobs(struct sim *sim)
 
 /* ------------------------------------------------------------------------------------------- a given world */
 
-/* @tasks in a chain of stages: each reads the one before and, by one chance in four, an earlier one too. */
+/* Builds a chain of stages with @tasks. Each reads the one before, and with probability 1/4 an earlier one too. */
 static struct lineage *make_chain(struct sim *sim, int64_t tasks)
 {
         size_t first = sim->rdds.len;

@@ -1,11 +1,11 @@
 /*
- * A table by index; hosts, racks and ids are numbered, so that what is asked for each offer is a look into an array.
+ * A table of executors by index. Hosts, racks and ids have numbers, so that each query of an offer is an array access.
  *
- * The queue is in the order in which executors got a free core. Each entry has a number that rises along the queue:
- * a task set that found nothing for the executors up to some number need look only at those behind it.
+ * The queue has the order in which executors got a free core. Entries have ascending numbers: a task set that found no
+ * task for the executors up to some number checks only those after it.
  *
  * Invariants: an executor is queued if and only if it is alive, enabled, not decommissioned and has the cores for a
- * task (its resources are looked at later); slots is the sum over those that could be.
+ * task (its resources are checked later). slots is the sum over all usable executors.
  */
 #include "sched/tasks/executors.h"
 
@@ -245,7 +245,7 @@ int executors_add(struct executors *x, const struct executor_spec *spec, const c
         return index;
 }
 
-/* What follows from a change of usability; @before is what it was. */
+/* Updates slots and the queue after a change of usability from @before. */
 static void usability_changed(struct executors *x, int index, bool before)
 {
         struct executor *e = executors_at(x, index);

@@ -1,8 +1,8 @@
 /*
- * Spark's HealthTracker, TaskSetExcludelist, and what TaskSchedulerImpl does about sets that are completely excluded.
+ * Spark's HealthTracker and TaskSetExcludelist, and TaskSchedulerImpl's handling of completely excluded task sets.
  *
- * Failures are few, so they lie in arrays that are looked through. Invariant: an executor's (host's) excluded flag is
- * set if and only if it is listed in health_tracker.excluded.
+ * Failures are few, so linear searches are fine. Invariant: an executor's (host's) excluded flag is set if and only if
+ * it is listed in health_tracker.excluded.
  */
 #include "sched/tasks/health_tracker.h"
 
@@ -182,7 +182,7 @@ static void exclude_executor(struct task_scheduler *ts, int executor, int failur
                 exclude_host(ts, host, on_host, until);
 }
 
-/* Failures older than the timeout are forgotten. */
+/* Removes failures older than the timeout. */
 static void drop_old_failures(struct health_tracker *h, int64_t before)
 {
         size_t kept = 0;
@@ -272,8 +272,9 @@ void health_tracker_expire(struct task_scheduler *ts)
 /* ---------------------------------------------------------------------------------- sets that can nowhere run */
 
 /*
- * A waiting task that no living executor may run; -1 if there is none. A set does not become unschedulable for want of
- * executors, but stays so: else executors that come on an excluded host, one after another, would put off its end.
+ * Returns a waiting task that no live executor may run, or -1. A set without executors does not become unschedulable,
+ * but an unschedulable set stays so. Otherwise new executors on an excluded host would postpone its end again and
+ * again.
  */
 static int32_t health_tracker_nowhere(const struct task_scheduler *ts, const struct task_set *set)
 {
@@ -321,7 +322,7 @@ static void set_unschedulable(struct task_scheduler *ts, struct task_set *set, i
                 ts->ops->unschedulable(ts->ops_owner, set, until < INT64_MAX);
 }
 
-/* True if @set was aborted: the list of sets is another one then. */
+/* Returns true if @set was aborted, which changes the list of sets. */
 static bool health_tracker_check_set(struct task_scheduler *ts, struct task_set *set)
 {
         int32_t index =
@@ -360,8 +361,8 @@ again:
         for (struct task_set *set = ts->first; set; set = set->next)
                 if (set->launched_round != ts->round && health_tracker_check_set(ts, set))
                         goto again;
-        /* what launched something now, runs, or waits for executors that are yet to come, is looked at again in the
-         * next round */
+        /* a set that launched a task now, runs, or waits for requested executors, is checked again in the next
+         * round */
         for (struct task_set *set = ts->first; set; set = set->next) {
                 deadline = MIN(deadline, set->abort_at);
                 ts->exclusion_changed |= !set->zombie && (set->exclusion || ts->health.excluded.len > 0);

@@ -1,4 +1,4 @@
-/* What Spark's HealthTrackerSuite and TaskSetExcludelistSuite pin: executors and hosts that tasks fail on. */
+/* The cases of Spark's HealthTrackerSuite and TaskSetExcludelistSuite: executors and hosts on which tasks fail. */
 #include "sched/tasks/offers_fixture.h"
 
 static struct sched_config excluding(void)
@@ -37,7 +37,7 @@ static void what_can_run_nowhere_is_given_up(void **state)
         begin(&f, &config);
         add(&f, "0", "h1", 1);
         fix_submit(&f, fix_rdd(&f, 1));
-        fix_fail(&f, 0, 0, "x"); /* the executor is idle: it is asked to go, and another is awaited */
+        fix_fail(&f, 0, 0, "x"); /* the idle executor is killed, and the set waits for another */
         assert_int_equal(take_kills(&f), 1);
         assert_int_equal(world.unschedulable, 1);
         assert_int_equal(sched_demand(f.s, -1).unschedulable, 1);
@@ -64,7 +64,7 @@ static void a_new_executor_ends_the_waiting(void **state)
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 2);
         assert_int_equal(world.unschedulable, 0);
-        assert_int_equal(sched_deadline(f.s), f.now); /* an executor must go, and nobody asked */
+        assert_int_equal(sched_deadline(f.s), f.now); /* an executor must be killed, and no request was made */
         assert_int_equal(take_kills(&f), 1);
         assert_int_equal(sched_deadline(f.s), INT64_MAX);
         fix_drain(&f);
@@ -83,7 +83,7 @@ static void executors_and_hosts_are_excluded_from_a_stage(void **state)
         add(&f, "2", "h5", 1);
         fix_submit(&f, fix_rdd(&f, 9));
         for (int i = 0; i < 2; i++)
-                fix_status(&f, i == 0 ? 0 : 3, TASK_FAILED, "x", NULL); /* both of executor 0 */
+                fix_status(&f, i == 0 ? 0 : 3, TASK_FAILED, "x", NULL); /* both tasks of executor 0 */
         assert_int_equal(world.excluded, 1);
         assert_int_equal(world.last.executor, 0);
         assert_int_equal(world.last.failures, 2);
@@ -101,7 +101,7 @@ static void executors_and_hosts_are_excluded_from_a_stage(void **state)
         for (size_t i = 5; i < f.tasks.len; i++)
                 assert_int_equal(f.tasks.data[i].executor, 2);
         assert_int_equal(f.result, JOB_SUCCEEDED);
-        /* the stage succeeded: what failed was the executors' fault */
+        /* the stage succeeded, so the executors caused the failures */
         assert_true(sched_executor_excluded(f.s, 0));
         assert_true(sched_executor_excluded(f.s, 1));
         assert_true(sched_host_excluded(f.s, "h1"));

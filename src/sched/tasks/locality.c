@@ -1,14 +1,14 @@
 /*
  * Spark's PendingTasksByLocality and the locality half of its TaskSetManager.
  *
- * Invariants: levels ends with ANY; current is an index of levels; a task that waits for a core is in every list of
- * its places, or in no_pref.
+ * Invariants: levels ends with ANY. current is an index of levels. A pending task is in the list of each of its
+ * preferred locations, or in no_pref.
  */
 #include "sched/tasks/locality.h"
 
 #include "sched/tasks/task_set.h"
 
-enum { MAX_PLACES = 16 }; /* of one task; more would help nobody */
+enum { MAX_PLACES = 16 }; /* of one task, enough for every level */
 
 /* ------------------------------------------------------------------------------------------------------- lists */
 
@@ -58,7 +58,7 @@ static void list_push(struct list_map *m, int32_t key, int32_t index)
         list->listed = true;
 }
 
-/* What had no place may have one again. */
+/* Forgets missing locations, which may exist again. */
 static void list_again(struct list_map *m)
 {
         for (size_t i = 0; i < m->n; i++) {
@@ -78,7 +78,7 @@ static void list_map_deinit(struct list_map *m)
         vec_deinit(&m->filled);
 }
 
-/* Whether a task on top of the list still waits; those that do not are dropped. */
+/* Returns whether the list has a pending task on top. Drops others from the top. */
 static bool list_waits(index_list *list, const struct task_set *set)
 {
         while (list->len > 0 && !task_set_waits(set, list->data[list->len - 1]))
@@ -86,7 +86,7 @@ static bool list_waits(index_list *list, const struct task_set *set)
         return list->len > 0;
 }
 
-/* Whether there is an executor for tasks of the list @key of this level. */
+/* Returns whether an executor exists for the tasks of list @key of this level. */
 static bool has_place(const struct executors *x, enum task_locality level, int32_t key)
 {
         return level == LOCALITY_PROCESS_LOCAL ? executors_usable(x, key)
@@ -95,8 +95,8 @@ static bool has_place(const struct executors *x, enum task_locality level, int32
 }
 
 /*
- * Whether some task may still get a place of this level. Departure: Spark also waits for tasks whose executor is gone,
- * as long as another task of the set ever had an executor that is not; every loss of a cached partition then costs
+ * Returns whether some task can still run at this level. Departure: Spark also waits for tasks whose executor is lost,
+ * as long as some other task of the set prefers a live executor, so each lost cached partition costs
  * spark.locality.wait.
  */
 static bool map_waits(struct list_map *m, const struct task_set *set, const struct executors *x,

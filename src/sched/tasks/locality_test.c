@@ -1,5 +1,5 @@
 /*
- * What Spark's TaskSetManagerSuite and TaskSchedulerImplSuite pin of locality: tasks go where their data is, and wait
+ * The cases of Spark's TaskSetManagerSuite and TaskSchedulerImplSuite for locality: tasks run near their data, and wait
  * for it.
  */
 #include "sched/tasks/offers_fixture.h"
@@ -37,7 +37,7 @@ static void a_core_waits_for_each_level_in_turn(void **state)
         for (int i = 0; i < 4; i++)
                 prefer(i, 0, NULL);
         fix_submit(&f, fix_rdd(&f, 4));
-        assert_int_equal(f.tasks.len, 1); /* executor 0 has one core; the others are turned down */
+        assert_int_equal(f.tasks.len, 1); /* executor 0 has one core, the others are rejected */
         check_launch(&f, 0, 0, 0, LOCALITY_PROCESS_LOCAL);
         assert_int_equal(sched_deadline(f.s), 3 * (int64_t)SECOND);
         wait_until(&f, 3 * (int64_t)SECOND - 1);
@@ -54,7 +54,7 @@ static void a_core_waits_for_each_level_in_turn(void **state)
         fix_end(&f);
 }
 
-/* That another task of the set had an executor that is still there changes nothing. */
+/* A live executor preferred by another task of the set makes no difference. */
 static void nobody_waits_for_an_executor_that_is_gone(void **state)
 {
         struct fix f;
@@ -86,7 +86,7 @@ static void a_round_without_rejects_begins_the_wait_anew(void **state)
                 prefer(i, 0, NULL);
         fix_submit(&f, fix_rdd(&f, 5));
         f.now = 2 * (int64_t)SECOND;
-        fix_succeed(&f, 0, 0); /* all that is free is used: the wait begins anew */
+        fix_succeed(&f, 0, 0); /* no core is free: the wait restarts */
         add(&f, "1", "h5", 1);
         wait_until(&f, 4 * (int64_t)SECOND);
         assert_int_equal(f.tasks.len, 2);
@@ -94,7 +94,7 @@ static void a_round_without_rejects_begins_the_wait_anew(void **state)
 
         assert_in_range(deadline, 5 * (int64_t)SECOND, 5 * (int64_t)SECOND + 10000);
         f.now = 4500000000;
-        fix_succeed(&f, 0, 1); /* executor 1 is turned down in this round: the wait goes on */
+        fix_succeed(&f, 0, 1); /* executor 1 is rejected in this round: the wait continues */
         assert_int_equal(sched_deadline(f.s), deadline);
         fix_drain(&f);
         fix_end(&f);
@@ -126,7 +126,7 @@ static void tasks_without_preference_wait_for_nobody(void **state)
         begin(&f, NULL);
         add(&f, "0", "h9", 1);
         add(&f, "1", "h1", 2);
-        prefer(0, 1, NULL); /* task 1 prefers nothing */
+        prefer(0, 1, NULL); /* task 1 has no preference */
         fix_submit(&f, fix_rdd(&f, 2));
         assert_int_equal(f.tasks.len, 2);
         check_launch(&f, 0, 0, 1, LOCALITY_PROCESS_LOCAL);
@@ -160,11 +160,11 @@ static void a_better_executor_that_joins_is_preferred(void **state)
         prefer(1, -1, "h1");
         prefer(2, -1, "h1");
         fix_submit(&f, fix_rdd(&f, 3));
-        assert_int_equal(f.tasks.len, 1); /* nobody is on h1: anywhere */
+        assert_int_equal(f.tasks.len, 1); /* no executor on h1: runs anywhere */
         add(&f, "1", "h1", 1);
         sched_revive(f.s, f.now);
         check_launch(&f, 1, 1, 1, LOCALITY_NODE_LOCAL);
-        fix_succeed(&f, 0, 0); /* now there is something to wait for */
+        fix_succeed(&f, 0, 0); /* an executor on h1 exists: waits */
         assert_int_equal(f.tasks.len, 2);
         sched_executor_lost(f.s, 1, false, "gone", f.now);
         sched_revive(f.s, f.now);

@@ -1,14 +1,14 @@
 /*
- * Free cores find tasks: Spark's resourceOffers.
+ * Assigns tasks to free cores: Spark's resourceOffers.
  *
- * A round gives the executors of the queue, from the front, to the task set that its pools put first, one run at a
- * time, so that tasks spread over executors. A set whose tasks may run anywhere takes the executor in front. Any other
- * set looks through the queue once for each locality level that delay scheduling allows it, nearest first, and is
- * parked when it found nothing; it is asked again in the next round, but looks only at executors that have joined
- * the queue since, unless its own state has changed. So a round costs what was freed, not what is free.
+ * A round offers the executors of the queue, from the front, to the task set that comes first in its pools, one batch
+ * at a time, so that tasks spread over executors. A set whose tasks may run anywhere takes the first executor. Any
+ * other set searches the queue once for each locality level that delay scheduling allows, nearest first, and is parked
+ * if it finds no executor. In the next round it checks only executors that have joined the queue since, unless its own
+ * state has changed. So the cost of a round depends on the newly freed cores, not on all free cores.
  *
- * The wait for better locality begins anew when a set has launched something and turned no core down in the round
- * (Spark 3.1), or with each launch (legacy).
+ * The wait for better locality restarts when a set has launched a task and rejected no core in the round (Spark 3.1),
+ * or with each launch (legacy).
  */
 #include "sched/tasks/task_scheduler.h"
 
@@ -94,7 +94,7 @@ static void log_launch(const struct task_scheduler *ts, const struct task_set *s
                           locality_name(run->locality));
 }
 
-/* What the owner is told of the run's resources, in ts->launch_resources. */
+/* Stores the resources of the batch for the launch message in ts->launch_resources. */
 static const struct task_resource *describe_resources(struct task_scheduler *ts, const struct task_run *run)
 {
         if (ts->config.n_resources == 0)
@@ -143,7 +143,7 @@ static void offers_launch(struct task_scheduler *ts, struct task_set *set, int e
         executors_queue(&ts->executors, executor);
 }
 
-/* ------------------------------------------------------------------------------- which tasks for an executor */
+/* ------------------------------------------------------------------------------- tasks for an executor */
 
 static bool resources_fit(const struct task_scheduler *ts, const struct executor *e)
 {
@@ -160,8 +160,8 @@ static bool task_allowed(const struct task_scheduler *ts, const struct task_set 
 }
 
 /*
- * Take a run of up to @max tasks from the end of @list that may run on @executor. What does not wait any more is
- * dropped, what may not run here stays.
+ * Takes a batch of up to @max tasks that may run on @executor from the end of @list. Drops tasks that are not pending
+ * any more, and keeps those that may not run on @executor.
  */
 static int take_listed(struct task_scheduler *ts, struct task_set *set, index_list *list, int executor, int max,
                        int32_t *indexes)
@@ -176,7 +176,7 @@ static int take_listed(struct task_scheduler *ts, struct task_set *set, index_li
                         if (!task_allowed(ts, set, index, executor))
                                 continue;
                         if (count > 0 && !first)
-                                break; /* what ran before runs alone */
+                                break; /* a retry runs alone */
                         indexes[count++] = index;
                         if (!first)
                                 max = 1;
@@ -194,7 +194,7 @@ static int take_any(struct task_scheduler *ts, struct task_set *set, int executo
         return n > 0 ? n : task_set_take_first(set, max, indexes);
 }
 
-/* A slow task whose second attempt may run on @executor at @level; -1 if there is none. */
+/* Returns a slow task whose second attempt may run on @executor at @level, or -1. */
 static int32_t take_slow(struct task_scheduler *ts, struct task_set *set, int executor, enum task_locality level)
 {
         struct speculation *s = set->speculation;
@@ -206,7 +206,7 @@ static int32_t take_slow(struct task_scheduler *ts, struct task_set *set, int ex
                 const struct task_slot *slot = &set->slots[slow.index];
 
                 if (slot->done || slot->copies != 1)
-                        continue; /* over, or it has failed and waits as others do */
+                        continue; /* ended, or failed and pending again */
                 if (taken < 0 && slow.host != executors_at(&ts->executors, executor)->host &&
                     locality_of(set->locality, &ts->executors, slow.index, executor) <= level &&
                     task_allowed(ts, set, slow.index, executor))
@@ -219,7 +219,7 @@ static int32_t take_slow(struct task_scheduler *ts, struct task_set *set, int ex
         return taken;
 }
 
-/* Launch one run of @set on @executor, of tasks listed at exactly @level or slow ones up to it. */
+/* Launches one batch of @set on @executor: tasks listed at exactly @level, or slow ones up to it. */
 static bool try_executor(struct task_scheduler *ts, struct task_set *set, int executor, enum task_locality level)
 {
         int32_t indexes[SCHED_MAX_RUN];
@@ -237,7 +237,7 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
 
                 n = list ? take_listed(ts, set, list, executor, max, indexes) : 0;
         }
-        /* what prefers nothing is as near as can be */
+        /* a task without preference counts as nearest */
         enum task_locality told = !l || level == LOCALITY_NO_PREF ? LOCALITY_PROCESS_LOCAL : level;
 
         if (n > 0) {
@@ -247,7 +247,7 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
         indexes[0] = take_slow(ts, set, executor, level);
         if (indexes[0] < 0)
                 return false;
-        /* It may be nearer than what this pass looks for. */
+        /* Its level may be nearer than this pass's. */
         told = locality_of(l, &ts->executors, indexes[0], executor);
         if (told == LOCALITY_NO_PREF)
                 told = LOCALITY_PROCESS_LOCAL;
@@ -256,7 +256,7 @@ static bool try_executor(struct task_scheduler *ts, struct task_set *set, int ex
         return true;
 }
 
-/* -------------------------------------------------------------------------------------- a set looks for cores */
+/* -------------------------------------------------------------------------------------- cores for a task set */
 
 static void set_cursor(struct executors *x, struct task_set *set, int executor)
 {
@@ -267,7 +267,7 @@ static void set_cursor(struct executors *x, struct task_set *set, int executor)
                 executors_at(x, executor)->cursors++;
 }
 
-/* The first executor of the queue that @set has not looked at in earlier rounds. */
+/* Returns the first executor of the queue that @set has not checked in earlier rounds. */
 static int first_unseen(const struct executors *x, uint64_t seen)
 {
         int found = -1;
@@ -293,7 +293,7 @@ static void begin_round(struct task_scheduler *ts, struct task_set *set)
         set_cursor(&ts->executors, set, first_unseen(&ts->executors, set->seen));
 }
 
-/* The level of the current pass, or of the next one that delay scheduling allows; false: there is none. */
+/* Stores the level of the current pass, or of the next one that delay scheduling allows. Returns false if none. */
 static bool pass_level(struct task_scheduler *ts, struct task_set *set, enum task_locality *level)
 {
         struct locality *l = set->locality;
@@ -305,7 +305,7 @@ static bool pass_level(struct task_scheduler *ts, struct task_set *set, enum tas
         enum task_locality allowed = locality_allowed(l, set, &ts->executors, &ts->config.locality, ts->now);
 
         if (allowed > set->seen_level) {
-                set->seen = 0; /* all executors may serve now */
+                set->seen = 0; /* check all executors again */
                 set_cursor(&ts->executors, set, ts->executors.first);
         }
         set->seen_level = allowed;
@@ -317,7 +317,7 @@ static bool pass_level(struct task_scheduler *ts, struct task_set *set, enum tas
         return true;
 }
 
-/* Launch one run of @set where it may; false if it finds nothing any more in this round. */
+/* Launches one batch of @set. Returns false if no executor is left for it in this round. */
 static bool offers_search(struct task_scheduler *ts, struct task_set *set)
 {
         struct executors *x = &ts->executors;
@@ -335,7 +335,7 @@ static bool offers_search(struct task_scheduler *ts, struct task_set *set)
                         if (ts->config.locality.legacy_reset && set->locality && level != LOCALITY_NO_PREF)
                                 locality_reset(set->locality, level, ts->now);
                         if (set->cursor < 0 && executors_at(x, executor)->queued)
-                                set_cursor(x, set, executor); /* it has another core, at the end of the queue */
+                                set_cursor(x, set, executor); /* its next core is at the end of the queue */
                         return true;
                 }
                 set->pass++;
@@ -347,7 +347,7 @@ static bool offers_search(struct task_scheduler *ts, struct task_set *set)
 
 /* --------------------------------------------------------------------------------------------- barrier stages */
 
-/* How many tasks of @set the executor could take now. */
+/* Returns how many tasks of @set fit on the executor now. */
 static int room_for(const struct task_scheduler *ts, const struct task_set *set, int executor)
 {
         const struct executor *e = &ts->executors.at.data[executor];
@@ -367,7 +367,7 @@ static int room_for(const struct task_scheduler *ts, const struct task_set *set,
         return room;
 }
 
-/* All tasks of a barrier set at once, as near as there is room for each; false if there is not room for all. */
+/* Launches all tasks of a barrier set, each as near as possible. Returns false if they do not all fit. */
 static bool launch_barrier(struct task_scheduler *ts, struct task_set *set)
 {
         struct executors *x = &ts->executors;
@@ -417,14 +417,14 @@ static bool launch_barrier(struct task_scheduler *ts, struct task_set *set)
 
 /* ------------------------------------------------------------------------------------------------------ rounds */
 
-/* Its tasks may run on whatever executor is in front. */
+/* Returns whether the tasks may run on the first executor of the queue. */
 static bool is_simple(const struct task_scheduler *ts, const struct task_set *set)
 {
         return !set->locality && !set->exclusion && !set->barrier && ts->config.n_resources == 0 &&
                (!set->speculation || set->speculation->slow.len == 0);
 }
 
-/* False if nothing could be launched. */
+/* Returns false if no task was launched. */
 static bool offers_offer(struct task_scheduler *ts, struct task_set *set)
 {
         int32_t indexes[SCHED_MAX_RUN];
@@ -441,7 +441,7 @@ static bool offers_offer(struct task_scheduler *ts, struct task_set *set)
         return n > 0;
 }
 
-/* The round is over for @set: may it wait for better executors again, and until when. */
+/* Ends the round for @set: restarts its locality wait if allowed, and updates its deadline. */
 static void end_round(struct task_scheduler *ts, struct task_set *set)
 {
         struct locality *l = set->locality;

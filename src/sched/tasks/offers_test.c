@@ -1,6 +1,6 @@
 /*
- * What Spark's TaskSetManagerSuite and TaskSchedulerImplSuite pin of custom resources, gangs, results that are too
- * large, and executors that take nothing new.
+ * The cases of Spark's TaskSetManagerSuite and TaskSchedulerImplSuite for custom resources, barrier stages, results
+ * that are too large, and decommissioned executors.
  */
 #include "sched/tasks/offers_fixture.h"
 
@@ -36,7 +36,7 @@ static void addresses_are_given_to_one_task_at_a_time(void **state)
         fix_end(&f);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- gangs */
+/* -------------------------------------------------------------------------------------------------- barrier stages */
 
 static void a_barrier_stage_is_launched_whole_or_not(void **state)
 {
@@ -51,7 +51,7 @@ static void a_barrier_stage_is_launched_whole_or_not(void **state)
         fix_submit(&f, other);
         fix_submit(&f, fix_rdd(&f, 1));
         fix_submit(&f, gang);
-        assert_int_equal(f.tasks.len, 2); /* two cores are free: not enough */
+        assert_int_equal(f.tasks.len, 2); /* two free cores are not enough */
         fix_succeed(&f, 0, 0);
         assert_int_equal(f.tasks.len, 5);
         assert_int_equal(world.barriers, 1);
@@ -77,7 +77,7 @@ static void one_failure_runs_the_whole_gang_again(void **state)
         assert_int_equal(world.resets, 1);
         fix_tick(&f);
         assert_int_equal(f.tasks.len, 3);              /* the third has not ended */
-        fix_status(&f, 2, TASK_SUCCEEDED, NULL, NULL); /* too late to count */
+        fix_status(&f, 2, TASK_SUCCEEDED, NULL, NULL); /* late, ignored */
         sched_revive(f.s, f.now);
         assert_int_equal(f.tasks.len, 6);
         assert_int_equal(f.tasks.data[5].stage_attempt, 1);

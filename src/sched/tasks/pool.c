@@ -1,14 +1,13 @@
 /*
- * Only what has something to launch is linked into its pool, so that picking does not look at the thousands of
- * task sets that merely wait for their last tasks. A FIFO pool keeps its active children in order: the first is
- * the pick. A FAIR pool compares them all at each pick, as running counts change with each; the comparison is
- * a few integer products.
+ * A pool lists only children with tasks to launch, so that picking skips the thousands of task sets that wait for their
+ * last tasks. A FIFO pool keeps its active children in order, and picks the first. A FAIR pool compares all of them at
+ * each pick, because each launch changes the running counts. A comparison is a few integer products.
  *
- * Spark sorts once for a round of offers and lets the first task set take all it can; here each core is given to
- * whoever is first at that moment, which is fairer when many cores come free at once. Spark breaks ties of FAIR
- * task sets by their names as strings ("10.0" before "2.0"); here by their numbers.
+ * Spark sorts once for a round of offers, and the first task set takes all that it can. Here each core goes to the set
+ * that is first at that moment, which is fairer when many cores become free at once. Spark breaks ties of FAIR
+ * task sets by their names as strings ("10.0" before "2.0"), Firesteel by their numbers.
  *
- * Invariants: a pool is active if and only if one of its children is; running of a pool is the sum of its leaves'.
+ * Invariants: a pool is active if and only if one of its children is. running of a pool is the sum over its leaves.
  */
 #include "sched/tasks/pool.h"
 
@@ -127,7 +126,7 @@ static bool fifo_before(const struct schedulable *a, const struct schedulable *b
         return a->attempt < b->attempt;
 }
 
-/* x/y < z/w as integers; y and w are positive. 0 when equal. */
+/* Compares x/y with z/w in integers, y and w positive. Returns 0 if they are equal. */
 static int compare_ratio(int64_t x, int64_t y, int64_t z, int64_t w)
 {
         int64_t left = x * w, right = z * y;
@@ -161,7 +160,7 @@ void schedulable_activate(struct schedulable *node, struct pool *parent)
 
                 node->active = true;
                 node->parent = parent;
-                /* new task sets are the youngest, so the search from the end is short */
+                /* new task sets are the youngest, so a search from the end is short */
                 while (parent->mode == SCHEDULING_FIFO && after && fifo_before(node, after))
                         after = after->prev;
                 node->prev = after;

@@ -1,9 +1,9 @@
 /*
- * The parser is expat's; this file keeps the element path down to a pool's properties. As in Spark, the text of
- * repeated properties runs together ("1" and "2" make 12), the mode's case does not matter, a number may have a
- * sign, and names of other elements are passed over.
+ * Reads pools with expat, and tracks the element path down to a pool's properties. As in Spark, the texts of repeated
+ * properties are concatenated ("1" and "2" make 12), the case of the mode does not matter, a number may have a sign,
+ * and other elements are ignored.
  *
- * Invariant: depth counts open elements; pool_depth is that of the innermost open pool, 0 outside.
+ * Invariant: depth counts open elements. pool_depth is that of the innermost open pool, or 0.
  */
 #include "sched/tasks/pool_file.h"
 
@@ -27,10 +27,10 @@ static const char *const property_names[N_PROPERTIES] = {
         [PROPERTY_WEIGHT] = "weight",
 };
 
-/* A pool that is open in the file. */
+/* A pool whose element is open. */
 struct open_pool {
         int depth;
-        size_t index; /* among the pools, which are in the order of their opening */
+        size_t index; /* index in the pools, in the order of their opening tags */
         struct buf text[N_PROPERTIES];
 };
 
@@ -38,7 +38,7 @@ struct reader {
         XML_Parser parser;
         const char *file;
         int depth;
-        int property; /* whose text is read; -1: none */
+        int property; /* property whose text is read, -1 if none */
         int property_depth;
         bool entity;
         VEC(struct open_pool) open;
@@ -77,7 +77,7 @@ static void pool_file_characters(void *data, const XML_Char *text, int length)
                 buf_append(&r->open.data[r->open.len - 1].text[r->property], text, (size_t)length);
 }
 
-/* Without the white space around it. */
+/* Returns the text without surrounding white space. */
 static char *pool_file_trimmed(struct buf *b)
 {
         char *text = b->data ? b->data : "";

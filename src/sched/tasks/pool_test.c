@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* A leaf that is told from the others by its stage id. */
+/* A leaf, identified by its stage id. */
 static struct schedulable *leaf(struct pool *pool, int job, int stage)
 {
         struct schedulable *node = new0(struct schedulable);
@@ -28,7 +28,7 @@ static void drop(struct schedulable *node)
         free(node);
 }
 
-/* Give one core to whoever is first, which must be @stage. */
+/* Gives one core to the first leaf, which must be @stage. */
 static void next_is(struct pool *root, int stage)
 {
         struct schedulable *node = pool_pick(root);
@@ -70,8 +70,8 @@ static void fair_serves_minimum_shares_first(void **state)
         next_is(root, 20); /* 1/2 and 0/3 */
         next_is(root, 20); /* 1/2 and 1/3 */
         next_is(root, 10); /* 1/2 and 2/3 */
-        next_is(root, 20); /* only 2/3 is needy */
-        next_is(root, 30); /* nobody is needy: 2, 3, 0 */
+        next_is(root, 20); /* only 2/3 is below its minimum share */
+        next_is(root, 30); /* all have their minimum share: 2, 3, 0 */
         next_is(root, 30);
         next_is(root, 10); /* 2, 3, 2: by name */
         drop(a);

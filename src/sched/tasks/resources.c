@@ -1,6 +1,7 @@
 /*
  * Spark 4's ExecutorResourcesAmounts: amounts are integers in parts of RESOURCE_ONE, so that ten tenths are one.
- * Invariant: free[i] lies between 0 and RESOURCE_ONE; what runs hold of an address and what is free make one.
+ * Invariant: free[i] lies between 0 and RESOURCE_ONE. The amounts of an address that batches hold, and its free amount,
+ * add up to one.
  */
 #include "sched/tasks/resources.h"
 

@@ -1,9 +1,9 @@
 /*
- * Spark's checkSpeculatableTasks: once enough tasks of a set have succeeded, one that runs longer than a multiple of
- * their median gets a second attempt on another host, unless it reads as fast as the others and is merely long.
+ * Spark's checkSpeculatableTasks: when enough tasks of a set have succeeded, a task that runs longer than a multiple of
+ * their median gets a second attempt on another host, unless it reads as fast as the others and only has more input.
  *
- * Tasks that wait in a run behind a slow one have been launched, and are slow themselves: they are attempted
- * elsewhere by the same rule. The first of a run counts from when the one before it ended.
+ * Tasks that wait in a batch behind a slow one have been launched, so they count as slow and get second attempts by the
+ * same rule. The running time of the first one counts from the end of the task before it.
  */
 #include "sched/tasks/speculation.h"
 
@@ -16,7 +16,7 @@
 
 typedef VEC(int64_t) heap;
 
-/* The largest (@sign 1) or smallest (-1) on top. */
+/* A heap with the largest (@sign 1) or smallest (-1) on top. */
 static void heap_push(heap *h, int64_t value, int sign)
 {
         size_t i = h->len;
@@ -107,9 +107,9 @@ void speculation_progress(struct speculation *s, int n, int32_t index, int64_t r
         s->rates[index] = run_ns > 0 ? (double)records / (double)run_ns : 0;
 }
 
-/* --------------------------------------------------------------------------------------------------- the look */
+/* --------------------------------------------------------------------------------------------------- check */
 
-/* A task that ran long enough to be slow: unless it reads well, and has not run for too long even so. */
+/* Returns whether a task that ran long enough is slow: false if it reads fast and is below the maximum time. */
 static bool speculation_inefficient(const struct speculation *s, const struct speculation_config *config, int32_t index,
                                     int64_t elapsed, double threshold)
 {

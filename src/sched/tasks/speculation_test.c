@@ -1,4 +1,4 @@
-/* What Spark's TaskSetManagerSuite pins of slow tasks. */
+/* The cases of Spark's TaskSetManagerSuite for slow tasks. */
 #include "sched/tasks/offers_fixture.h"
 
 static struct sched_config speculating(void)
@@ -88,7 +88,7 @@ static void a_threshold_serves_sets_that_fit_one_executor(void **state)
         wait_until(&f, 61 * (int64_t)SECOND);
         assert_int_equal(world.speculative, 1);
         assert_int_equal(f.tasks.len, 2);
-        fix_fail(&f, 0, 0, "the second fails"); /* the first goes on: nothing is pending */
+        fix_fail(&f, 0, 0, "the second fails"); /* the first attempt continues: no task is pending */
         assert_int_equal(f.tasks.len, 2);
         fix_drain(&f);
         assert_int_equal(f.result, JOB_SUCCEEDED);

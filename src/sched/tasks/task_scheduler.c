@@ -1,17 +1,16 @@
 /*
- * Offers, statuses and losses: Spark's TaskSchedulerImpl and the deciding half of its TaskSetManager.
+ * Handles offers, statuses and losses: Spark's TaskSchedulerImpl and the decisions of its TaskSetManager.
  *
- * A core that comes free puts its executor at the end of a queue; reviving takes executors from the front, gives
- * each one run and puts it back while it has cores, so that tasks spread over executors as Spark's rounds of
- * offers spread them. All steps of a task's life are O(1) and allocate nothing: attempts lie in the task table,
- * runs are recycled.
+ * When a core becomes free, its executor joins the end of a queue. A round takes executors from the front, gives each
+ * one batch, and puts it back while it has cores, so that tasks spread over executors as in Spark's rounds of offers.
+ * Each step of a task is O(1) and allocates no memory: attempts are in the task table, and batches are recycled.
  *
- * Invariants: an executor's free cores are its cores less those of its runs, never negative; it is queued if and
- * only if it is alive, enabled and has cores for a run; a task set is active in its pool if and only if it is no
- * zombie and lists pending tasks; a zombie without running tasks has left.
+ * Invariants: an executor's free cores are its cores minus those of its batches, never negative. It is queued if and
+ * only if it is alive, enabled and has cores for a batch. A task set is active in its pool if and only if it is not a
+ * zombie and has pending tasks. A zombie without running tasks is removed.
  *
- * Departures from Spark: an executor lost through the application charges a failure only to the task that each of
- * its cores was at, not to those that waited behind it; which executor is next is not random.
+ * Departures from Spark: an executor lost by the application's fault counts as a failure only of the task that each of
+ * its cores was running, not of the tasks behind it in the batch. The order of executors is not random.
  */
 #include "sched/tasks/task_scheduler.h"
 
@@ -66,7 +65,7 @@ static void task_scheduler_release_set(struct task_scheduler *ts, struct task_se
                 ts->events->task_set_released(ts->owner, set);
 }
 
-/* A zombie whose last task has ended leaves; @set may be gone afterwards. */
+/* Removes a zombie whose last task has ended. @set may be freed afterwards. */
 static void maybe_finish(struct task_scheduler *ts, struct task_set *set)
 {
         if (!set->zombie)
@@ -186,7 +185,7 @@ bool task_scheduler_task(const struct task_scheduler *ts, int64_t task_id, struc
         return true;
 }
 
-/* The output of task @index is there: nobody need compute it in @set. */
+/* The output of task @index exists, so @set need not compute it. */
 static void mark_done(struct task_scheduler *ts, struct task_set *set, int index)
 {
         if (set->slots[index].done)
@@ -285,7 +284,7 @@ bool task_scheduler_result_fits(struct task_scheduler *ts, int64_t task_id, int6
         return false;
 }
 
-/* Task @index waits for a core once more. */
+/* Makes task @index pending again. */
 static void task_scheduler_run_again(struct task_scheduler *ts, struct task_set *set, int32_t index)
 {
         pending_tasks_retry(&set->pending, index);
@@ -318,7 +317,7 @@ static void task_scheduler_failed(struct task_scheduler *ts, const struct task_a
                 exclusion_failed(ts, set, info->index, info->executor);
         }
         if (set->barrier)
-                set->zombie = true; /* its other tasks wait for this one for ever: all of them run again */
+                set->zombie = true; /* its other tasks would wait for this one for ever, so all of them run again */
         ts->events->task_failed(ts->owner, info, status);
         if (set->zombie)
                 return;
@@ -379,7 +378,7 @@ void task_scheduler_status(struct task_scheduler *ts, const struct task_status *
 
 /* -------------------------------------------------------------------------------------------------- losses */
 
-/* Map tasks of running sets whose outputs were on @executor have to run again. */
+/* Makes map tasks of running sets pending again whose outputs were on @executor. */
 static void resubmit_map_tasks(struct task_scheduler *ts, int executor)
 {
         for (struct task_set *set = ts->first; set; set = set->next) {
@@ -409,7 +408,7 @@ void task_scheduler_suspect(struct task_scheduler *ts, int64_t task_id)
         executor_at(ts, a->run->executor)->reported = true;
 }
 
-/* The task that the core of @run was at: the one that was named, else the first that has not ended. */
+/* Returns the task that the core of @run was running: the reported one, else the first that has not ended. */
 static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const struct task_run *run)
 {
         int64_t first = -1;
@@ -427,7 +426,7 @@ static int64_t task_scheduler_task_at(const struct task_scheduler *ts, const str
         return first;
 }
 
-/* End what is left of a run on a lost executor. */
+/* Ends the remaining tasks of a batch on a lost executor. */
 static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charge, const char *message)
 {
         int64_t first = run->first_id, end = first + run->n, at = charge ? task_scheduler_task_at(ts, run) : -1;
@@ -440,7 +439,7 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
                         continue;
                 struct task_status status = {.task_id = id,
                                              .state = id == at ? TASK_EXECUTOR_LOST
-                                                               : TASK_PREEMPTED, /* others had not begun */
+                                                               : TASK_PREEMPTED, /* the others had not begun */
                                              .message = message};
                 bool last = run->left == 1;
 

@@ -1,5 +1,5 @@
-/* What Spark's TaskSchedulerImplSuite and TaskSetManagerSuite pin of offers, failures, kills; and runs, which are ours.
- */
+/* The cases of Spark's TaskSchedulerImplSuite and TaskSetManagerSuite for offers, failures and kills, and cases for
+ * batches of tasks. */
 #include "sched/sched_fixture.h"
 
 #include "base/log.h"
@@ -103,7 +103,7 @@ static void fifo_serves_the_older_job_first(void **state)
         assert_int_equal(f.tasks.data[2].stage, 0);
         fix_succeed(&f, 0, 1);
         assert_int_equal(f.tasks.data[3].stage, 1);
-        fix_fail(&f, 0, 2, "x"); /* a retry of the older job goes before */
+        fix_fail(&f, 0, 2, "x"); /* a retry of the older job goes first */
         assert_int_equal(f.tasks.data[4].stage, 0);
         fix_drain(&f);
         fix_end(&f);
@@ -189,7 +189,7 @@ static void statuses_after_the_end_are_ignored(void **state)
         sched_update_status(f.s, &status, 1, f.now);
         status = (struct task_status){.task_id = 0, .state = TASK_SUCCEEDED, .output = 77};
         sched_update_status(f.s, &status, 1, f.now);
-        assert_int_equal(f.outputs_removed, 1); /* the handle is given back */
+        assert_int_equal(f.outputs_removed, 1); /* the handle is released */
         sched_revive(f.s, f.now);
         fix_drain(&f);
         assert_int_equal(f.accepted, 2);
@@ -243,7 +243,7 @@ static void a_lost_executor_charges_only_its_own_fault(void **state)
 
 /* ---------------------------------------------------------------------------------------------------- runs */
 
-/* The sizes of the runs launched so far, in order. */
+/* Returns the sizes of the launched batches, in order. */
 static int run_size(const struct fix *f, int run)
 {
         int count = 0;
@@ -261,7 +261,7 @@ static void runs_grow_with_knowledge_and_shrink_at_the_end(void **state)
         fix_begin(&f, NULL, 1, 2);
         f.run_ns = 1000;
         fix_submit(&f, fix_rdd(&f, 20000));
-        assert_int_equal(f.tasks.len, 2); /* nothing is known: alone */
+        assert_int_equal(f.tasks.len, 2); /* durations are unknown: one task each */
         fix_succeed(&f, 0, 0);
         assert_int_equal(run_size(&f, 2), 2);
         fix_drain(&f);
@@ -305,7 +305,7 @@ static void a_core_is_free_when_its_run_has_ended(void **state)
         fix_succeed(&f, 0, 1);
         assert_int_equal(fix_count_running(&f), 1);
         fix_succeed(&f, 0, 2);
-        assert_int_equal(fix_count_running(&f), 6); /* three are measured */
+        assert_int_equal(fix_count_running(&f), 6); /* three durations are known */
         fix_drain(&f);
         fix_end(&f);
 }
@@ -345,7 +345,7 @@ static void a_lost_run_charges_the_task_it_was_at(void **state)
         fix_succeed(&f, 0, 0);
         fix_succeed(&f, 0, 1);
         fix_succeed(&f, 0, 2);
-        fix_succeed(&f, 0, 3); /* of a run of 3 … 8 */
+        fix_succeed(&f, 0, 3); /* of a batch of 3 to 8 */
         sched_executor_lost(f.s, 0, true, "crash", f.now);
         assert_int_equal(f.lost, 5);
         assert_string_equal(buf_text(&f.message),

@@ -1,14 +1,14 @@
 /*
- * The book of one stage attempt: a slot of eight bytes for each task, a cursor over those never launched, a stack
- * of those to launch again. What is decided with it (offers, failures, zombies) is in task_scheduler.c.
+ * The state of one stage attempt: a slot of eight bytes for each task, a cursor over tasks that were never launched,
+ * and a stack of tasks to launch again. task_scheduler.c makes the decisions (offers, failures, zombies).
  *
- * Runs. A status message per task would cost more than a short task, so a core gets several short tasks at once.
- * The first ones of a set go out alone, because nothing is known of them; after that a run holds as much work as
- * makes the message cheap, and shrinks towards the end (guided self-scheduling), so that no core works on a long
- * run while the others have nothing left.
+ * Batches. A status message per task would cost more than a short task, so a core gets several short tasks at once.
+ * The first tasks of a set are launched alone, because their duration is unknown. After that a batch holds enough work
+ * to make the message cheap, and shrinks towards the end (guided self-scheduling), so that no core works on a long
+ * batch while the others are idle.
  *
- * Invariants: n_succeeded is the number of slots that are done; a task is launched only if its slot is neither
- * done nor has a copy running.
+ * Invariants: n_succeeded is the number of slots that are done. A task is launched only if its slot is neither done nor
+ * has a running attempt.
  */
 #include "sched/tasks/task_set.h"
 
@@ -136,7 +136,7 @@ int task_set_take_first(struct task_set *set, int max, int32_t *indexes)
         while (count < max && set->pending.next < set->pending.n) {
                 int32_t index = set->pending.next++;
 
-                /* what ran before is listed among the retries */
+                /* tasks that ran before are listed as retries */
                 if (task_set_waits(set, index) && set->slots[index].attempts == 0)
                         indexes[count++] = index;
         }

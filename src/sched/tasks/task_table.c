@@ -1,7 +1,6 @@
 /*
- * Chunks of 1024 attempts (16 bytes each) under an array of pointers. An application of 10^9 tasks has passed
- * through 10^6 chunks, of which two or three exist at any time; leading empty entries of the array are dropped
- * when it would grow.
+ * Chunks of 1024 attempts (16 bytes each) under an array of pointers. An application of 10^9 tasks uses 10^6 chunks, of
+ * which two or three exist at any time. Leading empty entries of the array are dropped before it grows.
  */
 #include "sched/tasks/task_table.h"
 
