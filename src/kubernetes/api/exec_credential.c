@@ -1,4 +1,4 @@
-/* Programs that print credentials; see kube_exec.h. What they print is secret and is in no message. */
+/* Runs credential programs. Their output is secret and appears in no message. */
 #include "kubernetes/api/exec_credential.h"
 
 #include "base/base64.h"
@@ -55,9 +55,9 @@ int64_t kube_time_parse(const char *text)
         return at < 0 ? -1 : sign == '-' ? at + off : at - off;
 }
 
-/* ------------------------------------------------------------------------------------------------ its surroundings */
+/* --------------------------------------------------------------------------------------------------- environment */
 
-/* As execvp looks for it; NULL: it is not there. */
+/* Searches PATH as execvp does. Returns NULL if the program is missing. */
 static char *find_program(const char *command)
 {
         if (strchr(command, '/'))
@@ -100,7 +100,7 @@ static char *exec_info(const struct kube_config *config)
         return line;
 }
 
-/* This process's environment under the file's. The array is the caller's, the texts are borrowed. */
+/* Merges this process's environment with the file's entries. The caller owns the array, the texts are borrowed. */
 static char **exec_credential_environment(const struct kube_exec *x, char *info)
 {
         VEC(char *) all = {0};
@@ -121,7 +121,7 @@ static char **exec_credential_environment(const struct kube_exec *x, char *info)
 
 /* --------------------------------------------------------------------------------------------------------- running */
 
-/* What comes out of the two pipes until both are closed, at most MOST_PRINTED of each. */
+/* Reads both pipes until they close, at most MOST_PRINTED of each. */
 static int exec_credential_collect(int out, int err, int timeout_ms, struct buf *printed, struct buf *said)
 {
         struct pollfd fds[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
@@ -179,7 +179,7 @@ static int exec_credential_run(const char *file, const struct kube_config *confi
                 r = exec_credential_collect(out[0], err[0], timeout_ms, printed, said);
                 if (r < 0) {
                         kill(-pid, SIGKILL);
-                        error_set(error, r, "%s does not answer", x->command);
+                        error_set(error, r, "%s timed out", x->command);
                 }
                 while (waitpid(pid, status, 0) < 0 && errno == EINTR)
                         ;
@@ -205,7 +205,7 @@ static int exec_credential_understand(const struct kube_exec *x, const struct bu
         else if (!(token && *token) && !(cert && key))
                 r = error_set(error, -EINVAL, "%s printed an ExecCredential without token or certificate", x->command);
         else if (expires && kube_time_parse(expires) < 0)
-                r = error_set(error, -EINVAL, "%s printed an expirationTimestamp that is no time", x->command);
+                r = error_set(error, -EINVAL, "%s printed an invalid expirationTimestamp", x->command);
         else
                 *out = (struct kube_credential){
                         .token = token && *token ? mem_strdup(token) : NULL,
@@ -224,8 +224,8 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
         const char *hint = x->install_hint;
         _cleanup_free_ char *file = find_program(x->command);
         if (!file)
-                return error_set(error, -ENOENT, "the program %s, which is to give credentials, is not there%s%s",
-                                 x->command, hint ? ": " : "", hint ? hint : "");
+                return error_set(error, -ENOENT, "the credential program %s is missing%s%s", x->command,
+                                 hint ? ": " : "", hint ? hint : "");
         _cleanup_(buf_deinit) struct buf printed = BUF_INIT, said = BUF_INIT;
         int status = 0, r = exec_credential_run(file, config, timeout_ms, &printed, &said, &status, error);
         if (r == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
@@ -233,7 +233,7 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
                 while (end > 0 && (said.data[end - 1] == '\n' || said.data[end - 1] == ' '))
                         end--;
                 const char *text = buf_text(&said) + (end > 500 ? end - 500 : 0);
-                r = error_set(error, -ECANCELED, "%s, which is to give credentials, ended with %s %d: %.*s", x->command,
+                r = error_set(error, -ECANCELED, "the credential program %s ended with %s %d: %.*s", x->command,
                               WIFEXITED(status) ? "status" : "signal",
                               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), end > 500 ? 500 : (int)end,
                               text);

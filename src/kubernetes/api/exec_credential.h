@@ -1,5 +1,5 @@
 /*
- * Credentials from a program (`exec` of a kubeconfig file, client.authentication.k8s.io): it is run without input, and
+ * Runs credential programs (`exec` of a kubeconfig file, client.authentication.k8s.io). The program gets no input and
  * prints an ExecCredential.
  */
 #pragma once
@@ -17,12 +17,12 @@ void kube_credential_deinit(struct kube_credential *c);
 #define KUBE_EXEC_TIMEOUT_MS 60000
 
 /*
- * Run @config's program and read what it prints; waits for at most @timeout_ms. Any thread. Negative with @error, which
- * has the last of what it wrote to its standard error, and how to install it if the file says so: -ENOENT no such
- * program, -ECANCELED it failed, -ETIMEDOUT, -EINVAL for what it printed.
+ * Runs the program of @config and reads its output within @timeout_ms. Blocks. Any thread. Returns 0 or a negative
+ * code: -ENOENT if the program is missing, -ECANCELED if it failed, -ETIMEDOUT, -EINVAL for invalid output. @error
+ * holds the end of its standard error, and the file's install hint if there is one.
  */
 int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_credential *out,
                   struct fst_error *error);
 
-/* "2026-11-22T10:30:00Z" as seconds since 1970; -1 if it is no such time. */
+/* Parses "2026-11-22T10:30:00Z" as seconds since 1970. Returns -1 for an invalid time. */
 int64_t kube_time_parse(const char *text);

@@ -1,12 +1,13 @@
 /*
- * Calls, their attempts and their ends; see kube_client.h.
+ * Calls, their attempts and their ends.
  *
- * A call is in one list from begin to end. It is on its way (transfer), or it waits: for a moment (due >= 0), or for
- * credentials that a program is making (due < 0). Every way out of an attempt goes through on_answer, which decides
- * with the call's safety whether there is another one; every end goes through finish.
+ * A call is in one list from begin to end. It has a running transfer, waits for a time (due >= 0), or waits for
+ * credentials from a program (due < 0). Every attempt ends in on_answer, which decides by the call's safety whether to
+ * retry. Every call ends in finish.
  *
- * Safety. Whether an attempt may have been carried out although no answer came (maybe_done) is remembered over all of
- * them: a creation that meets "already exists" after that is looked at, a deletion that meets "not found" has happened.
+ * Safety. maybe_done records over all attempts whether one without a response may have been carried out. After that, a
+ * creation that meets "already exists" fetches the object and compares it, and a deletion that meets "not found" counts
+ * as successful.
  */
 #include "kubernetes/api/kube_internal.h"
 
@@ -64,7 +65,7 @@ static void kube_client_call_free(struct kube_call *call)
 static void kube_client_set_timer(struct kube_client *c);
 static void kube_client_attempt(struct kube_call *call);
 
-/* Nothing of @call is used afterwards. */
+/* @call is invalid afterwards. */
 static void kube_client_finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
 {
         unlink_call(call);
@@ -94,8 +95,8 @@ static void kube_client_finish(struct kube_call *call, int r, int status, json_t
 
 struct kube_refresh {
         uv_work_t work;
-        struct kube_client *client; /* NULL: it was freed meanwhile */
-        struct kube_config config;  /* a copy: the program may run for longer than the client is there */
+        struct kube_client *client; /* NULL: freed meanwhile */
+        struct kube_config config;  /* a copy, because the program may outlive the client */
         struct kube_credential credential;
         struct fst_error error;
         int result;
@@ -107,7 +108,7 @@ static void ask_program(uv_work_t *work)
         f->result = kube_exec_run(&f->config, KUBE_EXEC_TIMEOUT_MS, &f->credential, &f->error);
 }
 
-/* Transfers may still point to the certificate of the one before. */
+/* Transfers may still point to the old certificate. */
 static void replace_credential(struct kube_client *c, struct kube_credential *fresh)
 {
         if (c->credential.cert_data) {
@@ -149,7 +150,7 @@ static void have_asked(uv_work_t *work, int status)
         free(f);
 }
 
-/* Whether the call has what it needs to be sent; if not it will be told. */
+/* Whether the call has its credentials. If not, starts the program. The call resumes when it ends. */
 static bool has_credential(struct kube_call *call)
 {
         struct kube_client *c = call->client;
@@ -170,7 +171,7 @@ static bool has_credential(struct kube_call *call)
         return false;
 }
 
-/* The token's text, from a file that may have changed; NULL: none. The caller owns it. */
+/* Reads the token, from a file that may have changed. *@token is NULL without one. The caller owns it. */
 static int read_token(const struct kube_client *c, char **token, struct fst_error *error)
 {
         const struct kube_config *config = c->config;
@@ -192,7 +193,7 @@ static int read_token(const struct kube_client *c, char **token, struct fst_erro
 
 /* -------------------------------------------------------------------------------------------------------- attempts */
 
-/* An item, or NULL: begun again. */
+/* An item, or NULL: the list restarts. */
 static int kube_client_on_item(void *owner, json_t *item)
 {
         struct kube_call *call = owner;
@@ -290,7 +291,7 @@ static void kube_client_attempt(struct kube_call *call)
         _cleanup_free_ char *token = NULL;
         if (call->given_up) {
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
-                error_set(&error, -ECANCELED, "cannot %s: it was given up", deed);
+                error_set(&error, -ECANCELED, "cannot %s: cancelled by the caller", deed);
                 kube_client_finish(call, -ECANCELED, 0, NULL, &error);
                 return;
         }
@@ -307,7 +308,7 @@ static void kube_client_attempt(struct kube_call *call)
                 explicit_bzero(token, strlen(token));
 }
 
-/* Sent when the timer looks next, which is never within the function that began it. */
+/* Sends the call when the timer next fires, never from within the function that began the call. */
 static void kube_client_wait_for(struct kube_call *call, int64_t ms)
 {
         call->due = (int64_t)uv_now(call->client->loop) + ms;
@@ -327,7 +328,7 @@ static void kube_client_on_timer(uv_timer_t *timer)
                         call->due = INT64_MAX;
                         const uint64_t unlinked = c->unlinked;
                         kube_client_attempt(call);
-                        if (c->unlinked != unlinked) { /* it ended at once: the list is another */
+                        if (c->unlinked != unlinked) { /* the call ended at once, so the list has changed */
                                 again = true;
                                 break;
                         }
@@ -349,7 +350,7 @@ static void kube_client_set_timer(struct kube_client *c)
                 uv_timer_start(&c->timer, kube_client_on_timer, first > now ? (uint64_t)(first - now) : 0, 0);
 }
 
-/* Between half of it and all of it: callers that failed together do not come back together. */
+/* Returns a random pause between half and all of the backoff, so that callers that failed together spread out. */
 static int64_t pause_of(struct kube_call *call)
 {
         struct kube_client *c = call->client;
@@ -372,7 +373,7 @@ static int64_t retry_after(const struct http_answer *answer)
 static bool connection_failed(int r)
 {
         switch (r) {
-        case -EPROTO: /* a certificate that is not trusted stays so */
+        case -EPROTO: /* an untrusted certificate stays untrusted */
         case -EINVAL:
         case -EFBIG:
         case -ENOMEM:
@@ -383,7 +384,7 @@ static bool connection_failed(int r)
         }
 }
 
-/* Whether trying again could help and does not do anything twice. @maybe: this attempt may have been carried out. */
+/* Whether a retry may help and cannot act twice. @maybe: this attempt may have been carried out. */
 static bool may_try_again(const struct kube_call *call, int r, int status, bool maybe)
 {
         if (call->attempts >= call->attempts_most)
@@ -398,8 +399,8 @@ static bool may_try_again(const struct kube_call *call, int r, int status, bool 
 }
 
 /*
- * What marks an object: its labels, its annotations, and the data of a config map or secret. Where one of them is
- * another, it is somebody else's; an object without any cannot be told from another.
+ * Whether labels, annotations and the data of a config map or secret equal those that were sent. An object without any
+ * of them cannot be identified.
  */
 static bool kube_client_is_ours(const struct kube_call *call, const json_t *object)
 {
@@ -450,7 +451,7 @@ static void kube_client_try_again(struct kube_call *call, int64_t ms)
         kube_client_wait_for(call, ms);
 }
 
-/* A page came whole: the next one, or the end. */
+/* A page is complete: requests the next one, or ends. */
 static void kube_client_next_page(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -481,7 +482,7 @@ static void kube_client_look(struct kube_call *call)
         kube_client_wait_for(call, 0);
 }
 
-/* The answer about an object that exists already. */
+/* Handles the response with the existing object. */
 static void have_looked(struct kube_call *call, int status, json_t *object)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -490,7 +491,7 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
                 kube_client_finish(call, 0, 201, object, NULL);
                 return;
         }
-        if (status != 200 && call->attempts < call->attempts_most) { /* it is gone again, or that is not known either */
+        if (status != 200 && call->attempts < call->attempts_most) { /* deleted meanwhile, or unknown again */
                 kube_client_wait_for(call, pause_of(call));
                 return;
         }
@@ -498,18 +499,18 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
         const char *name = json_string_value(json_object_get(call->created, "name"));
         int r = status == 200 ? FST_KUBE_E_ALREADY_EXISTS : FST_KUBE_E_UNAVAILABLE;
         if (status == 200)
-                error_set(&error, r, "cannot %s: \"%s\" already exists, and is another's", deed, name);
+                error_set(&error, r, "cannot %s: \"%s\" already exists and belongs to another owner", deed, name);
         else
-                error_set(&error, r, "cannot %s: \"%s\" existed already, and nobody says whose it is (HTTP %d)", deed,
-                          name, status);
+                error_set(&error, r, "cannot %s: \"%s\" already exists, and its owner is unknown (HTTP %d)", deed, name,
+                          status);
         kube_client_finish(call, r, status == 200 ? 409 : status, NULL, &error);
 }
 
-/* No answer came. */
+/* The attempt got no response. */
 static void kube_client_on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
 {
         struct kube_list_state *l = call->list;
-        if (l && l->item_result != 0) { /* an item ended it, or it is no list */
+        if (l && l->item_result != 0) { /* `item` ended the list, or the document is not a list */
                 struct fst_error error = call->error;
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
                 call->error = FST_ERROR_INIT;
@@ -575,7 +576,7 @@ static void kube_client_on_answer(void *owner, struct http_transfer *transfer, i
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         int outcome = kube_outcome(call, status, object, buf_text(&answer->body), &error);
         if (outcome == FST_KUBE_E_GONE && call->list && call->list->token &&
-            call->attempts < call->attempts_most) { /* the list grew too old between its pages */
+            call->attempts < call->attempts_most) { /* the list expired between pages */
                 call->list->restart = true;
                 kube_client_try_again(call, 0);
         } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
@@ -714,7 +715,7 @@ struct kube_call *kube_send(struct kube_client *c, const struct kube_request *q,
 
 void kube_cancel(struct kube_call *call)
 {
-        if (!call->client) { /* over, and not waited for */
+        if (!call->client) { /* over, without a waiter */
                 kube_client_call_free(call);
                 return;
         }

@@ -1,4 +1,4 @@
-/* Whatever goes wrong on the way, each call ends once and nothing is done twice. */
+/* Under every fault each call ends once and nothing is done twice. */
 #include "kubernetes/api/kube_client.h"
 
 #define HTTP_FIXTURE_CONNECTIONS 2048
@@ -104,7 +104,7 @@ static void paths(void **state)
         assert_string_equal(strange, "/api/v1/namespaces/a%2F..%2Fb/pods/c%3Fd");
 }
 
-/* The faults of a test, one for each request, as letters: see below. */
+/* The faults of a test, one letter for each request: see below. */
 static const char *script;
 
 static enum kube_fault scripted(struct kube_fixture *a, const struct fixture_exchange *x)
@@ -126,7 +126,7 @@ static void faults(const char *letters)
         pthread_mutex_unlock(&api.lock);
 }
 
-/* The answer is lost, and so is what is said about the object when it is looked at. */
+/* The response to the creation is lost, and so is that to the fetch. */
 static void retries_reads_that_failed(void **state)
 {
         faults("l.g.c");
@@ -145,15 +145,15 @@ static void a_lost_answer_doubles_nothing(void **state)
         faults("clhcc");
         assert_int_equal(create("b", "1", NULL), 0);
         assert_int_equal(api.creations, 2);
-        /* Somebody else's has the name, and an answer was lost. */
+        /* Another owner's object has the name, and a response was lost. */
         faults("c");
         assert_int_equal(create("a", "2", NULL), FST_KUBE_E_ALREADY_EXISTS);
-        assert_says("\"a\" already exists, and is another's");
-        /* Without a name: once, and the caller hears of it. */
+        assert_says("\"a\" already exists and belongs to another owner");
+        /* Without a name: no retry, and the caller gets the error. */
         faults("l");
         assert_int_equal(create(NULL, "1", NULL), -ECONNRESET);
         assert_int_equal(api.creations, 3);
-        /* A deletion whose answer was lost has happened; one that finds nothing at first has not. */
+        /* A deletion whose response was lost has happened. One that meets 404 at first has not. */
         faults("l");
         assert_int_equal(kube_wait(client, kube_delete(client, PODS "/a", NULL, NULL, NULL), NULL, &error), 0);
         assert_int_equal(kube_wait(client, kube_delete(client, PODS "/a", NULL, NULL, NULL), NULL, &error),
@@ -240,20 +240,21 @@ static void refusals_say_what_to_do(void **state)
                 {403, FST_KUBE_E_FORBIDDEN,
                  "{\"message\":\"pods is forbidden: User \\\"system:serviceaccount:ns:default\\\" cannot create resource "
                  "\\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\"}",
-                 "The account \"system:serviceaccount:ns:default\" may not create pods in the namespace \"ns\". Who "
-                 "administers the cluster allows it with: kubectl create rolebinding spark-edit --clusterrole=edit "
+                 "The account \"system:serviceaccount:ns:default\" may not create pods in the namespace \"ns\". An "
+                 "administrator of the cluster can allow it with: kubectl create rolebinding spark-edit --clusterrole=edit "
                  "--serviceaccount=ns:default --namespace=ns"},
                 {403, FST_KUBE_E_FORBIDDEN,
                  "{\"message\":\"nodes is forbidden: User \\\"jane\\\" cannot list resource \\\"nodes\\\" in API group "
                  "\\\"\\\" at the cluster scope\"}",
-                 "The user \"jane\" may not list nodes in the whole cluster. Who administers the cluster allows it with: "
+                 "The user \"jane\" may not list nodes in the whole cluster. An administrator of the cluster can allow it "
+                 "with: "
                  "kubectl create clusterrolebinding spark-edit --clusterrole=edit --user=jane"},
                 {403, FST_KUBE_E_QUOTA,
                  "{\"message\":\"pods \\\"x\\\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=5\"}",
-                 "a quota of the namespace is used up: pods \"x\" is forbidden: exceeded quota: q"},
+                 "a quota of the namespace is exhausted: pods \"x\" is forbidden: exceeded quota: q"},
                 {403, FST_KUBE_E_FORBIDDEN, "go away", "cannot create pods in namespace \"ns\": HTTP 403: go away"},
                 {401, FST_KUBE_E_UNAUTHORIZED, "{\"message\":\"Unauthorized\"}",
-                 "does not know who asks (Unauthorized)"},
+                 "rejects the credentials (Unauthorized)"},
                 {422, FST_KUBE_E_INVALID, "{\"message\":\"spec.containers: Required value\"}",
                  "spec.containers: Required"},
                 {409, FST_KUBE_E_CONFLICT, "{\"reason\":\"Conflict\",\"message\":\"modified\"}", "modified"},
@@ -335,7 +336,7 @@ static void lists_come_in_pages(void **state)
         assert_string_equal(l.last, "p949");
         assert_int_equal(api.lists, 10);
         assert_non_null(strstr(api.last_head, "labelSelector=a%3Db&limit=100&continue=900"));
-        /* Half a page: all again. A page that did not begin: that one. */
+        /* After half a page the list restarts. A page without data is requested again. */
         l = list("..h", (struct listed){0});
         assert_int_equal(l.n, 950);
         assert_int_equal(l.begun_again, 1);
@@ -372,7 +373,7 @@ static void logs_are_streams(void **state)
         assert_int_equal(text.len, 20 * 100);
         assert_memory_equal(buf_text(&text), "a line of the log \n", 19);
         assert_non_null(strstr(api.last_head, "GET " PODS "/a/log?container=c&tailLines=10&follow=true "));
-        faults("h"); /* what spoke is not asked again */
+        faults("h"); /* a stream with data is not retried */
         assert_true(kube_wait(client, kube_logs(client, "ns", "a", &log, NULL, &text), NULL, &error) < 0);
         faults("ss.");
         log.silence_ms = 1;
@@ -402,7 +403,7 @@ static void tokens_are_read_again(void **state)
         assert_int_equal(get(PODS, NULL), 0);
         assert_non_null(strstr(api.last_head, "Authorization: Bearer second\r\n"));
         refuse(401, NULL, "{}", "r");
-        assert_int_equal(get(PODS, NULL), 0); /* once more, with what the file says by then */
+        assert_int_equal(get(PODS, NULL), 0); /* retried once, with the file's new token */
         refuse(401, NULL, "{}", "rr");
         assert_int_equal(get(PODS, NULL), FST_KUBE_E_UNAUTHORIZED);
         unlink(path);
@@ -447,7 +448,7 @@ static void programs_are_asked_once(void **state)
         config.exec = NULL;
 }
 
-/* The client and its configuration are freed while the program runs, which then is not waited for. */
+/* The client and its configuration are freed while the program runs. Nothing waits for the program then. */
 static void a_program_outlives_the_client(void **state)
 {
         char folder[] = "/tmp/kube-plugin-XXXXXX";
@@ -465,7 +466,7 @@ static void a_program_outlives_the_client(void **state)
         assert_int_equal(kube_client_new(&loop, &brief, NULL, &other, &error), 0);
         kube_get(other, PODS, note, NULL); /* freed: note is not called */
         int fd;
-        while ((fd = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) /* until it reads */
+        while ((fd = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) /* until the server reads */
                 uv_run(&loop, UV_RUN_NOWAIT);
         kube_client_free(other);
         kube_config_deinit(&brief);
@@ -498,7 +499,7 @@ static void over_tls_with_certificates(void **state)
         uv_run(&loop, UV_RUN_DEFAULT);
         secure.ca_data = NULL;
         assert_int_equal(kube_client_new(&loop, &secure, NULL, &client, &error), 0);
-        assert_int_equal(create("c", "1", NULL), -EPROTO); /* not asked again: it is not trusted */
+        assert_int_equal(create("c", "1", NULL), -EPROTO); /* not retried: the certificate is not trusted */
         kube_client_free(client);
         uv_run(&loop, UV_RUN_DEFAULT);
         secure.ca_file = "/nowhere/ca.crt";
@@ -514,7 +515,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
         return n < 3 ? FAULT_CLOSE : n < 6 ? FAULT_LOST : n < 8 ? FAULT_HALF : n < 12 ? FAULT_REFUSED : FAULT_NONE;
 }
 
-/* 300 creations at once through a server that fails every third time: all are there, once. */
+/* Creates 300 objects through a server that fails every third request: each exists once. */
 static void many_at_once(void **state)
 {
         static struct ended ends[300];
@@ -535,8 +536,8 @@ static void many_at_once(void **state)
         for (int i = 0; i < 300; i++) {
                 assert_int_equal(ends[i].n, 1);
                 made += ends[i].r == 0;
-                if (ends[i].r != 0) /* all attempts failed: the caller knows that it is not known */
-                        assert_true(ends[i].attempts >= KUBE_ATTEMPTS); /* and looks at whose it is */
+                if (ends[i].r != 0) /* all attempts failed: the caller learns that the result is unknown */
+                        assert_true(ends[i].attempts >= KUBE_ATTEMPTS); /* and fetches the object */
         }
         assert_int_equal(api.creations, json_object_size(api.pods));
         assert_true(made > 280);
@@ -562,7 +563,7 @@ static void the_client_may_be_freed_within(void **state)
 
 static struct kube_call *other;
 
-/* As many calls as before, and not the same ones. */
+/* As many calls as before, but other ones. */
 static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct ended *ends = owner;

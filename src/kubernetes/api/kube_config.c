@@ -1,8 +1,8 @@
 /*
- * Where everything that says how the API server is reached is put over each other; see kube_config.h. Spark's client
- * (SparkKubernetesClientFactory over fabric8's Config) decides the order. Departures: a context that is not there is an
- * error and not the current one; insecure-skip-tls-verify of a file holds although spark.kubernetes.trust.certificates
- * is false by default; a caCertFile of a key wins over certificate data of a file.
+ * Merges the sources of the API server's address and credentials in the order of Spark's client
+ * (SparkKubernetesClientFactory over fabric8's Config). Differs from Spark: an unknown context is an error instead of
+ * the current one. insecure-skip-tls-verify of a file holds although spark.kubernetes.trust.certificates is false by
+ * default. A caCertFile key wins over certificate data of a file.
  */
 #include "kubernetes/api/kube_config.h"
 
@@ -27,7 +27,7 @@ static void kube_config_free_list(char **list)
         free(list);
 }
 
-/* Secrets do not stay in memory that is given back. */
+/* Clears secrets before their memory is freed. */
 static void free_secret(char *text)
 {
         if (text)
@@ -161,7 +161,7 @@ int kube_config_read(const struct kube_places *places, const char *context, stru
         if (kube_files_count(files) > 0)
                 r = kube_files_context(files, context, &c, error);
         else if (context && *context)
-                r = error_set(error, -EINVAL, "there is no context \"%s\": there is no kubeconfig file (%s)", context,
+                r = error_set(error, -EINVAL, "unknown context \"%s\": no kubeconfig file exists (%s)", context,
                               paths ? paths : "HOME is not set");
         else
                 read_pod(places, &c);
@@ -198,7 +198,7 @@ static void kube_config_replace(char **field, const char *text)
         *field = text ? mem_strdup(text) : NULL;
 }
 
-/* A pair of which one may be said; what is said replaces both. */
+/* Sets one of two alternatives. A new value replaces both. */
 static void replace_pair(char **said, char **other, const char *text)
 {
         if (!text)
@@ -213,7 +213,7 @@ static const char *kube_config_env(const char *name)
         return value && *value ? value : NULL;
 }
 
-/* What Spark's client takes from its environment, over files. */
+/* Applies the environment variables of Spark's client over the files. */
 static void apply_environment(struct kube_config *c)
 {
         replace_pair(&c->ca_file, &c->ca_data, kube_config_env("KUBERNETES_CERTS_CA_FILE"));
@@ -235,7 +235,7 @@ static void apply_environment(struct kube_config *c)
         c->insecure = c->insecure || (trust && strcasecmp(trust, "true") == 0);
 }
 
-/* A number of milliseconds, of a key that need not be in the table. */
+/* Reads a number of milliseconds from a key that the key table may lack. */
 static int kube_config_read_timeout(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
@@ -314,9 +314,10 @@ int kube_config_from_conf(const struct fst_conf *conf, enum kube_client_kind kin
                 c.server = kube_server_of_master(master);
         }
         if (r == 0 && !c.server)
-                r = error_set(error, -EINVAL,
-                              "it is not known where the API server is: give --master k8s://https://HOST:PORT, or a "
-                              "kubeconfig file with a current context (KUBECONFIG, ~/.kube/config)");
+                r = error_set(
+                        error, -EINVAL,
+                        "the address of the API server is unknown: pass --master k8s://https://HOST:PORT, or use a "
+                        "kubeconfig file with a current context (KUBECONFIG, ~/.kube/config)");
         if (r < 0)
                 kube_config_deinit(&c);
         else
@@ -343,7 +344,7 @@ char *kube_config_describe(const struct kube_config *c)
         else if (!c->token && !c->cert_file && !c->cert_data && c->user)
                 buf_puts(&text, c->user);
         if (c->insecure)
-                buf_puts(&text, ", whose certificate is not checked");
+                buf_puts(&text, ", certificate not verified");
         return buf_steal(&text);
 }
 

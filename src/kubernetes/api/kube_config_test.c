@@ -1,4 +1,4 @@
-/* kubeconfig files in all their forms, a pod's own files, Spark's keys over them, programs that give credentials. */
+/* Kubeconfig files in all forms, a pod's own files, Spark's keys over them, and credential programs. */
 #include "kubernetes/api/kube_config.h"
 
 #include "base/buf.h"
@@ -95,24 +95,24 @@ static void contexts(void **state)
         assert_string_equal(config.impersonate[3], "Impersonate-Extra-k: v");
         assert_null(config.impersonate[4]);
         _cleanup_free_ char *text = kube_config_describe(&config);
-        assert_string_equal(text, "https://b:443, context two, user me, whose certificate is not checked");
+        assert_string_equal(text, "https://b:443, context two, user me, certificate not verified");
         parse("{}", NULL);
         assert_null(config.server);
 }
 
 static void what_is_wrong_is_said(void **state)
 {
-        assert_fails(TWO, "three", "kubeconfig: there is no context \"three\"; there is: one, two, lost");
-        assert_fails(TWO, "lost", "there is no cluster \"nowhere\", which context \"lost\" names; there is: a, b");
-        assert_fails("[1]", NULL, "(text): this is no kubeconfig file");
+        assert_fails(TWO, "three", "kubeconfig: unknown context \"three\" (known: one, two, lost)");
+        assert_fails(TWO, "lost", "unknown cluster \"nowhere\", named by context \"lost\" (known: a, b)");
+        assert_fails("[1]", NULL, "(text): not a kubeconfig file");
         assert_fails("a: [", NULL, "kubeconfig file (text): line ");
         assert_fails("current-context: x\ncontexts: [{name: x, context: {user: u}}]\n"
                      "users: [{name: u, user: {client-key-data: '*'}}]\n",
-                     NULL, "client-key-data is no base64 of PEM");
+                     NULL, "client-key-data is not PEM in base64");
         assert_fails(
                 "current-context: x\ncontexts: [{name: x, context: {user: u}}]\nusers: [{name: u, user: {exec: {}}}]",
                 NULL, "exec has no command");
-        /* Anything at all where something else is expected. */
+        /* Every type of value in the place of another. */
         parse("current-context: [1]\ncontexts: {a: b}\nclusters: 3\nusers: text\n", NULL);
         parse("current-context: x\ncontexts: [1, {name: x, context: {cluster: [], user: {}}}]\n", NULL);
         assert_null(config.server);
@@ -126,7 +126,7 @@ static void tokens_of_providers(void **state)
         assert_string_equal(config.token, "t1");
 }
 
-/* The first file that says a thing decides; paths are relative to the file that says them. */
+/* The first file that has an entry wins. Paths are relative to their file. */
 static void files_are_merged(void **state)
 {
         _cleanup_free_ char *a = in_folder("a"), *b = in_folder("sub/b"), *sub = in_folder("sub");
@@ -163,7 +163,7 @@ static void a_pod_knows_by_itself(void **state)
         assert_string_equal(config.token_file, token);
         assert_null(config.ca_file);
         assert_true(kube_config_read(&places, "ctx", &config, &error) < 0);
-        assert_non_null(strstr(error_message(&error), "there is no context \"ctx\": there is no kubeconfig file"));
+        assert_non_null(strstr(error_message(&error), "unknown context \"ctx\": no kubeconfig file exists"));
 }
 
 static int from_conf(enum kube_client_kind kind, const char *master, const char *const *settings)
@@ -235,7 +235,7 @@ static void keys_are_put_over_files(void **state)
         const char *const strange[] = {"spark.kubernetes.submission.requestTimeout", "soon", NULL};
         assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, strange), -EINVAL);
         assert_non_null(strstr(error_message(&error), "The value 'soon' in the config"));
-        /* The environment's, over files, under keys. */
+        /* The environment overrides files, and keys override the environment. */
         assert_int_equal(setenv("KUBERNETES_AUTH_TOKEN", "env", 1), 0);
         const char *const none[] = {NULL};
         assert_int_equal(from_conf(KUBE_CLIENT_DRIVER, NULL, none), 0);
@@ -246,7 +246,7 @@ static void keys_are_put_over_files(void **state)
         unsetenv("KUBERNETES_AUTH_TOKEN");
         assert_int_equal(setenv("KUBECONFIG", "/nowhere", 1), 0);
         assert_int_equal(from_conf(KUBE_SUBMISSION, NULL, none), -EINVAL);
-        assert_non_null(strstr(error_message(&error), "it is not known where the API server is"));
+        assert_non_null(strstr(error_message(&error), "the address of the API server is unknown"));
 }
 
 static void masters(void **state)
@@ -303,7 +303,7 @@ static void programs_give_credentials(void **state)
 
         use_program("#!/bin/sh\necho secret-output; echo log in first >&2; exit 3\n", "");
         assert_int_equal(kube_exec_run(&config, KUBE_EXEC_TIMEOUT_MS, &c, &error), -ECANCELED);
-        assert_non_null(strstr(error_message(&error), "plugin, which is to give credentials, ended with status 3: log "
+        assert_non_null(strstr(error_message(&error), "plugin ended with status 3: log "
                                                       "in first"));
         assert_null(strstr(error_message(&error), "secret-output"));
         use_program("#!/bin/sh\necho hello\n", "");
@@ -314,7 +314,7 @@ static void programs_give_credentials(void **state)
         _cleanup_free_ char *path = in_folder("plugin");
         assert_int_equal(unlink(path), 0);
         assert_int_equal(kube_exec_run(&config, 50, &c, &error), -ENOENT);
-        assert_non_null(strstr(error_message(&error), "is not there: get it there"));
+        assert_non_null(strstr(error_message(&error), "is missing: get it there"));
 }
 
 static void times(void **state)

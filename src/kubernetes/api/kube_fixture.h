@@ -1,13 +1,13 @@
 /*
- * For tests: an API server of pods that does what it is told to do wrong. Pods are kept by name; each change has a
- * version, and a watch gets those after the version that it names.
+ * For tests: an API server for pods that injects faults. It stores pods by name. Each change gets a version, and a
+ * watch returns the changes after the version that it names.
  *
  *      struct kube_fixture api;
  *      kube_fixture_start(&api);          // api.http.url
- *      api.fault = …;                     // asked before each request: what goes wrong with it
+ *      api.fault = …;                     // called before each request: returns the fault to inject
  *      kube_fixture_stop(&api);
  *
- * Watches end when they have said what there was to say: a client that waits for more asks again.
+ * A watch ends after the changes known so far. The client asks again for more.
  */
 #pragma once
 
@@ -19,12 +19,12 @@
 
 enum kube_fault {
         FAULT_NONE,
-        FAULT_CLOSE,   /* nothing is done, and nothing answered */
-        FAULT_LOST,    /* done, and nothing answered */
-        FAULT_HALF,    /* done, and half of the answer comes */
-        FAULT_SILENCE, /* done, and of the answer only the head comes, and no end */
-        FAULT_GONE,    /* 410: as a status, or of a watch as an event */
-        FAULT_REFUSED, /* the status and text in `refusal` */
+        FAULT_CLOSE,   /* drop the request and the connection */
+        FAULT_LOST,    /* carry out the request, send no response */
+        FAULT_HALF,    /* carry out the request, send half of the response */
+        FAULT_SILENCE, /* carry out the request, send only the head of the response */
+        FAULT_GONE,    /* 410: as a status, or as a watch event */
+        FAULT_REFUSED, /* answer with the status and text in `refusal` */
 };
 
 struct kube_change {
@@ -38,13 +38,13 @@ struct kube_fixture {
         json_t *pods; /* by name */
         struct kube_change changes[4096];
         int n_changes; /* their versions are 1 and up */
-        int oldest;    /* a watch from an older version is refused */
+        int oldest;    /* refuse a watch from an older version */
         int creations, lists, watches;
         enum kube_fault (*fault)(struct kube_fixture *api, const struct fixture_exchange *x);
         int refusal;
         const char *refusal_headers, *refusal_text;
         char last_head[4096];
-        int step; /* the fault function's own */
+        int step; /* for the fault function */
 };
 
 static inline void kube_fixture_change(struct kube_fixture *api, const char *type, json_t *pod)
@@ -140,7 +140,7 @@ static inline void kube_fixture_watch(struct kube_fixture *api, struct fixture_e
         fixture_answer(x, 200, "Content-Type: application/json\r\n", buf_text(&text));
 }
 
-/* Whether labelSelector and fieldSelector of @query mean this pod: "spark-exec-id in (1,2)" and "status.phase=X". */
+/* Whether labelSelector and fieldSelector of @query match this pod: "spark-exec-id in (1,2)" and "status.phase=X". */
 static inline bool kube_fixture_selects(const json_t *pod, const char *query)
 {
         static const char ids[] = "spark-exec-id%20in%20%28", phase[] = "status.phase%3D";

@@ -1,4 +1,4 @@
-/* What the files of the API client share. */
+/* Declarations shared by the files of the API client. */
 #pragma once
 
 #include "base/buf.h"
@@ -8,20 +8,20 @@
 #include "kubernetes/api/exec_credential.h"
 #include "net/http/http_async.h"
 
-/* How often a request may be carried out. */
+/* Which repetitions of a request are safe. */
 enum kube_safety {
-        KUBE_SAFE,     /* as often as one likes */
-        KUBE_CREATION, /* of a name: a second one is refused, and then it is looked at whose it is */
-        KUBE_ONCE,     /* once */
+        KUBE_SAFE,     /* may be sent any number of times */
+        KUBE_CREATION, /* creates a named object: a second attempt meets 409 and then compares the object */
+        KUBE_ONCE,     /* may be carried out only once */
 };
 
-/* A list that is under way; see kube_list_items. */
+/* State of a running list; see kube_list_items. */
 struct kube_list_state {
         char *path, *base_query; /* without the continue token */
         char *token;
         kube_item *item;
         int item_result;
-        bool restart; /* half a page came, or the list grew too old: from the first page */
+        bool restart; /* half a page arrived, or the list expired: restart at the first page */
         struct json_items reader;
 };
 
@@ -37,20 +37,20 @@ struct kube_call {
         kube_sink *sink;
         size_t streamed;
         enum kube_safety safety;
-        json_t *created; /* metadata of what is being created, without more than marks it; and its data */
+        json_t *created; /* metadata of the new object, limited to name, labels and annotations, and its data */
         struct kube_list_state *list;
 
-        struct http_transfer *transfer; /* NULL: it waits */
-        int64_t due;                    /* when it is sent, on the loop's clock; < 0: when there are credentials */
+        struct http_transfer *transfer; /* NULL: waiting */
+        int64_t due;                    /* when to send it, on the loop's clock; < 0: when credentials arrive */
         int attempts, attempts_most, throttled;
         int64_t retry_after_ms;
-        bool maybe_done; /* an attempt whose answer was lost may have been carried out */
+        bool maybe_done; /* an attempt without a response may have been carried out */
         bool bears_conflicts;
-        bool given_up; /* it ends when it would be sent */
-        bool looking;  /* the transfer looks at whose the object is */
-        bool renewed;  /* 401 was met, credentials were made anew */
-        bool fresh;    /* on a new connection */
-        bool reading;  /* its sink is being called: freed afterwards */
+        bool given_up; /* end instead of sending again */
+        bool looking;  /* the transfer fetches the existing object to compare it */
+        bool renewed;  /* credentials were renewed after a 401 */
+        bool fresh;    /* use a new connection */
+        bool reading;  /* its sink is running: free the call afterwards */
         bool cancelled;
 
         /* For kube_wait, which has no `done`: */
@@ -70,23 +70,25 @@ struct kube_client {
         uv_timer_t timer;
         int64_t first_pause, longest_pause;
         unsigned seed;
-        struct kube_refresh *refresh; /* a program that is being asked for credentials */
+        struct kube_refresh *refresh; /* a running credential program */
         struct kube_credential credential, *old;
         size_t n_old;
-        uint64_t answers, unlinked; /* that have come; calls that have left the list */
+        uint64_t answers, unlinked; /* responses received; calls removed from the list */
         bool has_credential, dead;
 };
 
-/* The outcome of @status and @object (a Status, or NULL): 0 for 2xx, or FST_KUBE_E_… with a sentence. */
+/*
+ * Returns the outcome of @status and @object (a Status, or NULL): 0 for 2xx, or FST_KUBE_E_… with a message in @error.
+ */
 int kube_outcome(const struct kube_call *call, int status, const json_t *object, const char *text,
                  struct fst_error *error);
 
-/* "create pods \"x\" in namespace \"y\"" of a method and path. The caller owns it. */
+/* Returns "create pods \"x\" in namespace \"y\"" for a method and path. The caller owns it. */
 char *kube_deed(const char *method, const char *path);
 
-/* The call as it was begun; `done` has not been called. */
+/* Returns the new call, before any call of `done`. */
 struct kube_call *kube_begin(struct kube_client *client, const struct kube_request *request, enum kube_safety safety,
                              kube_done *done, void *owner);
 
-/* A page of a list is about to be read. */
+/* Prepares the list to read a page. */
 void kube_list_begin(struct kube_call *call);

@@ -1,4 +1,4 @@
-/* Names that Spark's objects in Kubernetes have, and what they are made with. For this folder only. */
+/* Names and labels of Spark's objects in Kubernetes. For this directory only. */
 #pragma once
 
 #include "base/buf.h"
@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-#define MAX_KUBE_LABEL 63 /* characters of a DNS label, and of a label's value */
+#define MAX_KUBE_LABEL 63 /* maximum length of a DNS label and of a label's value */
 
 #define KUBE_LABEL_APP_ID "spark-app-selector"
 #define KUBE_LABEL_EXECUTOR_ID "spark-exec-id"
 #define KUBE_LABEL_PROFILE_ID "spark-exec-resourceprofile-id"
 #define KUBE_LABEL_ROLE "spark-role"
-#define KUBE_LABEL_INACTIVE "spark-exec-inactive" /* "true": it has ended, and is left for people to look at */
+#define KUBE_LABEL_INACTIVE "spark-exec-inactive" /* "true": the pod has ended and is kept for inspection */
 
 #define KUBE_EXECUTOR_CONTAINER "spark-kubernetes-executor"
 
@@ -25,7 +25,7 @@
 #define KUBE_BLOCK_MANAGER_PORT 7079
 #define KUBE_CONNECT_PORT 15002
 
-/* @text with each @from as @to. The caller owns it. */
+/* Replaces each @from in @text with @to. The caller owns the result. */
 static inline char *kube_replace(const char *text, const char *from, const char *to)
 {
         struct buf out = BUF_INIT;

@@ -1,4 +1,4 @@
-/* Where objects lie in the API; see kube_client.h. */
+/* Paths of objects in the API. */
 #include "kubernetes/api/kube_client.h"
 
 #include "base/buf.h"
@@ -34,7 +34,7 @@ char *kube_path(const char *api, const char *namespace, const char *resource, co
         return buf_steal(&path);
 }
 
-/* The plural that the API has of a kind: English with few exceptions, none of them among what is used here. */
+/* Returns the API's plural of a kind: English, without the exceptions that none of our kinds needs. */
 static char *plural_of(const char *kind)
 {
         struct buf name = BUF_INIT;

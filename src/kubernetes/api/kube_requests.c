@@ -1,4 +1,4 @@
-/* Ordinary requests; see kube_client.h. */
+/* Create, get, delete, patch, list and log requests. */
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/mem.h"

@@ -1,7 +1,4 @@
-/*
- * What an answer means, and how it is told to a person: what was tried, what the server says, and, where somebody can
- * do something about it, what.
- */
+/* Maps responses to outcomes and messages: the operation, the server's reason and, where there is one, the remedy. */
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/error.h"
@@ -34,7 +31,7 @@ char *kube_deed(const char *method, const char *path)
                           namespace[0] ? " in namespace \"" : "", namespace, namespace[0] ? "\"" : "");
 }
 
-/* What stands between @before and the next quotation mark, into @out. */
+/* Copies the text between @before and the next quotation mark to @out. */
 static bool kube_response_quoted(const char *text, const char *before, char *out, size_t size)
 {
         const char *start = strstr(text, before);
@@ -49,7 +46,10 @@ static bool kube_response_quoted(const char *text, const char *before, char *out
         return true;
 }
 
-/* `User "x" cannot create resource "pods" in API group "" in the namespace "y"`, as the server says it: the cure. */
+/*
+ * Turns the server's `User "x" cannot create resource "pods" in API group "" in the namespace "y"` into a message with
+ * the remedy.
+ */
 static char *kube_response_cure(const char *said)
 {
         char user[512], resource[256], namespace[256], verb[64] = "";
@@ -62,7 +62,8 @@ static char *kube_response_cure(const char *said)
                 sscanf(cannot, "\" cannot %63s", verb);
         struct buf out = BUF_INIT;
         char *account = strrchr(user, ':');
-        buf_printf(&out, "%s \"%s\" may not %s %s %s%s%s. Who administers the cluster allows it with: kubectl create ",
+        buf_printf(&out,
+                   "%s \"%s\" may not %s %s %s%s%s. An administrator of the cluster can allow it with: kubectl create ",
                    text_starts_with(user, "system:serviceaccount:") ? "The account" : "The user", user,
                    verb[0] ? verb : "use", resource, inside ? "in the namespace \"" : "in the whole cluster",
                    inside ? namespace : "", inside ? "\"" : "");
@@ -80,7 +81,7 @@ static int kube_response_forbidden(const char *deed, const char *said, struct fs
 {
         if (strstr(said, "exceeded quota"))
                 return error_set(error, FST_KUBE_E_QUOTA,
-                                 "cannot %s: a quota of the namespace is used up: %s (see kubectl describe quota)",
+                                 "cannot %s: a quota of the namespace is exhausted: %s (see kubectl describe quota)",
                                  deed, said);
         _cleanup_free_ char *what = kube_response_cure(said);
         return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, said, what ? ". " : "",
@@ -118,7 +119,7 @@ int kube_outcome(const struct kube_call *call, int status, const json_t *object,
         reason = reason ? reason : "";
         if (status == 401)
                 return error_set(error, FST_KUBE_E_UNAUTHORIZED,
-                                 "cannot %s: %s does not know who asks (%s): the token or client certificate is wrong "
+                                 "cannot %s: %s rejects the credentials (%s): the token or client certificate is wrong "
                                  "or has expired (kubeconfig, spark.kubernetes.authenticate.*)",
                                  deed, call->client->config->server, said);
         if (status == 403)

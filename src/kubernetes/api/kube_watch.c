@@ -1,13 +1,13 @@
 /*
- * List and watch; see kube_watch.h. One call is under way, or the timer runs, never both:
+ * List and watch. Either one call is running or the timer, never both:
  *
  *      LIST → (done) SYNCED → WATCH → (ended by itself, or broken) WATCH from the last version
- *        ↑______ a while ______(failed)  ↓ (410 as status or event)
+ *        ↑______ a pause _____(failed)   ↓ (410 as status or event)
  *        ↑_______________________________LIST
  *
- * What was told is kept by name in a table: the version, so that nothing is told twice, and the number of the list that
- * saw it last, so that a later list tells what is gone. What a stream has begun to say and not finished is forgotten:
- * the version that is asked for is that of the last whole event.
+ * A table holds for each reported object its version, so that no event is reported twice, and the number of the last
+ * list that had it, so that a later list can report deletions. An unfinished event is dropped: the next watch starts at
+ * the version of the last complete event.
  */
 #include "kubernetes/api/kube_watch.h"
 
@@ -24,7 +24,7 @@
 struct known {
         struct known *prev, *next;
         char *uid, *version;
-        unsigned list; /* that saw it last */
+        unsigned list; /* number of the last list that had it */
         char name[];   /* "NAMESPACE/NAME" */
 };
 
@@ -38,17 +38,17 @@ struct kube_watch {
 
         struct kube_call *call;
         uv_timer_t timer;
-        bool listing; /* what the call is, or comes next */
+        bool listing; /* the call, or the next one, is a list */
         bool dead;
         unsigned list;
-        int failures; /* since something worked */
+        int failures; /* since the last success */
         unsigned seed;
         char *version;
         struct buf line;
-        int gone, quick;  /* streams in a row that were refused as too old; that ended at once */
-        bool relist;      /* an event said so */
-        bool progress;    /* this stream said something */
-        uint64_t started; /* it */
+        int gone, quick;  /* consecutive streams rejected as too old; consecutive streams that ended at once */
+        bool relist;      /* an ERROR event requires a new list */
+        bool progress;    /* this stream delivered an event */
+        uint64_t started; /* when this stream began */
         struct object_table table;
         struct known *first;
         struct kube_watch_counts counts;
@@ -56,7 +56,7 @@ struct kube_watch {
 
 static void kube_watch_go_on(struct kube_watch *w, int64_t ms);
 
-/* --------------------------------------------------------------------------------------------------- what is known */
+/* -------------------------------------------------------------------------------------------------- known objects */
 
 static bool kube_watch_has_name(const void *object, const void *key)
 {
@@ -100,7 +100,7 @@ static void kube_watch_tell(struct kube_watch *w, enum kube_event what, json_t *
         w->ops->event(w->owner, what, object);
 }
 
-/* It is gone, and only its name is known. */
+/* Reports the deletion of an object of which only the name is known. */
 static void kube_watch_tell_gone(struct kube_watch *w, struct known *k)
 {
         const char *slash = strchr(k->name, '/');
@@ -113,7 +113,7 @@ static void kube_watch_tell_gone(struct kube_watch *w, struct known *k)
         json_decref(object);
 }
 
-/* An object as it is now, from a list or an event. False: it has no name or version. */
+/* Reports the present object from a list or event. Returns false if it has no name or version. */
 static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
 {
         const json_t *metadata = json_object_get(object, "metadata");
@@ -126,7 +126,7 @@ static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
         _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
         struct known *k = object_table_find(&w->table, object_hash_text(full), kube_watch_has_name, full);
         uid = uid ? uid : "";
-        if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another one of the same name */
+        if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another object of the same name */
                 kube_watch_tell_gone(w, k);
                 k = NULL;
                 if (w->dead)
@@ -151,7 +151,7 @@ static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
         return true;
 }
 
-/* --------------------------------------------------------------------------------------------------------- failing */
+/* -------------------------------------------------------------------------------------------------------- failures */
 
 static void set_version(struct kube_watch *w, const char *version)
 {
@@ -181,7 +181,7 @@ static int kube_watch_on_item(void *owner, json_t *item)
 {
         struct kube_watch *w = owner;
         if (!item) {
-                w->list++; /* what came so far counts as if it had not */
+                w->list++; /* discards the items of the interrupted list */
                 return 0;
         }
         kube_watch_see(w, item, false);
@@ -205,8 +205,7 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
                 json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
         if (!version || !*version) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: there is no resource version", w->path),
-                                &error);
+                kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: no resource version", w->path), &error);
                 return;
         }
         set_version(w, version);
@@ -231,7 +230,7 @@ static void begin_list(struct kube_watch *w)
 
 /* -------------------------------------------------------------------------------------------------------- watching */
 
-/* One line of the stream. Negative ends it; @error tells why. */
+/* Handles one line of the stream. A negative result ends the stream, with @error. */
 static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t n, struct fst_error *error)
 {
         json_t *event = json_loadb(line, n, 0, NULL);
@@ -239,13 +238,13 @@ static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t 
         const char *type = json_string_value(json_object_get(event, "type"));
         int r = 0;
         if (!type || !json_is_object(object)) {
-                r = error_set(error, -EPROTO, "watching %s: an event that is none", w->path);
+                r = error_set(error, -EPROTO, "watching %s: invalid event", w->path);
         } else if (strcmp(type, "ERROR") == 0) {
                 const char *said = json_string_value(json_object_get(object, "message"));
                 int code = (int)json_integer_value(json_object_get(object, "code"));
                 w->relist = true;
                 r = error_set(error, code == 410 ? -ESTALE : -EPROTO, "watching %s: %s", w->path,
-                              said ? said : "the server says ERROR");
+                              said ? said : "an ERROR event without a message");
         } else {
                 const char *version =
                         json_string_value(json_object_get(json_object_get(object, "metadata"), "resourceVersion"));
@@ -264,7 +263,7 @@ static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t 
         return w->dead ? -ECANCELED : r;
 }
 
-/* Ended from within the stream's own function: the call is cancelled, and what comes next begins. */
+/* Ends the stream from within its own callback: cancels the call and schedules the next step. */
 static int end_stream(struct kube_watch *w, int r, const struct fst_error *error)
 {
         kube_cancel(steal(w->call));
@@ -284,7 +283,7 @@ static int on_stream(void *owner, const char *data, size_t n)
         while (n > 0 && r == 0) {
                 const char *end = memchr(data, '\n', n);
                 size_t len = end ? (size_t)(end - data) : n;
-                if (w->line.len == 0 && end) { /* whole, as most are */
+                if (w->line.len == 0 && end) { /* complete, as most events are */
                         if (len > 0)
                                 r = kube_watch_take_event(w, data, len, &error);
                 } else if (len > LONGEST_LINE - w->line.len) {
@@ -322,9 +321,10 @@ static void on_stream_over(void *owner, struct kube_call *call, int r, const str
         } else if (r < 0 && r != -ETIMEDOUT && !w->progress) {
                 kube_watch_fail(w, r, answer->error);
         } else if (quick && w->quick++ > 0) {
-                /* Servers end watches as they like; one that does so at once is not asked again at once. */
+                /* A server may end watches at any time. One that ends them at once gets a pause before the next. */
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                kube_watch_fail(w, error_set(&error, -EPROTO, "watching %s: the server ends it at once", w->path),
+                kube_watch_fail(w,
+                                error_set(&error, -EPROTO, "watching %s: the server ends the stream at once", w->path),
                                 &error);
         } else {
                 kube_watch_go_on(w, 0);
@@ -406,7 +406,7 @@ static void kube_watch_on_closed(uv_handle_t *handle)
         free(w);
 }
 
-/* Whoever called the owner goes on with @w until the loop turns, and does nothing but look at `dead`. */
+/* A caller up the stack may still hold @w until the loop turns. It reads only `dead`. */
 void kube_watch_free(struct kube_watch *w)
 {
         if (!w || w->dead)

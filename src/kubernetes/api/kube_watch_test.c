@@ -1,4 +1,4 @@
-/* Whatever becomes of lists and streams, the owner's picture is the server's, and nothing is told twice. */
+/* Under every fault of lists and streams, the owner's picture equals the server's, and no event comes twice. */
 #include "kubernetes/api/kube_watch.h"
 
 #define HTTP_FIXTURE_CONNECTIONS 4096
@@ -18,11 +18,11 @@ static struct kube_watch *watch;
 static uv_loop_t loop;
 static struct fst_error error;
 
-/* The owner: what it was told. */
+/* The owner's picture, built from events. */
 static struct picture {
-        json_t *pods; /* name to version */
+        json_t *pods; /* maps names to versions */
         int synced, added, modified, deleted, failures, last_failure;
-        int free_at; /* this many events */
+        int free_at; /* wait for this many events */
 } seen;
 
 static const char *text_of(const json_t *object, const char *key)
@@ -135,7 +135,7 @@ static void what_there_is_and_what_changes(void **state)
         assert_int_equal(seen.added, 11);
         assert_int_equal(seen.modified, 1);
         assert_int_equal(seen.deleted, 1);
-        while (kube_watch_counts(watch).watches < 4) /* the fixture ends them; they go on from the last version */
+        while (kube_watch_counts(watch).watches < 4) /* the fixture ends watches, which resume at the last version */
                 uv_run(&loop, UV_RUN_ONCE);
         assert_int_equal(kube_watch_counts(watch).lists, 1);
         assert_true(kube_watch_counts(watch).bookmarks > 0);
@@ -145,7 +145,7 @@ static void what_there_is_and_what_changes(void **state)
         assert_non_null(strstr(api.last_head, "&labelSelector=a%3Db"));
 }
 
-/* What happened while nobody looked is found by comparing. */
+/* A second list finds the changes that happened without a watch. */
 static void too_old_means_another_list(void **state)
 {
         for (int i = 0; i < 5; i++)
@@ -157,7 +157,7 @@ static void too_old_means_another_list(void **state)
         json_t *b = json_incref(json_object_get(api.pods, "b"));
         kube_fixture_put(&api, b);
         json_decref(b);
-        /* c is removed and made again: another object of that name */
+        /* c is deleted and created again: another object of that name */
         kube_fixture_remove(&api, "c");
         json_t *c = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "name", "c", "namespace", "ns", "uid", "another");
         kube_fixture_put(&api, c);
@@ -194,7 +194,7 @@ static void failures_are_told_and_mended(void **state)
         assert_int_equal(seen.failures, 3);
         assert_int_equal(seen.last_failure, FST_KUBE_E_FORBIDDEN);
         assert_int_equal(kube_watch_counts(watch).lists, 4);
-        /* A stream of something else. */
+        /* A stream with content that is not an event. */
         pthread_mutex_lock(&api.lock);
         api.refusal = 200;
         api.refusal_text = "<html>\n";
@@ -216,7 +216,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
                         : FAULT_NONE;
 }
 
-/* Many changes through a server that is seldom right. */
+/* Many changes through a server that often fails. */
 static void a_bad_world(void **state)
 {
         unsigned seed = 7;

@@ -1,4 +1,4 @@
-/* kubeconfig files; see kube_file.h. */
+/* Reads and merges kubeconfig files. */
 #include "kubernetes/api/kubeconfig_file.h"
 
 #include "base/base64.h"
@@ -51,7 +51,7 @@ static int add_text(struct kube_files *files, const char *path, const char *fold
                 return error_wrap(error, r, "kubeconfig file %s", path);
         if (!json_is_object(tree) && !json_is_null(tree)) {
                 json_decref(tree);
-                return error_set(error, -EINVAL, "kubeconfig file %s: this is no kubeconfig file", path);
+                return error_set(error, -EINVAL, "kubeconfig file %s: not a kubeconfig file", path);
         }
         vec_push(&files->list, (struct kube_file){tree, mem_strdup(path), mem_strdup(folder)});
         return 0;
@@ -108,7 +108,7 @@ int kube_files_parse(const char *text, size_t len, const char *folder, struct ku
         return r;
 }
 
-/* --------------------------------------------------------------------------------------------------------- finding */
+/* ---------------------------------------------------------------------------------------------------------- lookup */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -116,7 +116,7 @@ static const char *text_of(const json_t *object, const char *key)
         return text && *text ? text : NULL;
 }
 
-/* What the first file has under @list by @name: its @what, an object or NULL. */
+/* Returns @what (an object) of the entry @name in the first file whose @list has it, or NULL. */
 static const json_t *kubeconfig_file_named(const struct kube_files *files, const char *list, const char *name,
                                            const char *what, const struct kube_file **where)
 {
@@ -147,12 +147,12 @@ static int kubeconfig_file_missing(const struct kube_files *files, const char *l
                                 buf_printf(&names, "%s%s", names.len ? ", " : "", its);
                 }
         }
-        return error_set(error, -EINVAL, "kubeconfig: there is no %s \"%s\"%s%s%s; there is: %s", what, name,
-                         context ? ", which context \"" : "", context ? context : "", context ? "\" names" : "",
+        return error_set(error, -EINVAL, "kubeconfig: unknown %s \"%s\"%s%s%s (known: %s)", what, name,
+                         context ? ", named by context \"" : "", context ? context : "", context ? "\"" : "",
                          names.len ? buf_text(&names) : "none");
 }
 
-/* ---------------------------------------------------------------------------------------------------- what it says */
+/* --------------------------------------------------------------------------------------------------------- entries */
 
 static void kubeconfig_file_set(char **field, const char *text)
 {
@@ -166,7 +166,7 @@ static void set_path(char **field, const char *path, const struct kube_file *whe
         *field = !path ? NULL : path[0] == '/' ? mem_strdup(path) : mem_printf("%s/%s", where->folder, path);
 }
 
-/* `KEY-data` is base64 of PEM and wins over `KEY`, a path. */
+/* `KEY-data` is base64 of PEM and wins over the path `KEY`. */
 static int kubeconfig_file_set_pem(const json_t *object, const char *key, const struct kube_file *where, char **file,
                                    char **data, struct fst_error *error)
 {
@@ -181,7 +181,7 @@ static int kubeconfig_file_set_pem(const json_t *object, const char *key, const 
                 if (!strchr(" \t\r\n", *p))
                         buf_putc(&bare, *p);
         if (!base64_decode(buf_text(&bare), bare.len, &pem) || strlen(buf_text(&pem)) != pem.len)
-                return error_set(error, -EINVAL, "kubeconfig file %s: %s is no base64 of PEM", where->path, data_key);
+                return error_set(error, -EINVAL, "kubeconfig file %s: %s is not PEM in base64", where->path, data_key);
         free(*data);
         *data = buf_steal(&pem);
         return 0;

@@ -1,19 +1,22 @@
 /*
- * kubeconfig files: several are read as one, as kubectl does. Of current-context the first file that says it decides;
- * of clusters, users and contexts the first that has the name. Paths in a file are relative to its folder.
+ * Reads and merges kubeconfig files as kubectl does. The first file that has current-context, or a cluster, user or
+ * context of a name, wins. Paths in a file are relative to its directory.
  */
 #pragma once
 
 #include "kubernetes/api/kube_config.h"
 
-/* The one file @path, or several with ":" between them. Files that are not there are passed over. */
+/* Reads one file, or several separated by ":". Skips missing files. */
 struct kube_files;
 int kube_files_read(const char *paths, struct kube_files **out, struct fst_error *error);
 int kube_files_parse(const char *text, size_t len, const char *folder, struct kube_files **out,
                      struct fst_error *error);
 void kube_files_free(struct kube_files *files);
-size_t kube_files_count(const struct kube_files *files); /* those that were there */
+size_t kube_files_count(const struct kube_files *files); /* files that exist */
 
-/* What @context, or the current one if NULL or "", says, into an empty @out. No current context: nothing. */
+/*
+ * Fills the empty @out from @context, or from the current context if @context is NULL or "". Leaves @out empty if there
+ * is no current context.
+ */
 int kube_files_context(const struct kube_files *files, const char *context, struct kube_config *out,
                        struct fst_error *error);

@@ -1,4 +1,4 @@
-/* See log_tail.h. */
+/* Keeps the end of a log. */
 #include "kubernetes/api/log_tail.h"
 
 #include <string.h>

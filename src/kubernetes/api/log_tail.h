@@ -1,5 +1,5 @@
 /*
- * The end of a container's log, as kube_logs() delivers it in pieces.
+ * Keeps the end of a container's log, which kube_logs() delivers in pieces.
  *
  *      struct log_tail tail = {.max_bytes = 4096};
  *      log_tail_append(&tail, data, n);
@@ -12,12 +12,12 @@
 
 struct log_tail {
         size_t max_bytes;
-        struct buf kept; /* at most twice max_bytes */
+        struct buf kept; /* holds at most twice max_bytes */
 };
 
 void log_tail_append(struct log_tail *tail, const char *data, size_t n);
 
-/* The last max_bytes, without the newlines at their end. Borrowed until the next call. */
+/* Returns the last max_bytes without trailing newlines. Borrowed until the next call. */
 const char *log_tail_text(struct log_tail *tail);
 
 void log_tail_deinit(struct log_tail *tail);

@@ -1,4 +1,4 @@
-/* The end of a log that comes in pieces. */
+/* Keeps the end of a log that arrives in pieces. */
 #include "kubernetes/api/log_tail.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* See pod_text.h. */
+/* Describes pods for people. */
 #include "kubernetes/api/pod_description.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Pods as Spark tells people of them: its KubernetesUtils.formatPodState and containersDescription. */
+/* Describes pods for people, as Spark's KubernetesUtils.formatPodState and containersDescription. */
 #pragma once
 
 #include "base/buf.h"
@@ -6,12 +6,12 @@
 
 #include <jansson.h>
 
-/* "\n\t pod name: x\n\t namespace: …": a line for each thing, "N/A" for what the server does not say. */
+/* Returns "\n\t pod name: x\n\t namespace: …": one line per field, "N/A" for absent ones. */
 void pod_text_state(const json_t *pod, struct buf *out);
 
-/* A container, or all of a pod: a block of lines each, of which each begins with @indent and a blank. */
+/* Appends a block of lines for one container, or for all of a pod. Each line begins with @indent and a blank. */
 void pod_text_container(const struct pod_container *container, const char *indent, struct buf *out);
 void pod_text_containers(const json_t *pod, const char *indent, struct buf *out);
 
-/* status.phase, "unknown" without. Borrowed from @pod, which may be NULL. */
+/* Returns status.phase, or "unknown" without one. Borrowed from @pod, which may be NULL. */
 const char *pod_text_phase(const json_t *pod);

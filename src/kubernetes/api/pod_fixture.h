@@ -1,4 +1,4 @@
-/* Pods as an API server would show them, for tests of the core. */
+/* Pods as the API server returns them, for tests of the executor core. */
 #pragma once
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ static inline void json_free(json_t **j)
         json_decref(*j);
 }
 
-/* The JSON of a text in which ' stands for ". */
+/* Parses JSON text that has ' in place of ". */
 __attribute__((format(printf, 1, 2), unused)) static json_t *json_text(const char *format, ...)
 {
         char *text = NULL;
@@ -35,7 +35,7 @@ __attribute__((format(printf, 1, 2), unused)) static json_t *json_text(const cha
         return j;
 }
 
-/* A pod of an executor, in a phase ("Pending", …), with nothing else said. */
+/* Returns an executor's pod in a phase ("Pending", …), without other status. */
 __attribute__((unused)) static json_t *pod_in(int id, int profile, const char *phase)
 {
         return json_text("{'metadata': {'name': 'app-exec-%d', 'uid': 'uid-%d', 'labels': {'spark-exec-id': '%d',"
@@ -45,14 +45,14 @@ __attribute__((unused)) static json_t *pod_in(int id, int profile, const char *p
                          id, id, id, profile, phase);
 }
 
-/* Make it one that is being deleted. */
+/* Adds a deletion timestamp. */
 __attribute__((unused)) static json_t *pod_leaving(json_t *pod)
 {
         json_object_set_new(json_object_get(pod, "metadata"), "deletionTimestamp", json_string("2026-11-22T08:42:00Z"));
         return pod;
 }
 
-/* Give its containers' statuses, as a text with ' for ". */
+/* Sets the container statuses from text with ' in place of ". */
 __attribute__((unused)) static json_t *pod_with_containers(json_t *pod, const char *text)
 {
         json_object_set_new(json_object_get(pod, "status"), "containerStatuses", json_text("%s", text));
@@ -68,7 +68,7 @@ __attribute__((unused)) static json_t *pod_with_version(json_t *pod, int version
         return pod;
 }
 
-/* Two containers beside the Spark one, which terminated: Spark's failedExecutorWithoutDeletion. */
+/* A terminated Spark container and a sidecar that terminated too: Spark's failedExecutorWithoutDeletion. */
 __attribute__((unused)) static json_t *pod_failed(int id, int profile)
 {
         return pod_with_containers(

@@ -1,10 +1,10 @@
 /*
- * See pod_state.h. What state a pod is in is decided as in Spark's ExecutorPodsSnapshot.toState: a deletion timestamp
- * makes it deleted unless it still runs; a running pod whose Spark container has ended (or, with check_all and a
- * restart policy of Never, any container badly) has ended although its phase does not say so yet.
+ * Reads the state of a pod as Spark's ExecutorPodsSnapshot.toState does. A deletion timestamp makes a pod deleted
+ * unless it still runs. A running pod counts as ended once its Spark container has terminated (or, with check_all and a
+ * restart policy of Never, once any container has failed), although its phase does not show it yet.
  *
- * A pod becomes one block: pod_state_fill() is run twice over the same JSON, first with nothing behind the packer, to
- * learn the size, then into the block. Invariant: both passes ask for the same texts in the same order.
+ * A pod becomes one block. pod_state_fill() runs twice over the same JSON: once with an empty packer to learn the size,
+ * once into the block. Invariant: both passes store the same texts in the same order.
  */
 #include "kubernetes/api/pod_state.h"
 
@@ -18,7 +18,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* A server's text is kept up to this length: a message may be long, a person reads its beginning. */
+/* Texts from the server are cut at this length. */
 enum { MAX_TEXT = 1024, MAX_ITEMS = 64 };
 
 struct packer {
@@ -34,14 +34,14 @@ static void *pack_room(struct packer *p, size_t size, size_t align)
         return at;
 }
 
-/* NULL for NULL and "". */
+/* Returns NULL for NULL and "". */
 static const char *pack_text(struct packer *p, const char *text)
 {
         if (!text || !*text)
                 return NULL;
         size_t n = strnlen(text, MAX_TEXT);
         while (n > 0 && n == MAX_TEXT && ((unsigned char)text[n] & 0xc0) == 0x80)
-                n--; /* not through a character */
+                n--; /* do not split a UTF-8 character */
         char *copy = pack_room(p, n + 1, 1);
         if (copy) {
                 memcpy(copy, text, n);
@@ -87,7 +87,7 @@ int64_t pod_time_read(const char *text)
         return strcmp(rest, "Z") == 0 ? ms : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- what it says */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 static const json_t *terminated_of(const json_t *container)
 {
@@ -159,7 +159,7 @@ static enum pod_state_kind pod_state_kind_of(const json_t *pod, const struct pod
         return POD_RUNNING;
 }
 
-/* What every pod goes through before it runs is no reason. */
+/* The ordinary stages of every pod are not a reason. */
 static bool is_ordinary_wait(const char *reason)
 {
         return strcmp(reason, "ContainerCreating") == 0 || strcmp(reason, "PodInitializing") == 0;
@@ -220,7 +220,7 @@ struct pod_container pod_container_read(const json_t *said, const json_t *spec)
         };
 }
 
-/* @c NULL: only the room that it takes is counted. */
+/* @c NULL: only counts the space. */
 static void fill_container(struct pod_container *c, struct packer *p, const json_t *said, const json_t *spec)
 {
         struct pod_container read = pod_container_read(said, spec);
@@ -273,7 +273,7 @@ static void fill_claims(struct pod_state *s, struct packer *p, const json_t *vol
         s->claims = all;
 }
 
-/* Everything but id, profile and refs. */
+/* Fills all fields but id, profile and refs. */
 static void pod_state_fill(struct pod_state *s, struct packer *p, const json_t *pod, const struct pod_rules *rules)
 {
         const json_t *metadata = json_object_get(pod, "metadata"), *status = json_object_get(pod, "status");

@@ -1,4 +1,4 @@
-/* Reading pods: Spark's ExecutorPodsSnapshotSuite, and what else is kept. */
+/* Reads pods: Spark's ExecutorPodsSnapshotSuite and the further fields. */
 #include "kubernetes/api/pod_fixture.h"
 #include "kubernetes/executors/pods_snapshot.h"
 #include "unit/cases.h"
@@ -71,11 +71,11 @@ static void the_end_of_the_spark_container_is_the_end(void **state)
                         kind_of(pod_with_containers(pod_in(1, 0, "Running"), cases[i].containers), &all_containers),
                         cases[i].with_all);
         }
-        /* A sidecar that may be started again does not end the pod. */
+        /* A sidecar that may be restarted does not end the pod. */
         json_t *again = pod_with_containers(pod_in(1, 0, "Running"), SPARK_AND_SIDECAR(RUNS, ENDED(1)));
         json_object_set_new(json_object_get(again, "spec"), "restartPolicy", json_string("Always"));
         assert_int_equal(kind_of(again, &all_containers), POD_RUNNING);
-        /* A template names the container that runs Spark. */
+        /* A template names the Spark container. */
         const struct pod_rules named = {.container = "sidecar"};
         assert_int_equal(
                 kind_of(pod_with_containers(pod_in(1, 0, "Running"), SPARK_AND_SIDECAR(RUNS, ENDED(0))), &named),
@@ -213,7 +213,7 @@ static void long_texts_are_cut_between_characters(void **state)
         struct pod_state *s;
 
         memset(text, 'x', sizeof(text));
-        memcpy(text + 1023, "\xc3\xa4", 2); /* the limit falls into this one */
+        memcpy(text + 1023, "\xc3\xa4", 2); /* the length limit falls into this character */
         text[sizeof(text) - 1] = '\0';
         _cleanup_json_ json_t *pod = pod_in(1, 0, "Failed");
         json_object_set_new(json_object_get(pod, "status"), "message", json_string(text));

@@ -1,4 +1,4 @@
-/* See quantity.h. Follows fabric8's Quantity, which Spark 4.3 has. */
+/* Quantities by the rules of fabric8's Quantity, which Spark 4.3 uses. */
 #include "kubernetes/api/quantity.h"
 
 #include "base/error.h"
@@ -11,10 +11,10 @@
 
 __extension__ typedef __int128 wide;
 
-#define SCALE 9 /* decimal places that are kept */
-#define FAR 60  /* a power of ten that leaves nothing to compare: all is as large as can be, or nothing */
+#define SCALE 9 /* decimal places of the result */
+#define FAR 60  /* beyond this power of ten a value is the maximum or zero */
 
-/* Where the unit begins. */
+/* Returns the start of the unit. */
 static size_t unit_at(const char *text)
 {
         return strcspn(text, "EGKMPTeikmnu");
@@ -31,7 +31,7 @@ int quantity_check(const char *text, struct fst_error *error)
         return 0;
 }
 
-/* @number in billionths; what does not fit is as large as can be. False if it is no number. */
+/* Parses @number in billionths, saturating. Returns false if it is not a number. */
 static bool quantity_read_decimal(const char *number, size_t n, wide *out)
 {
         const wide most = (wide)1 << 100;
@@ -83,7 +83,7 @@ static bool read_unit(const char *text, int *tens, int *twos)
         return false;
 }
 
-/* @value times @factor, or as far from zero as can be. */
+/* Returns @value times @factor, saturating. */
 static wide quantity_grown(wide value, int factor)
 {
         const wide most = (wide)1 << 120;
@@ -99,8 +99,8 @@ static int read_quantity(const char *text, wide *out, struct fst_error *error)
         if (!read_unit(text + n, &tens, &twos))
                 return error_set(error, -EINVAL, "Invalid quantity format passed to parse");
         if (!quantity_read_decimal(text, n, out))
-                return error_set(error, -EINVAL, "'%s' is no quantity: write a number and a unit, like 500m or 2",
-                                 text);
+                return error_set(error, -EINVAL,
+                                 "'%s' is not a valid quantity (write a number and a unit, such as 500m or 2)", text);
         for (; tens > 0; tens--)
                 *out = quantity_grown(*out, 10);
         for (; tens < 0; tens++)

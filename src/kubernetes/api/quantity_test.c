@@ -1,4 +1,4 @@
-/* Amounts: which are taken, and how they compare. */
+/* Parses and compares quantities. */
 #include "kubernetes/api/quantity.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* See older_spellings.h. */
+/* Maps keys of Spark 2.1 and 2.2 on Kubernetes to today's keys. */
 #include "kubernetes/conf/deprecated_keys.h"
 
 #include "base/log.h"
@@ -6,7 +6,7 @@
 #include "base/string_prefix.h"
 #include "conf/deprecated.h"
 
-/* Lists of pairs that have become a key for each. */
+/* Keys with a list of pairs, which became one key for each pair. */
 static const struct {
         const char *key, *prefix;
 } lists[] = {
@@ -23,7 +23,7 @@ static void split_list(struct strmap *conf, const char *key, const char *prefix)
                 return;
         _cleanup_free_ char *copy = mem_strdup(value);
         char *rest = copy, *pair;
-        log_warn("SparkConf", "The configuration key %s is that of Spark 2.2 on Kubernetes. Please use %sNAME instead.",
+        log_warn("SparkConf", "The configuration key %s is from Spark 2.2 on Kubernetes. Please use %sNAME instead.",
                  key, prefix);
         while ((pair = strsep(&rest, ","))) {
                 char *equals = strchr(pair, '=');

@@ -1,11 +1,10 @@
 /*
- * Settings of Kubernetes as Spark's first releases for it spelled them, 2.1 and 2.2 of apache-spark-on-k8s:
- * spark.kubernetes.driver.docker.image, spark.kubernetes.driver.labels=a=b,c=d. They are understood, with a warning
- * that names today's.
+ * Accepts the Kubernetes keys of Spark 2.1 and 2.2 (apache-spark-on-k8s), such as spark.kubernetes.driver.docker.image
+ * and spark.kubernetes.driver.labels=a=b,c=d. A warning names today's key.
  */
 #pragma once
 
 #include "base/strmap.h"
 
-/* Today's spellings in the place of older ones; what is set under both keeps today's value. */
+/* Replaces old keys by today's. If both are set, today's value wins. */
 void older_spellings_replace(struct strmap *conf);

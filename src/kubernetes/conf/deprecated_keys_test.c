@@ -1,4 +1,4 @@
-/* Older spellings of settings. */
+/* Keys of Spark 2.1 and 2.2. */
 #include "kubernetes/conf/deprecated_keys.h"
 
 #include "base/mem.h"

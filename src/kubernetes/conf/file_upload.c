@@ -1,4 +1,4 @@
-/* See file_upload.h. Follows KubernetesUtils.uploadAndTransformFileUris. */
+/* Uploads local files as Spark's KubernetesUtils.uploadAndTransformFileUris does. */
 #include "kubernetes/conf/file_upload.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ bool file_is_local(const char *uri)
         return uri_parse(resolved, &parts) && (!parts.scheme.text || uri_has_scheme(&parts, "file"));
 }
 
-/* What tells this file's directory from those of others: the caller's UUID with a hash of the name in its place. */
+/* Returns a unique directory name for the file: the caller's UUID with its end replaced by a hash of the path. */
 static char *directory_name(const struct kube_conf *c, const char *path)
 {
         uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
@@ -33,7 +33,7 @@ static char *directory_name(const struct kube_conf *c, const char *path)
         return mem_printf("spark-upload-%.24s%012llx", c->uuid, (unsigned long long)(hash & 0xffffffffffffu));
 }
 
-/* @uri's path here, and where it is to be; both are the caller's. */
+/* Finds the local path and the target URI of @uri. The caller owns both. */
 static int find_target(const struct kube_conf *c, const char *uri, char **file, char **path, char **target,
                        struct fst_error *error)
 {

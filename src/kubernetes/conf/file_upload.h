@@ -1,6 +1,6 @@
 /*
- * Files of this machine that pods are to have: they go to spark.kubernetes.file.upload.path, each into a directory of
- * its own, and their new URIs take the place of the old ones.
+ * Uploads local files for pods to spark.kubernetes.file.upload.path, each into its own directory, and replaces their
+ * URIs by the new ones.
  */
 #pragma once
 
@@ -15,16 +15,16 @@ struct kube_conf;
 bool file_is_local(const char *uri);
 
 /*
- * Upload @uri through c->files: *@out, the caller's, is where it is then. Without an upload function nothing is sent.
- * -EINVAL if there is no such path, or the function's error, with Spark's sentences.
+ * Uploads @uri through c->files. The caller owns *@out, the new URI. Without an upload function it sends nothing.
+ * Returns 0, -EINVAL for a missing path, or the function's error, with Spark's message.
  */
 int file_upload(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error);
 
-/* Where file_upload puts @uri in this submission, without putting it there. Likewise. */
+/* As file_upload, but only returns the URI that file_upload would use in this submission. */
 int file_upload_target(const struct kube_conf *c, const char *uri, char **out, struct fst_error *error);
 
 /*
- * Upload what is local of the list @key; if anything was, set @key in @out to the new list. Fragments of archives,
- * which name what they are unpacked into, stay.
+ * Uploads the local files in the list @key. If there are any, sets @key in @out to the new list. Keeps the fragments of
+ * archives, which name the directory to unpack into.
  */
 int file_upload_list(const struct kube_conf *c, const char *key, struct strmap *out, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* See fresh_names.h. */
+/* Random and time-based names from getrandom and the clock. */
 #include "kubernetes/conf/generated_names.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 static void make_random(uint8_t *bytes, size_t n)
 {
         if (getrandom(bytes, n, 0) != (ssize_t)n)
-                abort(); /* up to 256 bytes are never refused once the machine has started */
+                abort(); /* getrandom never fails for up to 256 bytes once the machine has started */
 }
 
 static void generated_names_put_hex(char *out, const uint8_t *bytes, size_t n)
@@ -20,7 +20,7 @@ static void generated_names_put_hex(char *out, const uint8_t *bytes, size_t n)
                 snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* A UUID without its dashes. */
+/* Appends a UUID without dashes. */
 static void put_plain_uuid(char *out)
 {
         char uuid[UUID_TEXT];

@@ -1,11 +1,11 @@
-/* What is new at each submission, and tells its objects from those of all others. */
+/* Generates the unique names of a submission and its objects. */
 #pragma once
 
 #include "base/uuid.h"
 
 struct fresh_names {
         char app_id[39]; /* "spark-" and 32 hexadecimal digits */
-        char unique[18]; /* six random hexadecimal digits, then the milliseconds since 1970, as Spark makes them */
+        char unique[18]; /* six random hexadecimal digits, then the milliseconds since 1970, in Spark's format */
         char uuid[UUID_TEXT];
 };
 

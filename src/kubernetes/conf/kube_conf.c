@@ -1,6 +1,6 @@
 /*
- * See kube_conf.h. Follows KubernetesConf, KubernetesDriverConf and KubernetesExecutorConf of Spark 4.3; where Spark
- * hands out what was set in the order of its hash tables, here it comes sorted.
+ * The configuration of one pod. Follows KubernetesConf, KubernetesDriverConf and KubernetesExecutorConf of Spark 4.3.
+ * Where Spark iterates in hash order, the order here is sorted.
  */
 #include "kubernetes/conf/kube_conf.h"
 
@@ -21,7 +21,7 @@ const char *kube_app_name(const struct kube_conf *c)
         return name ? name : "spark";
 }
 
-/* @text in lower case with each run of what names may not hold as one dash; blanks around it count as nothing. */
+/* Appends @text in lower case. Each run of characters that names may not have becomes one dash. Trims whitespace. */
 static void put_plain(struct buf *out, const char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
@@ -31,7 +31,7 @@ static void put_plain(struct buf *out, const char *text)
                 n--;
         for (size_t i = 0; i < n; i++) {
                 char ch = text[i];
-                /* Two letters beyond ASCII have a lower case within: the Kelvin sign, and I with a dot. */
+                /* Two characters beyond ASCII have ASCII lower case: the Kelvin sign, and I with a dot. */
                 if (n - i >= 3 && memcmp(text + i, "\u212a", 3) == 0)
                         ch = 'k', i += 2;
                 else if (n - i >= 2 && memcmp(text + i, "\u0130", 2) == 0)
@@ -70,7 +70,7 @@ char *kube_name_label(const char *app_name)
         return mem_strndup(text, n - (n && text[n - 1] == '-'));
 }
 
-/* The driver's service, whose name has to be a DNS label. */
+/* Returns the name of the driver's service, which must be a DNS label. */
 static char *service_name(const struct kube_conf *c)
 {
         char *preferred = mem_printf("%s" KUBE_SERVICE_SUFFIX, c->prefix);
@@ -102,7 +102,7 @@ static int kube_conf_choose_prefix(struct kube_conf *c, struct fst_error *error)
 int kube_conf_complete(struct kube_conf *c, struct fst_error *error)
 {
         int r = 0;
-        if (c->role == KUBE_DRIVER) { /* what executors could not be made with is found before there is a driver */
+        if (c->role == KUBE_DRIVER) { /* report invalid executor settings before the driver starts */
                 _cleanup_(volume_specs_deinit) struct volume_specs specs = {0};
                 r = volume_specs_read(c, "spark.kubernetes.executor.volumes.", &specs, error);
         }
@@ -129,7 +129,7 @@ void kube_pairs(const struct kube_conf *c, const char *prefix, struct strmap *ou
                         strmap_set(out, sorted[i]->key + n, sorted[i]->value);
 }
 
-/* The same below spark.kubernetes.ROLE.@name. */
+/* As kube_pairs, for keys below spark.kubernetes.ROLE.@name. */
 static void role_pairs(const struct kube_conf *c, const char *name, struct strmap *out)
 {
         _cleanup_free_ char *prefix = mem_printf("spark.kubernetes.%s.%s.", kube_role_name(c), name);

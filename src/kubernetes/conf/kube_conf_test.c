@@ -1,4 +1,4 @@
-/* What pods are made from: KubernetesConfSuite. */
+/* Pod configurations: KubernetesConfSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/conf/kube_settings.h"
 #include "unit/cases.h"

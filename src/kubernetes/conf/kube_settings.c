@@ -1,4 +1,4 @@
-/* See kube_value.h. The checks are those of Spark's Config.scala, for the keys that pods are made from. */
+/* Reads settings for pods with the checks of Spark's Config.scala. */
 #include "kubernetes/conf/kube_settings.h"
 
 #include "base/buf.h"
@@ -43,7 +43,7 @@ static const struct {
         {"spark.kubernetes.memoryOverheadFactor", 0, HUGE_VAL, false, "Ensure that memory overhead is non-negative"},
 };
 
-/* Spark blames the key whose value it reads for want of another. */
+/* An alias is reported under the key whose value it takes, as in Spark. */
 static int kube_settings_mismatch(const char *key, const char *value, const char *type, struct fst_error *error)
 {
         struct key row;
@@ -66,7 +66,7 @@ static int kube_settings_check_range(const char *key, const char *value, double 
         return 0;
 }
 
-/* Names with dots between labels, each of a-z, 0-9 and inner dashes. */
+/* Whether @text is a DNS subdomain: labels of a-z, 0-9 and inner dashes, joined by dots. */
 static bool is_subdomain(const char *text)
 {
         for (;;) {
@@ -119,7 +119,7 @@ int kube_string(const struct kube_conf *c, const char *key, char **out, struct f
         return 0;
 }
 
-/* What stands between blanks; @text is changed. */
+/* Trims whitespace. Changes @text. */
 static char *kube_settings_trim(char *text)
 {
         while (*text && (unsigned char)*text <= ' ')

@@ -1,4 +1,4 @@
-/* See volume_spec.h. */
+/* Reads volume settings. */
 #include "kubernetes/conf/volume_spec.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ static const char *const type_names[] = {
         [VOLUME_NFS] = "nfs",
 };
 
-/* One volume's settings: those below "TYPE.NAME.". */
+/* The settings of one volume, below "TYPE.NAME.". */
 struct settings {
         const struct strmap *all;
         const char *stem;
@@ -27,7 +27,7 @@ static const char *volume_spec_setting(const struct settings *s, const char *nam
         return strmap_get(s->all, key);
 }
 
-/* A copy of the value; -EINVAL without one. */
+/* Copies the value. Returns -EINVAL if it is not set. */
 static int volume_spec_require(const struct settings *s, const char *name, enum volume_type type, char **out,
                                struct fst_error *error)
 {
@@ -48,7 +48,7 @@ static char *or_null(const char *value)
         return value ? mem_strdup(value) : NULL;
 }
 
-/* A size without a unit that must have been meant to have one. */
+/* Rejects a size below 1 KiB without a unit, as Spark does. */
 static int check_size(const char *size, struct fst_error *error)
 {
         if (!size || size[strspn(size, "0123456789")] || strtoull(size, NULL, 10) >= 1024)
@@ -66,7 +66,7 @@ static void put_below(const struct settings *s, const char *name, struct strmap 
                         strmap_set(out, e->key + strlen(stem), e->value);
 }
 
-/* What depends on the type. */
+/* Reads the options of the volume's type. */
 static int volume_spec_read_options(const struct settings *s, struct volume_spec *v, struct fst_error *error)
 {
         int r = 0;

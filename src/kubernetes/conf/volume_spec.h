@@ -1,5 +1,5 @@
 /*
- * Volumes as settings say them: PREFIX + TYPE.NAME.mount.path, .mount.readOnly, .options.claimName, … Spark's
+ * Reads volumes from the settings PREFIX + TYPE.NAME.mount.path, .mount.readOnly, .options.claimName, … Spark's
  * KubernetesVolumeUtils.
  */
 #pragma once
@@ -20,12 +20,12 @@ struct volume_spec {
         char *mount_path;
         char *sub_path, *sub_path_expr; /* "" if not set */
         bool read_only;
-        char *path;                         /* of the host, or of the NFS server */
-        char *host_type;                    /* of a host path; "" if not set */
-        char *server;                       /* NFS */
-        char *claim, *storage_class, *size; /* of a claim, the latter two or NULL; an empty directory's limit or NULL */
-        char *medium;                       /* an empty directory's, or NULL */
-        struct strmap labels, annotations;  /* of a claim that is made */
+        char *path;                         /* host path, or path on the NFS server */
+        char *host_type;                    /* host path only; "" if not set */
+        char *server;                       /* NFS server */
+        char *claim, *storage_class, *size; /* a claim, the last two may be NULL; size: also of an empty directory */
+        char *medium;                       /* medium of an empty directory, or NULL */
+        struct strmap labels, annotations;  /* for a claim that is created */
 };
 
 struct volume_specs {
@@ -33,6 +33,6 @@ struct volume_specs {
         size_t len, cap;
 };
 
-/* Append those below @prefix, sorted by type and name. -EINVAL with Spark's sentence. */
+/* Appends the volumes below @prefix, sorted by type and name. Returns -EINVAL with Spark's message. */
 int volume_specs_read(const struct kube_conf *c, const char *prefix, struct volume_specs *out, struct fst_error *error);
 void volume_specs_deinit(struct volume_specs *specs);

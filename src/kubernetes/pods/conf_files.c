@@ -1,4 +1,4 @@
-/* See conf_files.h. */
+/* Collects configuration files and builds their config maps. */
 #include "kubernetes/pods/conf_files.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static int conf_files_by_name(const void *a, const void *b)
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The size of a regular file, or -1. */
+/* Returns the size of a regular file, or -1. */
 static int64_t file_size(const char *folder, const char *name)
 {
         struct stat st;
@@ -57,10 +57,10 @@ int file_content_put(json_t *data, const char *name, const char *path, size_t mo
                 return r;
         json_t *text = json_stringn(buf_text(&content), content.len);
         if (!text)
-                return error_set(error, -EILSEQ, "%s: its content is not UTF-8", path);
+                return error_set(error, -EILSEQ, "%s: the content is not UTF-8", path);
         return json_object_set_new(data, name, text) == 0
                        ? 0
-                       : error_set(error, -EILSEQ, "%s: its name is not UTF-8", path);
+                       : error_set(error, -EILSEQ, "%s: the name is not UTF-8", path);
 }
 
 static bool is_archive(const char *name)
@@ -69,7 +69,7 @@ static bool is_archive(const char *name)
                text_ends_with(name, ".tar");
 }
 
-/* spark-defaults.conf and what is like it is among the driver's properties already; templates are nobody's settings. */
+/* Skips spark-defaults.conf and similar files, whose settings are in the driver's properties, and templates. */
 static bool is_settings(const char *name)
 {
         return text_ends_with(name, ".template") ||
@@ -78,7 +78,7 @@ static bool is_settings(const char *name)
                 strlen(name) >= strlen("sparkconf"));
 }
 
-/* Characters as Java counts them. */
+/* Counts characters as Java does. */
 static int64_t java_length(const char *text, size_t len)
 {
         int64_t n = 0;
@@ -89,7 +89,7 @@ static int64_t java_length(const char *text, size_t len)
 
 struct candidate {
         const char *name;
-        int64_t size; /* of name and content */
+        int64_t size; /* size of name and content */
 };
 
 static int by_size(const void *a, const void *b)
@@ -103,7 +103,7 @@ static void put_skipped(struct buf *list, const char *name)
         buf_printf(list, "%s%s", list->len ? "," : "", name);
 }
 
-/* Read what fits of the @n files into @data. */
+/* Reads those of the @n files that fit into @data. */
 static void take_files(const char *folder, const struct candidate *files, size_t n, int64_t most, json_t *data)
 {
         _cleanup_(buf_deinit) struct buf skipped = BUF_INIT, taken = BUF_INIT;
@@ -156,7 +156,7 @@ static void read_folder(const char *folder, int64_t most, json_t *data)
         vec_deinit(&files);
 }
 
-/* As Java writes them, less the line with the time of day. */
+/* Writes properties as Java does, without the comment with the time. */
 static void put_properties(const struct kube_conf *c, const struct strmap *properties, json_t *data)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;

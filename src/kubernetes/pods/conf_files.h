@@ -1,6 +1,6 @@
 /*
- * Configuration files that travel in config maps: those of SPARK_CONF_DIR, and the driver's properties among them.
- * Spark's KubernetesClientUtils. Files' contents are trees of JSON, {"log4j2.properties": "…"}.
+ * Configuration files in config maps: the files of SPARK_CONF_DIR and the driver's properties. Spark's
+ * KubernetesClientUtils. File contents are JSON objects, {"log4j2.properties": "…"}.
  */
 #pragma once
 
@@ -12,22 +12,22 @@
 struct fst_error;
 struct kube_conf;
 
-/* Append the names of the files in @folder, without directories, sorted; none if it is no folder. */
+/* Appends the sorted names of the files in @folder, without directories. Appends none if it is not a directory. */
 void folder_files(const char *folder, struct string_list *names);
 
-/* Set member @name of @data to what the file at @path holds. -errno with @error, -EILSEQ if that is not UTF-8. */
+/* Sets member @name of @data to the content of @path. Returns -errno with @error, -EILSEQ for invalid UTF-8. */
 int file_content_put(json_t *data, const char *name, const char *path, size_t most, struct fst_error *error);
 
 /*
- * The files of SPARK_CONF_DIR, or of conf/ below spark.home, that may travel: no archives, templates, or Spark's own
- * settings, the smallest first until spark.kubernetes.configMap.maxSize is reached. What is left out is told. With
- * @properties, those as spark.properties too. The caller owns *@out.
+ * Reads the files of SPARK_CONF_DIR, or of conf/ below spark.home, without archives, templates and Spark's own
+ * settings. Takes the smallest first until spark.kubernetes.configMap.maxSize. Logs the skipped ones. @properties, if
+ * given, are added as spark.properties. The caller owns *@out.
  */
 int conf_files_read(const struct kube_conf *c, const struct strmap *properties, json_t **out, struct fst_error *error);
 
-/* The config map of these files; @labels may be NULL. The caller owns *@out. */
+/* Builds the config map of these files. @labels may be NULL. The caller owns *@out. */
 int conf_files_map(const struct kube_conf *c, const json_t *files, const struct strmap *labels, json_t **out,
                    struct fst_error *error);
 
-/* The volume @name that shows it. The caller owns it. */
+/* Returns a volume @name of the config map. The caller owns it. */
 json_t *conf_files_volume(const struct kube_conf *c, const char *name, const json_t *files);

@@ -1,4 +1,4 @@
-/* See driver_builder.h. */
+/* Builds the driver pod and its objects. */
 #include "kubernetes/pods/driver_builder.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 
 #define VOLUME "spark-conf-volume-driver"
 
-/* In Spark's order, which decides that of variables, mounts and objects; after them what Spark does not have. */
+/* In Spark's order, which decides the order of variables, mounts and objects. Steps that Spark lacks follow. */
 static const struct feature_step *const steps[] = {
         &basic_driver_step,       &driver_credentials_step,   &driver_service_step, &network_policy_step,
         &mount_secrets_step,      &env_secrets_step,          &mount_volumes_step,  &driver_command_step,
@@ -23,7 +23,7 @@ static const struct feature_step *const steps[] = {
         &spark_scheduler_step,
 };
 
-/* As Spark 2.3 made them: features/init_container.h. */
+/* The steps of Spark 2.3: features/init_container.h. */
 static const struct feature_step *const classic_steps[] = {
         &classic_driver_step, &driver_credentials_step, &driver_service_step, &mount_secrets_step, &init_container_step,
 };
@@ -52,7 +52,7 @@ void driver_spec_deinit(struct driver_spec *spec)
         *spec = (struct driver_spec){0};
 }
 
-/* Spark 2.3: the driver is told its properties as options of its JVM. */
+/* As Spark 2.3: passes the driver's properties as JVM options. */
 static json_t *finish_classic(const struct driver_spec *spec)
 {
         struct spark_pod whole = {json_deep_copy(spec->pod.pod), json_deep_copy(spec->pod.container)};

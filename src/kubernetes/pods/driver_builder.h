@@ -1,6 +1,6 @@
 /*
- * All that a cluster-mode submission creates: the driver's pod and what it needs. Spark's KubernetesDriverBuilder and
- * the beginning of Client.run.
+ * Builds all objects of a cluster-mode submission: the driver pod and the objects that it needs. Spark's
+ * KubernetesDriverBuilder and the first part of Client.run.
  *
  *      _cleanup_(driver_spec_deinit) struct driver_spec spec = {0};
  *      r = driver_spec_build(&c, &spec, error);
@@ -18,19 +18,19 @@ struct kube_conf;
 struct driver_spec {
         struct spark_pod pod;
         json_t *pre_resources, *resources; /* arrays: objects to create before the pod, and after it */
-        struct strmap properties;          /* what the driver is configured by */
+        struct strmap properties;          /* the driver's configuration */
 };
 
-/* -EINVAL, or the errno of a file, with Spark's sentence in @error; @out is to be deinitialised in either case. */
+/* Returns 0, -EINVAL, or the -errno of a file, with Spark's message. Deinit @out in either case. */
 int driver_spec_build(const struct kube_conf *c, struct driver_spec *out, struct fst_error *error);
 void driver_spec_deinit(struct driver_spec *spec);
 
 /*
- * The pod as it is created, its container in it, and the config map with configuration files, NULL in the shape of
- * Spark 2.3: the caller's, both.
+ * Sets *@pod to the final pod with its container, and the config map of configuration files (NULL in the format of
+ * Spark 2.3). The caller owns both.
  */
 int driver_spec_finish(const struct kube_conf *c, const struct driver_spec *spec, json_t **pod, json_t **map,
                        struct fst_error *error);
 
-/* Make @pod, as the API server returned it, the owner of @object: it goes when the pod goes. */
+/* Makes @pod, as returned by the API server, the owner of @object, so that both are deleted together. */
 void kube_set_owner(json_t *object, const json_t *pod);

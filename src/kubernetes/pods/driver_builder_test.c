@@ -1,4 +1,4 @@
-/* A whole driver: KubernetesDriverBuilderSuite, and what Client.run makes of it. */
+/* Whole drivers: KubernetesDriverBuilderSuite, and Client.run. */
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/driver/driver_objects.h"
 #include "kubernetes/pods/features/temp_dir_fixture.h"

@@ -1,4 +1,4 @@
-/* See executor_builder.h. */
+/* Builds executor pods. */
 #include "kubernetes/pods/executor_builder.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ static const struct feature_step *const steps[] = {
         &mount_volumes_step,  &hadoop_conf_executor_step, &local_dirs_step,    &spark_scheduler_step,
 };
 
-/* As Spark 2.3 made them. */
+/* The steps of Spark 2.3. */
 static const struct feature_step *const classic_steps[] = {
         &classic_executor_step,
         &executor_credentials_step,

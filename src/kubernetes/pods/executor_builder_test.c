@@ -1,4 +1,4 @@
-/* A whole executor: KubernetesExecutorBuilderSuite. */
+/* Whole executors: KubernetesExecutorBuilderSuite. */
 #include "kubernetes/pods/executor_builder.h"
 #include "kubernetes/pods/features/step_fixture.h"
 

@@ -1,4 +1,4 @@
-/* See executor_size.h. */
+/* Computes the resources of an executor. */
 #include "kubernetes/pods/executor_resources.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 #define FACTOR "spark.kubernetes.memoryOverheadFactor"
 #define EXECUTOR_FACTOR "spark.executor.memoryOverheadFactor"
 
-/* The parts that a container's memory is the sum of, in MiB. */
+/* The parts of a container's memory, in MiB. */
 struct memory {
         int64_t heap, overhead, off_heap, python;
 };
@@ -33,14 +33,14 @@ static int check_off_heap(const struct kube_conf *c, int64_t mib, int64_t *out, 
         return r;
 }
 
-/* What was set of @key, or @otherwise. */
+/* Reads the size @key, or @otherwise if it is not set. */
 static int mib_or(const struct kube_conf *c, const char *key, int64_t otherwise, int64_t *out, struct fst_error *error)
 {
         *out = otherwise;
         return kube_is_set(c, key) ? kube_mib(c, key, out, error) : 0;
 }
 
-/* As the configuration says it. */
+/* Reads the configuration's sizes. */
 static int executor_resources_read_memory(const struct kube_conf *c, struct memory *m, struct fst_error *error)
 {
         int64_t least, off_heap = 0;
@@ -68,7 +68,7 @@ static int executor_resources_read_memory(const struct kube_conf *c, struct memo
         return r < 0 ? r : check_off_heap(c, off_heap >> 20, &m->off_heap, error);
 }
 
-/* One of a profile's amounts in the place of what the configuration says. */
+/* Replaces a size by the amount of a resource profile. */
 static int take_amount(const struct kube_conf *c, const struct kube_amount *amount, struct memory *m,
                        struct executor_size *out, struct fst_error *error)
 {
@@ -115,7 +115,7 @@ void executor_size_deinit(struct executor_size *size)
         strmap_deinit(&size->custom);
 }
 
-/* The settings of which the driver will be told, as far as executors' sizes follow them. */
+/* Adds the driver settings that executor sizes depend on. */
 static void put_driver_settings(const struct kube_conf *c, struct strmap *settings)
 {
         if (c->language != KUBE_JAVA && !strmap_get(settings, FACTOR))

@@ -1,10 +1,10 @@
 /*
- * A feature step: one thing that a driver's or an executor's pod has, and what else has to be in the cluster for it.
- * Spark's KubernetesFeatureConfigStep. The builders (driver_builder.h, executor_builder.h) have the steps in Spark's
- * order; each lies in a file of its own below features/.
+ * A feature step adds one feature to a driver or executor pod, and the objects that the feature needs. Spark's
+ * KubernetesFeatureConfigStep. driver_builder.h and executor_builder.h run the steps in Spark's order. Each step is one
+ * file below features/.
  *
- * All functions are pure but for the files that they read, and may be NULL. Those that fail answer -EINVAL, or the
- * negative errno of a file, with Spark's sentence in @error; the pod is then of no use any more.
+ * All functions may be NULL and are pure except for reading files. Those that can fail return -EINVAL, or the -errno of
+ * a file, with Spark's message in @error. The pod is unusable after a failure.
  */
 #pragma once
 
@@ -15,19 +15,19 @@
 struct fst_error;
 
 struct feature_step {
-        /* What spark.kubernetes.*.pod.excludedFeatureSteps calls it. */
+        /* its name in spark.kubernetes.*.pod.excludedFeatureSteps */
         const char *class_name;
 
-        /* Settings that cannot be. Asked of every step before the first one works, also of those that are excluded. */
+        /* Checks the settings. Runs for every step, excluded ones too, before the first step configures the pod. */
         int (*check)(const struct kube_conf *c, struct fst_error *error);
 
-        /* Put into @pod what this step is for. */
+        /* Adds the feature to @pod. */
         int (*configure)(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error);
 
-        /* Settings that the driver is to have, on top of the user's. */
+        /* Adds driver settings to the user's. */
         int (*properties)(const struct kube_conf *c, struct strmap *out, struct fst_error *error);
 
-        /* Append objects that must be there before the pod is; and those that may come after it. */
+        /* Append objects to create before the pod, and after it. */
         int (*pre_resources)(const struct kube_conf *c, json_t *out, struct fst_error *error);
         int (*resources)(const struct kube_conf *c, json_t *out, struct fst_error *error);
 };

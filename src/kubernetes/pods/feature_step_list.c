@@ -1,4 +1,4 @@
-/* See step_list.h. */
+/* Selects and runs the steps of a pod. */
 #include "kubernetes/pods/feature_step_list.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Steps that are not run unless they are named. */
+/* Steps that run only if the user names them. */
 static const struct feature_step *const optional[] = {&volcano_step};
 
 static const struct feature_step *find_optional(const char *name)
@@ -21,7 +21,7 @@ static const struct feature_step *find_optional(const char *name)
         return NULL;
 }
 
-/* Java's classes cannot be. The sentence begins as Spark's. */
+/* Rejects a Java class. The message begins as Spark's. */
 static int feature_step_list_refuse(const struct kube_conf *c, const char *name, struct fst_error *error)
 {
         bool driver = c->role == KUBE_DRIVER;

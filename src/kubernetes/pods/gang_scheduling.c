@@ -1,4 +1,4 @@
-/* See gang.h. */
+/* Adds gang scheduling to pods of Volcano and YuniKorn. */
 #include "kubernetes/pods/gang_scheduling.h"
 
 #include "base/error.h"
@@ -38,7 +38,7 @@ int gang_read(const struct fst_conf *conf, struct gang *out, struct fst_error *e
         return r ? r : read_least(conf, &out->executors, error);
 }
 
-/* ------------------------------------------------------------------------------------------------------ amounts */
+/* --------------------------------------------------------------------------------------------------- quantities */
 
 static int add_amount(json_t *sum, const char *name, const char *amount, int times, struct fst_error *error)
 {
@@ -52,13 +52,13 @@ static int add_amount(json_t *sum, const char *name, const char *amount, int tim
                 return error_wrap(error, r, "%s", name);
         long long all;
         if (__builtin_mul_overflow(b, times, &all) || __builtin_add_overflow(a, all, &all))
-                all = INT64_MAX; /* as quantity_read: no cluster has so much */
+                all = INT64_MAX; /* saturated by quantity_read: no cluster has that much */
         _cleanup_free_ char *text = mem_printf(places ? "%lldm" : "%lld", all);
         kube_put(sum, name, text);
         return 0;
 }
 
-/* Add all of @requests, so many times, to @sum. */
+/* Adds @requests to @sum the given number of times. */
 static int add_amounts(json_t *sum, json_t *requests, int times, struct fst_error *error)
 {
         const char *name;
@@ -118,7 +118,7 @@ static json_t *find_group(json_t *objects)
         return NULL;
 }
 
-/* More members than one would wait for executors that the driver, not being started, does not ask for. */
+/* minMember stays 1: the executors exist only after the driver has started. */
 static int put_volcano(const struct kube_conf *c, const struct gang *gang, struct spark_pod *pod, json_t *group,
                        struct fst_error *error)
 {
@@ -151,8 +151,9 @@ int gang_put(const struct kube_conf *c, struct spark_pod *pod, json_t *pre_resou
         json_t *group = find_group(pre_resources);
         if (!group)
                 return error_set(error, -EINVAL,
-                                 GANG "enabled is true and the scheduler is volcano, but there is no pod group: set "
-                                      "spark.kubernetes.driver.pod.featureSteps and spark.kubernetes.executor.pod."
-                                      "featureSteps to org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
+                                 GANG
+                                 "enabled is true and the scheduler is volcano, but the driver has no pod group: set "
+                                 "spark.kubernetes.driver.pod.featureSteps and spark.kubernetes.executor.pod."
+                                 "featureSteps to org.apache.spark.deploy.k8s.features.VolcanoFeatureStep");
         return put_volcano(c, &gang, pod, group, error);
 }

@@ -1,13 +1,13 @@
 /*
- * A driver and the executors that it cannot do without, as one gang: drivers that fill a cluster, each waiting for
- * executors that find no room, wait for ever. With spark.firesteel.kubernetes.gang.enabled
+ * Gang scheduling of a driver and its minimum executors. Without it, drivers that fill a cluster wait forever for
+ * executors that do not fit. With spark.firesteel.kubernetes.gang.enabled:
  *
- *      Volcano     the pod group that VolcanoFeatureStep makes says what the driver and the executors need together
- *                  (spec.minResources, minMember 1), so that the driver is not started before there is room for all
- *      YuniKorn    the driver's annotations name two task groups, for which YuniKorn keeps room by placeholders
- *      others      the driver waits spark.firesteel.kubernetes.gang.timeout for them, then gives up what it has
+ *      Volcano     the pod group of VolcanoFeatureStep requests the resources of driver and executors together
+ *                  (spec.minResources, minMember 1), so that the driver starts only when all of them fit
+ *      YuniKorn    the driver's annotations name two task groups, for which YuniKorn reserves room with placeholders
+ *      others      the driver waits spark.firesteel.kubernetes.gang.timeout for its executors, then exits
  *
- * Nothing that the user has said in a template, an annotation or a pod group is changed.
+ * Values that the user has set in a template, an annotation or a pod group stay.
  */
 #pragma once
 
@@ -21,15 +21,15 @@ struct kube_conf;
 
 struct gang {
         bool wanted;
-        int executors;      /* the least: spark.dynamicAllocation.minExecutors, or spark.executor.instances */
-        int64_t timeout_ms; /* 0: for ever */
+        int executors;      /* minimum executors: spark.dynamicAllocation.minExecutors, or spark.executor.instances */
+        int64_t timeout_ms; /* 0: no timeout */
 };
 
-/* 0, or -EINVAL with @error. */
+/* Returns 0, or -EINVAL with @error. */
 int gang_read(const struct fst_conf *conf, struct gang *out, struct fst_error *error);
 
 /*
- * Put what the scheduler is to know into a pod that is otherwise complete, and for a driver into its pod group, which
- * is among @pre_resources. -EINVAL with @error: Volcano without a pod group, an amount that is none.
+ * Adds the scheduler's annotations to a complete pod. For a driver under Volcano, changes its pod group among
+ * @pre_resources. Returns -EINVAL with @error for Volcano without a pod group, or an invalid quantity.
  */
 int gang_put(const struct kube_conf *c, struct spark_pod *pod, json_t *pre_resources, struct fst_error *error);

@@ -1,4 +1,4 @@
-/* What schedulers of gangs are told; and that nothing is said unless it is asked for. */
+/* Gang scheduling of each scheduler, which is off by default. */
 #include "kubernetes/pods/gang_scheduling.h"
 
 #include "kubernetes/pods/driver_builder.h"

@@ -1,12 +1,12 @@
-/* Hadoop's configuration in a pod, of drivers and executors alike. For this folder only. */
+/* Mounts Hadoop's configuration into driver and executor pods. For this directory only. */
 #pragma once
 
 #include "kubernetes/pods/spark_pod.h"
 
 #define HADOOP_FILES_VOLUME "hadoop-properties"
-#define HADOOP_FILES_MAP_KEY "spark.kubernetes.executor.hadoopConfigMapName" /* how executors learn of the map */
+#define HADOOP_FILES_MAP_KEY "spark.kubernetes.executor.hadoopConfigMapName" /* tells executors the name of the map */
 
-/* Mount @volume, which is stolen, and say where. */
+/* Mounts @volume, which it steals, and sets HADOOP_CONF_DIR. */
 static inline void hadoop_files_mount(struct spark_pod *pod, json_t *volume)
 {
         pod_add_volume(pod, volume);

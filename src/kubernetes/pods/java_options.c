@@ -1,4 +1,4 @@
-/* See java_options.h. */
+/* Builds the JVM options of executors. */
 #include "kubernetes/pods/java_options.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* What an executor's JVM is told, in variables SPARK_JAVA_OPT_0, …: the user's options, and settings it starts with. */
+/* JVM options of an executor, in variables SPARK_JAVA_OPT_0, …: the user's options and the settings for its start. */
 #pragma once
 
 #include "base/string_list.h"
@@ -8,20 +8,19 @@ struct kube_conf;
 struct spark_pod;
 
 /*
- * Append the words of spark.executor.defaultJavaOptions and extraJavaOptions, then "-Dkey=value" for each setting that
- * executors need before they reach the driver, sorted.
+ * Appends the words of spark.executor.defaultJavaOptions and extraJavaOptions, then a sorted "-Dkey=value" for each
+ * setting that executors need before they connect to the driver.
  */
 int java_options_read(const struct kube_conf *c, struct string_list *out, struct fst_error *error);
 
-/* Set SPARK_JAVA_OPT_0, … of the pod's container to @options, in their order. */
+/* Sets SPARK_JAVA_OPT_0, … of the container to @options in order. */
 void java_options_put(const struct string_list *options, struct spark_pod *pod);
 
-/* Append the words of a command line as Spark's Utils.splitCommandString cuts it, which never fails; NULL has none. */
+/*
+ * Splits a command line as Spark's Utils.splitCommandString, which never fails, and appends the words. NULL has none.
+ */
 void java_options_split(const char *text, struct string_list *out);
 
-/*
- * The value of @key behind that of @default_key, @between both if both are set; NULL if neither is. The caller owns
- * *@out.
- */
+/* Joins the values of @default_key and @key with @between. *@out is NULL if neither is set. The caller owns *@out. */
 int value_with_default(const struct kube_conf *c, const char *default_key, const char *key, const char *between,
                        char **out, struct fst_error *error);

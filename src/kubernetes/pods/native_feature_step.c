@@ -1,4 +1,4 @@
-/* See native_step.h. */
+/* Loads and runs feature steps from shared objects. */
 #include "kubernetes/pods/native_feature_step.h"
 
 #include "base/error.h"
@@ -15,13 +15,13 @@
 #include <stdlib.h>
 
 struct run {
-        struct fst_pod_step step; /* first: what the module is given is this */
+        struct fst_pod_step step; /* first member: the module gets a pointer to it */
         const struct kube_conf *c;
         const char *name;
         struct spark_pod *pod;
         struct strmap *properties;
         json_t *before, *after;
-        int result; /* the first failure, with its sentence: */
+        int result; /* the first failure and its message: */
         struct fst_error *error;
 };
 
@@ -79,9 +79,9 @@ static json_t *object_of(struct run *run, const char *what, const char *text)
         if (json_is_object(value))
                 return value;
         json_decref(value);
-        _cleanup_free_ char *why = !text   ? mem_printf("it gives no %s", what)
-                                   : value ? mem_printf("its %s is no object", what)
-                                           : mem_printf("its %s is no JSON object: %s in line %d, column %d", what,
+        _cleanup_free_ char *why = !text   ? mem_printf("the %s is NULL", what)
+                                   : value ? mem_printf("the %s is not a JSON object", what)
+                                           : mem_printf("the %s is not valid JSON: %s in line %d, column %d", what,
                                                         at.text, at.line, at.column);
         native_feature_step_failed(run, -EINVAL, why);
         return NULL;
@@ -121,9 +121,9 @@ static int native_feature_step_append(struct run *run, json_t *list, const char 
 static int add_before(struct fst_pod_step *step, const char *json)
 {
         struct run *run = (struct run *)step;
-        return run->before
-                       ? native_feature_step_append(run, run->before, json)
-                       : native_feature_step_failed(run, -ENOTSUP, "no object can be created before an executor's pod");
+        return run->before ? native_feature_step_append(run, run->before, json)
+                           : native_feature_step_failed(run, -ENOTSUP,
+                                                        "an executor's step cannot create objects before the pod");
 }
 
 static int add_after(struct fst_pod_step *step, const char *json)
@@ -136,7 +136,8 @@ static int native_feature_step_set_property(struct fst_pod_step *step, const cha
 {
         struct run *run = (struct run *)step;
         if (!run->properties)
-                return native_feature_step_failed(run, -ENOTSUP, "an executor has the settings of its driver");
+                return native_feature_step_failed(run, -ENOTSUP,
+                                                  "an executor's step cannot change settings, which are the driver's");
         if (!key || !*key || !value)
                 return native_feature_step_failed(run, -EINVAL, "a setting needs a name and a value");
         strmap_set(run->properties, key, value);

@@ -1,4 +1,4 @@
-/* Feature steps of the user's: what they may change, and what they are told when they may not. */
+/* Feature steps in shared objects: valid changes, and the messages for invalid ones. */
 #include "kubernetes/pods/native_feature_step.h"
 #include "kubernetes/pods/executor_builder.h"
 #include "kubernetes/pods/features/temp_dir_fixture.h"
@@ -102,11 +102,11 @@ static void rejects_results_of_steps_that_are_no_pod(void **state)
                 native_step_fn *step;
                 const char *sentence;
         } rows[] = {
-                {too_early, "no object can be created before an executor's pod"},
-                {settings_of_executor, "an executor has the settings of its driver"},
-                {no_json, "its pod is no JSON object: "},
-                {no_object, "its object is no object"},
-                {nothing, "it gives no container"},
+                {too_early, "an executor's step cannot create objects before the pod"},
+                {settings_of_executor, "an executor's step cannot change settings, which are the driver's"},
+                {no_json, "the pod is not valid JSON: "},
+                {no_object, "the object is not a JSON object"},
+                {nothing, "the container is NULL"},
                 {with_words, "who are you?"},
                 {without_words, "it has failed"},
         };

@@ -1,4 +1,4 @@
-/* See pod_parts.h. */
+/* Builds parts of driver and executor pods. */
 #include "kubernetes/pods/pod_parts.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Parts of pods that the steps of drivers and executors share. For this folder only. */
+/* Parts of pods that driver and executor steps share. For this directory only. */
 #pragma once
 
 #include "kubernetes/conf/kube_conf.h"
@@ -8,13 +8,13 @@
 
 struct fst_error;
 
-/* Name (unless a template gave one), image, pull policy and security of the Spark container. */
+/* Sets name (unless a template has one), image, pull policy and security context of the Spark container. */
 int pod_put_container(const struct kube_conf *c, struct spark_pod *pod, const char *name, struct fst_error *error);
 
-/* Labels, annotations, node selectors, pull secrets, scheduler. */
+/* Adds labels, annotations, node selectors, pull secrets and scheduler. */
 int pod_put_common(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error);
 
-/* Append a port of the container; @protocol may be NULL. */
+/* Appends a port to the container. @protocol may be NULL. */
 void pod_add_port(struct spark_pod *pod, const char *name, int64_t port, const char *protocol);
 
 /* The ports of a driver. */
@@ -24,19 +24,19 @@ struct driver_ports {
 
 int driver_ports_read(const struct kube_conf *c, struct driver_ports *out, struct fst_error *error);
 
-/* spark.kubernetes.memoryOverheadFactor of applications that are no JVM's, unless it is set. */
+/* default spark.kubernetes.memoryOverheadFactor of applications that do not run on a JVM */
 #define KUBE_NATIVE_OVERHEAD "0.4"
 
-/* @factor of @memory MiB, as Java cuts it off. */
+/* Returns @factor times @memory MiB, truncated as in Java. */
 int64_t overhead_part(double factor, int64_t memory);
 
-/* Spark 2.3: what is requested, and the limit, which has the overhead. */
+/* Spark 2.3: the memory request, and the limit, which includes the overhead. */
 struct classic_memory {
         int64_t mib, limit;
 };
 
 int classic_memory_read(const struct kube_conf *c, struct classic_memory *out, struct fst_error *error);
 
-/* Requests and limits as 2.3 has them; @limit may be NULL. */
+/* Sets requests and limits as Spark 2.3. @limit may be NULL. */
 void classic_resources_put(struct spark_pod *pod, const char *cores, const char *limit,
                            const struct classic_memory *memory);

@@ -1,6 +1,4 @@
-/*
- * See pod_template.h. Follows KubernetesUtils.loadPodFromTemplate.
- */
+/* Reads pod templates as Spark's KubernetesUtils.loadPodFromTemplate does. */
 #include "kubernetes/pods/pod_template.h"
 
 #include "base/buf.h"
@@ -28,7 +26,7 @@ int template_path(const struct kube_conf *c, const char *uri, char **out, struct
                 return 0;
         }
         if (!c->files.fetch)
-                return error_set(error, -EINVAL, "%s: only files of this machine can be read here", uri);
+                return error_set(error, -EINVAL, "%s: not a local file", uri);
         return c->files.fetch(c->files.owner, uri, out, error);
 }
 
@@ -42,7 +40,7 @@ int template_read(const char *path, json_t **out, struct fst_error *error)
         return r < 0 ? error_wrap(error, r, "%s", path) : 0;
 }
 
-/* Take the Spark container out of the pod. */
+/* Moves the Spark container out of the pod. */
 static json_t *take_container(json_t *pod, const char *name)
 {
         json_t *containers = json_object_get(json_object_get(pod, "spec"), "containers"), *container;
@@ -77,7 +75,7 @@ static int pod_template_load_file(const struct kube_conf *c, const char *key, co
         if (r == 0)
                 r = template_read(path, &pod, error);
         if (r == 0 && !json_is_object(json_object_get(pod, "spec")))
-                r = error_set(error, -EINVAL, "%s: it has no spec, and so is no pod", path);
+                r = error_set(error, -EINVAL, "%s: not a pod (it has no spec)", path);
         if (r == 0)
                 r = pod_types_settle(pod, error);
         if (r < 0) {

@@ -1,4 +1,4 @@
-/* See pod_types.h. */
+/* Converts the scalars of a pod template. */
 #include "kubernetes/pods/pod_types.h"
 
 #include "base/error.h"
@@ -54,7 +54,7 @@ static const struct member container_members[] = {
 
 static const struct member volume_members[] = {{"name", TEXT}, {NULL}};
 
-/* @value as text, a new reference; NULL if it is a tree. */
+/* Returns @value as a text (new reference), or NULL for an array or object. */
 static json_t *as_text(json_t *value)
 {
         if (json_is_string(value) || json_is_null(value))
@@ -103,7 +103,7 @@ static int settle(json_t *object, const struct member *members, struct fst_error
         return 0;
 }
 
-/* All members are text: labels, quantities. */
+/* Converts all members to text: labels, quantities. */
 static int settle_map(json_t *object, const char *name, struct fst_error *error)
 {
         json_t *map = json_object_get(object, name), *value;

@@ -1,4 +1,4 @@
-/* What the members of a pod are: text, a number, a truth value. For templates, which people write. */
+/* The types of a pod's members (text, number, boolean), for templates that people write. */
 #pragma once
 
 #include <jansson.h>
@@ -6,7 +6,7 @@
 struct fst_error;
 
 /*
- * Make text of what is written as a number or truth value where the API has text, and the other way round ("true" for
- * hostNetwork), as Spark's client does. -EINVAL with @error for what cannot be. Members that are not known here stay.
+ * Converts numbers and booleans to text where the API expects text, and text to numbers and booleans ("true" for
+ * hostNetwork), as Spark's client does. Returns -EINVAL with @error for an impossible conversion. Unknown members stay.
  */
 int pod_types_settle(json_t *pod, struct fst_error *error);

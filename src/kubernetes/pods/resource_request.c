@@ -1,4 +1,4 @@
-/* See resource_request.h. Follows Spark's ResourceUtils.parseAllResourceRequests and buildResourcesQuantities. */
+/* Parses custom resources as Spark's ResourceUtils.parseAllResourceRequests and buildResourcesQuantities do. */
 #include "kubernetes/pods/resource_request.h"
 
 #include "base/error.h"

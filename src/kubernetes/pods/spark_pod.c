@@ -1,4 +1,4 @@
-/* See spark_pod.h. */
+/* Helpers that build pods as JSON trees. */
 #include "kubernetes/pods/spark_pod.h"
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ void spark_pod_deinit(struct spark_pod *pod)
         *pod = (struct spark_pod){0};
 }
 
-/* How many bytes at @p are one character of UTF-8; 0 if none are. */
+/* Returns the length of the UTF-8 character at @p, or 0 if it is invalid. */
 static size_t spark_pod_character(const unsigned char *p)
 {
         static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -85,7 +85,7 @@ void kube_put_new(json_t *object, const char *name, const char *value)
 void kube_put_all(json_t *object, const struct strmap *values)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(values, e));) {
-                json_t *name = kube_text(e->key); /* a name, too, has to be UTF-8 */
+                json_t *name = kube_text(e->key); /* names must be UTF-8 as well */
                 kube_put(object, json_string_value(name), e->value);
                 json_decref(name);
         }

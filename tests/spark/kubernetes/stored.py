@@ -9,7 +9,7 @@ STATUS = ("qosClass",)
 TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 # The server's words, as the client library of Spark gives them, and as ours does.
 REFUSED = [re.compile(pattern, re.S) for pattern in (
-    r"Message: (.*?)\. Received status: Status\(", r"^.* does not know who asks \((Unauthorized)\)",
+    r"Message: (.*?)\. Received status: Status\(", r"^.* rejects the credentials \((Unauthorized)\)",
     r"^.*? in namespace \"[^\"]*\": (.*)")]
 # What a driver in a JVM tells executors' JVMs by itself (JavaModuleOptions), and the port that it has found.
 OF_JAVA = re.compile(r"--(add-(opens|modules)|sun-misc|enable-native)|-XX:\+IgnoreUnrecognizedVMOptions|-XX:\+UseCompact|-D(jdk\.reflect|java\.net\.preferIPv6|"

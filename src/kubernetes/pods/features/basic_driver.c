@@ -1,7 +1,6 @@
 /*
- * What every driver's pod has: name, labels, image, ports, user, memory and processors. Spark's BasicDriverFeatureStep.
- * Local files among spark.jars, spark.files, spark.archives and spark.submit.pyFiles are uploaded, and the driver is
- * told where to.
+ * The basic driver pod: name, labels, image, ports, user, memory and cores. Spark's BasicDriverFeatureStep. Local files
+ * in spark.jars, spark.files, spark.archives and spark.submit.pyFiles are uploaded, and the driver gets their new URIs.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -19,10 +18,10 @@
 #define DRIVER_FACTOR "spark.driver.memoryOverheadFactor"
 
 struct size {
-        char *cores; /* that are requested */
+        char *cores; /* requested cores */
         char *limit; /* NULL: none */
         int64_t memory;
-        double default_factor; /* what executors follow unless they have their own */
+        double default_factor; /* overhead factor of executors without their own */
 };
 
 static void size_deinit(struct size *s)

@@ -1,4 +1,4 @@
-/* The driver's own pod: BasicDriverFeatureStepSuite. */
+/* Basic driver pods: BasicDriverFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
 #define K "spark.kubernetes."

@@ -1,6 +1,6 @@
 /*
- * What every executor's pod has: name, labels, image, memory and processors, where the driver is, the configuration
- * files, and what is run before it is stopped. Spark's BasicExecutorFeatureStep.
+ * The basic executor pod: name, labels, image, memory and cores, the driver's URL, the configuration files, and the
+ * command that runs before it stops. Spark's BasicExecutorFeatureStep.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -79,7 +79,7 @@ static int basic_executor_check(const struct kube_conf *c, struct fst_error *err
         return r < 0 ? r : executor_size_read(c, &size, error);
 }
 
-/* As many processors as tasks may use: those of one task while the application recovers from running out of memory. */
+/* Returns the cores that tasks may use: one task's cores while the application recovers from out-of-memory failures. */
 static int cores_to_use(const struct kube_conf *c, const struct executor_size *size, char **out,
                         struct fst_error *error)
 {
@@ -95,7 +95,7 @@ static int cores_to_use(const struct kube_conf *c, const struct executor_size *s
         return 0;
 }
 
-/* What was given by the configuration and may mean this executor. */
+/* Adds the user's variables, with application and executor ids filled in. */
 static void add_user_environment(const struct kube_conf *c, struct spark_pod *pod)
 {
         _cleanup_(strmap_deinit) struct strmap environment = STRMAP_INIT;
@@ -165,7 +165,7 @@ static int basic_executor_add_environment(const struct kube_conf *c, const struc
         return r;
 }
 
-/* What is requested of cores: @out is the caller's. */
+/* Sets *@out to the cpu request. The caller owns it. */
 static int request_cores(const struct kube_conf *c, const struct executor_size *size, char **out,
                          struct fst_error *error)
 {
@@ -182,7 +182,7 @@ static int request_cores(const struct kube_conf *c, const struct executor_size *
         return r;
 }
 
-/* The cpu limit, NULL for none: the caller's. */
+/* Sets *@out to the cpu limit, NULL for none. The caller owns it. */
 static int limit_cores(const struct kube_conf *c, const char *request, char **out, struct fst_error *error)
 {
         char *limit = NULL;
@@ -221,7 +221,7 @@ static int basic_executor_add_resources(const struct kube_conf *c, const struct 
                 r = limit_cores(c, request, &limit, error);
         if (r < 0)
                 return r;
-        if (!has_default_profile(c)) /* a template's are those of the default profile */
+        if (!has_default_profile(c)) /* a template has the amounts of the default profile */
                 json_object_del(pod->container, "resources");
         json_t *resources = kube_child(pod->container, "resources");
         json_t *requests = kube_child(resources, "requests"), *limits = kube_child(resources, "limits");
@@ -270,7 +270,7 @@ static bool is_word(char c)
         return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The end of the pod's name as a DNS label; what cannot stand in one is "_", and nothing at the beginning. */
+/* Returns the end of the pod's name as a DNS label: drops invalid characters at the start, replaces others by "_". */
 static char *host_name(const char *pod, bool lower)
 {
         size_t n = strlen(pod);

@@ -1,4 +1,4 @@
-/* Executors' own pods: BasicExecutorFeatureStepSuite. */
+/* Basic executor pods: BasicExecutorFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
 #define K "spark.kubernetes."

@@ -1,4 +1,7 @@
-/* What the driver's container runs: "driver", the properties, the class, the application. DriverCommandFeatureStep. */
+/*
+ * The arguments of the driver's container: "driver", the properties, the class, the application.
+ * DriverCommandFeatureStep.
+ */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/mem.h"
@@ -24,8 +27,8 @@ static void add_command(const struct kube_conf *c, struct spark_pod *pod, const 
 }
 
 /*
- * A local jar is one of spark.jars already, which the driver adds to its class path, and is found by its class. A
- * native application has no class path: the driver is told where it was uploaded as one of spark.jars.
+ * A local jar is in spark.jars, which the driver adds to its class path, so the class name suffices. A native
+ * application has no class path: the driver gets its uploaded URI, which is in spark.jars too.
  */
 static int configure_java(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
@@ -45,7 +48,8 @@ static int configure_python(const struct kube_conf *c, struct spark_pod *pod, st
         _cleanup_free_ char *resource = NULL;
         int r = kube_string(c, "spark.pyspark.python", &python, error);
         if (r == 0)
-                r = kube_string(c, "spark.pyspark.driver.python", &driver_python, error); /* follows the other */
+                r = kube_string(c, "spark.pyspark.driver.python", &driver_python,
+                                error); /* else spark.pyspark.python */
         if (r == 0 && file_is_local(c->resource))
                 r = file_upload(c, c->resource, &resource, error);
         if (r < 0)

@@ -1,4 +1,4 @@
-/* What the driver runs: DriverCommandFeatureStepSuite. */
+/* The driver's arguments: DriverCommandFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/conf/file_upload.h"
 

@@ -1,7 +1,7 @@
 /*
- * What the driver shows the API server: credentials that the submission has (spark.kubernetes.authenticate.driver.*)
- * travel as a secret, whose files the driver is told; without any, the service account is the pod's.
- * DriverKubernetesCredentialsFeatureStep. Tokens do not get into the driver's properties.
+ * The driver's credentials for the API server. Those of the submission (spark.kubernetes.authenticate.driver.*) are
+ * mounted as a secret, and the driver gets the paths. Without any, the pod uses its service account.
+ * DriverKubernetesCredentialsFeatureStep. The driver's properties never contain a token.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -25,13 +25,13 @@
 #define AUTH "spark.kubernetes.authenticate.driver."
 #define ACCOUNT AUTH "serviceAccountName"
 #define FOLDER "/mnt/secrets/spark-kubernetes-credentials"
-#define MOST ((size_t)1 << 20) /* bytes, of a secret */
+#define MOST ((size_t)1 << 20) /* bytes of a secret */
 
 static const struct credential {
-        const char *name;    /* of its setting */
-        const char *mounted; /* of the setting that tells the driver */
-        const char *item;    /* of the secret */
-        const char *what;    /* NULL: the setting is the credential itself */
+        const char *name;    /* the submission's setting */
+        const char *mounted; /* the driver's setting */
+        const char *item;    /* the item of the secret */
+        const char *what;    /* NULL: the value is the credential itself */
 } credentials[] = {
         {"oauthToken", "oauthTokenFile", "oauth-token", NULL},
         {"caCertFile", "caCertFile", "ca-cert", "Driver CA cert file"},
@@ -45,7 +45,7 @@ static const char *driver_credentials_submitted(const struct kube_conf *c, const
         return conf_get_raw(c->conf, key);
 }
 
-/* The settings with credentials of the submission, in one text; NULL: there are none. The caller owns it. */
+/* Returns the names of the credential settings of the submission, or NULL if there are none. The caller owns it. */
 static char *list_submitted(const struct kube_conf *c)
 {
         struct buf list = BUF_INIT;
@@ -92,7 +92,7 @@ static int driver_credentials_check(const struct kube_conf *c, struct fst_error 
         return r;
 }
 
-/* A service account that is not used, because credentials were given: who wants it has to know. */
+/* Warns about a service account that is ignored because credentials were given. */
 static void warn_of_account(struct spark_pod *pod, const char *account, const char *list)
 {
         const char *kept = json_string_value(json_object_get(pod_spec(pod), "serviceAccountName"));

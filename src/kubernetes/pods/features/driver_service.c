@@ -1,6 +1,4 @@
-/*
- * The headless service under whose name executors find the driver: spark.driver.host. DriverServiceFeatureStep.
- */
+/* The headless service through which executors find the driver (spark.driver.host). DriverServiceFeatureStep. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/error.h"
@@ -14,7 +12,7 @@
 
 #define SERVICE "spark.kubernetes.driver.service."
 
-/* Those that the service is for: spark.blockManager.port, which the pod follows, does not count here. */
+/* The service's ports. Unlike the pod's they ignore spark.blockManager.port. */
 static int read_ports(const struct kube_conf *c, struct driver_ports *ports, struct fst_error *error)
 {
         int r = driver_ports_read(c, ports, error);

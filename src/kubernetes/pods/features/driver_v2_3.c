@@ -1,5 +1,5 @@
 /*
- * The driver's own pod as Spark 2.3 made it: what to run is in variables, memory is requested without its overhead.
+ * The basic driver pod of Spark 2.3: variables hold the command, and the memory request excludes the overhead.
  * BasicDriverConfigurationStep of that version.
  */
 #include "kubernetes/pods/feature_step.h"

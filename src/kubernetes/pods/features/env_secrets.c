@@ -1,4 +1,4 @@
-/* Variables of the container whose values are in secrets: spark.kubernetes.*.secretKeyRef.NAME=secret:key. */
+/* Environment variables from secrets: spark.kubernetes.*.secretKeyRef.NAME=secret:key. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Java's split(":") has two parts: what stands before and behind a colon, whatever colons come at the end. */
+/* Splits at the colon. Ignores trailing colons, as Java's split(":") does, and requires exactly two parts. */
 static bool env_secrets_split(const char *reference, char **name, char **key)
 {
         size_t n = strlen(reference), first = strcspn(reference, ":");

@@ -1,4 +1,4 @@
-/* Secrets as variables: EnvSecretsFeatureStepSuite. */
+/* Environment variables from secrets: EnvSecretsFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
 static void each_is_a_reference(void **state)

@@ -1,4 +1,4 @@
-/* The service account of executors: theirs, else the driver's, unless a template names one. */
+/* The service account of executors: their own, else the driver's, unless a template names one. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * An executor's own pod as Spark 2.3 made it: its container is called "executor", memory is requested without its
+ * The basic executor pod of Spark 2.3: the container is called "executor", and the memory request excludes the
  * overhead. ExecutorPodFactory of that version.
  */
 #include "kubernetes/pods/feature_step.h"

@@ -1,6 +1,6 @@
 /*
- * Hadoop's configuration files in the driver's pod: those of HADOOP_CONF_DIR as a config map of the application's, or
- * one that exists. HadoopConfDriverFeatureStep.
+ * Hadoop's configuration files in the driver pod: those of HADOOP_CONF_DIR in a new config map, or an existing map.
+ * HadoopConfDriverFeatureStep.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #define EXISTING "spark.kubernetes.hadoop.configMapName"
-#define MOST ((size_t)16 << 20) /* bytes, of a file */
+#define MOST ((size_t)16 << 20) /* bytes of a file */
 
 static char *hadoop_conf_driver_map_name(const struct kube_conf *c)
 {

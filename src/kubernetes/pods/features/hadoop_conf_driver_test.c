@@ -1,4 +1,4 @@
-/* Hadoop's configuration in the driver's pod: HadoopConfDriverFeatureStepSuite. */
+/* Hadoop's configuration in driver pods: HadoopConfDriverFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/pods/features/temp_dir_fixture.h"
 

@@ -1,4 +1,4 @@
-/* The driver's Hadoop configuration in an executor's pod. HadoopConfExecutorFeatureStep. */
+/* The driver's Hadoop configuration in executor pods. HadoopConfExecutorFeatureStep. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "conf/conf.h"

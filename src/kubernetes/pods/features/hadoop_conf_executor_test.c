@@ -1,4 +1,4 @@
-/* Hadoop's configuration in executors' pods: HadoopConfExecutorFeatureStepSuite. */
+/* Hadoop's configuration in executor pods: HadoopConfExecutorFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
 static void the_map_of_the_driver(void **state)

@@ -1,7 +1,6 @@
 /*
- * The init container of Spark 2.3: it downloads jars and files that are neither in the image nor on this machine into
- * volumes that the Spark container shares. DriverInitContainerBootstrapStep, DependencyResolutionStep and
- * InitContainerBootstrap of that version.
+ * The init container of Spark 2.3. It downloads remote jars and files into volumes that it shares with the Spark
+ * container. DriverInitContainerBootstrapStep, DependencyResolutionStep and InitContainerBootstrap of that version.
  */
 #include "kubernetes/pods/features/init_container.h"
 
@@ -25,7 +24,7 @@
 #define FILES_VOLUME "download-files-volume"
 #define PROPERTIES_VOLUME "spark-init-properties"
 
-/* What there is to download, and where to. */
+/* Remote files and the directories for them. */
 struct downloads {
         struct string_list jars, files;
         char *jars_folder, *files_folder;
@@ -68,7 +67,7 @@ static int read_downloads(const struct kube_conf *c, struct downloads *d, struct
         return r < 0 ? r : kube_string(c, FILES_FOLDER, &d->files_folder, error);
 }
 
-/* Append those of @uris that have to be downloaded. */
+/* Appends the @uris that must be downloaded. */
 static void put_remote(const struct string_list *uris, struct buf *list)
 {
         for (size_t i = 0; i < uris->len; i++)
@@ -76,7 +75,7 @@ static void put_remote(const struct string_list *uris, struct buf *list)
                         buf_printf(list, "%s%s", list->len ? "," : "", uris->data[i]);
 }
 
-/* The config map that says what to download: NULL if nothing is. The caller owns it. */
+/* Builds the config map of the init container, or NULL without downloads. The caller owns it. */
 static char *init_container_map_name(const struct kube_conf *c, const struct downloads *d)
 {
         _cleanup_(buf_deinit) struct buf remote = BUF_INIT;
@@ -144,7 +143,7 @@ static void add_volumes(const struct kube_conf *c, const struct downloads *d, co
         pod_add_mount(pod, FILES_VOLUME, d->files_folder);
 }
 
-/* Where the driver finds its jars: in the image, or where they were downloaded to. */
+/* Adds the paths of the jars: in the image, or in the download directory. */
 static void add_class_path(const struct kube_conf *c, const struct downloads *d, struct spark_pod *pod)
 {
         _cleanup_(buf_deinit) struct buf path = BUF_INIT;
@@ -184,7 +183,7 @@ static int init_container_configure(const struct kube_conf *c, struct spark_pod 
         return add_container(c, &d, pod, error);
 }
 
-/* The list again, what is in the image as paths. */
+/* Sets @key to the list with URIs in the image replaced by paths. */
 static void put_resolved(const struct string_list *uris, const char *key, struct strmap *out)
 {
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;

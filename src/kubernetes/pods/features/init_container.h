@@ -1,6 +1,6 @@
 /*
- * Pods as Spark 2.3 made them, with init containers that fetch what is remote: spark.kubernetes.initContainer.image
- * selects them. For this folder and the builders only.
+ * Pods of Spark 2.3, with init containers that download remote files. spark.kubernetes.initContainer.image selects
+ * them. For this directory and the builders only.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #define INIT_MAP "spark.kubernetes.initContainer.configMapName"
 #define INIT_MAP_KEY "spark.kubernetes.initContainer.configMapKey"
 
-/* Whether pods are to look like those of 2.3. */
+/* Whether to build the pods of Spark 2.3. */
 bool pods_are_classic(const struct kube_conf *c);
 
-/* Append what the list @key holds, the application itself being one of spark.jars. */
+/* Appends the elements of the list @key. The application itself counts as one of spark.jars. */
 int classic_files(const struct kube_conf *c, const char *key, struct string_list *out, struct fst_error *error);

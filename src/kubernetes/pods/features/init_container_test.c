@@ -1,4 +1,4 @@
-/* Pods in the shape of Spark 2.3: its InitContainerBootstrapSuite, and the pods of the documents. */
+/* Pods of Spark 2.3: its InitContainerBootstrapSuite, and the pods of its documentation. */
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/driver/driver_objects.h"
 #include "kubernetes/pods/executor_builder.h"
@@ -64,7 +64,7 @@ static void a_driver_that_downloads(void **state)
                             "spark.kubernetes.initContainer.remoteJars=hdfs\\://h/a.jar\n"
                             "spark.kubernetes.mountDependencies.filesDownloadDir=/var/spark-data/spark-files\n"
                             "spark.kubernetes.mountDependencies.jarsDownloadDir=/var/spark-data/spark-jars\n");
-        assert_int_equal(json_array_size(objects), 3); /* pod, service, what to download */
+        assert_int_equal(json_array_size(objects), 3); /* pod, service, map of downloads */
         json_decref(objects);
         step_end(&f);
 }

@@ -1,6 +1,6 @@
 /*
- * Kerberos in the driver's pod: krb5.conf, and a keytab of this machine or a secret with delegation tokens.
- * KerberosConfDriverFeatureStep, less the delegation tokens that Spark fetches here where there is neither.
+ * Kerberos in the driver pod: krb5.conf, and a local keytab or a secret with delegation tokens.
+ * KerberosConfDriverFeatureStep, except that Spark fetches delegation tokens here if both are missing.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -28,10 +28,10 @@
 #define KEYTAB_FOLDER "/mnt/secrets/kerberos-keytab"
 #define TOKEN_VOLUME "hadoop-secret"
 #define TOKEN_FOLDER "/mnt/secrets/hadoop-credentials"
-#define MOST ((size_t)1 << 20) /* bytes, of a secret or config map */
+#define MOST ((size_t)1 << 20) /* bytes of a secret or config map */
 
 struct kerberos {
-        char *krb5_file, *krb5_map, *secret, *item, *keytab, *principal; /* NULL where not set */
+        char *krb5_file, *krb5_map, *secret, *item, *keytab, *principal; /* NULL if not set */
 };
 
 static void kerberos_deinit(struct kerberos *k)
@@ -93,14 +93,14 @@ static int kerberos_conf_driver_check(const struct kube_conf *c, struct fst_erro
         return 0;
 }
 
-/* The name of a path's file, as Java's File has it. Borrowed. */
+/* Returns the file name of a path, as Java's File does. Borrowed. */
 static const char *kerberos_conf_driver_file_name(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
 }
 
-/* Whether the keytab has to travel: local:/ ones are in the image. */
+/* Whether the keytab must be uploaded: local:/ ones are in the image. */
 static bool keytab_travels(const struct kerberos *k)
 {
         struct uri parts;

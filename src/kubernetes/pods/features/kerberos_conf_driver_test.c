@@ -1,4 +1,4 @@
-/* Kerberos in the driver's pod: KerberosConfDriverFeatureStepSuite. */
+/* Kerberos in driver pods: KerberosConfDriverFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/pods/features/temp_dir_fixture.h"
 

@@ -1,7 +1,7 @@
 /*
- * Directories for shuffle and spill: volumes named spark-local-dir-… that are mounted already, else one empty directory
- * for each of SPARK_LOCAL_DIRS, spark.local.dir, or a new one. LocalDirsFeatureStep, but that the directories stay in
- * the order in which they were given, where Spark shuffles them.
+ * Directories for shuffle and spill: mounted volumes named spark-local-dir-…, else one empty directory for each of
+ * SPARK_LOCAL_DIRS, spark.local.dir, or a new one. LocalDirsFeatureStep. Differs from Spark: the directories keep the
+ * given order, which Spark shuffles.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -33,7 +33,7 @@ static void add_directory(struct spark_pod *pod, const char *path, int number, b
         pod_add_mount(pod, name, path);
 }
 
-/* The directories in one text, that of Java's split(",") again: without what is empty at its end. */
+/* Returns the directories as one text, without empty ones at the end, as Java's split(",") does. */
 static char *local_dirs_choose(const struct kube_conf *c)
 {
         const char *set = c->env("SPARK_LOCAL_DIRS");

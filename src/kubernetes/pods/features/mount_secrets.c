@@ -1,4 +1,4 @@
-/* Secrets as files of the container: spark.kubernetes.*.secrets.NAME=/where. MountSecretsFeatureStep. */
+/* Secrets as files of the container: spark.kubernetes.*.secrets.NAME=/path. MountSecretsFeatureStep. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/mem.h"

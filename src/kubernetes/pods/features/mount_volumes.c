@@ -1,6 +1,6 @@
 /*
- * Volumes that the user wants, and claims that are made for them: MountVolumesFeatureStep. A claim named OnDemand gets
- * a name of its own; with a storage class and a size it is made with the pod.
+ * The user's volumes and new claims for them: MountVolumesFeatureStep. A claim named OnDemand gets a name of its own.
+ * With a storage class and a size it is created with the pod.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -33,7 +33,7 @@ static int check_paths(const struct volume_specs *specs, struct fst_error *error
                        : 0;
 }
 
-/* The name of the claim of volume number @i. */
+/* Returns the claim name of volume @i. */
 static char *claim_name(const struct kube_conf *c, const struct volume_spec *v, size_t i)
 {
         bool executor = c->role == KUBE_EXECUTOR;

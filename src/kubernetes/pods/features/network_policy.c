@@ -1,4 +1,4 @@
-/* Nobody but pods of the same application may connect to its executors. NetworkPolicyFeatureStep. */
+/* Lets only pods of the same application connect to its executors. NetworkPolicyFeatureStep. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/mem.h"

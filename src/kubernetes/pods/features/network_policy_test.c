@@ -1,4 +1,4 @@
-/* Who may connect to executors: NetworkPolicyFeatureStepSuite. */
+/* Network policies of executors: NetworkPolicyFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
 static void only_pods_of_the_application(void **state)

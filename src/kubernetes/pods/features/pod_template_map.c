@@ -1,4 +1,4 @@
-/* The executors' template, in a config map that the driver reads it from. PodTemplateConfigMapStep. */
+/* The executors' template in a config map that the driver mounts. PodTemplateConfigMapStep. */
 #include "kubernetes/pods/feature_step.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The executors' template on its way: PodTemplateConfigMapStepSuite. */
+/* The executors' template in a config map: PodTemplateConfigMapStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 #include "kubernetes/pods/features/temp_dir_fixture.h"
 

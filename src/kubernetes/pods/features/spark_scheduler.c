@@ -1,10 +1,10 @@
 /*
- * What Palantir's scheduler (k8s-spark-scheduler, `spark-scheduler`) has to know to find room for a driver and its
- * executors together: annotations of the driver's pod with both sizes and the number of executors, one label that all
- * pods share, and node selectors as affinity, where that scheduler looks for the group of nodes.
+ * Support for Palantir's scheduler (k8s-spark-scheduler, `spark-scheduler`), which reserves room for a driver and its
+ * executors together. Adds annotations to the driver pod with both sizes and the number of executors, one label to all
+ * pods, and node selectors as affinity, in which that scheduler looks for the instance group.
  *
- * Runs in pods whose scheduler is called so, by spark.kubernetes.*.scheduler.name or a template. What the user has set
- * stays. Genuine Spark knows nothing of it: there all this is written into pod templates by hand.
+ * Runs for pods with that scheduler name, from spark.kubernetes.*.scheduler.name or a template. The user's values stay.
+ * Differs from Spark, where users write all this into pod templates.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -85,7 +85,7 @@ static bool spark_scheduler_has_key(const json_t *expressions, const char *key)
         return false;
 }
 
-/* Terms are alternatives: a selector has to hold in each. */
+/* Terms are alternatives, so the selector goes into each. */
 static void say_as_affinity(struct spark_pod *pod)
 {
         const json_t *selectors = json_object_get(pod_spec(pod), "nodeSelector");

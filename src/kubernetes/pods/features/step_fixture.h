@@ -1,4 +1,4 @@
-/* What the tests of steps begin with: a configuration, an environment, an empty pod. */
+/* Setup for the tests of steps: a configuration, an environment, an empty pod. */
 #pragma once
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ static inline const char *step_variable(const char *name)
         return strmap_get(&step_environment, name);
 }
 
-/* @settings are "key=value" up to a NULL. */
+/* @settings are "key=value", ended by NULL. */
 static inline void step_begin(struct step_fixture *f, enum kube_role role, const char *const *settings)
 {
         *f = (struct step_fixture){.pod = spark_pod_new(), .resources = json_array()};
@@ -66,7 +66,7 @@ static inline void step_end(struct step_fixture *f)
         strmap_deinit(&step_environment);
 }
 
-/* Run the whole step; what it answers. */
+/* Runs all functions of the step. Returns the first error. */
 static inline int step_run(struct step_fixture *f, const struct feature_step *step)
 {
         int r = step->check ? step->check(&f->c, &f->error) : 0;
@@ -85,7 +85,7 @@ static inline void step_works(struct step_fixture *f, const struct feature_step 
                 fail_msg("%s", error_message(&f->error));
 }
 
-/* That it is refused, with @sentence; and the end. */
+/* Asserts that the step fails with the message @sentence, and ends the fixture. */
 static inline void step_refuses(enum kube_role role, const char *const *settings, const struct feature_step *step,
                                 const char *sentence)
 {
@@ -96,7 +96,7 @@ static inline void step_refuses(enum kube_role role, const char *const *settings
         step_end(&f);
 }
 
-/* @value is what @text says: JSON, with ' for ". */
+/* Asserts that @value equals @text, JSON with ' in place of ". */
 static inline void assert_json(const json_t *value, const char *text)
 {
         _cleanup_free_ char *quoted = mem_strdup(text);
@@ -111,7 +111,7 @@ static inline void assert_json(const json_t *value, const char *text)
         json_decref(expected);
 }
 
-/* The member @name of the pod's spec or metadata, and of the container. */
+/* Return the member @name of the pod's spec, its metadata, and the container. */
 static inline json_t *spec_of(struct step_fixture *f, const char *name)
 {
         return json_object_get(pod_spec(&f->pod), name);
@@ -127,7 +127,7 @@ static inline json_t *container_of_pod(struct step_fixture *f, const char *name)
         return json_object_get(f->pod.container, name);
 }
 
-/* The value of the variable @name of the container; NULL if there is none. */
+/* Returns the value of the variable @name of the container, or NULL. */
 static inline const char *variable_of(struct step_fixture *f, const char *name)
 {
         json_t *variable;

@@ -1,4 +1,4 @@
-/* A folder with small files, for tests of steps that read some. */
+/* A directory with small files, for tests of steps that read files. */
 #pragma once
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@ static inline int folder_remove(void **state)
         return 0;
 }
 
-/* Write a file there; its path is the caller's. */
+/* Writes a file into it. The caller owns the path. */
 static inline char *folder_write(const char *name, const char *content)
 {
         char *path = mem_printf("%s/%s", folder, name);

@@ -1,6 +1,6 @@
 /*
- * The pods of an application as one of Volcano's groups: its scheduler starts all that the group needs, or none.
- * VolcanoFeatureStep; it runs where spark.kubernetes.*.pod.featureSteps names it.
+ * Volcano's pod groups: the scheduler starts all pods of a group or none. VolcanoFeatureStep. It runs if
+ * spark.kubernetes.*.pod.featureSteps names it.
  */
 #include "kubernetes/pods/feature_step.h"
 
@@ -40,7 +40,7 @@ static int read_template(const struct kube_conf *c, json_t **out, struct fst_err
                 r = template_read(path, out, error);
         if (r == 0 && !json_is_object(*out)) {
                 json_decref(*out);
-                r = error_set(error, -EINVAL, "it is no object");
+                r = error_set(error, -EINVAL, "not a mapping");
         }
         return r < 0 ? error_wrap(error, r, "%s", file ? TEMPLATE "File" : TEMPLATE "Json") : 0;
 }
