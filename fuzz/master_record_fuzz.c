@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                       r.drivers.data[i].submitted, false));
                 if (r.workers.len > 0) {
                         master_add_worker(m, &r.workers.data[0], 0, WORKER_UNKNOWN);
-                        check_again(MASTER_RECORD_WORKER, m->workers);
+                        check_again(MASTER_RECORD_WORKER, m->workers.first);
                 }
                 master_free(m);
         }

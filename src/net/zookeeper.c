@@ -5,6 +5,7 @@
 #include "net/zookeeper.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/module_loader.h"
@@ -45,7 +46,7 @@ struct zookeeper {
         uv_async_t wake;
         uv_mutex_t lock; /* of the list: */
         struct said *first, *last;
-        struct call *calls;
+        LIST(struct call) calls;
         void (*closed)(void *owner);
         void *closed_owner;
 };
@@ -130,9 +131,7 @@ static struct said *zookeeper_take(struct zookeeper *z)
 
 static void call_remove(struct zookeeper *z, struct call *call)
 {
-        *(call->prev ? &call->prev->next : &z->calls) = call->next;
-        if (call->next)
-                call->next->prev = call->prev;
+        list_remove(&z->calls, call);
         free(call);
 }
 
@@ -165,8 +164,8 @@ static void wake_closed(uv_handle_t *handle)
         void *owner = z->closed_owner;
         for (struct said *s; (s = zookeeper_take(z));)
                 said_free(s);
-        while (z->calls)
-                call_remove(z, z->calls);
+        while (z->calls.first)
+                call_remove(z, z->calls.first);
         uv_mutex_destroy(&z->lock);
         free(z->servers);
         free(z->user_password);
@@ -271,10 +270,7 @@ static struct call *call_new(struct zookeeper *z, zookeeper_done *done, void *co
         struct call *call = new0(struct call);
         call->done = done;
         call->context = context;
-        call->next = z->calls;
-        if (call->next)
-                call->next->prev = call;
-        z->calls = call;
+        list_prepend(&z->calls, call);
         return call;
 }
 

@@ -39,7 +39,7 @@ static const char *dag_site(const struct stage *stage)
         return stage->call_site ? stage->call_site : "?";
 }
 
-static void list_remove(stage_list *list, const struct stage *stage)
+static void stage_list_remove(stage_list *list, const struct stage *stage)
 {
         for (size_t i = 0; i < list->len; i++)
                 if (list->data[i] == stage) {
@@ -53,9 +53,9 @@ static void list_remove(stage_list *list, const struct stage *stage)
 static void set_idle(struct sched *s, struct stage *stage)
 {
         if (stage->state == STAGE_WAITING)
-                list_remove(&s->waiting, stage);
+                stage_list_remove(&s->waiting, stage);
         else if (stage->state == STAGE_FAILED)
-                list_remove(&s->failed, stage);
+                stage_list_remove(&s->failed, stage);
         stage->state = STAGE_IDLE;
 }
 
@@ -323,9 +323,7 @@ static struct job *job_new(struct sched *s, const struct job_spec *spec)
         }
         if (spec->properties)
                 strmap_merge(&job->properties, spec->properties);
-        job->prev = s->last_job;
-        *(s->last_job ? &s->last_job->next : &s->first_job) = job;
-        s->last_job = job;
+        list_append(&s->jobs, job);
         return job;
 }
 
@@ -333,8 +331,7 @@ void job_unref(struct sched *s, struct job *job)
 {
         if (--job->refs > 0)
                 return;
-        *(job->prev ? &job->prev->next : &s->first_job) = job->next;
-        *(job->next ? &job->next->prev : &s->last_job) = job->prev;
+        list_remove(&s->jobs, job);
         for (int i = 0; i < job->n_stages; i++)
                 stage_unref(s, job->stages[i]);
         s->ops->job_removed(s->owner, job);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "sched/job.h"
 #include "sched/sched.h"
 #include "sched/stage.h"
@@ -22,7 +23,7 @@ struct sched {
         const struct sched_ops *ops;
         void *owner;
         struct task_scheduler tasks;
-        struct job *first_job, *last_job; /* those not removed yet */
+        LIST(struct job) jobs; /* those not removed yet */
         int next_job_id, next_stage_id;
         VEC(struct shuffle) shuffles; /* by id */
         stage_list waiting;           /* STAGE_WAITING */

@@ -39,7 +39,7 @@ void sched_free(struct sched *s)
                 return;
         sched_note(s, word, "end", -1);
         task_scheduler_deinit(&s->tasks);
-        for (struct job *job; (job = s->first_job);)
+        for (struct job *job; (job = s->jobs.first);)
                 job_unref(s, job);
         for (size_t i = 0; i < s->shuffles.len; i++)
                 if (s->shuffles.data[i].outputs) {
@@ -58,7 +58,7 @@ void sched_free(struct sched *s)
 
 struct job *sched_job(struct sched *s, int job_id)
 {
-        for (struct job *job = s->last_job; job; job = job->prev)
+        for (struct job *job = s->jobs.last; job; job = job->prev)
                 if (job->id == job_id)
                         return job;
         return NULL;
@@ -111,7 +111,7 @@ static bool job_matches(const struct job *job, enum match match, const char *val
 static int cancel_matching(struct sched *s, enum match match, const char *value, int stage_id, const char *reason,
                            int64_t now)
 {
-        struct job *job = s->first_job;
+        struct job *job = s->jobs.first;
         int count = 0;
 
         s->now = s->tasks.now = now;
@@ -122,7 +122,7 @@ static int cancel_matching(struct sched *s, enum match match, const char *value,
                 }
                 dag_cancel_job(s, job, reason);
                 count++;
-                job = s->first_job; /* ending one job may remove others */
+                job = s->jobs.first; /* ending one job may remove others */
         }
         return count;
 }

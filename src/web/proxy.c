@@ -7,6 +7,7 @@
 #include "web/proxy.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/string_list.h"
@@ -39,19 +40,14 @@ struct passage {
 struct web_proxy {
         struct web_proxy_options options;
         char *ca_file; /* NULL: check certificates against the system's */
-        struct passage *passages;
+        LIST(struct passage) passages;
         int n;
 };
 
 static void web_proxy_free_passage(struct passage *x)
 {
         if (x->proxy) {
-                if (x->prev)
-                        x->prev->next = x->next;
-                else
-                        x->proxy->passages = x->next;
-                if (x->next)
-                        x->next->prev = x->prev;
+                list_remove(&x->proxy->passages, x);
                 x->proxy->n--;
         }
         free(x->method);
@@ -191,10 +187,7 @@ void web_proxy_serve(struct web_proxy *p, struct web_request *q)
                 end--;
         struct passage *x = new0(struct passage);
         x->proxy = p;
-        x->next = p->passages;
-        if (x->next)
-                x->next->prev = x;
-        p->passages = x;
+        list_prepend(&p->passages, x);
         p->n++;
         x->q = q;
         x->origin = steal(origin);
@@ -231,12 +224,7 @@ void web_proxy_free(struct web_proxy *p)
 {
         if (!p)
                 return;
-        while (p->passages) {
-                struct passage *x = p->passages;
-                p->passages = x->next;
-                if (x->next)
-                        x->next->prev = NULL;
-                x->prev = x->next = NULL;
+        for (struct passage *x; (x = list_pop(&p->passages));) {
                 x->proxy = NULL;
                 web_refuse(x->q, 503, "This process is stopping.");
         }

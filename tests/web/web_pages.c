@@ -68,7 +68,7 @@ static void fill_master(void)
         }
         master_schedule(master, now());
         master_unregister_app(master, master->last_app->id, now());
-        master_driver_changed(master, master->drivers->id, DRIVER_FAILED, "it \"fell\" <over>", now());
+        master_driver_changed(master, master->drivers.first->id, DRIVER_FAILED, "it \"fell\" <over>", now());
 }
 
 static struct worker_executor_state executor = {

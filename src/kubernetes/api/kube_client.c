@@ -9,6 +9,7 @@
  * creation that meets "already exists" fetches the object and compares it, and a deletion that meets "not found" counts
  * as successful.
  */
+#include "base/list.h"
 #include "kubernetes/api/kube_internal.h"
 
 #include "base/error.h"
@@ -40,9 +41,7 @@ static void list_free(struct kube_list_state *l)
 static void unlink_call(struct kube_call *call)
 {
         struct kube_client *c = call->client;
-        *(call->prev ? &call->prev->next : &c->first) = call->next;
-        *(call->next ? &call->next->prev : &c->last) = call->prev;
-        call->prev = call->next = NULL;
+        list_remove(c, call);
         c->n--;
         c->unlinked++;
 }
@@ -696,9 +695,7 @@ struct kube_call *kube_begin(struct kube_client *c, const struct kube_request *q
         call->sink = q->sink;
         call->attempts_most = q->attempts > 0 ? q->attempts : KUBE_ATTEMPTS;
         call->safety = safety;
-        call->prev = c->last;
-        *(c->last ? &c->last->next : &c->first) = call;
-        c->last = call;
+        list_append(c, call);
         c->n++;
         call->due = (int64_t)uv_now(c->loop);
         if (!uv_is_active((uv_handle_t *)&c->timer) || uv_timer_get_due_in(&c->timer) > 0)

@@ -12,6 +12,7 @@
 #include "kubernetes/api/kube_watch.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_internal.h"
 #include "base/hash_table.h"
@@ -50,7 +51,7 @@ struct kube_watch {
         bool progress;    /* this stream delivered an event */
         uint64_t started; /* when this stream began */
         struct object_table table;
-        struct known *first;
+        struct known *first, *last;
         struct kube_watch_counts counts;
 };
 
@@ -66,9 +67,7 @@ static bool kube_watch_has_name(const void *object, const void *key)
 static void kube_watch_forget(struct kube_watch *w, struct known *k)
 {
         object_table_remove(&w->table, object_hash_text(k->name), k);
-        *(k->prev ? &k->prev->next : &w->first) = k->next;
-        if (k->next)
-                k->next->prev = k->prev;
+        list_remove(w, k);
         free(k->uid);
         free(k->version);
         free(k);
@@ -83,10 +82,7 @@ static void kube_watch_remember(struct kube_watch *w, const char *name, const ch
         k->uid = mem_strdup(uid);
         k->version = mem_strdup(version);
         k->list = w->list;
-        k->next = w->first;
-        if (w->first)
-                w->first->prev = k;
-        w->first = k;
+        list_prepend(w, k);
         object_table_put(&w->table, object_hash_text(name), k);
         w->counts.objects++;
 }

@@ -9,6 +9,7 @@
 #include "kubernetes/driver/driver_pods_watch.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_watch.h"
 #include "base/hash_table.h"
@@ -25,7 +26,7 @@ struct place {
         char *namespace;
         struct kube_watch *watch; /* NULL: it ended with the last pod */
         struct object_table table;
-        struct followed_pod *first;
+        struct followed_pod *first, *last;
         uv_timer_t idle;
         int refusals;
         uint64_t failed, away_since; /* the last failure, and the first of this absence; 0: none */
@@ -217,10 +218,7 @@ struct followed_pod *pod_follow(struct pod_follower *f, const char *namespace, c
         p->place = place;
         p->owner = owner;
         p->name = mem_strdup(name);
-        p->next = place->first;
-        if (place->first)
-                place->first->prev = p;
-        place->first = p;
+        list_prepend(place, p);
         uint64_t hash = object_hash_text(name);
         p->twin = object_table_find(&place->table, hash, driver_pods_watch_has_name, name);
         if (p->twin)
@@ -256,9 +254,7 @@ void pod_unfollow(struct followed_pod *p)
                 ;
         if (head != p)
                 head->twin = p->twin;
-        *(p->prev ? &p->prev->next : &place->first) = p->next;
-        if (p->next)
-                p->next->prev = p->prev;
+        list_remove(place, p);
         if (p->look)
                 kube_cancel(p->look);
         json_decref(p->early);

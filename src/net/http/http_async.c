@@ -12,6 +12,7 @@
 #include "net/http/http_async.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "net/http/http_internal.h"
 
@@ -58,10 +59,8 @@ struct http_async {
 static void http_async_leave(struct http_transfer *t)
 {
         struct transfers *l = t->list;
-        *(t->prev ? &t->prev->next : &l->first) = t->next;
-        *(t->next ? &t->next->prev : &l->last) = t->prev;
+        list_remove(l, t);
         l->n--;
-        t->prev = t->next = NULL;
         t->list = NULL;
 }
 
@@ -70,9 +69,7 @@ static void http_async_join(struct transfers *l, struct http_transfer *t)
         if (t->list)
                 http_async_leave(t);
         t->list = l;
-        t->prev = l->last;
-        *(l->last ? &l->last->next : &l->first) = t;
-        l->last = t;
+        list_append(l, t);
         l->n++;
 }
 

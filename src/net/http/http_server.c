@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -69,7 +70,7 @@ struct http_server {
         uv_timer_t look, again, rest;
         int handles;
         bool module_failed, resumed;
-        struct connection *connections;
+        LIST(struct connection) connections;
         int n_connections;
         size_t bodies; /* bytes, of all calls */
 };
@@ -120,7 +121,7 @@ static void on_look(uv_timer_t *timer)
 {
         struct http_server *s = timer->data;
         int64_t now = now_ms();
-        for (struct connection *c = s->connections; c; c = c->next)
+        for (struct connection *c = s->connections.first; c; c = c->next)
                 if (c->state != HANDLED && !c->shut && now - c->since > c->allowed_ms)
                         connection_shut(c);
 }
@@ -133,10 +134,7 @@ static void *on_opened(void *owner, int fd)
         c->fd = fd;
         socket_name(fd, true, c->peer, sizeof(c->peer));
         connection_state_set(c, WAITS, s->options.request_ms);
-        c->next = s->connections;
-        if (c->next)
-                c->next->prev = c;
-        s->connections = c;
+        list_prepend(&s->connections, c);
         if (s->n_connections++ == 0)
                 uv_timer_start(&s->look, on_look, LOOK_MS, LOOK_MS);
         return c;
@@ -146,12 +144,7 @@ static void http_server_on_closed(void *owner, void *connection)
 {
         struct http_server *s = owner;
         struct connection *c = connection;
-        if (c->prev)
-                c->prev->next = c->next;
-        else
-                s->connections = c->next;
-        if (c->next)
-                c->next->prev = c->prev;
+        list_remove(&s->connections, c);
         if (--s->n_connections == 0)
                 uv_timer_stop(&s->look);
         free(c);
@@ -162,7 +155,7 @@ static bool http_server_make_room(struct http_server *s)
 {
         struct connection *oldest = NULL;
         int n = 0;
-        for (struct connection *c = s->connections; c; c = c->next) {
+        for (struct connection *c = s->connections.first; c; c = c->next) {
                 n += !c->shut;
                 if (c->state == WAITS && !c->shut && (!oldest || c->since < oldest->since))
                         oldest = c;
@@ -561,7 +554,7 @@ void http_server_free(struct http_server *s)
         if (!s)
                 return;
         if (s->daemon) {
-                for (struct connection *c = s->connections; c; c = c->next)
+                for (struct connection *c = s->connections.first; c; c = c->next)
                         if (c->call && c->call->suspended && !c->call->answered)
                                 s->ops->resume(c->call->handle);
                 uv_poll_stop(&s->ready);

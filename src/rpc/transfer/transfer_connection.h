@@ -30,7 +30,7 @@ enum transfer_phase {
 enum { TRANSFER_IOV = 64 };
 
 struct transfer_connection {
-        struct transfer_connection *next, *previous; /* in the server's list */
+        struct transfer_connection *prev, *next; /* in the server's list */
         struct channel *channel;
         const struct transfer_rules *rules;
         enum transfer_phase phase;

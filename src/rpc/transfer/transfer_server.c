@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/channel.h"
@@ -32,10 +33,10 @@ struct worker {
         struct transfer_server *server;
         pthread_t thread;
         bool running;
-        int epoll, wake;                    /* an eventfd */
-        struct transfer_connection *first;  /* the thread's */
-        struct transfer_connection *handed; /* under the server's lock: on their way to it */
-        unsigned char *scratch;             /* for uploads: made when first needed */
+        int epoll, wake;                              /* an eventfd */
+        LIST(struct transfer_connection) connections; /* the thread's */
+        struct transfer_connection *handed;           /* under the server's lock: on their way to it */
+        unsigned char *scratch;                       /* for uploads: made when first needed */
 };
 
 struct transfer_server {
@@ -76,9 +77,7 @@ static void transfer_server_complain(struct transfer_server *s, const char *peer
 
 static void transfer_server_drop(struct worker *w, struct transfer_connection *c)
 {
-        *(c->previous ? &c->previous->next : &w->first) = c->next;
-        if (c->next)
-                c->next->previous = c->previous;
+        list_remove(&w->connections, c);
         pthread_mutex_lock(&w->server->lock);
         w->server->counters.open--;
         w->server->counters.exchanges += c->exchanges;
@@ -137,11 +136,7 @@ static void transfer_server_adopt(struct worker *w)
         pthread_mutex_unlock(&s->lock);
         while (c) {
                 struct transfer_connection *next = c->next;
-                c->previous = NULL;
-                c->next = w->first;
-                if (w->first)
-                        w->first->previous = c;
-                w->first = c;
+                list_prepend(&w->connections, c);
                 transfer_server_run(w, c, 0);
                 c = next;
         }
@@ -153,11 +148,11 @@ static int transfer_server_expire(struct worker *w, int64_t *looked)
         const struct transfer_rules *rules = &w->server->rules;
         int64_t every = MAX(MIN(MIN(rules->handshake_ns, rules->idle_ns) / 4, 5 * SECOND), SECOND / 100);
         int64_t now = now_ns();
-        if (!w->first)
+        if (!w->connections.first)
                 return -1;
         if (now - *looked >= every) {
                 *looked = now;
-                for (struct transfer_connection *c = w->first, *next; c; c = next) {
+                for (struct transfer_connection *c = w->connections.first, *next; c; c = next) {
                         const char *why;
                         next = c->next;
                         if (now < transfer_connection_deadline(c, &why))
@@ -242,8 +237,8 @@ static void *transfer_server_worker_main(void *arg)
                                 transfer_server_run(w, ready[i].data.ptr, ready[i].events);
         }
         transfer_server_adopt(w);
-        while (w->first)
-                transfer_server_drop(w, w->first);
+        while (w->connections.first)
+                transfer_server_drop(w, w->connections.first);
         return NULL;
 }
 

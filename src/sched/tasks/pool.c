@@ -11,6 +11,7 @@
  */
 #include "sched/tasks/pool.h"
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -163,10 +164,7 @@ void schedulable_activate(struct schedulable *node, struct pool *parent)
                 /* new task sets are the youngest, so a search from the end is short */
                 while (parent->mode == SCHEDULING_FIFO && after && fifo_before(node, after))
                         after = after->prev;
-                node->prev = after;
-                node->next = after ? after->next : parent->first;
-                *(node->next ? &node->next->prev : &parent->last) = node;
-                *(after ? &after->next : &parent->first) = node;
+                list_insert_after(parent, after, node);
         }
 }
 
@@ -176,9 +174,7 @@ void schedulable_deactivate(struct schedulable *node)
                 struct pool *parent = node->parent;
 
                 node->active = false;
-                *(node->prev ? &node->prev->next : &parent->first) = node->next;
-                *(node->next ? &node->next->prev : &parent->last) = node->prev;
-                node->prev = node->next = NULL;
+                list_remove(parent, node);
                 if (parent->first || !parent->node.parent)
                         return;
                 node = &parent->node;

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "conf/units.h"
 
@@ -82,8 +83,7 @@ static void maybe_finish(struct task_scheduler *ts, struct task_set *set)
                 health_tracker_set_succeeded(ts, set);
         log_info(LOG, "Removed TaskSet %s, whose tasks have all completed, from pool %s", set->id, set->pool->name);
         set->pool = NULL;
-        *(set->prev ? &set->prev->next : &ts->first) = set->next;
-        *(set->next ? &set->next->prev : &ts->last) = set->prev;
+        list_remove(ts, set);
         ts->events->task_set_done(ts->owner, set);
         task_scheduler_release_set(ts, set);
 }
@@ -106,10 +106,7 @@ void task_scheduler_submit(struct task_scheduler *ts, struct task_set *set, int6
         set->cpus = ts->config.task_cpus;
         set->max_failures = ts->config.max_failures;
         set->pool = pool_for_job(ts->root, pool);
-        set->prev = ts->last;
-        set->next = NULL;
-        *(ts->last ? &ts->last->next : &ts->first) = set;
-        ts->last = set;
+        list_append(ts, set);
         if (ts->config.speculation.enabled && !set->barrier)
                 set->speculation = speculation_new();
         if (set->speculation && ts->speculation_at == INT64_MAX)

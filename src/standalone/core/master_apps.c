@@ -117,9 +117,7 @@ struct master_app *master_add_app(struct master *m, const char *id, const struct
         app->peer = peer;
         app->cores_limit = spec->max_cores > 0 ? spec->max_cores : m->config.default_cores;
         master_app_set_targets(app, &first, 1);
-        app->prev = m->last_app;
-        *(app->prev ? &app->prev->next : &m->apps) = app;
-        m->last_app = app;
+        list_append(&m->apps, app);
         m->n_apps++;
         m->n_unknown_apps += state == APP_UNKNOWN;
         object_table_put(&m->apps_by_id, object_hash_text(app->id), app);
@@ -484,8 +482,7 @@ static void retain(struct master *m, struct master_app *app)
 void master_remove_app(struct master *m, struct master_app *app, enum app_state state)
 {
         master_log(m, LOG_INFO, "Removing app %s", app->id);
-        *(app->prev ? &app->prev->next : &m->apps) = app->next;
-        *(app->next ? &app->next->prev : &m->last_app) = app->prev;
+        list_remove(&m->apps, app);
         app->prev = app->next = NULL;
         m->n_apps--;
         m->n_unknown_apps -= app->state == APP_UNKNOWN;
@@ -538,7 +535,7 @@ void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id
 
 void master_remove_lost_apps(struct master *m)
 {
-        for (struct master_app *app = m->apps, *next; app && m->n_lost_apps > 0; app = next) {
+        for (struct master_app *app = m->apps.first, *next; app && m->n_lost_apps > 0; app = next) {
                 next = app->next;
                 if (app->lost && app->lost <= m->now) {
                         master_log(m, LOG_INFO, "%s did not come back, removing it.", app->address);

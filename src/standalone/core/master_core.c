@@ -146,19 +146,19 @@ void master_free(struct master *m)
         queue_deinit(&m->actions);
         vec_deinit(&m->buried);
         master_clear_completed(m);
-        for (struct master_app *app = m->apps, *next; app; app = next) {
+        for (struct master_app *app = m->apps.first, *next; app; app = next) {
                 next = app->next;
                 master_app_free(app);
         }
-        for (struct master_driver *d = m->drivers, *next; d; d = next) {
+        for (struct master_driver *d = m->drivers.first, *next; d; d = next) {
                 next = d->next;
                 master_driver_free(d);
         }
-        for (struct master_worker *w = m->workers, *next; w; w = next) {
+        for (struct master_worker *w = m->workers.first, *next; w; w = next) {
                 next = w->next;
                 master_worker_free(w);
         }
-        for (struct master_worker *w = m->dead, *next; w; w = next) {
+        for (struct master_worker *w = m->dead.first, *next; w; w = next) {
                 next = w->next;
                 master_worker_free(w);
         }
@@ -327,14 +327,14 @@ int64_t master_deadline(const struct master *m)
 
         if (m->status == MASTER_STANDBY)
                 return deadline;
-        if (m->workers)
-                deadline = m->workers->last_heartbeat + m->config.worker_timeout + 1;
-        if (m->dead)
-                deadline = MIN(deadline, m->dead->last_heartbeat +
+        if (m->workers.first)
+                deadline = m->workers.first->last_heartbeat + m->config.worker_timeout + 1;
+        if (m->dead.first)
+                deadline = MIN(deadline, m->dead.first->last_heartbeat +
                                                  (m->config.reaper_iterations + 1) * m->config.worker_timeout + 1);
         if (m->status == MASTER_RECOVERING)
                 deadline = MIN(deadline, m->recovery_ends);
-        for (const struct master_app *app = m->n_lost_apps ? m->apps : NULL; app; app = app->next)
+        for (const struct master_app *app = m->n_lost_apps ? m->apps.first : NULL; app; app = app->next)
                 if (app->lost)
                         deadline = MIN(deadline, app->lost);
         return deadline;

@@ -20,9 +20,7 @@ void master_driver_wait(struct master *m, struct master_driver *d)
 
 static void add(struct master *m, struct master_driver *d)
 {
-        d->prev = m->last_driver;
-        *(d->prev ? &d->prev->next : &m->drivers) = d;
-        m->last_driver = d;
+        list_append(&m->drivers, d);
         m->n_drivers++;
         object_table_put(&m->drivers_by_id, object_hash_text(d->id), d);
 }
@@ -129,8 +127,7 @@ static char *new_id(struct master *m)
 void master_remove_driver(struct master *m, struct master_driver *d, enum driver_state state, const char *exception)
 {
         master_log(m, LOG_INFO, "Removing driver: %s (%s)", d->id, driver_state_name(state));
-        *(d->prev ? &d->prev->next : &m->drivers) = d->next;
-        *(d->next ? &d->next->prev : &m->last_driver) = d->prev;
+        list_remove(&m->drivers, d);
         d->prev = d->next = NULL;
         m->n_drivers--;
         if (d->waiting) {
@@ -260,7 +257,7 @@ struct master_reply master_kill_all_drivers(struct master *m, int64_t now)
         if (refusal)
                 return (struct master_reply){.message = refusal};
         master_log(m, LOG_INFO, "Asked to kill all drivers");
-        for (struct master_driver *d = m->drivers, *next; d; d = next) {
+        for (struct master_driver *d = m->drivers.first, *next; d; d = next) {
                 next = d->next;
                 kill_one(m, d);
         }

@@ -77,7 +77,7 @@ static inline void recorder_write(struct recorder *r, const struct master_action
                 recorder_write_update(r, a);
                 break;
         case MASTER_WORKER_REMOVED:
-                for (const struct master_app *app = r->m->apps; app; app = app->next)
+                for (const struct master_app *app = r->m->apps.first; app; app = app->next)
                         SAY("removed %s for %s: %s\n", a->worker->id, app->name, a->text);
                 break;
         case MASTER_EXECUTORS_DO_NOT_FIT:

@@ -46,7 +46,7 @@ static void ten_thousand_workers(void **state)
         recorded(&rec, NULL);
         double placed = cpu_ms();
 
-        assert_int_equal(m->apps->n_executors, 10000);
+        assert_int_equal(m->apps.first->n_executors, 10000);
         spec.initial_executors = 10;
         spec.name = spec.address = name;
         double many = cpu_ms();
@@ -59,12 +59,12 @@ static void ten_thousand_workers(void **state)
         }
         double all = cpu_ms();
 
-        for (const struct master_app *app = m->apps->next; app; app = app->next)
+        for (const struct master_app *app = m->apps.first->next; app; app = app->next)
                 assert_int_equal(app->n_executors, 10);
         double beat = cpu_ms();
 
         for (int i = 0; i < 10000; i++) {
-                master_heartbeat(m, 1 + (uint64_t)i, m->workers->id, 3);
+                master_heartbeat(m, 1 + (uint64_t)i, m->workers.first->id, 3);
                 recorded(&rec, NULL);
         }
         double beaten = cpu_ms();

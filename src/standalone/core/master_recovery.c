@@ -35,9 +35,9 @@ void master_elected(struct master *m, const struct app_record *apps, int n_apps,
                 master_log(m, LOG_INFO, "Trying to recover worker: %s", workers[i].id);
                 master_add_worker(m, &workers[i], 0, WORKER_UNKNOWN);
         }
-        for (struct master_app *app = m->apps; app; app = app->next)
+        for (struct master_app *app = m->apps.first; app; app = app->next)
                 master_emit(m, (struct master_action){MASTER_CHANGED_APP, .app = app});
-        for (struct master_worker *w = m->workers; w; w = w->next)
+        for (struct master_worker *w = m->workers.first; w; w = w->next)
                 master_emit(m, (struct master_action){MASTER_CHANGED_WORKER, .worker = w});
         master_recovery_check(m);
 }
@@ -50,7 +50,7 @@ void master_recovery_check(struct master *m)
 
 static void settle_drivers(struct master *m)
 {
-        for (struct master_driver *d = m->drivers, *next; d; d = next) {
+        for (struct master_driver *d = m->drivers.first, *next; d; d = next) {
                 next = d->next;
                 if (d->worker || d->waiting)
                         continue;
@@ -72,12 +72,12 @@ static void settle_drivers(struct master *m)
 void master_complete_recovery(struct master *m)
 {
         m->status = MASTER_COMPLETING_RECOVERY;
-        for (struct master_worker *w = m->workers, *next; w; w = next) {
+        for (struct master_worker *w = m->workers.first, *next; w; w = next) {
                 next = w->next;
                 if (w->state == WORKER_UNKNOWN)
                         master_remove_worker(m, w, "Not responding for recovery");
         }
-        for (struct master_app *app = m->apps, *next; app; app = next) {
+        for (struct master_app *app = m->apps.first, *next; app; app = next) {
                 next = app->next;
                 if (app->state == APP_UNKNOWN)
                         master_remove_app(m, app, APP_FINISHED);

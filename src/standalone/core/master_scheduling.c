@@ -273,7 +273,7 @@ static void place_drivers(struct master *m)
                 memcpy(r.sorted, m->alive.data, m->alive.len * sizeof(*r.sorted));
                 qsort(r.sorted, m->alive.len, sizeof(*r.sorted), compare_ids);
         }
-        for (struct master_driver *d = m->drivers, *next; d && m->n_waiting_drivers > 0; d = next) {
+        for (struct master_driver *d = m->drivers.first, *next; d && m->n_waiting_drivers > 0; d = next) {
                 next = d->next;
                 if (m->n_drivers - m->n_waiting_drivers >= m->config.max_drivers)
                         break;
@@ -294,7 +294,7 @@ void master_schedule(struct master *m, int64_t now)
 
         struct placement pl = {.m = m};
 
-        for (struct master_app *app = m->apps; app; app = app->next) {
+        for (struct master_app *app = m->apps.first; app; app = app->next) {
                 pl.app = app;
                 if (app->lost) /* it is not connected */
                         continue;

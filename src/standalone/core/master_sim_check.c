@@ -36,7 +36,7 @@ static void master_sim_check_check_records(void)
 {
         int expected = world.m->n_apps + world.m->n_drivers;
 
-        for (const struct master_worker *mw = world.m->workers; mw; mw = mw->next)
+        for (const struct master_worker *mw = world.m->workers.first; mw; mw = mw->next)
                 expected += mw->state != WORKER_DECOMMISSIONED;
         HOLDS(world.n_records == expected);
         for (int i = 0; i < world.n_records; i++) {
@@ -60,12 +60,12 @@ void world_check(void)
 {
         size_t n_alive = 0;
 
-        for (const struct master_worker *mw = world.m->workers; mw; mw = mw->next) {
+        for (const struct master_worker *mw = world.m->workers.first; mw; mw = mw->next) {
                 check_worker(mw);
                 n_alive += mw->state == WORKER_ALIVE;
         }
         HOLDS(n_alive == world.m->alive.len);
-        for (const struct master_app *app = world.m->apps; app; app = app->next) {
+        for (const struct master_app *app = world.m->apps.first; app; app = app->next) {
                 int cores = 0, running = 0, n = 0;
 
                 for (const struct master_executor *e = app->executors; e; e = e->next_in_app) {
@@ -81,7 +81,7 @@ void world_check(void)
                 HOLDS(!world.clients[i].lives || master_app(world.m, world.clients[i].id));
         int times[TOKENS] = {0};
 
-        for (const struct master_driver *d = world.m->drivers; d; d = d->next)
+        for (const struct master_driver *d = world.m->drivers.first; d; d = d->next)
                 times[atoi(d->main_class)]++;
         for (int i = 0; i < world.n_tokens; i++) {
                 HOLDS(times[i] <= 1);
@@ -93,10 +93,10 @@ void world_check_no_starvation(void)
 {
         if (world.m->status != MASTER_ALIVE)
                 return;
-        for (const struct master_worker *mw = world.m->workers; mw; mw = mw->next) {
+        for (const struct master_worker *mw = world.m->workers.first; mw; mw = mw->next) {
                 if (mw->state != WORKER_ALIVE)
                         continue;
-                for (const struct master_app *app = world.m->apps; app; app = app->next)
+                for (const struct master_app *app = world.m->apps.first; app; app = app->next)
                         for (size_t i = 0; i < app->profiles.len; i++) {
                                 const struct app_profile *p = app->profiles.data[i];
 
@@ -104,7 +104,7 @@ void world_check_no_starvation(void)
                                       app_cores_left(app) < MAX(p->cores, 1) ||
                                       !worker_has(mw, MAX(p->cores, 1), p->memory, &p->needs));
                         }
-                for (const struct master_driver *d = world.m->drivers; d; d = d->next)
+                for (const struct master_driver *d = world.m->drivers.first; d; d = d->next)
                         HOLDS(!d->waiting || !worker_has(mw, d->cores, d->memory, &d->needs) ||
                               world.m->n_drivers - world.m->n_waiting_drivers >= world.m->config.max_drivers);
         }

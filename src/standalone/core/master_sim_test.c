@@ -281,8 +281,8 @@ static void driver_event(void)
                 if (reply.success)
                         world.supervised[world.n_tokens++] = spec.supervise;
                 master_reply_deinit(&reply);
-        } else if (world.m->last_driver && roll(8) == 0) {
-                const struct master_driver *d = world.m->last_driver;
+        } else if (world.m->drivers.last && roll(8) == 0) {
+                const struct master_driver *d = world.m->drivers.last;
                 int token = atoi(d->main_class);
                 bool waited = d->waiting;
                 char id[64];

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "base/queue.h"
 #include "standalone/core/master_core.h"
 #include "base/hash_table.h"
@@ -160,8 +161,8 @@ struct master {
         uint64_t random;
         int next_app, next_driver;
 
-        struct master_worker *workers, *last_worker; /* all but dead ones, oldest heartbeat first */
-        struct master_worker *dead, *last_dead;
+        LIST(struct master_worker) workers; /* all but dead ones, oldest heartbeat first */
+        LIST(struct master_worker) dead;
         int n_workers, n_dead, n_unknown_workers;
         VEC(struct master_worker *) alive;
         struct worker_index index; /* live workers, by the selection policy */
@@ -169,11 +170,11 @@ struct master {
         struct master_worker *gained, *last_gained;
         bool dirty; /* master_schedule may find something to place */
 
-        struct master_app *apps, *last_app; /* in the order of registration */
+        LIST(struct master_app) apps; /* in the order of registration */
         int n_apps, n_unknown_apps, n_lost_apps;
         VEC(struct master_app *) completed_apps;
 
-        struct master_driver *drivers, *last_driver;
+        LIST(struct master_driver) drivers;
         int n_drivers, n_waiting_drivers;
         VEC(struct master_driver *) completed_drivers;
 

@@ -65,7 +65,7 @@ static struct app_spec app_spec(const char *name, int64_t memory, int cores, int
 static struct master_app *add_app(struct master *m, const struct app_spec *spec)
 {
         master_register_app(m, 100, spec, 1);
-        return m->last_app;
+        return m->apps.last;
 }
 
 /* Asserts the cores that an application gets on three workers of 10 cores and 4096 MiB. */
@@ -177,7 +177,7 @@ static void first_come_first_served(void **state)
         said(&rec, "");
 
         /* freed capacity goes to the starved application, and it is notified */
-        char *id = mem_strdup(m->apps->id);
+        char *id = mem_strdup(m->apps.first->id);
 
         master_executor_changed(m, id, 0, EXECUTOR_RUNNING, NULL, NULL, 2);
         master_unregister_app(m, id, 2);
@@ -337,7 +337,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
         master_tick(m, 60002);
         said(&rec, "updated a/0 LOST (worker lost: Not receiving heartbeat for 60 seconds) of host\n"
                    "removed w1 for a: Not receiving heartbeat for 60 seconds\n");
-        assert_int_equal(m->dead->state, WORKER_DEAD);
+        assert_int_equal(m->dead.first->state, WORKER_DEAD);
 
         /* it was only slow: it registers again, and the master kills its old executors */
         master_heartbeat(m, 7, "w1", 60100);
@@ -346,7 +346,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
         add_worker(m, "w1", 1, 4, 8192);
         assert_int_equal(m->n_dead, 0);
         struct executor_report old = {
-                .app_id = m->apps->id, .id = 0, .cores = 4, .memory = 1024, .state = EXECUTOR_RUNNING};
+                .app_id = m->apps.first->id, .id = 0, .cores = 4, .memory = 1024, .state = EXECUTOR_RUNNING};
 
         master_worker_state(m, 1, "w1", &old, 1, NULL, 0, 60101);
         master_schedule(m, 60101);
@@ -633,7 +633,7 @@ static void a_supervised_driver_is_launched_again(void **state)
 
         assert_int_equal(master_driver_status(m, yes.driver_id, &message)->state, DRIVER_RELAUNCHING);
         assert_int_equal(master_driver_status(m, no.driver_id, &message)->state, DRIVER_ERROR);
-        assert_string_equal(strrchr(m->last_driver->id, '-'), "-0003");
+        assert_string_equal(strrchr(m->drivers.last->id, '-'), "-0003");
         /* reports about the first driver do not touch the second */
         master_driver_changed(m, yes.driver_id, DRIVER_FINISHED, NULL, 3);
         assert_int_equal(m->n_drivers, 2);
@@ -805,9 +805,9 @@ static void ids_and_retained(void **state)
         master_register_app(m, 200, &spec, 2);
         said(&rec, "registered twice again\n");
         assert_int_equal(m->n_apps, 1);
-        master_app_disconnected(m, 100, m->apps->id, 3); /* its old connection */
+        master_app_disconnected(m, 100, m->apps.first->id, 3); /* its old connection */
         assert_int_equal(m->n_apps, 1);
-        assert_true(master_kill_app(m, m->apps->id, 3));
+        assert_true(master_kill_app(m, m->apps.first->id, 3));
         said(&rec, "ended twice KILLED\nfinished twice\n");
         done(m);
 
@@ -842,7 +842,7 @@ static void actions_outlive_what_the_master_forgets(void **state)
         for (int i = 0; i < 3; i++) { /* no action is taken out meanwhile */
                 master_register_app(m, 2, &app, 1);
                 master_schedule(m, 1);
-                assert_true(master_kill_app(m, m->apps->id, 1));
+                assert_true(master_kill_app(m, m->apps.first->id, 1));
         }
         master_worker_disconnected(m, 1, "w1", 2);
         master_tick(m, 1000000);

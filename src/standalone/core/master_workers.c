@@ -225,21 +225,6 @@ void master_worker_free(void *worker)
         free(w);
 }
 
-static void append(struct master_worker **first, struct master_worker **last, struct master_worker *w)
-{
-        w->prev = *last;
-        w->next = NULL;
-        *(w->prev ? &w->prev->next : first) = w;
-        *last = w;
-}
-
-static void take_out(struct master_worker **first, struct master_worker **last, struct master_worker *w)
-{
-        *(w->prev ? &w->prev->next : first) = w->next;
-        *(w->next ? &w->next->prev : last) = w->prev;
-        w->prev = w->next = NULL;
-}
-
 static void leave_alive(struct master *m, struct master_worker *w, enum worker_state state)
 {
         if (w->state == WORKER_ALIVE) {
@@ -267,7 +252,7 @@ static void forget_dead(struct master *m, struct master_worker *w)
 {
         if (!w)
                 return;
-        take_out(&m->dead, &m->last_dead, w);
+        list_remove(&m->dead, w);
         object_table_remove(&m->dead_by_id, object_hash_text(w->id), w);
         object_table_remove(&m->dead_by_address, object_hash_text(w->address), w);
         m->n_dead--;
@@ -296,7 +281,7 @@ bool master_add_worker(struct master *m, const struct worker_spec *spec, uint64_
         w->registered = m->event;
         w->state = WORKER_UNKNOWN;
         m->n_unknown_workers++;
-        append(&m->workers, &m->last_worker, w);
+        list_append(&m->workers, w);
         m->n_workers++;
         object_table_put(&m->workers_by_id, object_hash_text(w->id), w);
         object_table_put(&m->workers_by_address, by_address, w);
@@ -352,8 +337,8 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
 
         if (w) {
                 w->last_heartbeat = now;
-                take_out(&m->workers, &m->last_worker, w);
-                append(&m->workers, &m->last_worker, w);
+                list_remove(&m->workers, w);
+                list_append(&m->workers, w);
         } else if (m->status == MASTER_STANDBY) {
                 return;
         } else { /* removed long ago, or never registered: it believes it is registered and would not register by itself
@@ -370,7 +355,7 @@ void master_remove_worker(struct master *m, struct master_worker *w, const char 
 
         master_log(m, LOG_INFO, "Removing worker %s on %s", w->id, w->address);
         leave_alive(m, w, WORKER_DEAD);
-        take_out(&m->workers, &m->last_worker, w);
+        list_remove(&m->workers, w);
         m->n_workers--;
         object_table_remove(&m->workers_by_id, object_hash_text(w->id), w);
         object_table_remove(&m->workers_by_address, object_hash_text(w->address), w);
@@ -397,7 +382,7 @@ void master_remove_worker(struct master *m, struct master_worker *w, const char 
         master_emit(m, (struct master_action){MASTER_WORKER_REMOVED, .worker = w, .text = mem_strdup(why)});
         master_remove_record(m, MASTER_RECORD_WORKER, w->id);
         w->peer = 0;
-        append(&m->dead, &m->last_dead, w);
+        list_append(&m->dead, w);
         object_table_put(&m->dead_by_id, object_hash_text(w->id), w);
         object_table_put(&m->dead_by_address, object_hash_text(w->address), w);
         m->n_dead++;
@@ -455,7 +440,7 @@ int master_decommission_hosts(struct master *m, const char *const *hosts, int n,
         master_begin(m, now);
         if (m->status == MASTER_STANDBY)
                 return 0;
-        for (struct master_worker *w = m->workers, *next; w; w = next) {
+        for (struct master_worker *w = m->workers.first, *next; w; w = next) {
                 next = w->next;
                 for (int i = 0; i < n; i++) {
                         if (strcasecmp(w->host, hosts[i]) != 0)
@@ -603,16 +588,17 @@ void master_tick(struct master *m, int64_t now)
         master_begin(m, now);
         if (m->status == MASTER_STANDBY)
                 return;
-        while (m->workers && m->workers->last_heartbeat < now - m->config.worker_timeout) {
+        while (m->workers.first && m->workers.first->last_heartbeat < now - m->config.worker_timeout) {
                 _cleanup_free_ char *why = mem_printf("Not receiving heartbeat for %lld seconds",
                                                       (long long)m->config.worker_timeout / 1000);
 
-                master_log(m, LOG_WARN, "Removing %s because we got no heartbeat in %lld ms", m->workers->id,
+                master_log(m, LOG_WARN, "Removing %s because we got no heartbeat in %lld ms", m->workers.first->id,
                            (long long)m->config.worker_timeout);
-                master_remove_worker(m, m->workers, why);
+                master_remove_worker(m, m->workers.first, why);
         }
-        while (m->dead && m->dead->last_heartbeat < now - (m->config.reaper_iterations + 1) * m->config.worker_timeout)
-                forget_dead(m, m->dead);
+        while (m->dead.first &&
+               m->dead.first->last_heartbeat < now - (m->config.reaper_iterations + 1) * m->config.worker_timeout)
+                forget_dead(m, m->dead.first);
         master_remove_lost_apps(m);
         master_recovery_check(m);
         if (m->status == MASTER_RECOVERING && now >= m->recovery_ends)

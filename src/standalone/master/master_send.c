@@ -151,7 +151,7 @@ static void send_app_finished(struct master_server *s, const struct master_actio
 {
         Firesteel__Standalone__ApplicationId message = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
         message.id = a->app->id;
-        for (const struct master_worker *w = s->core->workers; w; w = w->next)
+        for (const struct master_worker *w = s->core->workers.first; w; w = w->next)
                 if (app_concerns(a->app, w))
                         outbox_send(&s->outbox, w->peer, TYPE(APPLICATION_FINISHED), &message.base);
 }
@@ -209,7 +209,7 @@ static void send_worker_removed(struct master_server *s, const struct master_act
         message.worker_id = a->worker->id;
         message.host = a->worker->host;
         message.message = a->text;
-        for (const struct master_app *app = s->core->apps; app; app = app->next)
+        for (const struct master_app *app = s->core->apps.first; app; app = app->next)
                 outbox_send(&s->outbox, app->peer, TYPE(WORKER_REMOVED), &message.base);
 }
 

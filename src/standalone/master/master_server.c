@@ -325,7 +325,7 @@ int master_server_decommission(struct master_server *s, const char *const *hosts
 {
         int found = master_decommission_hosts(s->core, hosts, n, master_server_now());
         master_server_run(s);
-        for (struct master_worker *w = found ? s->core->workers : NULL; w; w = w->next)
+        for (struct master_worker *w = found ? s->core->workers.first : NULL; w; w = w->next)
                 for (int i = 0; i < n; i++)
                         if (w->state == WORKER_DECOMMISSIONED && strcasecmp(w->host, hosts[i]) == 0) {
                                 outbox_send(&s->outbox, w->peer,

@@ -1,6 +1,7 @@
 /* See master_sessions.h. */
 #include "standalone/master/master_sessions.h"
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "standalone/wire/standalone_wire.h"
 #include "rpc/rpc.h"
@@ -30,19 +31,14 @@ static uint64_t master_sessions_key_hash(enum session_role role, const char *key
 static void master_sessions_put(struct sessions *t, struct session *m)
 {
         struct member_list *list = &t->of[m->role];
-        m->prev = list->last;
-        m->next = NULL;
-        *(m->prev ? &m->prev->next : &list->first) = m;
-        list->last = m;
+        list_append(list, m);
         list->n++;
 }
 
 static void master_sessions_take(struct sessions *t, struct session *m)
 {
         struct member_list *list = &t->of[m->role];
-        *(m->prev ? &m->prev->next : &list->first) = m->next;
-        *(m->next ? &m->next->prev : &list->last) = m->prev;
-        m->prev = m->next = NULL;
+        list_remove(list, m);
         list->n--;
 }
 

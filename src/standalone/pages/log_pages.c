@@ -2,6 +2,7 @@
 #include "standalone/pages/log_pages.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "standalone/pages/log_reader.h"
 #include "web/html.h"
@@ -13,7 +14,7 @@
 
 struct log_pages {
         struct log_pages_options options;
-        struct log_request *requests; /* being read */
+        LIST(struct log_request) requests; /* being read */
 };
 
 struct log_request {
@@ -33,14 +34,8 @@ struct log_request {
 
 static void log_request_free(struct log_request *r)
 {
-        if (r->pages) {
-                if (r->prev)
-                        r->prev->next = r->next;
-                else
-                        r->pages->requests = r->next;
-                if (r->next)
-                        r->next->prev = r->prev;
-        }
+        if (r->pages)
+                list_remove(&r->pages->requests, r);
         free(r->work_dir);
         free(r->parts[0]);
         free(r->parts[1]);
@@ -190,10 +185,7 @@ void log_pages_serve(struct log_pages *p, struct web_request *q)
         r->q = q;
         r->page = web_is(q, "/logPage");
         r->pages = p;
-        r->next = p->requests;
-        if (r->next)
-                r->next->prev = r;
-        p->requests = r;
+        list_prepend(&p->requests, r);
         if (!read_parameters(q, r)) {
                 log_request_free(r);
                 return;
@@ -222,12 +214,7 @@ void log_pages_free(struct log_pages *p)
 {
         if (!p)
                 return;
-        while (p->requests) {
-                struct log_request *r = p->requests;
-                p->requests = r->next;
-                if (r->next)
-                        r->next->prev = NULL;
-                r->prev = r->next = NULL;
+        for (struct log_request *r; (r = list_pop(&p->requests));) {
                 r->pages = NULL;
                 web_refuse(r->q, 503, "This process ends.");
         }

@@ -37,12 +37,7 @@ void master_serve_app_kill(struct master_pages *p, struct web_request *q)
 
 static void waiting_free(struct waiting *w)
 {
-        if (w->prev)
-                w->prev->next = w->next;
-        else
-                w->pages->waiting = w->next;
-        if (w->next)
-                w->next->prev = w->prev;
+        list_remove(&w->pages->waiting, w);
         free(w);
 }
 
@@ -62,10 +57,7 @@ void master_serve_driver_kill(struct master_pages *p, struct web_request *q)
         struct waiting *w = new0(struct waiting);
         w->pages = p;
         w->request = q;
-        w->next = p->waiting;
-        if (w->next)
-                w->next->prev = w;
-        p->waiting = w;
+        list_prepend(&p->waiting, w);
         p->options.ops->kill_driver(p->options.master, id, on_killed, w);
 }
 
@@ -119,9 +111,9 @@ void master_serve_decommission(struct master_pages *p, struct web_request *q)
 
 void master_deeds_end(struct master_pages *p)
 {
-        while (p->waiting) {
-                struct web_request *q = p->waiting->request;
-                waiting_free(p->waiting);
+        while (p->waiting.first) {
+                struct web_request *q = p->waiting.first->request;
+                waiting_free(p->waiting.first);
                 web_refuse(q, 503, "This master ends.");
         }
 }

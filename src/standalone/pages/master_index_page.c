@@ -86,7 +86,7 @@ static void put_summary(const struct master_pages *p, const struct web_request *
         const struct master *m = master_pages_state(p);
         struct master_sums s = master_sums(m);
         int decommissioned = 0, unknown = 0, completed[DRIVER_ERROR + 1] = {0};
-        for (const struct master_worker *w = m->workers; w; w = w->next) {
+        for (const struct master_worker *w = m->workers.first; w; w = w->next) {
                 decommissioned += w->state == WORKER_DECOMMISSIONED;
                 unknown += w->state == WORKER_UNKNOWN;
         }
@@ -157,9 +157,9 @@ static void master_index_page_put_workers(const struct master_pages *p, const st
         const struct master *m = master_pages_state(p);
         VEC(const struct master_worker *) list = {0};
         bool resources = false;
-        for (const struct master_worker *w = m->workers; w; w = w->next)
+        for (const struct master_worker *w = m->workers.first; w; w = w->next)
                 vec_push(&list, w);
-        for (const struct master_worker *w = m->dead; w; w = w->next)
+        for (const struct master_worker *w = m->dead.first; w; w = w->next)
                 vec_push(&list, w);
         for (size_t i = 0; i < list.len; i++)
                 resources |= list.data[i]->n_resources > 0;
@@ -204,7 +204,7 @@ static void put_apps(const struct master_pages *p, const struct web_request *q, 
         const struct master *m = master_pages_state(p);
         html_table_begin(b, "running-app", "Running Applications", APP_COLUMNS, (size_t)m->n_apps,
                          "No application runs.");
-        for (const struct master_app *app = m->last_app; app; app = app->prev)
+        for (const struct master_app *app = m->apps.last; app; app = app->prev)
                 put_app_row(p, q, b, app);
         html_table_end(b, (size_t)m->n_apps);
 }
@@ -254,7 +254,7 @@ static void put_drivers(const struct master_pages *p, const struct web_request *
                 return;
         html_table_begin(b, "running-driver", "Running Drivers", DRIVER_COLUMNS "#Duration", (size_t)m->n_drivers,
                          "No driver runs.");
-        for (const struct master_driver *d = m->last_driver; d; d = d->prev)
+        for (const struct master_driver *d = m->drivers.last; d; d = d->prev)
                 master_index_page_put_driver_row(p, q, b, d, true);
         html_table_end(b, (size_t)m->n_drivers);
 }

@@ -162,9 +162,9 @@ static void put_driver(struct json_out *j, const struct master_driver *d)
 static void master_json_put_workers(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_list(j, "workers");
-        for (const struct master_worker *w = m->workers; w; w = w->next)
+        for (const struct master_worker *w = m->workers.first; w; w = w->next)
                 put_worker(j, m, w);
-        for (const struct master_worker *w = m->dead; w; w = w->next)
+        for (const struct master_worker *w = m->dead.first; w; w = w->next)
                 put_worker(j, m, w);
         json_list_end(j);
 }
@@ -215,7 +215,7 @@ static void put_resources_used(struct json_out *j, const struct master *m, const
 static void put_active_apps(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_list(j, "activeapps");
-        for (const struct master_app *app = m->apps; app; app = app->next)
+        for (const struct master_app *app = m->apps.first; app; app = app->next)
                 put_app(j, m, app, info->now);
         json_list_end(j);
 }
@@ -231,7 +231,7 @@ static void master_json_put_completed_apps(struct json_out *j, const struct mast
 static void put_active_drivers(struct json_out *j, const struct master *m, const struct master_info *info)
 {
         json_list(j, "activedrivers");
-        for (const struct master_driver *d = m->drivers; d; d = d->next)
+        for (const struct master_driver *d = m->drivers.first; d; d = d->next)
                 put_driver(j, d);
         json_list_end(j);
 }

@@ -23,7 +23,7 @@ void master_serve_metrics(struct master_pages *p, struct web_request *q)
         const struct master *m = master_pages_state(p);
         struct metrics metrics = METRICS_INIT;
         int waiting = 0;
-        for (const struct master_app *app = m->apps; app; app = app->next)
+        for (const struct master_app *app = m->apps.first; app; app = app->next)
                 waiting += app->state == APP_WAITING;
         metrics_gauge(&metrics, "master.workers", m->n_workers + m->n_dead);
         metrics_gauge(&metrics, "master.aliveWorkers", (int64_t)m->alive.len);
@@ -46,7 +46,7 @@ static void put_app_metrics(const struct master_pages *p, const struct master_ap
 void master_serve_app_metrics(struct master_pages *p, struct web_request *q)
 {
         struct metrics metrics = METRICS_INIT;
-        for (const struct master_app *app = master_pages_state(p)->apps; app; app = app->next)
+        for (const struct master_app *app = master_pages_state(p)->apps.first; app; app = app->next)
                 put_app_metrics(p, app, &metrics);
         answer_metrics(q, &metrics);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "base/string_prefix.h"
 #include "conf/redact.h"
 #include "standalone/pages/log_pages.h"
@@ -30,7 +31,7 @@ struct master_pages {
         char *decommission_mode;
         char *title, *history_url,
                 *shown_variables; /* spark.master.ui.title, .historyServerUrl (NULL), .visibleEnvVarPrefixes */
-        struct waiting *waiting;
+        LIST(struct waiting) waiting;
         struct log_pages *logs;
         struct web_proxy *proxy; /* NULL: spark.ui.reverseProxy is off */
 };

@@ -212,14 +212,14 @@ static void pages_show_everything_and_escape_it(void **state)
         assert_false(fixture_says(&t.f, "<script"));
         assert_false(fixture_says(&t.f, "javascript:"));
 
-        _cleanup_free_ char *app = mem_printf("/app/?appId=%s", t.master->apps->id);
+        _cleanup_free_ char *app = mem_printf("/app/?appId=%s", t.master->apps.first->id);
         get(app);
         assert_int_equal(t.f.status, 200);
         assert_true(fixture_says(&t.f, "Application: &lt;b&gt;"));
         assert_true(fixture_says(&t.f, "Unlimited (6 granted)"));
         assert_true(fixture_says(&t.f, "Executor Summary <span class=\"count\">(3)"));
-        _cleanup_free_ char *log =
-                mem_printf("<a href=\"http://publicAddress:80/logPage/?appId=%s&amp;executorId=", t.master->apps->id);
+        _cleanup_free_ char *log = mem_printf("<a href=\"http://publicAddress:80/logPage/?appId=%s&amp;executorId=",
+                                              t.master->apps.first->id);
         assert_true(fixture_says(&t.f, log));
         assert_true(fixture_says(&t.f, "gpu: [0]"));
         assert_false(fixture_says(&t.f, "javascript:"));
@@ -274,9 +274,9 @@ static void json_has_sparks_names(void **state)
         assert_keys(root, "waitingDrivers cores coresused coresutilization memory memoryused memoryutilization");
         assert_int_equal(number(root, "coresutilization"), 87);
         json_decref(root);
-        _cleanup_free_ char *one = mem_printf("/app/json/?appId=%s", t.master->apps->id);
+        _cleanup_free_ char *one = mem_printf("/app/json/?appId=%s", t.master->apps.first->id);
         root = json(one);
-        assert_string_equal(text(root, "id"), t.master->apps->id);
+        assert_string_equal(text(root, "id"), t.master->apps.first->id);
         json_decref(root);
         root = json("/app/json/?appId=none");
         assert_true(json_is_null(root));
@@ -304,10 +304,10 @@ static void metrics_have_sparks_names(void **state)
 
 static void buttons_end_things(void **state)
 {
-        _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps->id);
+        _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps.first->id);
         _cleanup_free_ char *wrong = mem_printf("%s&csrfToken=00112233445566778899aabbccddeeff", app);
-        _cleanup_free_ char *no = mem_printf("id=%s", t.master->apps->id);
-        _cleanup_free_ char *driver = mem_printf("terminate=true&id=%s", t.master->drivers->id);
+        _cleanup_free_ char *no = mem_printf("id=%s", t.master->apps.first->id);
+        _cleanup_free_ char *driver = mem_printf("terminate=true&id=%s", t.master->drivers.first->id);
         get("/app/kill/");
         assert_int_equal(t.f.status, 405);
         post("/app/kill/", app);
@@ -333,8 +333,8 @@ static void buttons_end_things(void **state)
 
 static void rights_decide_about_buttons(void **state)
 {
-        _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps->id);
-        _cleanup_free_ char *driver = mem_printf("id=%s&terminate=true", t.master->drivers->id);
+        _cleanup_free_ char *app = mem_printf("id=%s&terminate=true", t.master->apps.first->id);
+        _cleanup_free_ char *driver = mem_printf("id=%s&terminate=true", t.master->drivers.first->id);
         size_t before = recorded(&t.recorder, &t.recorder.said)->len;
         conf_set(&t.conf, "spark.ui.killEnabled", "false");
         conf_set(&t.conf, "spark.decommission.enabled", "true");

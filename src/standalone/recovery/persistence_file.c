@@ -18,6 +18,7 @@
 #include "standalone/recovery/persistence_file.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -104,8 +105,7 @@ static void live_remove(struct file_mode *f, const struct live_key *key)
         if (!l)
                 return;
         object_table_remove(&f->index, hash, l);
-        *(l->prev ? &l->prev->next : &f->first) = l->next;
-        *(l->next ? &l->next->prev : &f->last) = l->prev;
+        list_remove(f, l);
         f->live_bytes -= l->entry.len;
         buf_deinit(&l->entry);
         free(l->id);
@@ -120,9 +120,7 @@ static void live_store(struct file_mode *f, const struct live_key *key, const st
                 l = new0(struct live);
                 l->kind = key->kind;
                 l->id = mem_strdup(key->id);
-                l->prev = f->last;
-                *(f->last ? &f->last->next : &f->first) = l;
-                f->last = l;
+                list_append(f, l);
                 object_table_put(&f->index, hash, l);
         }
         f->live_bytes += entry->len - l->entry.len;

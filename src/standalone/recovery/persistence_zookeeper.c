@@ -18,6 +18,7 @@
 #include "standalone/recovery/persistence_zookeeper.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
@@ -77,7 +78,7 @@ struct zookeeper_mode {
 
         /* Writing. */
         struct object_table index;
-        struct known *first_known;
+        LIST(struct known) known;
         VEC(struct change) changes;
         size_t in_batch;   /* the first changes; 0: no batch in progress */
         VEC(size_t) batch; /* those that take effect, the last one of each path, in the order of steps */
@@ -109,16 +110,11 @@ static void set_presence(struct zookeeper_mode *m, const char *path, enum presen
         if (presence != ABSENT && !k) {
                 k = new0(struct known);
                 k->path = mem_strdup(path);
-                k->next = m->first_known;
-                if (k->next)
-                        k->next->prev = k;
-                m->first_known = k;
+                list_prepend(&m->known, k);
                 object_table_put(&m->index, hash, k);
         } else if (presence == ABSENT && k) {
                 object_table_remove(&m->index, hash, k);
-                *(k->prev ? &k->prev->next : &m->first_known) = k->next;
-                if (k->next)
-                        k->next->prev = k->prev;
+                list_remove(&m->known, k);
                 free(k->path);
                 free(k);
                 return;
@@ -512,8 +508,8 @@ static void persistence_zookeeper_timer_closed(uv_handle_t *handle)
         vec_deinit(&m->changes);
         vec_deinit(&m->batch);
         forget_nodes(m);
-        while (m->first_known)
-                set_presence(m, m->first_known->path, ABSENT);
+        while (m->known.first)
+                set_presence(m, m->known.first->path, ABSENT);
         object_table_deinit(&m->index);
         free(m->status);
         free(m);

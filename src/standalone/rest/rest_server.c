@@ -2,6 +2,7 @@
 #include "standalone/rest/rest_server.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
@@ -45,7 +46,7 @@ struct rest_server {
         int port;
         int64_t max_body;
         VEC(regex_t) allowed;
-        struct pending *pendings;
+        LIST(struct pending) pendings;
         struct http_server *http;
         struct filters *filters;
         char *token;  /* NULL: none is required */
@@ -80,12 +81,7 @@ static void refuse(rest_answered *answered, void *context, int status, const cha
 
 static void pending_free(struct pending *p)
 {
-        if (p->prev)
-                p->prev->next = p->next;
-        else
-                p->server->pendings = p->next;
-        if (p->next)
-                p->next->prev = p->prev;
+        list_remove(&p->server->pendings, p);
         rest_request_deinit(&p->request);
         free(p->id);
         free(p);
@@ -100,10 +96,7 @@ static struct pending *pending_new(struct rest_server *s, enum rest_kind kind, c
         p->id = id ? mem_strdup(id) : NULL;
         p->answered = answered;
         p->context = context;
-        p->next = s->pendings;
-        if (p->next)
-                p->next->prev = p;
-        s->pendings = p;
+        list_prepend(&s->pendings, p);
         return p;
 }
 
@@ -427,8 +420,8 @@ void rest_server_free(struct rest_server *s)
         if (!s)
                 return;
         http_server_free(s->http);
-        while (s->pendings)
-                pending_free(s->pendings);
+        while (s->pendings.first)
+                pending_free(s->pendings.first);
         for (size_t i = 0; i < s->allowed.len; i++)
                 regfree(&s->allowed.data[i]);
         vec_deinit(&s->allowed);

@@ -13,6 +13,7 @@
 #include "submit/kubernetes/driver_launch.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kubernetes/pods/driver_builder.h"
@@ -52,7 +53,7 @@ struct driver_launch {
         bool stopped, expired;
         uv_timer_t limit; /* set when the launch was stopped */
         uint64_t answers; /* the client's count when it began */
-        struct sending *first;
+        struct sending *first, *last;
         json_t *pod;
         json_t *created; /* objects to delete, with their uids if known */
         int result;      /* the first failure, with its message */
@@ -80,18 +81,13 @@ static struct sending *driver_launch_new_sending(struct driver_launch *l, json_t
         struct sending *s = new0(struct sending);
         s->launch = l;
         s->object = json_incref(object);
-        s->next = l->first;
-        if (l->first)
-                l->first->prev = s;
-        l->first = s;
+        list_prepend(l, s);
         return s;
 }
 
 static void driver_launch_free_sending(struct sending *s)
 {
-        *(s->prev ? &s->prev->next : &s->launch->first) = s->next;
-        if (s->next)
-                s->next->prev = s->prev;
+        list_remove(s->launch, s);
         json_decref(s->object);
         free(s);
 }
