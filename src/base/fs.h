@@ -1,4 +1,4 @@
-/* Blocking helpers for files and directories: read, write, create, remove. */
+/* Blocking helpers for files and directories (read, write, create, remove) and unique names for them. */
 #pragma once
 
 #include "base/buf.h"
@@ -31,3 +31,8 @@ int make_dirs(const char *path, mode_t mode);
  * missing.
  */
 void remove_tree(const char *path);
+
+#define UUID_TEXT 37 /* with the NUL */
+
+/* Writes a random UUID (version 4), "0d1e2f3a-…", into @text, for names that must be unique. Any thread. */
+void uuid_draw(char text[static UUID_TEXT]);

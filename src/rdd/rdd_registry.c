@@ -1,10 +1,10 @@
 /* The context as lineage sees it; see rdd_registry.h. */
 #include "rdd/rdd_registry.h"
 
+#include "base/fs.h"
 #include "base/live_handles.h"
 #include "base/mem.h"
 #include "base/public_struct.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "conf/conf.h"
 #include "io/fs/file_system.h"

@@ -5,11 +5,10 @@
 #include "store/disk_dirs.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "store/file_cipher.h"
 #include "store/owned_local_dir.h"

@@ -5,11 +5,10 @@
  */
 #include "store/owned_local_dir.h"
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/fs.h"
 #include "base/string_prefix.h"
-#include "base/uuid.h"
 
 #include <dirent.h>
 #include <errno.h>

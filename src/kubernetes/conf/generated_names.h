@@ -1,7 +1,7 @@
 /* Generates the unique names of a submission and its objects. */
 #pragma once
 
-#include "base/uuid.h"
+#include "base/fs.h"
 
 struct fresh_names {
         char app_id[39]; /* "spark-" and 32 hexadecimal digits */

@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 
 #include <stdio.h>
 #include <string.h>

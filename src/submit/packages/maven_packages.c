@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "ivy/finder.h"
 #include "ivy/report.h"
 #include "net/http/http.h"
