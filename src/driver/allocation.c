@@ -22,7 +22,7 @@ struct allocation {
         bool asking; /* a request of the core is running, which already knows its effects */
 };
 
-/* ---------------------------------------------------------------------------------------------- what is asked for */
+/* ---------------------------------------------------------------------------------------------- requests */
 
 static bool allocation_request_total(void *owner, const struct executor_request *requests, int n)
 {
@@ -66,7 +66,7 @@ void allocation_tick(struct allocation *a, int64_t now)
                 executor_allocation_tick(a->core, now);
 }
 
-/* --------------------------------------------------------------------------------------------- what happened */
+/* --------------------------------------------------------------------------------------------- events */
 
 void allocation_job_started(struct allocation *a, const struct job *job)
 {
@@ -247,7 +247,7 @@ struct allocation_numbers allocation_numbers(const struct allocation *a)
         return numbers;
 }
 
-/* ------------------------------------------------------------------------------------------------- life */
+/* ------------------------------------------------------------------------------------------------- start and end */
 
 int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, struct allocation **allocation,
                    struct fst_error *error)

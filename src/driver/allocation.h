@@ -34,7 +34,7 @@ int64_t allocation_deadline(const struct allocation *a);
 /* Request more or fewer executors and release idle ones. The caller offers free cores to tasks first. */
 void allocation_tick(struct allocation *a, int64_t now);
 
-/* --------------------------------------------------------------------------------------------- what happened */
+/* --------------------------------------------------------------------------------------------- events */
 
 void allocation_job_started(struct allocation *a, const struct job *job);
 void allocation_job_ended(struct allocation *a, const struct job *job);

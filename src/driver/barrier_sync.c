@@ -22,7 +22,7 @@ struct barrier_sync {
         VEC(struct barrier_stage) running; /* few */
 };
 
-/* ------------------------------------------------------------------------------------------------------ answers */
+/* ------------------------------------------------------------------------------------------------------ replies */
 
 static void barrier_sync_send_reply(const struct barrier_requester *requester, const struct barrier_message *messages,
                                     int n)
@@ -106,7 +106,7 @@ void barrier_sync_stage_end(struct barrier_sync *s, int stage, int attempt)
                         barrier_sync_end_at(s, i);
 }
 
-/* --------------------------------------------------------------------------------------------------- questions */
+/* --------------------------------------------------------------------------------------------------- requests */
 
 static const struct barrier_stage *barrier_sync_find(const struct barrier_sync *s, int stage, int attempt)
 {

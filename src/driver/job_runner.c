@@ -22,7 +22,7 @@
 #include "sched/commit_coordinator.h"
 #include "sched/sched_conf.h"
 
-/* ------------------------------------------------------------------------------------------ messages, and waiting */
+/* ------------------------------------------------------------------------------------------ messages and waiting */
 
 void job_runner_post(struct job_runner *r, struct runner_message message)
 {
@@ -230,7 +230,7 @@ static void *job_runner_main(void *arg)
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- life and use */
+/* ------------------------------------------------------------------------------------------- start, end and jobs */
 
 static int job_runner_read_config(struct fst_context *sc, struct sched_config *config, struct pool_file *pools,
                                   struct fst_error *error)

@@ -264,7 +264,7 @@ class Run:
         found = results(self.out)
         if found != expected:
             raise Violation("the result differs" if found else "the result is not complete")
-        if "did not end in order" in self.stderr:
+        if "did not stop cleanly" in self.stderr:
             raise Violation("an executor crashed at its end")
         self.check_attempts()
         self.check_nothing_left()

@@ -1,8 +1,8 @@
 /*
- * See block_master.h. A hash table from a block's name to those who have it. Blocks of an RDD, and pieces of a
- * broadcast, are on a list of their own beside it, so that forgetting one costs what it has, not what there is.
+ * See block_master.h. A hash table maps a block's name to its holders. Besides, the blocks of an RDD and the pieces of
+ * a broadcast are in a list of their own, so that forgetting them costs their own number, not the table's.
  *
- * Invariant: a block is in the table exactly while somebody has it; `having` of an executor is how many it has.
+ * Invariant: a block is in the table exactly while it has a holder. `having` of an executor counts its blocks.
  */
 #include "driver/backend/block_master.h"
 
@@ -13,27 +13,27 @@
 #include <pthread.h>
 #include <time.h>
 
-struct holder {
-        struct executor *executor;
+struct block_holder {
+        struct block_executor *executor;
         struct block_info info;
 };
 
-struct entry {
-        struct entry *chain;        /* in the table */
-        struct entry *next, **link; /* of the same group */
+struct block_entry {
+        struct block_entry *chain;        /* in the table */
+        struct block_entry *next, **link; /* of the same group */
         struct block_name name;
-        VEC(struct holder) holders;
+        VEC(struct block_holder) holders;
 };
 
 /* All blocks of one RDD or broadcast variable. */
-struct group {
-        struct group *chain;
+struct block_group {
+        struct block_group *chain;
         enum block_kind kind;
         int64_t id;
-        struct entry *first;
+        struct block_entry *first;
 };
 
-struct executor {
+struct block_executor {
         int index;
         char *id, *host;
         int port;
@@ -43,11 +43,11 @@ struct executor {
 
 struct block_master {
         pthread_mutex_t lock;
-        struct entry **table;
+        struct block_entry **table;
         size_t slots, count;
-        struct group **groups;
+        struct block_group **groups;
         size_t group_slots, group_count;
-        VEC(struct executor *) executors; /* by index + 1; NULL: not known */
+        VEC(struct block_executor *) executors; /* by index + 1; NULL: unknown */
         uint64_t random;
         struct block_master_observer observer;
 };
@@ -59,7 +59,7 @@ static uint64_t block_master_mix(uint64_t z)
         return z ^ (z >> 31);
 }
 
-static uint64_t block_master_draw(struct block_master *m)
+static uint64_t block_master_random(struct block_master *m)
 {
         return block_master_mix(m->random += 0x9E3779B97F4A7C15u);
 }
@@ -75,14 +75,14 @@ struct block_master *block_master_new(void)
         struct timespec t;
         pthread_mutex_init(&m->lock, NULL);
         m->slots = m->group_slots = 64;
-        m->table = new_array(struct entry *, m->slots);
-        m->groups = new_array(struct group *, m->group_slots);
+        m->table = new_array(struct block_entry *, m->slots);
+        m->groups = new_array(struct block_group *, m->group_slots);
         clock_gettime(CLOCK_REALTIME, &t);
         m->random = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
         return m;
 }
 
-static void block_master_executor_free(struct executor *e)
+static void block_master_executor_free(struct block_executor *e)
 {
         if (!e)
                 return;
@@ -96,13 +96,13 @@ void block_master_free(struct block_master *m)
         if (!m)
                 return;
         for (size_t i = 0; i < m->slots; i++)
-                for (struct entry *e = m->table[i], *next; e; e = next) {
+                for (struct block_entry *e = m->table[i], *next; e; e = next) {
                         next = e->chain;
                         vec_deinit(&e->holders);
                         free(e);
                 }
         for (size_t i = 0; i < m->group_slots; i++)
-                for (struct group *g = m->groups[i], *next; g; g = next) {
+                for (struct block_group *g = m->groups[i], *next; g; g = next) {
                         next = g->chain;
                         free(g);
                 }
@@ -122,41 +122,41 @@ void block_master_set_observer(struct block_master *m, const struct block_master
 
 /* ------------------------------------------------------------------------------------------------- the tables */
 
-static struct entry **entry_slot(struct block_master *m, struct block_name name)
+static struct block_entry **entry_slot(struct block_master *m, struct block_name name)
 {
         return &m->table[block_master_hash(name.kind, name.id, name.part) & (m->slots - 1)];
 }
 
-static struct entry *entry_find(struct block_master *m, struct block_name name)
+static struct block_entry *entry_find(struct block_master *m, struct block_name name)
 {
-        struct entry *e = *entry_slot(m, name);
+        struct block_entry *e = *entry_slot(m, name);
         while (e && (e->name.kind != name.kind || e->name.id != name.id || e->name.part != name.part))
                 e = e->chain;
         return e;
 }
 
-static struct group **group_slot(struct block_master *m, enum block_kind kind, int64_t id)
+static struct block_group **group_slot(struct block_master *m, enum block_kind kind, int64_t id)
 {
         return &m->groups[block_master_hash(kind, id, 0) & (m->group_slots - 1)];
 }
 
-static struct group *group_find(struct block_master *m, enum block_kind kind, int64_t id)
+static struct block_group *group_find(struct block_master *m, enum block_kind kind, int64_t id)
 {
-        struct group *g = *group_slot(m, kind, id);
+        struct block_group *g = *group_slot(m, kind, id);
         while (g && (g->kind != kind || g->id != id))
                 g = g->chain;
         return g;
 }
 
-static void grow_entries(struct block_master *m)
+static void block_master_grow_entries(struct block_master *m)
 {
-        struct entry **old = m->table;
+        struct block_entry **old = m->table;
         size_t n = m->slots;
         m->slots = n * 2;
-        m->table = new_array(struct entry *, m->slots);
+        m->table = new_array(struct block_entry *, m->slots);
         for (size_t i = 0; i < n; i++)
-                for (struct entry *e = old[i], *next; e; e = next) {
-                        struct entry **slot = entry_slot(m, e->name);
+                for (struct block_entry *e = old[i], *next; e; e = next) {
+                        struct block_entry **slot = entry_slot(m, e->name);
                         next = e->chain;
                         e->chain = *slot;
                         *slot = e;
@@ -164,15 +164,15 @@ static void grow_entries(struct block_master *m)
         free(old);
 }
 
-static void grow_groups(struct block_master *m)
+static void block_master_grow_groups(struct block_master *m)
 {
-        struct group **old = m->groups;
+        struct block_group **old = m->groups;
         size_t n = m->group_slots;
         m->group_slots = n * 2;
-        m->groups = new_array(struct group *, m->group_slots);
+        m->groups = new_array(struct block_group *, m->group_slots);
         for (size_t i = 0; i < n; i++)
-                for (struct group *g = old[i], *next; g; g = next) {
-                        struct group **slot = group_slot(m, g->kind, g->id);
+                for (struct block_group *g = old[i], *next; g; g = next) {
+                        struct block_group **slot = group_slot(m, g->kind, g->id);
                         next = g->chain;
                         g->chain = *slot;
                         *slot = g;
@@ -180,20 +180,20 @@ static void grow_groups(struct block_master *m)
         free(old);
 }
 
-static struct entry *entry_add(struct block_master *m, struct block_name name)
+static struct block_entry *entry_add(struct block_master *m, struct block_name name)
 {
-        struct group *g = group_find(m, name.kind, name.id);
+        struct block_group *g = group_find(m, name.kind, name.id);
         if (!g) {
                 if (++m->group_count > m->group_slots)
-                        grow_groups(m);
-                struct group **slot = group_slot(m, name.kind, name.id);
-                g = new0(struct group);
-                *g = (struct group){.chain = *slot, .kind = name.kind, .id = name.id};
+                        block_master_grow_groups(m);
+                struct block_group **slot = group_slot(m, name.kind, name.id);
+                g = new0(struct block_group);
+                *g = (struct block_group){.chain = *slot, .kind = name.kind, .id = name.id};
                 *slot = g;
         }
         if (++m->count > m->slots)
-                grow_entries(m);
-        struct entry **slot = entry_slot(m, name), *e = new0(struct entry);
+                block_master_grow_entries(m);
+        struct block_entry **slot = entry_slot(m, name), *e = new0(struct block_entry);
         e->name = name;
         e->chain = *slot;
         *slot = e;
@@ -205,9 +205,9 @@ static struct entry *entry_add(struct block_master *m, struct block_name name)
         return e;
 }
 
-static void entry_remove(struct block_master *m, struct entry *e)
+static void entry_remove(struct block_master *m, struct block_entry *e)
 {
-        struct entry **at = entry_slot(m, e->name);
+        struct block_entry **at = entry_slot(m, e->name);
         while (*at != e)
                 at = &(*at)->chain;
         *at = e->chain;
@@ -215,11 +215,11 @@ static void entry_remove(struct block_master *m, struct entry *e)
         if (e->next)
                 e->next->link = e->link;
         m->count--;
-        struct group **g = group_slot(m, e->name.kind, e->name.id);
+        struct block_group **g = group_slot(m, e->name.kind, e->name.id);
         while ((*g)->kind != e->name.kind || (*g)->id != e->name.id)
                 g = &(*g)->chain;
         if (!(*g)->first) {
-                struct group *empty = *g;
+                struct block_group *empty = *g;
                 *g = empty->chain;
                 free(empty);
                 m->group_count--;
@@ -228,8 +228,8 @@ static void entry_remove(struct block_master *m, struct entry *e)
         free(e);
 }
 
-/* Forget that @executor has it; true if nobody has it any more, and the entry is gone. */
-static bool holder_remove(struct block_master *m, struct entry *e, const struct executor *executor)
+/* Removes a holder. Returns true if it was the last, and the block is removed too. */
+static bool holder_remove(struct block_master *m, struct block_entry *e, const struct block_executor *executor)
 {
         for (size_t i = 0; i < e->holders.len; i++)
                 if (e->holders.data[i].executor == executor) {
@@ -245,7 +245,7 @@ static bool holder_remove(struct block_master *m, struct entry *e, const struct 
 
 /* -------------------------------------------------------------------------------------------------- executors */
 
-static struct executor *block_master_executor_of(struct block_master *m, int executor)
+static struct block_executor *block_master_executor(struct block_master *m, int executor)
 {
         size_t at = (size_t)(executor + 1);
         return executor >= -1 && at < m->executors.len ? m->executors.data[at] : NULL;
@@ -253,10 +253,10 @@ static struct executor *block_master_executor_of(struct block_master *m, int exe
 
 typedef VEC(struct block_copy) block_copies;
 
-/* Whether it is a partition with fewer copies than its level asks for: then who is to make one. */
-static bool is_short(struct block_master *m, const struct entry *e, struct block_copy *copy)
+/* Whether a partition has fewer copies than its level asks for. Sets *@copy to the executor that makes one. */
+static bool block_entry_is_short(struct block_master *m, const struct block_entry *e, struct block_copy *copy)
 {
-        const struct holder *h = &e->holders.data[block_master_draw(m) % e->holders.len];
+        const struct block_holder *h = &e->holders.data[block_master_random(m) % e->holders.len];
         if (e->name.kind != BLOCK_RDD || h->executor->index < 0 ||
             e->holders.len >= (size_t)storage_level_replicas(h->info.level))
                 return false;
@@ -265,17 +265,17 @@ static bool is_short(struct block_master *m, const struct entry *e, struct block
 }
 
 /* @short_of may be NULL. */
-static size_t block_master_forget(struct block_master *m, struct executor *executor, block_copies *short_of)
+static size_t block_master_forget(struct block_master *m, struct block_executor *executor, block_copies *short_of)
 {
         size_t lost = 0;
         struct block_copy copy;
         for (size_t i = 0; i < m->slots && executor->having > 0; i++)
-                for (struct entry *e = m->table[i], *next; e; e = next) {
+                for (struct block_entry *e = m->table[i], *next; e; e = next) {
                         size_t had = executor->having;
                         next = e->chain;
                         if (holder_remove(m, e, executor))
                                 lost++;
-                        else if (short_of && executor->having < had && is_short(m, e, &copy))
+                        else if (short_of && executor->having < had && block_entry_is_short(m, e, &copy))
                                 vec_push(short_of, copy);
                 }
         return lost;
@@ -289,10 +289,10 @@ static int block_master_by_executor(const void *a, const void *b)
 
 void block_master_add_executor(struct block_master *m, int executor, const char *id, const char *host, int port)
 {
-        struct executor *e = new0(struct executor);
-        *e = (struct executor){.index = executor, .id = mem_strdup(id), .host = mem_strdup(host), .port = port};
+        struct block_executor *e = new0(struct block_executor);
+        *e = (struct block_executor){.index = executor, .id = mem_strdup(id), .host = mem_strdup(host), .port = port};
         pthread_mutex_lock(&m->lock);
-        struct executor *before = block_master_executor_of(m, executor);
+        struct block_executor *before = block_master_executor(m, executor);
         if (before)
                 block_master_forget(m, before, NULL);
         block_master_executor_free(before);
@@ -307,7 +307,7 @@ size_t block_master_remove_executor(struct block_master *m, int executor, struct
         block_copies copies = {0};
         size_t lost = 0;
         pthread_mutex_lock(&m->lock);
-        struct executor *e = block_master_executor_of(m, executor);
+        struct block_executor *e = block_master_executor(m, executor);
         if (e) {
                 lost = block_master_forget(m, e, short_of ? &copies : NULL);
                 m->executors.data[executor + 1] = NULL;
@@ -323,7 +323,7 @@ size_t block_master_remove_executor(struct block_master *m, int executor, struct
         return lost;
 }
 
-static struct block_location location_of(const struct executor *e)
+static struct block_location block_master_location(const struct block_executor *e)
 {
         struct block_location l = {.executor = e->index, .port = e->port};
         strncpy(l.host, e->host, sizeof(l.host) - 1);
@@ -332,10 +332,10 @@ static struct block_location location_of(const struct executor *e)
 
 /* ---------------------------------------------------------------------------------------------------- updates */
 
-static void block_master_note(struct block_master *m, struct executor *executor, struct block_name name,
-                              const struct block_info *info)
+static void block_master_record(struct block_master *m, struct block_executor *executor, struct block_name name,
+                                const struct block_info *info)
 {
-        struct entry *e = entry_find(m, name);
+        struct block_entry *e = entry_find(m, name);
         if (info->level == FST_STORAGE_NONE) {
                 if (e)
                         holder_remove(m, e, executor);
@@ -348,7 +348,7 @@ static void block_master_note(struct block_master *m, struct executor *executor,
                         e->holders.data[i].info = *info;
                         return;
                 }
-        vec_push(&e->holders, (struct holder){executor, *info});
+        vec_push(&e->holders, (struct block_holder){executor, *info});
         executor->having++;
 }
 
@@ -359,10 +359,10 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
         if (!storage_level_valid((int)info->level))
                 return false;
         pthread_mutex_lock(&m->lock);
-        struct executor *e = block_master_executor_of(m, executor);
+        struct block_executor *e = block_master_executor(m, executor);
         if (e) {
-                block_master_note(m, e, name, info);
-                at = location_of(e);
+                block_master_record(m, e, name, info);
+                at = block_master_location(e);
                 strncpy(id, e->id, sizeof(id) - 1);
         }
         struct block_master_observer observer = m->observer;
@@ -374,21 +374,22 @@ bool block_master_update(struct block_master *m, int executor, struct block_name
 
 /* ---------------------------------------------------------------------------------------------------- look-ups */
 
-/* What to order by: nearest first, the driver last, otherwise at random. */
-static uint64_t block_master_rank(struct block_master *m, const struct executor *e, const struct executor *asker)
+/* The sort key of a holder: nearest first, the driver last, otherwise random. */
+static uint64_t block_master_rank(struct block_master *m, const struct block_executor *e,
+                                  const struct block_executor *asker)
 {
         uint64_t near = asker && strcmp(asker->host, e->host) == 0 ? 0 : 1;
-        return (e->index < 0 ? (uint64_t)2 : near) << 62 | block_master_draw(m) >> 2;
+        return (e->index < 0 ? (uint64_t)2 : near) << 62 | block_master_random(m) >> 2;
 }
 
-struct ranked {
+struct ranked_executor {
         uint64_t rank;
-        const struct executor *executor;
+        const struct block_executor *executor;
         const struct block_info *info;
 };
 
-/* Keep the @max least by rank, in order. */
-static int ranked_add(struct ranked *list, int n, int max, struct ranked one)
+/* Keep the @max elements of lowest rank, in order. */
+static int ranked_add(struct ranked_executor *list, int n, int max, struct ranked_executor one)
 {
         int at = n < max ? n : max - 1;
         if (n == max && (max == 0 || list[at].rank <= one.rank))
@@ -399,31 +400,32 @@ static int ranked_add(struct ranked *list, int n, int max, struct ranked one)
         return MIN(n + 1, max);
 }
 
-static int block_master_tell(const struct ranked *list, int n, struct block_location *out)
+static int block_master_copy_locations(const struct ranked_executor *list, int n, struct block_location *out)
 {
         for (int i = 0; i < n; i++)
-                out[i] = location_of(list[i].executor);
+                out[i] = block_master_location(list[i].executor);
         return n;
 }
 
 int block_master_locations(struct block_master *m, struct block_name name, int asker, struct block_location *out,
                            int max, struct block_info *info)
 {
-        struct ranked list[MAX_BLOCK_LOCATIONS];
+        struct ranked_executor list[MAX_BLOCK_LOCATIONS];
         int n = 0;
         max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
-        const struct executor *asking = block_master_executor_of(m, asker);
-        struct entry *e = entry_find(m, name);
+        const struct block_executor *asking = block_master_executor(m, asker);
+        struct block_entry *e = entry_find(m, name);
         for (size_t i = 0; e && i < e->holders.len; i++) {
-                const struct executor *x = e->holders.data[i].executor;
+                const struct block_executor *x = e->holders.data[i].executor;
                 if (x != asking)
-                        n = ranked_add(list, n, max,
-                                       (struct ranked){block_master_rank(m, x, asking), x, &e->holders.data[i].info});
+                        n = ranked_add(
+                                list, n, max,
+                                (struct ranked_executor){block_master_rank(m, x, asking), x, &e->holders.data[i].info});
         }
         if (n > 0 && info)
                 *info = *list[0].info;
-        block_master_tell(list, n, out);
+        block_master_copy_locations(list, n, out);
         pthread_mutex_unlock(&m->lock);
         return n;
 }
@@ -432,7 +434,7 @@ int block_master_executors(struct block_master *m, int rdd, int partition, int *
 {
         int n = 0;
         pthread_mutex_lock(&m->lock);
-        struct entry *e = entry_find(m, (struct block_name){BLOCK_RDD, rdd, partition});
+        struct block_entry *e = entry_find(m, (struct block_name){BLOCK_RDD, rdd, partition});
         for (size_t i = 0; e && i < e->holders.len && n < max; i++)
                 if (e->holders.data[i].executor->index >= 0)
                         out[n++] = e->holders.data[i].executor->index;
@@ -448,7 +450,7 @@ bool block_master_cached(struct block_master *m, int rdd, int partition)
         return there;
 }
 
-static bool block_master_has(const struct entry *e, const struct executor *executor)
+static bool block_entry_has(const struct block_entry *e, const struct block_executor *executor)
 {
         for (size_t i = 0; i < e->holders.len; i++)
                 if (e->holders.data[i].executor == executor)
@@ -457,26 +459,27 @@ static bool block_master_has(const struct entry *e, const struct executor *execu
 }
 
 /*
- * RandomBlockReplicationPolicy is Spark's default and so ours; but an executor on another host goes first, as its
- * BasicBlockReplicationPolicy has it with the topology "one host, one rack": a copy on the same host is lost with it.
+ * Spark's default policy is RandomBlockReplicationPolicy. As in its BasicBlockReplicationPolicy with one rack for each
+ * host, executors on other hosts come first: a copy on the same host is lost with it.
  */
 int block_master_peers(struct block_master *m, int asker, const struct block_name *name, struct block_location *out,
                        int max)
 {
-        struct ranked list[MAX_BLOCK_LOCATIONS];
+        struct ranked_executor list[MAX_BLOCK_LOCATIONS];
         int n = 0;
         max = MIN(max, MAX_BLOCK_LOCATIONS);
         pthread_mutex_lock(&m->lock);
-        const struct executor *asking = block_master_executor_of(m, asker);
-        const struct entry *there = name ? entry_find(m, *name) : NULL;
+        const struct block_executor *asking = block_master_executor(m, asker);
+        const struct block_entry *there = name ? entry_find(m, *name) : NULL;
         for (size_t i = 1; i < m->executors.len; i++) {
-                const struct executor *x = m->executors.data[i];
-                if (!x || x == asking || x->leaves || (there && block_master_has(there, x)))
+                const struct block_executor *x = m->executors.data[i];
+                if (!x || x == asking || x->leaves || (there && block_entry_has(there, x)))
                         continue;
                 uint64_t far = asking && strcmp(asking->host, x->host) == 0 ? 1 : 0;
-                n = ranked_add(list, n, max, (struct ranked){far << 62 | block_master_draw(m) >> 2, x, NULL});
+                n = ranked_add(list, n, max,
+                               (struct ranked_executor){far << 62 | block_master_random(m) >> 2, x, NULL});
         }
-        block_master_tell(list, n, out);
+        block_master_copy_locations(list, n, out);
         pthread_mutex_unlock(&m->lock);
         return n;
 }
@@ -484,7 +487,7 @@ int block_master_peers(struct block_master *m, int asker, const struct block_nam
 void block_master_decommission(struct block_master *m, int executor)
 {
         pthread_mutex_lock(&m->lock);
-        struct executor *x = block_master_executor_of(m, executor);
+        struct block_executor *x = block_master_executor(m, executor);
         if (x)
                 x->leaves = true;
         pthread_mutex_unlock(&m->lock);
@@ -494,8 +497,8 @@ struct block_totals block_master_rdd(struct block_master *m, int rdd)
 {
         struct block_totals totals = {0};
         pthread_mutex_lock(&m->lock);
-        struct group *g = group_find(m, BLOCK_RDD, rdd);
-        for (struct entry *e = g ? g->first : NULL; e; e = e->next) {
+        struct block_group *g = group_find(m, BLOCK_RDD, rdd);
+        for (struct block_entry *e = g ? g->first : NULL; e; e = e->next) {
                 totals.partitions++;
                 for (size_t i = 0; i < e->holders.len; i++) {
                         totals.memory_bytes += e->holders.data[i].info.memory_bytes;
@@ -506,18 +509,19 @@ struct block_totals block_master_rdd(struct block_master *m, int rdd)
         return totals;
 }
 
-/* --------------------------------------------------------------------------------------------------- forgetting */
+/* --------------------------------------------------------------------------------------------------- removal */
 
-static int remove_group(struct block_master *m, enum block_kind kind, int64_t id, bool on_driver, int **executors)
+static int block_master_remove_group(struct block_master *m, enum block_kind kind, int64_t id, bool on_driver,
+                                     int **executors)
 {
         VEC(int) had = {0};
         pthread_mutex_lock(&m->lock);
         bool *seen = new_array(bool, m->executors.len + 1);
-        struct group *g = group_find(m, kind, id);
-        for (struct entry *e = g ? g->first : NULL, *next; e; e = next) {
+        struct block_group *g = group_find(m, kind, id);
+        for (struct block_entry *e = g ? g->first : NULL, *next; e; e = next) {
                 next = e->next;
                 for (size_t i = e->holders.len; i-- > 0;) {
-                        struct executor *x = e->holders.data[i].executor;
+                        struct block_executor *x = e->holders.data[i].executor;
                         if (x->index < 0 && !on_driver)
                                 continue;
                         if (x->index >= 0 && !seen[x->index])
@@ -536,10 +540,10 @@ static int remove_group(struct block_master *m, enum block_kind kind, int64_t id
 
 int block_master_remove_rdd(struct block_master *m, int rdd, int **executors)
 {
-        return remove_group(m, BLOCK_RDD, rdd, true, executors);
+        return block_master_remove_group(m, BLOCK_RDD, rdd, true, executors);
 }
 
 int block_master_remove_broadcast(struct block_master *m, int64_t id, bool on_driver, int **executors)
 {
-        return remove_group(m, BLOCK_BROADCAST, id, on_driver, executors);
+        return block_master_remove_group(m, BLOCK_BROADCAST, id, on_driver, executors);
 }

@@ -1,4 +1,4 @@
-/* The driver's table of blocks: who has what, also when executors come, go and come again. */
+/* Tests the driver's block table: holders, lost executors, executors that register again. */
 #include "driver/backend/block_master.h"
 
 #include "base/mem.h"
@@ -37,7 +37,7 @@ static int tear_down(void **state)
         return 0;
 }
 
-static void comes_and_goes(void **state)
+static void locates_updated_blocks(void **state)
 {
         struct block_master *m = *state;
         struct block_location at[8];
@@ -52,7 +52,7 @@ static void comes_and_goes(void **state)
         assert_string_equal(at[0].host, "b");
         assert_int_equal(at[0].port, 11);
         assert_int_equal(info.rows, 10);
-        assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, &info), 0); /* not the one that asks */
+        assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, &info), 0); /* not the asker */
         assert_true(block_master_update(m, 1, rdd(3, 0), &(struct block_info){FST_STORAGE_DISK_ONLY, 0, 70, 10}));
         assert_int_equal(block_master_rdd(m, 3).disk_bytes, 70);
         assert_int_equal(block_master_rdd(m, 3).memory_bytes, 0);
@@ -65,7 +65,7 @@ static void comes_and_goes(void **state)
         assert_false(block_master_cached(m, 3, 0));
 }
 
-static void executors_are_lost(void **state)
+static void forgets_lost_executors(void **state)
 {
         struct block_master *m = *state;
         for (int p = 0; p < 1000; p++) {
@@ -82,12 +82,12 @@ static void executors_are_lost(void **state)
         assert_false(block_master_update(m, 0, rdd(1, 0), &in_memory));
         block_master_add_executor(m, 0, "0", "a", 99);
         assert_true(block_master_update(m, 0, rdd(1, 999), &in_memory));
-        block_master_add_executor(m, 0, "0", "a", 99); /* again: it is another process */
+        block_master_add_executor(m, 0, "0", "a", 99); /* another process with the same id */
         assert_false(block_master_cached(m, 1, 999));
 }
 
-/* Partitions of levels with copies are said when an executor takes one of these with it, those of others are not. */
-static void lost_copies_are_told(void **state)
+/* The loss of an executor reports partitions that need another copy, and only those. */
+static void reports_partitions_short_of_copies(void **state)
 {
         struct block_master *m = *state;
         static const struct block_info twice = {FST_STORAGE_MEMORY_ONLY_SER_2, 100, 0, 10},
@@ -102,7 +102,7 @@ static void lost_copies_are_told(void **state)
         for (int e = 0; e < 3; e++)
                 block_master_update(m, e, rdd(2, 0), &thrice);
         block_master_update(m, 0, rdd(3, 0), &in_memory);
-        block_master_update(m, 1, rdd(3, 0), &in_memory); /* read remotely and kept, say: one is enough */
+        block_master_update(m, 1, rdd(3, 0), &in_memory); /* a remotely read copy: one is enough */
         block_master_update(m, 0, rdd(4, 0), &twice);     /* never had its copy */
         block_master_update(m, 0, piece(1, 0), &in_memory);
         block_master_update(m, 1, piece(1, 0), &in_memory);
@@ -125,7 +125,7 @@ static void lost_copies_are_told(void **state)
         free(copies);
 }
 
-static void nearest_first(void **state)
+static void locates_nearest_holders_first(void **state)
 {
         struct block_master *m = *state;
         struct block_location at[8];
@@ -147,7 +147,7 @@ static void nearest_first(void **state)
         assert_true(first[2] > 50);
 }
 
-static void who_leaves_is_no_peer(void **state)
+static void decommissioned_executor_is_not_a_peer(void **state)
 {
         struct block_master *m = *state;
         struct block_location at[8];
@@ -155,14 +155,14 @@ static void who_leaves_is_no_peer(void **state)
         block_master_decommission(m, 0);
         assert_int_equal(block_master_peers(m, 1, NULL, at, 8), 1);
         assert_int_equal(at[0].executor, 2);
-        block_master_decommission(m, 7); /* of nobody */
-        /* Its blocks are read as before. */
+        block_master_decommission(m, 7); /* unknown executor */
+        /* Its blocks stay readable. */
         block_master_update(m, 0, rdd(3, 0), &in_memory);
         assert_int_equal(block_master_locations(m, rdd(3, 0), 1, at, 8, NULL), 1);
         assert_int_equal(at[0].executor, 0);
 }
 
-static void is_forgotten(void **state)
+static void removes_rdds_and_broadcasts(void **state)
 {
         struct block_master *m = *state;
         struct block_location at[8];
@@ -204,7 +204,7 @@ static void hear(void *owner, const struct block_location *at, const char *id, s
         h->level = info->level;
 }
 
-static void is_observed(void **state)
+static void observer_sees_updates(void **state)
 {
         struct block_master *m = *state;
         struct heard heard = {0};
@@ -234,7 +234,7 @@ static void *churn(void *arg)
         return NULL;
 }
 
-static void threads(void **state)
+static void allows_concurrent_updates(void **state)
 {
         pthread_t t[3];
         for (int i = 0; i < 3; i++)
@@ -246,8 +246,13 @@ static void threads(void **state)
 int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-        const struct CMUnitTest tests[] = {
-                test(comes_and_goes), test(executors_are_lost), test(lost_copies_are_told),  test(nearest_first),
-                test(is_forgotten),   test(is_observed),        test(who_leaves_is_no_peer), test(threads)};
+        const struct CMUnitTest tests[] = {test(locates_updated_blocks),
+                                           test(forgets_lost_executors),
+                                           test(reports_partitions_short_of_copies),
+                                           test(locates_nearest_holders_first),
+                                           test(removes_rdds_and_broadcasts),
+                                           test(observer_sees_updates),
+                                           test(decommissioned_executor_is_not_a_peer),
+                                           test(allows_concurrent_updates)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Several executors' block managers in one process, with transfer servers over loopback and the driver's table between
- * them: remote reads, replicas, broadcast variables, large results; peers that are gone, and bytes that are damaged.
+ * Tests several executors' block managers in one process, with transfer servers over loopback and the driver's block
+ * table: remote reads, replicas, broadcast variables, large results, lost peers, damaged bytes.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -36,9 +36,9 @@ struct node {
         struct transfer_services services;
         struct transfer_server *server;
         struct transfer_client *client;
-        int served; /* atomic */
-        int damage; /* atomic: so many answers are damaged */
-        int cut;    /* atomic: so many answers end early */
+        int served; /* replies sent; atomic */
+        int damage; /* replies still to damage; atomic */
+        int cut;    /* replies still to cut short; atomic */
 };
 
 struct cluster {
@@ -73,7 +73,7 @@ static void changed(void *owner, struct block_name name, const struct block_info
         block_master_update(n->cluster->master, n->index, name, info);
 }
 
-/* A stream that spoils another one's bytes. */
+/* A stream that damages the bytes of another one. */
 struct spoiled {
         struct transfer_stream stream;
         struct transfer_stream *inner;
@@ -89,7 +89,7 @@ static int spoiled_next(struct transfer_stream *stream, struct iovec *iov, int m
         int n = s->inner->class->next(s->inner, iov, max, error);
         if (n > 0 && s->cut)
                 n = 1;
-        if (n > 1 && !s->cut && iov[1].iov_len > 0) { /* one bit of a copy is wrong */
+        if (n > 1 && !s->cut && iov[1].iov_len > 0) { /* flips one bit of a copy */
                 s->copy = mem_alloc(iov[1].iov_len);
                 memcpy(s->copy, iov[1].iov_base, iov[1].iov_len);
                 s->copy[iov[1].iov_len / 2] ^= 0x10;
@@ -214,7 +214,7 @@ static void stop_serving(struct cluster *c, int i)
 
 static const fst_type pair = {.key = FST_KIND_I64, .value = FST_KIND_BYTES, .key_size = 8};
 
-/* Keep @rows rows as block rdd_1_@partition of a node. */
+/* Cache @rows rows as block rdd_1_@partition of a node. */
 static void keep(struct node *n, int partition, int rows, enum fst_storage_level level)
 {
         struct block_asker asker = {.task = n};
@@ -244,7 +244,9 @@ struct reading {
         int64_t rows, sum;
 };
 
-/* What a task of node @n reads of rdd_1_@partition from others: 0, 1 (to be computed), or negative. */
+/*
+ * Reads rdd_1_@partition from other nodes, as a task of node @n. Returns 0, 1 (to be computed), or a negative status.
+ */
 static int read_remote(struct node *n, int partition, struct reading *reading)
 {
         const struct remote_blocks *remote = block_manager_remote(n->manager);
@@ -273,20 +275,20 @@ static int read_remote(struct node *n, int partition, struct reading *reading)
         return r;
 }
 
-static void is_read_from_another(void **state)
+static void reads_partition_from_peer(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
         keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         keep(&c->nodes[0], 1, 5000, FST_STORAGE_DISK_ONLY);
         keep(&c->nodes[0], 2, 0, FST_STORAGE_MEMORY_ONLY);
-        keep(&c->nodes[0], 3, 5000, FST_STORAGE_MEMORY_ONLY_SER); /* packed, and so on the way */
+        keep(&c->nodes[0], 3, 5000, FST_STORAGE_MEMORY_ONLY_SER); /* serialized, and so on the wire */
         for (int p = 0; p < 4; p++) {
                 assert_int_equal(read_remote(&c->nodes[1], p, &got), 0);
                 assert_int_equal(got.rows, p != 2 ? 5000 : 0);
                 assert_int_equal(got.sum, p != 2 ? 4999 * 2500 : 0);
         }
-        assert_int_equal(read_remote(&c->nodes[0], 0, &got), 1); /* nobody else has it */
+        assert_int_equal(read_remote(&c->nodes[0], 0, &got), 1); /* no other node has it */
         assert_int_equal(read_remote(&c->nodes[1], 9, &got), 1);
         assert_int_equal(memory_manager_execution_used(c->nodes[1].env.memory), 0);
         c->driver_deaf = true;
@@ -296,14 +298,14 @@ static void is_read_from_another(void **state)
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 1);
 }
 
-static void next_when_a_peer_fails(void **state)
+static void tries_next_peer_after_failure(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
         keep(&c->nodes[0], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         keep(&c->nodes[1], 0, 5000, FST_STORAGE_MEMORY_ONLY);
         for (int i = 0; i < 2; i++) {
-                c->nodes[i].cut = 1; /* each fails once, so one reading fails or none */
+                c->nodes[i].cut = 1; /* each fails once, so one read fails or none */
                 c->nodes[i].damage = 0;
         }
         int first = read_remote(&c->nodes[2], 0, &got);
@@ -322,17 +324,18 @@ static void next_when_a_peer_fails(void **state)
         assert_int_equal(read_remote(&c->nodes[2], 0, &got), 1);
 }
 
-static void more_than_the_task_may_hold(void **state)
+static void reads_partition_larger_than_task_memory(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
-        keep(&c->nodes[0], 0, 100000, FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, some 38 are for all tasks together */
+        keep(&c->nodes[0], 0, 100000,
+             FST_STORAGE_MEMORY_AND_DISK); /* 50 MB, of which some 38 are for all tasks together */
         assert_int_equal(read_remote(&c->nodes[1], 0, &got), 0);
         assert_int_equal(got.rows, 100000);
         assert_int_equal(memory_manager_execution_used(c->nodes[1].env.memory), 0);
 }
 
-static void a_stopped_task_stops(void **state)
+static void stopped_task_stops_reading(void **state)
 {
         struct cluster *c = *state;
         const struct remote_blocks *remote = block_manager_remote(c->nodes[1].manager);
@@ -360,7 +363,7 @@ static void replicate(struct cluster *c, int from, int partition, enum fst_stora
         task_run_deinit(&run);
 }
 
-static void replicas(void **state)
+static void stores_replicas_on_peers(void **state)
 {
         struct cluster *c = *state;
         struct reading got;
@@ -384,7 +387,7 @@ static void replicas(void **state)
         assert_int_equal(copies(c, 0), 2);
         assert_int_equal(copies(c, 1), 3);
         assert_int_equal(copies(c, 2), 2);
-        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2); /* again: it may be there already, which is as good */
+        replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_2); /* again: a peer that already has it counts too */
         stop_serving(c, 0);
         assert_int_equal(block_master_remove_executor(c->master, 0, NULL, NULL), 0); /* nothing is lost */
         struct block_status status;
@@ -396,11 +399,11 @@ static void replicas(void **state)
         assert_int_equal(status.level, FST_STORAGE_DISK_ONLY_3);
         keep(&c->nodes[1], 5, 100, FST_STORAGE_MEMORY_ONLY_2);
         stop_serving(c, 2);
-        replicate(c, 1, 5, FST_STORAGE_MEMORY_ONLY_2); /* nobody takes it: only a warning */
+        replicate(c, 1, 5, FST_STORAGE_MEMORY_ONLY_2); /* no peer accepts it, which logs a warning only */
         assert_int_equal(copies(c, 5), 1);
 }
 
-static void one_more_copy(void **state)
+static void replicates_after_loss(void **state)
 {
         struct cluster *c = *state;
         struct fst_error error = FST_ERROR_INIT;
@@ -410,11 +413,11 @@ static void one_more_copy(void **state)
         replicate(c, 0, 0, FST_STORAGE_MEMORY_ONLY_SER_2);
         assert_int_equal(copies(c, 0), 2);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), 0);
-        assert_int_equal(copies(c, 0), 3); /* to the one that had none */
+        assert_int_equal(copies(c, 0), 3); /* on the node that had none */
         assert_int_equal(block_manager_copy(c->nodes[0].manager, id, &stopped, &error), -EHOSTUNREACH);
         error_deinit(&error);
         assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){9, 9}, &stopped, &error), -ENOENT);
-        /* A peer that fails costs one of the attempts that may fail: the other one takes it. */
+        /* A failing peer uses up one of the allowed failures, then the other peer accepts the copy. */
         keep(&c->nodes[0], 1, 3000, FST_STORAGE_DISK_ONLY_2);
         stop_serving(c, 1);
         for (int i = 0; i < 4; i++) {
@@ -423,15 +426,15 @@ static void one_more_copy(void **state)
                 assert_int_equal(block_manager_copy(c->nodes[0].manager, (struct block_id){1, 1}, &stopped, &error), 0);
                 assert_true(block_store_contains(c->nodes[2].env.blocks, (struct block_id){1, 1}));
                 block_store_remove(c->nodes[2].env.blocks, (struct block_id){1, 1});
-                block_master_remove_executor(c->master, 7, &lost, &n); /* of nobody */
+                block_master_remove_executor(c->master, 7, &lost, &n); /* unknown executor */
                 assert_int_equal(n, 0);
                 free(lost);
         }
         error_deinit(&error);
 }
 
-/* Uploads as an attacker sends them: none leaves a block, or a reservation. */
-static void bad_uploads(void **state)
+/* Malicious uploads leave neither a block nor a reservation. */
+static void rejects_malicious_uploads(void **state)
 {
         struct cluster *c = *state;
         struct node *n = &c->nodes[0];
@@ -482,7 +485,7 @@ static void check_value(struct node *n, int64_t id, const char *value, size_t si
         broadcasts_release(n->env.broadcasts, hold);
 }
 
-static void broadcast_to_all(void **state)
+static void executors_serve_broadcast_pieces(void **state)
 {
         struct cluster *c = *state;
         static const size_t sizes[] = {0, 1, PIECE, PIECE + 1, 20 * PIECE + 77};
@@ -495,7 +498,7 @@ static void broadcast_to_all(void **state)
                                 check_value(&c->nodes[i], id, value, sizes[s]);
                         free(value);
                 }
-        /* The driver sent each piece once, and executors the rest. */
+        /* The driver sent each piece once, and executors sent the rest. */
         assert_int_equal(c->nodes[DRIVER].served, 2 * (1 + 1 + 2 + 21));
         assert_int_equal(c->nodes[0].served + c->nodes[1].served + c->nodes[2].served, 2 * 2 * (1 + 1 + 2 + 21));
 }
@@ -514,7 +517,7 @@ static void *get(void *arg)
         return NULL;
 }
 
-static void broadcast_at_once(void **state)
+static void concurrent_reads_fetch_broadcast_once(void **state)
 {
         struct cluster *c = *state;
         size_t size = 64 * PIECE;
@@ -534,7 +537,7 @@ static void broadcast_at_once(void **state)
         free(value);
 }
 
-static void broadcast_from_who_is_left(void **state)
+static void reads_broadcast_from_remaining_peers(void **state)
 {
         struct cluster *c = *state;
         size_t size = 10 * PIECE;
@@ -544,12 +547,12 @@ static void broadcast_from_who_is_left(void **state)
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(broadcasts_put(c->nodes[DRIVER].env.broadcasts, 1, value, size, NULL), 0);
         check_value(&c->nodes[0], 1, value, size);
-        c->nodes[0].damage = 3; /* damaged pieces, and cut ones, are fetched from the driver instead */
+        c->nodes[0].damage = 3; /* damaged and cut pieces are fetched from the driver instead */
         c->nodes[0].cut = 3;
         check_value(&c->nodes[1], 1, value, size);
         assert_true(c->nodes[DRIVER].served >= 16);
         stop_serving(c, 0);
-        check_value(&c->nodes[2], 1, value, size); /* the table still says that it has them */
+        check_value(&c->nodes[2], 1, value, size); /* the block table still lists them */
         int *had;
         broadcasts_remove(c->nodes[2].env.broadcasts, 1);
         broadcasts_remove(c->nodes[DRIVER].env.broadcasts, 1);
@@ -565,7 +568,7 @@ static void broadcast_from_who_is_left(void **state)
         free(value);
 }
 
-static void broadcast_is_moved_for_memory(void **state)
+static void evicts_broadcast_to_disk(void **state)
 {
         struct cluster *c = *state;
         struct node *n = &c->nodes[0];
@@ -575,19 +578,19 @@ static void broadcast_is_moved_for_memory(void **state)
         void *hold;
         assert_int_equal(broadcasts_put(c->nodes[DRIVER].env.broadcasts, 1, value, size, NULL), 0);
         assert_int_equal(broadcasts_get(n->env.broadcasts, 1, size, &never, &data, &hold, NULL), 0);
-        assert_int_equal(broadcasts_evict(n->env.broadcasts, 1), 0); /* held */
+        assert_int_equal(broadcasts_evict(n->env.broadcasts, 1), 0); /* in use */
         broadcasts_release(n->env.broadcasts, hold);
         assert_int_equal(memory_manager_storage_used(n->env.memory), size);
         assert_int_equal(broadcasts_evict(n->env.broadcasts, 1), size);
         assert_int_equal(memory_manager_storage_used(n->env.memory), 0);
         int served = c->nodes[DRIVER].served;
         check_value(n, 1, value, size);
-        check_value(&c->nodes[1], 1, value, size); /* and it is served from the file */
+        check_value(&c->nodes[1], 1, value, size); /* served from the file */
         assert_int_equal(c->nodes[DRIVER].served, served);
         free(value);
 }
 
-static void pieces_that_cannot_be(void **state)
+static void rejects_invalid_pieces(void **state)
 {
         static const unsigned char good[BROADCAST_PIECE_HEADER] = {'F', 'S', 'B', '1', 0, 0, 0, 0, 10, 0, 0, 0, 10};
         struct broadcast_piece piece;
@@ -610,18 +613,18 @@ int main(void)
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
         log_set_level(LOG_OFF);
         const struct CMUnitTest tests[] = {
-                test(is_read_from_another),
-                test(next_when_a_peer_fails),
-                test(more_than_the_task_may_hold),
-                test(a_stopped_task_stops),
-                test(replicas),
-                test(one_more_copy),
-                test(bad_uploads),
-                test(broadcast_to_all),
-                test(broadcast_at_once),
-                test(broadcast_from_who_is_left),
-                test(broadcast_is_moved_for_memory),
-                cmocka_unit_test(pieces_that_cannot_be),
+                test(reads_partition_from_peer),
+                test(tries_next_peer_after_failure),
+                test(reads_partition_larger_than_task_memory),
+                test(stopped_task_stops_reading),
+                test(stores_replicas_on_peers),
+                test(replicates_after_loss),
+                test(rejects_malicious_uploads),
+                test(executors_serve_broadcast_pieces),
+                test(concurrent_reads_fetch_broadcast_once),
+                test(reads_broadcast_from_remaining_peers),
+                test(evicts_broadcast_to_disk),
+                cmocka_unit_test(rejects_invalid_pieces),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /*
- * See cluster_backend.h. The scheduler's thread runs the loop while it waits, so nothing here is locked; only `wake` is
- * called by others.
+ * See cluster_backend.h. The scheduler's thread runs the loop while it waits, so nothing is locked. Other threads call
+ * `wake` only.
  *
- * What is sent to an executor is gathered while the scheduler works, and goes out when it waits again: launches of one
- * round are one message, and so is what executors are to forget. Packed messages that follow each other are one message
- * (run_wire.h). Before anything that must not overtake them is sent, they are.
+ * Messages to an executor are collected while the scheduler works and sent when it waits again: the launches of one
+ * round are one message, and so are the removals. Consecutive packed messages form one message (run_wire.h). Collected
+ * messages are flushed before any message that must not overtake them.
  */
 #include "driver/backend/cluster_backend_internal.h"
 
@@ -27,11 +27,11 @@
 #include <time.h>
 
 #define STOP_TIMEOUT_MS 3000
-#define LEAVE_TIMEOUT_MS 20000                       /* a pod that is to end is killed after 30 s */
-#define DRAIN_MS 500                                 /* for tasks to end before their executors are told to */
-#define MAX_UNAUTHORIZED_MESSAGE ((size_t)256 << 10) /* of who has not registered */
+#define LEAVE_TIMEOUT_MS 20000                       /* Kubernetes kills a stopped pod after 30 s */
+#define DRAIN_MS 500                                 /* for tasks to end before their executors are stopped */
+#define MAX_UNAUTHORIZED_MESSAGE ((size_t)256 << 10) /* from peers that have not registered */
 
-static struct cluster_backend *cluster_of(struct scheduler_backend *backend)
+static struct cluster_backend *cluster_backend_of(struct scheduler_backend *backend)
 {
         return container_of(backend, struct cluster_backend, backend);
 }
@@ -53,13 +53,14 @@ void cluster_flush(struct remote_executor *x)
         buf_reset(&x->removals);
 }
 
-static void flush_all(struct cluster_backend *b)
+static void cluster_flush_all(struct cluster_backend *b)
 {
         for (struct remote_executor *x; (x = executor_table_take_dirty(&b->executors));)
                 cluster_flush(x);
 }
 
-static void append_removal(struct cluster_backend *b, struct remote_executor *x, const Firesteel__Remove *removal)
+static void cluster_append_removal(struct cluster_backend *b, struct remote_executor *x,
+                                   const Firesteel__Remove *removal)
 {
         size_t size = protobuf_c_message_get_packed_size(&removal->base);
         buf_reserve(&x->removals, size);
@@ -68,8 +69,8 @@ static void append_removal(struct cluster_backend *b, struct remote_executor *x,
         executor_table_mark_dirty(&b->executors, x);
 }
 
-/* The run cannot be: its tasks have failed before they were sent. */
-static void fail_run(struct cluster_backend *b, struct task_batch *run, int status, const char *why)
+/* Fails the run's tasks before they are sent. */
+static void cluster_fail_run(struct cluster_backend *b, struct task_batch *run, int status, const char *why)
 {
         struct remote_executor *x = executor_table_at(&b->executors, run->executor);
         x->running[run->slot] = NULL;
@@ -84,13 +85,13 @@ static void fail_run(struct cluster_backend *b, struct task_batch *run, int stat
 
 static void cluster_launch(struct scheduler_backend *backend, int executor, struct task_batch *run)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         struct fst_error error = FST_ERROR_INIT;
         executor_take_slot(x, run);
         int r = stage_shipping_send(b->stages, run->work, x, &error);
         if (r) {
-                fail_run(b, run, r, error_message(&error));
+                cluster_fail_run(b, run, r, error_message(&error));
                 error_deinit(&error);
                 return;
         }
@@ -100,7 +101,7 @@ static void cluster_launch(struct scheduler_backend *backend, int executor, stru
 
 static void cluster_run_returned(struct scheduler_backend *backend, struct task_batch *run)
 {
-        struct remote_executor *x = executor_table_at(&cluster_of(backend)->executors, run->executor);
+        struct remote_executor *x = executor_table_at(&cluster_backend_of(backend)->executors, run->executor);
         if (x->running[run->slot] == run)
                 x->running[run->slot] = NULL;
 }
@@ -108,7 +109,7 @@ static void cluster_run_returned(struct scheduler_backend *backend, struct task_
 static void cluster_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
                               const char *reason)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         if (!x || x->state != EXECUTOR_ALIVE)
                 return;
@@ -123,7 +124,7 @@ static void cluster_kill_task(struct scheduler_backend *backend, int executor, i
 void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
                            int64_t task_id)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         if (x && x->state == EXECUTOR_GONE && x->service_port && b->service_cleanup && !b->stopping)
                 shuffle_service_cleanup_add(b->service_cleanup, x->host, x->service_port, x->id, shuffle_id,
@@ -137,12 +138,12 @@ void cluster_remove_output(struct scheduler_backend *backend, int executor, int 
         Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
         removal.n_outputs = 1;
         removal.outputs = &(Firesteel__MapOutput *){&output};
-        append_removal(b, x, &removal);
+        cluster_append_removal(b, x, &removal);
 }
 
 static void cluster_stage_removed(struct scheduler_backend *backend, struct stage_context *work)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
         header.stage_id = work->stage_id;
         header.stage_attempt = work->stage_attempt;
@@ -152,7 +153,7 @@ static void cluster_stage_removed(struct scheduler_backend *backend, struct stag
         for (int i = 0; i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
                 if (x->state == EXECUTOR_ALIVE && !b->stopping && stage_shipping_has(b->stages, work, x))
-                        append_removal(b, x, &removal);
+                        cluster_append_removal(b, x, &removal);
         }
         stage_shipping_forget(b->stages, work);
 }
@@ -160,9 +161,9 @@ static void cluster_stage_removed(struct scheduler_backend *backend, struct stag
 static void cluster_locate(struct scheduler_backend *backend, struct shuffle_reader_env *inputs,
                            const int32_t **location_of, int *n_executors)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         inputs->here = -1;
-        if (inputs->n_inputs) /* places of all executors, sent to all */
+        if (inputs->n_inputs) /* one list of locations for all executors */
                 executor_table_locate(&b->executors, &inputs->locations, &inputs->n_locations);
         *location_of = b->executors.location_of;
         *n_executors = b->executors.n;
@@ -170,20 +171,20 @@ static void cluster_locate(struct scheduler_backend *backend, struct shuffle_rea
 
 static int cluster_cached_on(struct scheduler_backend *backend, int rdd, int partition, int *executors, int max)
 {
-        return driver_transfer_cached_on(cluster_of(backend)->data, rdd, partition, executors, max);
+        return driver_transfer_cached_on(cluster_backend_of(backend)->transfer, rdd, partition, executors, max);
 }
 
 static int64_t cluster_expected_cores(struct scheduler_backend *backend, double *ratio)
 {
-        const struct executor_manager *manager = cluster_of(backend)->manager;
-        *ratio = 0; /* Spark's for all but YARN and Kubernetes */
+        const struct executor_manager *manager = cluster_backend_of(backend)->manager;
+        *ratio = 0; /* Spark's value, except on YARN and Kubernetes */
         return manager->class->expected_cores ? manager->class->expected_cores(manager, ratio) : 0;
 }
 
 static void cluster_kill_executor(struct scheduler_backend *backend, int executor, bool decommission,
                                   const char *reason)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
@@ -195,28 +196,28 @@ static void cluster_kill_executor(struct scheduler_backend *backend, int executo
         cluster_kill(b, x->id, true);
 }
 
-/* ------------------------------------------------------------------------------- what other threads have caused */
+/* ------------------------------------------------------------------------------- work of other threads */
 
-static void data_wake(void *owner)
+static void cluster_on_wake(void *owner)
 {
         struct cluster_backend *b = owner;
         uv_async_send(&b->wake);
 }
 
-static void data_remove(void *owner, int executor, const Firesteel__Remove *removal)
+static void cluster_on_remove(void *owner, int executor, const Firesteel__Remove *removal)
 {
         struct cluster_backend *b = owner;
         struct remote_executor *x = executor_table_at(&b->executors, executor);
         if (x && x->state == EXECUTOR_ALIVE && !b->stopping)
-                append_removal(b, x, removal);
+                cluster_append_removal(b, x, removal);
 }
 
-static void rdd_removed(void *wait, struct rpc_answer *answer)
+static void cluster_on_rdd_removed(void *wait, struct rpc_answer *answer)
 {
         unpersist_wait_answered(wait);
 }
 
-static void data_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
+static void cluster_on_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
 {
         struct cluster_backend *b = owner;
         Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
@@ -225,18 +226,18 @@ static void data_remove_rdd(void *owner, int rdd, struct unpersist_wait *wait)
         for (int i = 0; i < b->executors.n; i++) {
                 struct remote_executor *x = b->executors.at[i];
                 if (!wait) {
-                        data_remove(b, i, &removal);
+                        cluster_on_remove(b, i, &removal);
                 } else if (x->state == EXECUTOR_ALIVE && x->ref && !b->stopping) {
                         unpersist_wait_expect(wait);
-                        cluster_flush(x); /* what was said before comes before */
-                        if (rpc_ask_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, &removal.base, NULL, 0, rdd_removed,
-                                           wait) < 0)
+                        cluster_flush(x); /* keeps the order of messages */
+                        if (rpc_ask_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REMOVE, &removal.base, NULL, 0,
+                                           cluster_on_rdd_removed, wait) < 0)
                                 unpersist_wait_answered(wait);
                 }
         }
 }
 
-static void data_replicate(void *owner, int executor, const Firesteel__BlockNames *names)
+static void cluster_on_replicate(void *owner, int executor, const Firesteel__BlockNames *names)
 {
         struct cluster_backend *b = owner;
         struct remote_executor *x = executor_table_at(&b->executors, executor);
@@ -244,7 +245,7 @@ static void data_replicate(void *owner, int executor, const Firesteel__BlockName
                 rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__REPLICATE, &names->base, NULL);
 }
 
-static void data_files(void *owner, const Firesteel__Files *files)
+static void cluster_on_files(void *owner, const Firesteel__Files *files)
 {
         struct cluster_backend *b = owner;
         for (int i = 0; i < b->executors.n; i++)
@@ -253,30 +254,30 @@ static void data_files(void *owner, const Firesteel__Files *files)
                                         NULL);
 }
 
-static void data_rdd_block(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk)
+static void cluster_on_rdd_block(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk)
 {
         struct cluster_backend *b = owner;
         job_runner_rdd_block(b->runner, executor, rdd, partition, in_memory, on_disk);
 }
 
-static void data_rdd_unpersisted(void *owner, int rdd)
+static void cluster_on_rdd_unpersisted(void *owner, int rdd)
 {
         struct cluster_backend *b = owner;
         job_runner_rdd_unpersisted(b->runner, rdd);
 }
 
-/* A result that was fetched apart from its status: which task's, of a run that may be gone by now. */
+/* The task of a result that is fetched apart from its status. Its run may be gone. */
 struct awaited_result {
         int executor, slot, at;
         int64_t first_task_id;
 };
 
-static void forget_result(struct cluster_backend *b, const struct remote_executor *x, int64_t task_id)
+static void cluster_forget_result(struct cluster_backend *b, const struct remote_executor *x, int64_t task_id)
 {
         Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
         removal.n_task_results = 1;
         removal.task_results = &task_id;
-        data_remove(b, x->index, &removal);
+        cluster_on_remove(b, x->index, &removal);
 }
 
 bool cluster_awaits_results(const struct task_batch *run)
@@ -287,14 +288,14 @@ bool cluster_awaits_results(const struct task_batch *run)
         return false;
 }
 
-/* The run is whole when all of its results are here. */
-static void finish_if_whole(struct cluster_backend *b, struct task_batch *run)
+/* Finishes the run if all of its results have arrived. */
+static void cluster_finish_if_complete(struct cluster_backend *b, struct task_batch *run)
 {
         if (!cluster_awaits_results(run))
                 job_runner_run_done(b->runner, run);
 }
 
-static void data_result(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
+static void cluster_on_result(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
 {
         struct cluster_backend *b = owner;
         struct awaited_result *awaited = cookie;
@@ -313,68 +314,68 @@ static void data_result(void *owner, void *cookie, void *bytes, size_t len, int 
                         t->message = mem_printf("its result could not be fetched from executor %s: %s", x->id,
                                                 message ? message : strerror(-status));
                 }
-                forget_result(b, x, id);
-                finish_if_whole(b, run);
+                cluster_forget_result(b, x, id);
+                cluster_finish_if_complete(b, run);
         }
         free(bytes);
         free(awaited);
 }
 
-static const struct driver_transfer_ops data_ops = {
-        .wake = data_wake,
-        .remove = data_remove,
-        .remove_rdd = data_remove_rdd,
-        .replicate = data_replicate,
-        .result = data_result,
-        .files = data_files,
-        .rdd_block = data_rdd_block,
-        .rdd_unpersisted = data_rdd_unpersisted,
+static const struct driver_transfer_ops transfer_ops = {
+        .wake = cluster_on_wake,
+        .remove = cluster_on_remove,
+        .remove_rdd = cluster_on_remove_rdd,
+        .replicate = cluster_on_replicate,
+        .result = cluster_on_result,
+        .files = cluster_on_files,
+        .rdd_block = cluster_on_rdd_block,
+        .rdd_unpersisted = cluster_on_rdd_unpersisted,
 };
 
-/* Count the run's results, and ask for those that did not come with it; what nobody wants is forgotten where it is. */
+/* Count the run's results, request those that did not come with it, and drop unwanted ones on the executor. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->state != OUTCOME_SUCCESS)
-                        t->result_waits = 0; /* whatever was said of it */
+                        t->result_waits = 0; /* only a success has a result */
                 int64_t bytes = (int64_t)(t->result_waits + t->encoded.len);
                 if (bytes == 0 || t->state != OUTCOME_SUCCESS)
                         continue;
                 if (!job_runner_wants_result(b->runner, t->info.id, bytes)) {
                         if (t->result_waits)
-                                forget_result(b, x, t->info.id);
+                                cluster_forget_result(b, x, t->info.id);
                         t->result_waits = 0;
                         t->state = OUTCOME_KILLED;
-                        t->message = mem_strdup("its result is not wanted");
+                        t->message = mem_strdup("its result is not needed");
                         continue;
                 }
                 if (!t->result_waits)
                         continue;
                 struct awaited_result *awaited = new0(struct awaited_result);
                 *awaited = (struct awaited_result){x->index, run->slot, i, run->tasks[0].info.id};
-                driver_transfer_fetch_result(b->data, x, t->info.id, t->result_waits, awaited);
+                driver_transfer_fetch_result(b->transfer, x, t->info.id, t->result_waits, awaited);
         }
-        finish_if_whole(b, run);
+        cluster_finish_if_complete(b, run);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the loop */
 
-static void woken(uv_async_t *handle)
+static void cluster_on_woken(uv_async_t *handle)
 {
-        /* Returning from the loop is all. */
+        /* Nothing to do: the loop returns. */
 }
 
-static void deadline_reached(uv_timer_t *timer)
+static void cluster_on_deadline(uv_timer_t *timer)
 {
 }
 
 static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
 {
-        struct cluster_backend *b = cluster_of(backend);
-        bool took = driver_transfer_take(b->data);
-        flush_all(b);
-        if (took) { /* what came may have freed cores, or ended a stage: the scheduler is to see that first */
+        struct cluster_backend *b = cluster_backend_of(backend);
+        bool took = driver_transfer_take(b->transfer);
+        cluster_flush_all(b);
+        if (took) { /* the work may have freed cores or ended a stage, which the scheduler handles first */
                 uv_run(&b->loop, UV_RUN_NOWAIT);
                 return;
         }
@@ -385,17 +386,18 @@ static void cluster_wait(struct scheduler_backend *backend, int64_t deadline)
                 clock_gettime(CLOCK_MONOTONIC, &t);
                 int64_t left = deadline - ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
                 uv_update_time(&b->loop);
-                uv_timer_start(&b->deadline, deadline_reached, left > 0 ? (uint64_t)(left + 999999) / 1000000 : 0, 0);
+                uv_timer_start(&b->deadline, cluster_on_deadline, left > 0 ? (uint64_t)(left + 999999) / 1000000 : 0,
+                               0);
         }
         uv_run(&b->loop, UV_RUN_ONCE);
 }
 
 static void cluster_wake(struct scheduler_backend *backend)
 {
-        uv_async_send(&cluster_of(backend)->wake);
+        uv_async_send(&cluster_backend_of(backend)->wake);
 }
 
-static bool all_returned(const struct cluster_backend *b)
+static bool cluster_all_returned(const struct cluster_backend *b)
 {
         for (int i = 0; i < b->executors.n; i++) {
                 const struct remote_executor *x = b->executors.at[i];
@@ -406,26 +408,26 @@ static bool all_returned(const struct cluster_backend *b)
         return true;
 }
 
-static void leaving_over(uv_timer_t *timer)
+static void cluster_on_drain_timeout(uv_timer_t *timer)
 {
         struct cluster_backend *b = timer->data;
-        b->left = true;
+        b->drained = true;
 }
 
-/* Tasks that were told to end have a moment to say so; those that do not are ended with their executors. */
+/* Cancelled tasks get a moment to report. Those that do not are ended with their executors. */
 static bool cluster_idle(struct scheduler_backend *backend)
 {
-        struct cluster_backend *b = cluster_of(backend);
-        if (b->left || all_returned(b))
+        struct cluster_backend *b = cluster_backend_of(backend);
+        if (b->drained || cluster_all_returned(b))
                 return true;
-        if (!uv_is_active((uv_handle_t *)&b->leaving))
-                uv_timer_start(&b->leaving, leaving_over, DRAIN_MS, 0);
+        if (!uv_is_active((uv_handle_t *)&b->drain))
+                uv_timer_start(&b->drain, cluster_on_drain_timeout, DRAIN_MS, 0);
         return false;
 }
 
 /* ---------------------------------------------------------------------------------------------- start and end */
 
-static int driver_options(struct rpc_options *options, const struct fst_conf *conf, struct fst_error *error)
+static int cluster_rpc_options(struct rpc_options *options, const struct fst_conf *conf, struct fst_error *error)
 {
         rpc_options_init(options);
         options->name = "sparkDriver";
@@ -433,7 +435,7 @@ static int driver_options(struct rpc_options *options, const struct fst_conf *co
         return rpc_options_configure(options, conf, error);
 }
 
-static int take_port(struct cluster_backend *b, struct fst_error *error)
+static int cluster_bind_port(struct cluster_backend *b, struct fst_error *error)
 {
         const struct fst_conf *conf = b->sc->conf;
         _cleanup_free_ char *bind = NULL;
@@ -443,24 +445,24 @@ static int take_port(struct cluster_backend *b, struct fst_error *error)
         if ((r = conf_get_string(conf, "spark.driver.bindAddress", &bind, error)) ||
             (r = conf_get_int(conf, "spark.driver.port", &port, error)) ||
             (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)) ||
-            (r = driver_options(&options, conf, error)) ||
+            (r = cluster_rpc_options(&options, conf, error)) ||
             (r = rpc_port_open(&b->port, &options, bind ? bind : b->sc->host, b->sc->host, (int)port, (int)retries,
                                error)))
                 return r;
-        /* As Spark does: who wants to talk to the driver finds it here. */
+        /* Publish the driver's port, as Spark does. */
         char text[16];
         snprintf(text, sizeof(text), "%d", b->port.number);
         conf_set(b->sc->conf, "spark.driver.port", text);
         return 0;
 }
 
-static int listen_for_executors(struct cluster_backend *b, struct fst_error *error)
+static int cluster_listen(struct cluster_backend *b, struct fst_error *error)
 {
         const struct fst_conf *conf = b->sc->conf;
         struct rpc_options options;
-        int r = b->port.fd < 0 ? take_port(b, error) : 0;
+        int r = b->port.fd < 0 ? cluster_bind_port(b, error) : 0;
         if (r || (r = security_new(conf, b->sc->app_id, SECURITY_DRIVER, &b->security, error)) ||
-            (r = driver_options(&options, conf, error)))
+            (r = cluster_rpc_options(&options, conf, error)))
                 return r;
         options.app_id = b->sc->app_id;
         options.security = b->security;
@@ -469,23 +471,23 @@ static int listen_for_executors(struct cluster_backend *b, struct fst_error *err
         return rpc_env_register(b->rpc, "CoarseGrainedScheduler", &driver_endpoint_class, b, error);
 }
 
-static char *driver_url(const char *address)
+static char *cluster_driver_url(const char *address)
 {
         return mem_printf("spark://CoarseGrainedScheduler@%s", address);
 }
 
 static int cluster_announce(struct scheduler_backend *backend, char **app_id, struct fst_error *error)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         if (!b->manager->class->announce)
                 return 0;
-        int r = take_port(b, error);
-        _cleanup_free_ char *url = driver_url(b->port.address);
+        int r = cluster_bind_port(b, error);
+        _cleanup_free_ char *url = cluster_driver_url(b->port.address);
         return r ? r : b->manager->class->announce(b->manager, b, url, app_id, error);
 }
 
-/* A secret for an application of which nobody gave one, if its manager can hand it to the executors. */
-static int need_secret(struct cluster_backend *b, struct fst_error *error)
+/* Creates a secret if none is set and the manager can pass it to the executors. */
+static int cluster_ensure_secret(struct cluster_backend *b, struct fst_error *error)
 {
         const struct fst_conf *conf = b->sc->conf;
         bool wanted;
@@ -497,7 +499,7 @@ static int need_secret(struct cluster_backend *b, struct fst_error *error)
         return b->manager->class->make_secret(b->manager, error);
 }
 
-static int make_io_secret(struct cluster_backend *b, struct fst_error *error)
+static int cluster_make_io_secret(struct cluster_backend *b, struct fst_error *error)
 {
         bool encrypt;
         int64_t bits;
@@ -510,43 +512,43 @@ static int make_io_secret(struct cluster_backend *b, struct fst_error *error)
 
 static int cluster_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         int64_t timeout, interval;
         int r;
         b->runner = runner;
         if ((r = conf_get_ms(b->sc->conf, "spark.network.timeout", &timeout, error)) ||
             (r = conf_get_ms(b->sc->conf, "spark.network.timeoutInterval", &interval, error)) ||
-            (r = cluster_read_decommission(b, error)) || (r = make_io_secret(b, error)) ||
-            (r = need_secret(b, error)) || (r = listen_for_executors(b, error)) ||
-            (r = driver_transfer_new(b->sc, b->security, &data_ops, b, &b->data, error)) ||
+            (r = cluster_read_decommission(b, error)) || (r = cluster_make_io_secret(b, error)) ||
+            (r = cluster_ensure_secret(b, error)) || (r = cluster_listen(b, error)) ||
+            (r = driver_transfer_new(b->sc, b->security, &transfer_ops, b, &b->transfer, error)) ||
             (r = shuffle_service_cleanup_new(&b->loop, b->sc->conf, b->sc->app_id, &b->service_cleanup, error)))
                 return r;
-        b->stages = stage_shipping_new(b->data);
-        driver_transfer_take(b->data);
+        b->stages = stage_shipping_new(b->transfer);
+        driver_transfer_take(b->transfer);
         b->heartbeat_timeout_ms = timeout;
         interval = MAX(MIN(interval, timeout / 2), 1);
         uv_timer_start(&b->expiry, cluster_look_for_expired, (uint64_t)interval, (uint64_t)interval);
-        _cleanup_free_ char *url = driver_url(rpc_env_address(b->rpc));
+        _cleanup_free_ char *url = cluster_driver_url(rpc_env_address(b->rpc));
         return b->manager->class->start(b->manager, b, url, error);
 }
 
-static void close_handle(uv_handle_t *handle, void *arg)
+static void cluster_close_handle(uv_handle_t *handle, void *arg)
 {
         if (!uv_is_closing(handle))
                 uv_close(handle, NULL);
 }
 
-static void rpc_closed(void *owner)
+static void cluster_on_rpc_closed(void *owner)
 {
         *(bool *)owner = true;
 }
 
-static void timed_out(uv_timer_t *timer)
+static void cluster_on_timeout(uv_timer_t *timer)
 {
         timer->data = NULL;
 }
 
-static void tell_to_end(struct remote_executor *x)
+static void cluster_send_stop(struct remote_executor *x)
 {
         if (x->state == EXECUTOR_ALIVE)
                 rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTOR, NULL, 0, NULL);
@@ -556,18 +558,18 @@ void cluster_stop_executors(struct cluster_backend *b)
 {
         b->stopping = true;
         for (int i = 0; i < b->executors.n; i++)
-                tell_to_end(b->executors.at[i]);
+                cluster_send_stop(b->executors.at[i]);
 }
 
 void cluster_backend_send_stop(struct cluster_backend *b, const char *executor_id)
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         if (x)
-                tell_to_end(x);
+                cluster_send_stop(x);
 }
 
-/* Executors end by themselves when told to, if they have a moment. */
-static void let_executors_end(struct cluster_backend *b, uint64_t timeout_ms)
+/* Executors stop by themselves when asked, within @timeout_ms. */
+static void cluster_wait_for_executors(struct cluster_backend *b, uint64_t timeout_ms)
 {
         cluster_stop_executors(b);
         b->closing = true;
@@ -575,40 +577,39 @@ static void let_executors_end(struct cluster_backend *b, uint64_t timeout_ms)
         uv_timer_t time_limit;
         uv_timer_init(&b->loop, &time_limit);
         time_limit.data = b;
-        uv_timer_start(&time_limit, timed_out, timeout_ms, 0);
+        uv_timer_start(&time_limit, cluster_on_timeout, timeout_ms, 0);
         while (time_limit.data && !b->manager->class->stopped(b->manager))
                 uv_run(&b->loop, UV_RUN_ONCE);
         uv_close((uv_handle_t *)&time_limit, NULL);
-        uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+        uv_run(&b->loop, UV_RUN_NOWAIT); /* the timer is on this stack */
 }
 
 static void cluster_leave(struct scheduler_backend *backend)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         if (b->manager->class->leave) {
                 cluster_stop_executors(b);
                 b->manager->class->leave(b->manager);
         }
         if (!b->manager->class->outlives_driver)
                 return;
-        let_executors_end(b, LEAVE_TIMEOUT_MS);
+        cluster_wait_for_executors(b, LEAVE_TIMEOUT_MS);
         if (!b->manager->class->stopped(b->manager))
-                log_warn(
-                        "CoarseGrainedSchedulerBackend",
-                        "The process ends before it is known that the executors of %s do: look for what is left of them",
-                        b->sc->app_id);
+                log_warn("CoarseGrainedSchedulerBackend",
+                         "The process ends before the executors of %s have ended: check that none is left",
+                         b->sc->app_id);
 }
 
-/* Who does not end in time is ended. */
-static void end_executors(struct cluster_backend *b)
+/* Kills the executors that have not stopped in time. */
+static void cluster_end_executors(struct cluster_backend *b)
 {
-        let_executors_end(b, STOP_TIMEOUT_MS);
+        cluster_wait_for_executors(b, STOP_TIMEOUT_MS);
         b->manager->class->stop(b->manager);
         uv_run(&b->loop, UV_RUN_NOWAIT);
 }
 
-/* Each service once. */
-static void end_services(struct cluster_backend *b)
+/* Informs each service once. */
+static void cluster_end_services(struct cluster_backend *b)
 {
         for (int i = 0; b->service_cleanup && b->manager->class->must_notify_shuffle_services && i < b->executors.n;
              i++) {
@@ -625,21 +626,21 @@ static void end_services(struct cluster_backend *b)
 
 static void cluster_free(struct scheduler_backend *backend)
 {
-        struct cluster_backend *b = cluster_of(backend);
+        struct cluster_backend *b = cluster_backend_of(backend);
         bool closed = false;
-        end_executors(b);
+        cluster_end_executors(b);
         executor_table_drop_refs(&b->executors);
         if (b->rpc) {
-                rpc_env_close(b->rpc, 100, rpc_closed, &closed);
+                rpc_env_close(b->rpc, 100, cluster_on_rpc_closed, &closed);
                 while (!closed)
                         uv_run(&b->loop, UV_RUN_ONCE);
         }
         rpc_port_close(&b->port);
-        driver_transfer_free(b->data); /* its threads wake the loop */
-        uv_walk(&b->loop, close_handle, NULL);
+        driver_transfer_free(b->transfer); /* its threads wake the loop */
+        uv_walk(&b->loop, cluster_close_handle, NULL);
         uv_run(&b->loop, UV_RUN_DEFAULT);
         uv_loop_close(&b->loop);
-        end_services(b);
+        cluster_end_services(b);
         b->manager->class->free(b->manager);
         for (int i = 0; i < b->executors.n; i++)
                 for (int slot = 0; slot < b->executors.at[i]->cores; slot++)
@@ -688,10 +689,10 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
         b->requested = -1;
         b->port = RPC_PORT_NONE;
         uv_loop_init(&b->loop);
-        uv_async_init(&b->loop, &b->wake, woken);
+        uv_async_init(&b->loop, &b->wake, cluster_on_woken);
         uv_timer_init(&b->loop, &b->deadline);
         uv_timer_init(&b->loop, &b->expiry);
-        uv_timer_init(&b->loop, &b->leaving);
-        b->expiry.data = b->leaving.data = b;
+        uv_timer_init(&b->loop, &b->drain);
+        b->expiry.data = b->drain.data = b;
         return &b->backend;
 }

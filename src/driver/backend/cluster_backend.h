@@ -1,12 +1,12 @@
 /*
- * Tasks on executors that are processes of their own: the driver's endpoint "CoarseGrainedScheduler", to which they
- * connect, and the table of those that have (Spark's CoarseGrainedSchedulerBackend).
+ * Runs tasks on executors in other processes: the driver's endpoint "CoarseGrainedScheduler" and the table of
+ * registered executors (Spark: CoarseGrainedSchedulerBackend).
  *
  * An executor is in one of these states:
  *
  *      ALIVE           registered: takes tasks
- *      PENDING_LOSS    its connection is gone: takes none, until its manager has said why, or LOSS_REASON_MS are over
- *      GONE            its tasks and map outputs are lost; its number is not used again
+ *      PENDING_LOSS    connection lost: takes no tasks, until its manager gives the reason or LOSS_REASON_MS have
+ * passed GONE            its tasks and map outputs are lost; its index is not used again
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 struct cluster_backend;
 struct fst_context;
 
-/* How long the driver waits for the reason of a lost connection, before it takes the application for the cause. */
+/* How long the driver waits for the reason of a lost connection. Then it blames the application. */
 #define LOSS_REASON_MS 5000
 
-/* Never NULL. @manager is taken. */
+/* Owns @manager. Never NULL. */
 struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct executor_manager *manager);
 
 /* --------------------------------------------------------------------------------------- for executor managers */
@@ -30,33 +30,30 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
 uv_loop_t *cluster_backend_loop(struct cluster_backend *backend);
 
 /*
- * An executor has ended, registered or not. @caused_by_app: by what its tasks did, as far as one can tell. @reason is a
- * sentence for the log and for the tasks' failures.
+ * An executor has ended, registered or not. @caused_by_app: probably because of its tasks. @reason is a sentence for
+ * the log and for the failures of its tasks.
  */
 void cluster_backend_executor_exited(struct cluster_backend *backend, const char *executor_id, bool caused_by_app,
                                      const char *reason);
 
 /*
- * An executor will go soon, and not come back: it gets no new tasks, and is told to move its blocks away if the
- * configuration says so. @host_too: its machine goes, with all that lies on its disks. @reason is for the log. One that
- * has not registered, or that was told before, is ignored.
+ * An executor will end soon for good. It gets no new tasks, and migrates its blocks if the configuration says so.
+ * @host_too: its host ends too, with its disks. @reason is for the log. Ignores executors that have not registered or
+ * are already decommissioned.
  */
 void cluster_backend_executor_decommissioned(struct cluster_backend *backend, const char *executor_id, bool host_too,
                                              const char *reason);
 
-/*
- * Tell an executor to end by itself, in order; its manager sees to it that it does. One that is not connected is not
- * told.
- */
+/* Ask a connected executor to stop. Its manager makes sure that it ends. */
 void cluster_backend_send_stop(struct cluster_backend *backend, const char *executor_id);
 
 /*
- * A worker is gone, and its shuffle service with it: what executors on @host left there is forgotten at once, and made
- * again where it is needed. Its executors' ends are told apart from this (cluster_backend_executor_exited), before.
- * Without a service there is nothing to forget.
+ * A worker and its shuffle service are gone. The map outputs of executors on @host are dropped at once and recomputed
+ * where needed. The manager reports the ends of the worker's executors first (cluster_backend_executor_exited). Does
+ * nothing without a shuffle service.
  */
 void cluster_backend_worker_removed(struct cluster_backend *backend, const char *worker_id, const char *host,
                                     const char *message);
 
-/* No executor can be had: the application cannot go on. Its jobs fail with @reason. */
+/* No executor can be started: fail all jobs of the application with @reason. */
 void cluster_backend_abort(struct cluster_backend *backend, const char *reason);

@@ -1,4 +1,4 @@
-/* Inside the cluster backend (cluster_backend.h): shared by its files only. All of it is on the scheduler's thread. */
+/* Shared by the files of the cluster backend (cluster_backend.h). Runs on the scheduler's thread. */
 #pragma once
 
 #include "driver/backend/cluster_backend.h"
@@ -18,77 +18,80 @@ struct cluster_backend {
         struct executor_manager *manager;
         uv_loop_t loop;
         uv_async_t wake;
-        uv_timer_t deadline, expiry, leaving;
-        bool left; /* the moment is over */
+        uv_timer_t deadline, expiry, drain;
+        bool drained; /* DRAIN_MS have passed */
         struct security *security;
-        struct rpc_port port; /* taken before the application had its id */
+        struct rpc_port port; /* bound before the application has its id */
         struct rpc_env *rpc;
         struct executor_table executors;
         struct stage_shipping *stages;
-        struct driver_transfer *data;
-        struct shuffle_service_cleanup *service_cleanup; /* NULL: there is no shuffle service */
-        uint8_t io_secret[MAX_FILE_SECRET];              /* of the keys of executors' files */
-        size_t io_secret_len;                            /* 0: they are not encrypted */
-        struct strmap settings;                          /* what executors are told: once the first has asked */
-        struct buf tokens;                               /* delegation tokens, as who renews them last sent them */
+        struct driver_transfer *transfer;
+        struct shuffle_service_cleanup *service_cleanup; /* NULL: no shuffle service */
+        uint8_t io_secret[MAX_FILE_SECRET];              /* executors derive the keys of their files from it */
+        size_t io_secret_len;                            /* 0: no encryption */
+        struct strmap settings;                          /* the executors' configuration; empty until the first asks */
+        struct buf tokens;                               /* the latest delegation tokens */
         int64_t heartbeat_timeout_ms;
-        int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: for ever */
-        int requested;           /* executors in all; -1: nobody has said how many */
-        bool stopping;           /* executors were told to end */
-        bool closing;            /* the scheduler is gone: nothing may be reported any more */
+        int64_t decommission_ms; /* spark.executor.decommission.forceKillTimeout; -1: no limit */
+        int requested;           /* number of executors; -1: never requested */
+        bool stopping;           /* StopExecutor was sent */
+        bool closing;            /* the scheduler is gone: report nothing to it */
 };
 
 /* ------------------------------------------------------------------------------------------- cluster_backend.c */
 
-/* Send what was gathered for an executor. */
+/* Send an executor its collected messages. */
 void cluster_flush(struct remote_executor *x);
 
-/* Count a run's results, and fetch those that did not come with its status; it is done when all are here. */
+/* Count a run's results and fetch those that did not come with the status. The run is done when all have arrived. */
 void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x, struct task_batch *run);
 
-/* As the scheduler backend's slot. */
+/* As scheduler_backend_class.remove_output. */
 void cluster_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
                            int64_t task_id);
 
-/* Whether a result of the run is still awaited. */
+/* Whether a result of the run is still being fetched. */
 bool cluster_awaits_results(const struct task_batch *run);
 
-/* Tell all executors to end. */
+/* Send all executors StopExecutor. */
 void cluster_stop_executors(struct cluster_backend *b);
 
 /* --------------------------------------------------------------------------------------------- executor_loss.c */
 
-/* An executor is gone, with its tasks and outputs. Once for each; nothing when the scheduler is gone. */
+/* An executor is lost, with its tasks and outputs. Call once for each. Does nothing once the scheduler is gone. */
 void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool caused_by_app, const char *reason);
 
-/* Its connection is lost: no tasks for it until its manager has said why. As rpc_endpoint_class.disconnected. */
+/*
+ * The connection is lost: the executor gets no tasks until its manager gives the reason. As
+ * rpc_endpoint_class.disconnected.
+ */
 void cluster_disconnected(void *backend, struct rpc_peer *peer, const char *why);
 
-/* Tell a new executor of all that are gone. */
+/* Send a new executor the list of all lost executors. */
 void cluster_broadcast_lost_executors(struct cluster_backend *b, const struct remote_executor *to);
 
-/* For a timer whose data is the backend: executors that have sent no heartbeat for too long are gone. */
+/* A timer callback, with the backend as data: loses executors whose heartbeats have timed out. */
 void cluster_look_for_expired(uv_timer_t *timer);
 
 /* ----------------------------------------------------------------------------------------- executor_requests.c */
 
 /*
- * Have an executor ended. With @replace, as many are wanted as before; else one fewer, as Spark counts: from those that
- * there are, if nobody has said how many. Nothing when the scheduler is gone.
+ * Kill an executor. @replace keeps the requested number, otherwise it falls by one. As in Spark, it is counted from the
+ * running executors if none was requested. Does nothing once the scheduler is gone.
  */
 void cluster_kill(struct cluster_backend *b, const char *executor_id, bool replace);
 
-/* As the scheduler backend's slots of these names. */
+/* As the slots of these names in scheduler_backend_class. */
 bool cluster_request_executors(struct scheduler_backend *backend, const struct executor_request *requests, int n);
 bool cluster_request_more(struct scheduler_backend *backend, int more);
 int cluster_kill_executors(struct scheduler_backend *backend, const char *const *ids, int n);
 int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *executors, int n, bool decommission,
                              int32_t *accepted);
 
-/* What of the configuration decommissioning follows: 0, or negative with @error for what there is not. */
+/* Read the configuration of decommissioning. Returns 0, or a negative status with @error for unsupported settings. */
 int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error);
 
-/* Let this executor take no new tasks, and end when its own have. */
+/* Let an executor finish its tasks, take no new ones, and end. */
 void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, bool host_too, const char *reason);
 
 /* ------------------------------------------------------------------------------------------- driver_endpoint.c */

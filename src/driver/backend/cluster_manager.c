@@ -1,4 +1,4 @@
-/* Looks master URLs up in the table of cluster managers; see cluster_manager.h. */
+/* Finds the cluster manager of a master URL; see cluster_manager.h. */
 #include "driver/backend/cluster_manager.h"
 
 #include "base/buf.h"
@@ -15,19 +15,20 @@ const struct cluster_manager_class *cluster_manager_by_prefix(const char *master
         return NULL;
 }
 
-static bool manager_accepts(const struct cluster_manager_class *c, const char *master, enum submit_compat compat)
+static bool cluster_manager_accepts(const struct cluster_manager_class *c, const char *master,
+                                    enum submit_compat compat)
 {
         return text_starts_with(master, c->prefix) && (!c->accepts || c->accepts(master, compat));
 }
 
-/* "Master must either be yarn or start with spark, k8s, or local": a manager without a scheme is named in full. */
-static int refuse_unknown(enum submit_compat compat, struct fst_error *error)
+/* "Master must either be yarn or start with spark, k8s, or local": names a manager without a scheme in full. */
+static int cluster_manager_refuse_unknown(enum submit_compat compat, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf whole = BUF_INIT, begins = BUF_INIT;
         const struct cluster_manager_class *last = NULL;
         for (const struct cluster_manager_class *const *at = cluster_managers; *at; at++) {
                 const struct cluster_manager_class *c = *at;
-                if (c->unlisted || !manager_accepts(c, c->scheme ? c->scheme : c->prefix, compat))
+                if (c->unlisted || !cluster_manager_accepts(c, c->scheme ? c->scheme : c->prefix, compat))
                         continue;
                 if (!c->scheme && c->accepts)
                         buf_printf(&whole, "be %s or ", c->prefix);
@@ -44,12 +45,12 @@ int cluster_manager_find(const char *master, enum submit_compat compat, const st
                          struct fst_error *error)
 {
         for (const struct cluster_manager_class *const *c = cluster_managers; *c; c++) {
-                if (manager_accepts(*c, master, compat)) {
+                if (cluster_manager_accepts(*c, master, compat)) {
                         *out = *c;
                         return 0;
                 }
         }
-        return refuse_unknown(compat, error);
+        return cluster_manager_refuse_unknown(compat, error);
 }
 
 const struct cluster_manager_class *cluster_manager_for_request(const char *master, struct fst_error *error)
@@ -61,7 +62,8 @@ const struct cluster_manager_class *cluster_manager_for_request(const char *mast
         return NULL;
 }
 
-static int refuse_unbuilt(const char *text, const struct cluster_manager_class *manager, struct fst_error *error)
+static int cluster_manager_refuse_unsupported(const char *text, const struct cluster_manager_class *manager,
+                                              struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf list = BUF_INIT;
         for (const struct cluster_manager_class *const *at = cluster_managers; *at; at++)
@@ -86,7 +88,7 @@ int cluster_manager_read(const char *text, enum submit_compat compat, int proces
         if (r < 0)
                 return error_wrap(error, r, "master '%s'", text);
         if (!c->in_process && !c->executor_manager_new)
-                return refuse_unbuilt(text, c, error);
+                return cluster_manager_refuse_unsupported(text, c, error);
         if (c->scheme && (!text_starts_with(text, c->scheme) || !text[strlen(c->scheme)]))
                 return cluster_manager_refuse_malformed(text, c, error);
         if (c->parse && (r = c->parse(text, processors, url, error)) < 0)

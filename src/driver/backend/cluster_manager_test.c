@@ -62,13 +62,13 @@ static void names_the_managers_of_each_version(void **state)
         }
 }
 
-static void reads_what_applications_run_on(void **state)
+static void parses_master_urls_of_drivers(void **state)
 {
         static const struct {
                 const char *master;
                 enum submit_compat compat;
                 int status;
-                const char *text; /* the class, or a piece of the error */
+                const char *text; /* the class, or a part of the error */
         } cases[] = {
                 {"local[4]", COMPAT_4_3, 0, "local"},
                 {"local-cluster[2,1,512]", COMPAT_4_3, 0, "local-cluster"},
@@ -100,7 +100,7 @@ static void reads_what_applications_run_on(void **state)
         }
 }
 
-static void finds_who_is_asked_to_kill(void **state)
+static void finds_manager_for_kill_request(void **state)
 {
         static const struct {
                 const char *master, *name; /* NULL: refused */
@@ -126,7 +126,7 @@ static void finds_who_is_asked_to_kill(void **state)
         }
 }
 
-/* What the contract asks of every row. */
+/* Checks each row for the slots that the contract requires. */
 static void every_row_is_complete(void **state)
 {
         for (const struct cluster_manager_class *const *at = cluster_managers; *at; at++) {
@@ -151,8 +151,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(finds_the_manager_of_each_version),
                 cmocka_unit_test(names_the_managers_of_each_version),
-                cmocka_unit_test(reads_what_applications_run_on),
-                cmocka_unit_test(finds_who_is_asked_to_kill),
+                cmocka_unit_test(parses_master_urls_of_drivers),
+                cmocka_unit_test(finds_manager_for_kill_request),
                 cmocka_unit_test(every_row_is_complete),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

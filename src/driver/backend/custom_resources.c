@@ -42,14 +42,14 @@ int custom_resources_check(const struct fst_conf *conf, const struct sched_confi
         return 0;
 }
 
-struct wanted {
+struct worker_resource {
         char *name;
-        int amount; /* of each executor */
+        int amount; /* for each executor */
 };
 
 struct worker_resources {
         struct executor_resources have;
-        VEC(struct wanted) wanted;
+        VEC(struct worker_resource) wanted;
         VEC(char *) files; /* by place */
         int executors;
 };
@@ -70,7 +70,8 @@ void worker_resources_free(struct worker_resources *w)
         free(w);
 }
 
-static int want(struct worker_resources *w, const struct fst_conf *conf, const char *name, struct fst_error *error)
+static int worker_resources_add(struct worker_resources *w, const struct fst_conf *conf, const char *name,
+                                struct fst_error *error)
 {
         int64_t amount = resource_amount(conf, EXECUTOR_PREFIX, name, error);
         if (amount <= 0)
@@ -81,7 +82,7 @@ static int want(struct worker_resources *w, const struct fst_conf *conf, const c
                                  EXECUTOR_PREFIX "%s" AMOUNT " is %lld, but each worker has %zu: set " WORKER_PREFIX
                                                  "%s" AMOUNT " and .discoveryScript, or spark.worker.resourcesFile",
                                  name, (long long)amount, have ? have->n_addresses : 0, name);
-        vec_push(&w->wanted, (struct wanted){mem_strdup(name), (int)amount});
+        vec_push(&w->wanted, (struct worker_resource){mem_strdup(name), (int)amount});
         w->executors = MIN(w->executors, (int)((int64_t)have->n_addresses / amount));
         return 0;
 }
@@ -100,7 +101,7 @@ int worker_resources_new(const struct fst_conf *conf, struct worker_resources **
                     strcmp(e->key + n - after, AMOUNT) != 0)
                         continue;
                 _cleanup_free_ char *name = mem_strndup(e->key + before, n - before - after);
-                r = want(w, conf, name, error);
+                r = worker_resources_add(w, conf, name, error);
         }
         if (r) {
                 worker_resources_free(w);
@@ -115,13 +116,14 @@ int worker_resources_executors(const struct worker_resources *w)
         return w->executors;
 }
 
-/* The share of the executor at @place: so many addresses of each. */
-static int write_file(const struct worker_resources *w, int place, char **path, struct fst_error *error)
+/* Writes the share of the executor at @place: its addresses of each resource. */
+static int worker_resources_write_file(const struct worker_resources *w, int place, char **path,
+                                       struct fst_error *error)
 {
         struct executor_resources share = {.list = new_array(Firesteel__Resource *, w->wanted.len), .n = w->wanted.len};
         const char *folder = getenv("TMPDIR");
         for (size_t i = 0; i < share.n; i++) {
-                const struct wanted *wanted = &w->wanted.data[i];
+                const struct worker_resource *wanted = &w->wanted.data[i];
                 Firesteel__Resource *r = share.list[i] = mem_alloc(sizeof(*r));
                 *r = *resource_find(&w->have, wanted->name);
                 r->addresses += (size_t)place * (size_t)wanted->amount;
@@ -134,7 +136,7 @@ static int write_file(const struct worker_resources *w, int place, char **path, 
         if (fd >= 0)
                 close(fd);
         for (size_t i = 0; i < share.n; i++)
-                free(share.list[i]); /* texts and addresses are w's */
+                free(share.list[i]); /* @w owns texts and addresses */
         free(share.list);
         return r;
 }
@@ -147,7 +149,7 @@ int worker_resources_file(struct worker_resources *w, int place, const char **pa
                 return 0;
         while (r == 0 && w->files.len <= (size_t)place) {
                 char *file;
-                r = write_file(w, (int)w->files.len, &file, error);
+                r = worker_resources_write_file(w, (int)w->files.len, &file, error);
                 vec_push(&w->files, file);
         }
         if (r == 0)

@@ -1,7 +1,6 @@
 /*
- * The driver's endpoint, "CoarseGrainedScheduler": what executors, cluster managers and others may say to it
- * (rpc/control.proto). Messages are read here, untrusted; what follows from them is done by the backend, the scheduler
- * and the driver's data.
+ * The driver's endpoint, "CoarseGrainedScheduler": reads untrusted messages of executors, cluster managers and others
+ * (rpc/control.proto), and passes them to the backend, the scheduler and the driver's transfers.
  */
 #include "driver/backend/cluster_backend_internal.h"
 
@@ -16,13 +15,13 @@
 #include "io/fs/file_systems.h"
 #include "rpc/control.pb-c.h"
 
-static Firesteel__Property **properties_of(const struct strmap *map, size_t *n)
+static Firesteel__Property **driver_endpoint_properties(const struct strmap *map, size_t *n)
 {
         Firesteel__Property **list = new_array(Firesteel__Property *, map->count + 1);
         *n = 0;
         for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
                 if (strcmp(e->key, "spark.authenticate.secret") == 0)
-                        continue; /* who can ask knows it */
+                        continue; /* the asker has proved that it knows it */
                 Firesteel__Property *p = mem_alloc(sizeof(*p));
                 firesteel__property__init(p);
                 p->key = e->key;
@@ -32,8 +31,8 @@ static Firesteel__Property **properties_of(const struct strmap *map, size_t *n)
         return list;
 }
 
-/* The application's configuration, with what the files of Hadoop's say here: executors need not have them. */
-static const struct strmap *settings(struct cluster_backend *b)
+/* The application's configuration with the settings of the driver's Hadoop files, which executors may not have. */
+static const struct strmap *driver_endpoint_settings(struct cluster_backend *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (b->settings.count > 0)
@@ -41,19 +40,19 @@ static const struct strmap *settings(struct cluster_backend *b)
         strmap_merge(&b->settings, &b->sc->conf->set);
         if (file_systems_describe(&b->settings, &error) < 0)
                 log_warn("CoarseGrainedSchedulerBackend",
-                         "Executors are not told of Hadoop's configuration, which cannot be read: %s",
+                         "Executors do not get the Hadoop configuration, which cannot be read: %s",
                          error_message(&error));
         error_deinit(&error);
         return &b->settings;
 }
 
-static void retrieve_config(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_retrieve_config(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__AppConfig config = FIRESTEEL__APP_CONFIG__INIT;
-        config.properties = properties_of(settings(b), &config.n_properties);
+        config.properties = driver_endpoint_properties(driver_endpoint_settings(b), &config.n_properties);
         config.app_id = b->sc->app_id;
         config.seed = b->sc->env.seed;
-        driver_transfer_describe(b->data, &config);
+        driver_transfer_describe(b->transfer, &config);
         config.io_encryption_key = (ProtobufCBinaryData){b->io_secret_len, b->io_secret};
         config.delegation_tokens = (ProtobufCBinaryData){b->tokens.len, (uint8_t *)b->tokens.data};
         rpc_reply_packed(m, m->type, &config.base, NULL);
@@ -62,8 +61,9 @@ static void retrieve_config(struct cluster_backend *b, struct rpc_message *m)
         free(config.properties);
 }
 
-/* Tell the scheduler of it, with the custom resources that it says it has. */
-static int announce(struct cluster_backend *b, const struct remote_executor *x, const Firesteel__RegisterExecutor *r)
+/* Report it to the scheduler, with its custom resources. */
+static int driver_endpoint_announce(struct cluster_backend *b, const struct remote_executor *x,
+                                    const Firesteel__RegisterExecutor *r)
 {
         struct executor_resource *resources = new_array(struct executor_resource, r->n_resources);
         for (size_t i = 0; i < r->n_resources; i++)
@@ -87,13 +87,13 @@ static int announce(struct cluster_backend *b, const struct remote_executor *x, 
         return index;
 }
 
-static void register_executor(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_register_executor(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__RegisterExecutor *r = firesteel__register_executor__unpack(NULL, m->len, m->body);
         struct fst_error error = FST_ERROR_INIT;
         struct remote_executor *x;
         if (!r) {
-                rpc_fail(m, "the registration cannot be read");
+                rpc_fail(m, "the registration cannot be decoded");
                 return;
         }
         bool excluded = job_runner_host_excluded(b->runner, r->hostname);
@@ -104,7 +104,7 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         else if (b->manager->class->refuses && b->manager->class->refuses(b->manager, r->executor_id))
                 error_set(&error, -EACCES, "executor %s was given up", r->executor_id);
         else if (rpc_peer_data(m->peer))
-                error_set(&error, -EEXIST, "this connection is an executor's already");
+                error_set(&error, -EEXIST, "this connection already belongs to an executor");
         if (error.message || executor_table_check(&b->executors, r, &error)) {
                 if (rpc_peer_may_log(m->peer))
                         log_warn("CoarseGrainedSchedulerBackend", "an executor at %s is refused: %s",
@@ -129,37 +129,37 @@ static void register_executor(struct cluster_backend *b, struct rpc_message *m)
         reply.index = x->index;
         rpc_reply_packed(m, m->type, &reply.base, NULL);
         __atomic_fetch_add(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
-        x->index = announce(b, x, r);
+        x->index = driver_endpoint_announce(b, x, r);
         cluster_broadcast_lost_executors(b, x);
-        driver_transfer_add_executor(b->data, x);
-        /* Files may have been added since it was given its configuration. */
-        if (driver_transfer_files(b->data)->n_files)
-                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->data)->base,
+        driver_transfer_add_executor(b->transfer, x);
+        /* Files may have been added since it received its configuration. */
+        if (driver_transfer_files(b->transfer)->n_files)
+                rpc_send_packed(x->ref, FIRESTEEL__CONTROL_TYPE__ADD_FILES, &driver_transfer_files(b->transfer)->base,
                                 NULL);
         b->manager->class->registered(b->manager, x->id);
         firesteel__register_executor__free_unpacked(r, NULL);
 }
 
 /*
- * What an executor says of its tasks cannot be understood: nobody knows what became of them, so it is as if it were
- * gone. Counted against its tasks, so that an executor that does so every time ends the job and not the patience.
+ * The executor's status updates cannot be decoded, so the state of its tasks is unknown: treat it as lost. Counts
+ * against its tasks, so that an executor that repeats it fails the job instead of blocking it.
  */
-static void give_up(struct cluster_backend *b, struct remote_executor *x, const char *why)
+static void driver_endpoint_give_up(struct cluster_backend *b, struct remote_executor *x, const char *why)
 {
-        _cleanup_free_ char *reason = mem_printf("its status update cannot be understood: %s", why);
+        _cleanup_free_ char *reason = mem_printf("its status update cannot be decoded: %s", why);
         _cleanup_free_ char *id = mem_strdup(x->id);
         cluster_lose(b, x, true, reason);
         cluster_kill(b, id, true);
 }
 
-static void status_update(struct cluster_backend *b, const struct rpc_message *m)
+static void driver_endpoint_status_update(struct cluster_backend *b, const struct rpc_message *m)
 {
         struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE)
                 return;
         Firesteel__StatusUpdate *update = firesteel__status_update__unpack(NULL, m->len, m->body);
         if (!update)
-                give_up(b, x, "it is no message");
+                driver_endpoint_give_up(b, x, "not a valid message");
         for (size_t i = 0; update && i < update->n_runs && x->state == EXECUTOR_ALIVE; i++) {
                 const Firesteel__RunStatus *status = update->runs[i];
                 struct task_batch *run = status->slot >= 0 && status->slot < x->cores ? x->running[status->slot] : NULL;
@@ -169,7 +169,7 @@ static void status_update(struct cluster_backend *b, const struct rpc_message *m
                         log_warn("CoarseGrainedSchedulerBackend", "Ignored task status update from executor %s: %s",
                                  x->id, again ? "that run has ended" : "nothing runs in that slot");
                 else if (run_status_read(status, run, &error))
-                        give_up(b, x, error_message(&error));
+                        driver_endpoint_give_up(b, x, error_message(&error));
                 else
                         cluster_fetch_results(b, x, run);
                 error_deinit(&error);
@@ -177,7 +177,7 @@ static void status_update(struct cluster_backend *b, const struct rpc_message *m
         firesteel__status_update__free_unpacked(update, NULL);
 }
 
-static void heartbeat(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__Heartbeat *beat = firesteel__heartbeat__unpack(NULL, m->len, m->body);
         struct remote_executor *x = beat ? rpc_peer_data(m->peer) : NULL;
@@ -197,7 +197,7 @@ static void heartbeat(struct cluster_backend *b, struct rpc_message *m)
         firesteel__heartbeat__free_unpacked(beat, NULL);
 }
 
-static void may_commit(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_may_commit(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__MayCommit *ask = firesteel__may_commit__unpack(NULL, m->len, m->body);
         Firesteel__MayCommitReply reply = FIRESTEEL__MAY_COMMIT_REPLY__INIT;
@@ -217,7 +217,7 @@ static void driver_endpoint_barrier_fail(void *asker, const char *message)
         rpc_call_fail(asker, "%s", message);
 }
 
-static void barrier_sync(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_barrier_sync(struct cluster_backend *b, struct rpc_message *m)
 {
         if (!m->ask)
                 return;
@@ -227,7 +227,7 @@ static void barrier_sync(struct cluster_backend *b, struct rpc_message *m)
         job_runner_barrier_request(b->runner, m->body, m->len, &asker);
 }
 
-static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_block_request(struct cluster_backend *b, struct rpc_message *m)
 {
         const struct remote_executor *x = rpc_peer_data(m->peer);
         if (!x || x->state == EXECUTOR_GONE) {
@@ -236,20 +236,20 @@ static void about_blocks(struct cluster_backend *b, struct rpc_message *m)
                 return;
         }
         if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES)
-                driver_transfer_updates(b->data, x, m);
+                driver_transfer_updates(b->transfer, x, m);
         else if (m->type == FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS)
-                driver_transfer_locations(b->data, x, m);
+                driver_transfer_locations(b->transfer, x, m);
         else
-                driver_transfer_peers(b->data, x, m);
+                driver_transfer_peers(b->transfer, x, m);
 }
 
-/* What the scheduler does not want is removed where it was brought. */
-static void outputs_moved(struct cluster_backend *b, struct rpc_message *m)
+/* Removes unwanted outputs from the executor that received them. */
+static void driver_endpoint_outputs_moved(struct cluster_backend *b, struct rpc_message *m)
 {
         const struct remote_executor *from = rpc_peer_data(m->peer);
         Firesteel__OutputsMoved *moved = firesteel__outputs_moved__unpack(NULL, m->len, m->body);
         if (!moved || moved->n_map_partitions != moved->n_task_ids) {
-                rpc_fail(m, "OutputsMoved cannot be read");
+                rpc_fail(m, "OutputsMoved cannot be decoded");
                 firesteel__outputs_moved__free_unpacked(moved, NULL);
                 return;
         }
@@ -265,7 +265,7 @@ static void outputs_moved(struct cluster_backend *b, struct rpc_message *m)
         firesteel__outputs_moved__free_unpacked(moved, NULL);
 }
 
-static void remove_executor(struct cluster_backend *b, const struct rpc_message *m)
+static void driver_endpoint_remove_executor(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__RemoveExecutor *remove = firesteel__remove_executor__unpack(NULL, m->len, m->body);
         if (remove && (executor_table_find(&b->executors, remove->executor_id) || rpc_peer_may_log(m->peer)))
@@ -273,12 +273,12 @@ static void remove_executor(struct cluster_backend *b, const struct rpc_message 
         firesteel__remove_executor__free_unpacked(remove, NULL);
 }
 
-static void kill_executors(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_kill_executors(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__KillExecutors *kill = firesteel__kill_executors__unpack(NULL, m->len, m->body);
         Firesteel__KilledExecutors killed = FIRESTEEL__KILLED_EXECUTORS__INIT;
         if (!kill) {
-                rpc_fail(m, "KillExecutors cannot be read");
+                rpc_fail(m, "KillExecutors cannot be decoded");
                 return;
         }
         killed.ids = new_array(char *, kill->n_ids);
@@ -299,7 +299,7 @@ static void kill_executors(struct cluster_backend *b, struct rpc_message *m)
         firesteel__kill_executors__free_unpacked(kill, NULL);
 }
 
-static void kill_executors_on_host(struct cluster_backend *b, const struct rpc_message *m)
+static void driver_endpoint_kill_executors_on_host(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__Host *host = firesteel__host__unpack(NULL, m->len, m->body);
         for (int i = 0; host && i < b->executors.n; i++) {
@@ -310,7 +310,7 @@ static void kill_executors_on_host(struct cluster_backend *b, const struct rpc_m
         firesteel__host__free_unpacked(host, NULL);
 }
 
-static void remove_worker(struct cluster_backend *b, const struct rpc_message *m)
+static void driver_endpoint_remove_worker(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__RemoveWorker *w = firesteel__remove_worker__unpack(NULL, m->len, m->body);
         for (int i = 0; w && i < b->executors.n; i++)
@@ -321,7 +321,7 @@ static void remove_worker(struct cluster_backend *b, const struct rpc_message *m
         firesteel__remove_worker__free_unpacked(w, NULL);
 }
 
-static void is_alive(struct cluster_backend *b, struct rpc_message *m)
+static void driver_endpoint_is_alive(struct cluster_backend *b, struct rpc_message *m)
 {
         Firesteel__ExecutorId *id = firesteel__executor_id__unpack(NULL, m->len, m->body);
         struct remote_executor *x = id ? executor_table_find(&b->executors, id->id) : NULL;
@@ -331,20 +331,20 @@ static void is_alive(struct cluster_backend *b, struct rpc_message *m)
         firesteel__executor_id__free_unpacked(id, NULL);
 }
 
-/* No new tasks for them; each ends when its own have. */
-static void decommission(struct cluster_backend *b, const struct rpc_message *m)
+/* Each executor takes no new tasks, and ends once its own have ended. */
+static void driver_endpoint_decommission(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__KillExecutors *d = firesteel__kill_executors__unpack(NULL, m->len, m->body);
         for (size_t i = 0; d && i < d->n_ids; i++) {
                 struct remote_executor *x = executor_table_find(&b->executors, d->ids[i]);
                 if (x)
-                        cluster_decommission(b, x, false, "it was asked for");
+                        cluster_decommission(b, x, false, "requested");
         }
         firesteel__kill_executors__free_unpacked(d, NULL);
 }
 
-/* New delegation tokens, from who renews them: for all executors, those of the future too. */
-static void update_tokens(struct cluster_backend *b, const struct rpc_message *m)
+/* New delegation tokens: for all executors, including later ones. */
+static void driver_endpoint_update_tokens(struct cluster_backend *b, const struct rpc_message *m)
 {
         Firesteel__DelegationTokens *t = firesteel__delegation_tokens__unpack(NULL, m->len, m->body);
         if (!t)
@@ -358,8 +358,8 @@ static void update_tokens(struct cluster_backend *b, const struct rpc_message *m
                                  m->len, NULL);
 }
 
-/* Only an executor's tasks commit and meet. */
-static bool is_of_executor(struct rpc_message *m)
+/* Only executors may ask to commit or to synchronize. */
+static bool driver_endpoint_is_from_executor(struct rpc_message *m)
 {
         const struct remote_executor *x = rpc_peer_data(m->peer);
         if (x && x->state == EXECUTOR_ALIVE)
@@ -368,7 +368,7 @@ static bool is_of_executor(struct rpc_message *m)
         return false;
 }
 
-static void receive(void *owner, struct rpc_message *m)
+static void driver_endpoint_receive(void *owner, struct rpc_message *m)
 {
         struct cluster_backend *b = owner;
         if (b->closing) {
@@ -377,56 +377,56 @@ static void receive(void *owner, struct rpc_message *m)
         }
         switch (m->type) {
         case FIRESTEEL__CONTROL_TYPE__STATUS_UPDATE:
-                status_update(b, m);
+                driver_endpoint_status_update(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__HEARTBEAT:
-                heartbeat(b, m);
+                driver_endpoint_heartbeat(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__MAY_COMMIT:
-                if (is_of_executor(m))
-                        may_commit(b, m);
+                if (driver_endpoint_is_from_executor(m))
+                        driver_endpoint_may_commit(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC:
-                if (is_of_executor(m))
-                        barrier_sync(b, m);
+                if (driver_endpoint_is_from_executor(m))
+                        driver_endpoint_barrier_sync(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__BLOCK_UPDATES:
         case FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS:
         case FIRESTEEL__CONTROL_TYPE__GET_PEERS:
-                about_blocks(b, m);
+                driver_endpoint_block_request(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__OUTPUTS_MOVED:
-                if (is_of_executor(m))
-                        outputs_moved(b, m);
+                if (driver_endpoint_is_from_executor(m))
+                        driver_endpoint_outputs_moved(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG:
-                retrieve_config(b, m);
+                driver_endpoint_retrieve_config(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR:
-                register_executor(b, m);
+                driver_endpoint_register_executor(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REVIVE_OFFERS:
-                break; /* offers are made after every turn of the loop */
+                break; /* offers follow every loop iteration */
         case FIRESTEEL__CONTROL_TYPE__REMOVE_EXECUTOR:
-                remove_executor(b, m);
+                driver_endpoint_remove_executor(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__REMOVE_WORKER:
-                remove_worker(b, m);
+                driver_endpoint_remove_worker(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS:
-                kill_executors(b, m);
+                driver_endpoint_kill_executors(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__KILL_EXECUTORS_ON_HOST:
-                kill_executors_on_host(b, m);
+                driver_endpoint_kill_executors_on_host(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTORS:
-                decommission(b, m);
+                driver_endpoint_decommission(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__UPDATE_DELEGATION_TOKENS:
-                update_tokens(b, m);
+                driver_endpoint_update_tokens(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__IS_EXECUTOR_ALIVE:
-                is_alive(b, m);
+                driver_endpoint_is_alive(b, m);
                 break;
         case FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS:
                 cluster_stop_executors(b);
@@ -434,15 +434,16 @@ static void receive(void *owner, struct rpc_message *m)
                 break;
         case FIRESTEEL__CONTROL_TYPE__STOP_DRIVER:
                 rpc_reply(m, m->type, NULL, 0, NULL);
-                job_runner_abort(b->runner, "the driver was told to stop");
+                job_runner_abort(b->runner, "the driver was asked to stop");
                 break;
         default:
                 if (rpc_peer_may_log(m->peer))
                         log_warn("CoarseGrainedSchedulerBackend", "a message of unknown type %d from %s", m->type,
                                  rpc_peer_name(m->peer));
                 if (m->ask)
-                        rpc_fail(m, "the driver knows no message of type %d", m->type);
+                        rpc_fail(m, "the driver does not handle messages of type %d", m->type);
         }
 }
 
-const struct rpc_endpoint_class driver_endpoint_class = {.receive = receive, .disconnected = cluster_disconnected};
+const struct rpc_endpoint_class driver_endpoint_class = {.receive = driver_endpoint_receive,
+                                                         .disconnected = cluster_disconnected};

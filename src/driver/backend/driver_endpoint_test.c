@@ -1,6 +1,6 @@
 /*
- * The driver's endpoint, asked as executors, cluster managers and strangers would ask it, while an application with two
- * real executors (local-cluster) runs jobs: every message of rpc/control.proto to the driver, with its meaning.
+ * Tests the driver's endpoint with messages of executors, cluster managers and unregistered peers, while an application
+ * with two real executors (local-cluster) runs jobs: every message of rpc/control.proto to the driver.
  */
 #include "api/api_fixture.h"
 
@@ -29,7 +29,7 @@ struct client {
         char *message;
         uint8_t *body;
         size_t len;
-        bool launched; /* it was told to run tasks, and has said nonsense of them */
+        bool launched; /* it received tasks and sent an invalid status for them */
 };
 
 static void client_receive(void *owner, struct rpc_message *m)
@@ -75,7 +75,7 @@ static void on_answer(void *owner, struct rpc_answer *a)
                 memcpy(c->body, a->body, a->len);
 }
 
-/* Ask, and wait: the answer's body, valid until the next question; NULL when it failed, with c->message. */
+/* Send a request and wait. Returns the reply's body, valid until the next request, or NULL with c->message. */
 static const uint8_t *ask(struct client *c, uint16_t type, const ProtobufCMessage *question)
 {
         free(c->body);
@@ -89,7 +89,7 @@ static const uint8_t *ask(struct client *c, uint16_t type, const ProtobufCMessag
         return c->status == 0 ? c->body : NULL;
 }
 
-/* Send, and know that it was handled: what is asked next is answered after it. */
+/* Send a message and wait until it was handled: the request after it has been answered. */
 static void send_and_wait(struct client *c, uint16_t type, const ProtobufCMessage *message)
 {
         Firesteel__ExecutorId id = FIRESTEEL__EXECUTOR_ID__INIT;
@@ -146,7 +146,7 @@ static void count_works(fst_context *sc)
         assert_int_equal(n, 1000);
 }
 
-static void the_configuration_is_answered(void **state)
+static void sends_configuration(void **state)
 {
         fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m", "spark.my.key", "mine",
                                       "spark.io.encryption.enabled", "true", NULL);
@@ -199,7 +199,7 @@ static void refused(struct client *c, const Firesteel__RegisterExecutor *r, cons
                 fail_msg("\"%s\" is not in: %s", why, c->message);
 }
 
-static void registrations_that_cannot_be_are_refused(void **state)
+static void rejects_invalid_registrations(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -220,7 +220,7 @@ static void registrations_that_cannot_be_are_refused(void **state)
         r.libc = (char *)"glibc 2.1";
         refused(&c, &r, "older than the driver's");
         r = registration("");
-        refused(&c, &r, "neither who nor where");
+        refused(&c, &r, "has no id or no host name");
         assert_false(is_alive(&c, "x"));
         count_works(sc);
         client_deinit(&c);
@@ -251,7 +251,7 @@ static void kill_executors_replaces_them(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void a_host_is_cleared(void **state)
+static void kills_executors_on_host(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -268,7 +268,7 @@ static void a_host_is_cleared(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void removed_executors_are_lost(void **state)
+static void loses_removed_executors(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -286,12 +286,12 @@ static void removed_executors_are_lost(void **state)
         worker.message = (char *)"the worker is gone";
         send_and_wait(&c, FIRESTEEL__CONTROL_TYPE__REMOVE_WORKER, &worker.base);
         assert_false(is_alive(&c, "1"));
-        count_works(sc); /* those that replace them */
+        count_works(sc); /* of the replacements */
         client_deinit(&c);
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void decommissioned_executors_end(void **state)
+static void decommissioned_executors_stop(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -307,7 +307,7 @@ static void decommissioned_executors_end(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void tokens_reach_those_who_come_later(void **state)
+static void sends_tokens_to_later_executors(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -326,7 +326,7 @@ static void tokens_reach_those_who_come_later(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void strangers_change_nothing(void **state)
+static void ignores_unregistered_peers(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -341,8 +341,7 @@ static void strangers_change_nothing(void **state)
         Firesteel__MayCommit commit = FIRESTEEL__MAY_COMMIT__INIT;
         commit.task_id = 12345;
         assert_null(ask(&c, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &commit.base)); /* only executors may ask */
-        /* A status of a task that is not this peer's, blocks of one that is no executor, and a type that there is not.
-         */
+        /* A status of another peer's task, blocks of an unregistered executor, and an unknown message type. */
         Firesteel__RunStatus status = FIRESTEEL__RUN_STATUS__INIT;
         Firesteel__StatusUpdate update = FIRESTEEL__STATUS_UPDATE__INIT;
         update.n_runs = 1;
@@ -363,8 +362,8 @@ static void *count_in_thread(void *sc)
         return fst_count(fst_range_n(sc, 0, 1000, 8), &n) == 0 && n == 1000 ? sc : NULL;
 }
 
-/* Its tasks would otherwise be awaited for ever. */
-static void an_executor_that_says_nonsense_is_lost(void **state)
+/* Its tasks would otherwise never end. */
+static void loses_executor_with_invalid_status(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -387,7 +386,7 @@ static void an_executor_that_says_nonsense_is_lost(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void a_driver_that_is_told_to_stop_takes_no_more_jobs(void **state)
+static void refuses_jobs_after_stop(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -419,8 +418,8 @@ static void *be_cancelled(void *arg)
         return NULL;
 }
 
-/* One round of the scheduler forgets stages on an executor, kills a task there, and launches another. */
-static void jobs_go_on_while_others_are_cancelled(void **state)
+/* One round of the scheduler removes stages on an executor, kills a task there, and launches another. */
+static void jobs_run_while_others_are_cancelled(void **state)
 {
         fst_context *sc = api_context("local-cluster[1,4,512]", "spark.executor.memory", "256m", NULL);
         struct cancelled c = {.sc = sc};
@@ -438,10 +437,10 @@ static void jobs_go_on_while_others_are_cancelled(void **state)
         for (; !__atomic_load_n(&c.ended, __ATOMIC_RELAXED); usleep(500))
                 fst_cancel_job_group(sc, "cancelled");
         pthread_join(thread, NULL);
-        assert_int_equal(fst_context_stop(sc), -ECANCELED); /* the first thing that failed */
+        assert_int_equal(fst_context_stop(sc), -ECANCELED); /* the first failure */
 }
 
-/* Start the program beside this test as an executor of @sc, with @more options; its process. */
+/* Start the program beside this test as an executor of @sc with one more option. Returns its pid. */
 static pid_t start_executor(fst_context *sc, const char *id, const char *option, const char *value)
 {
         char program[4096];
@@ -489,7 +488,7 @@ static int wait_for_exit(pid_t pid)
         return WEXITSTATUS(status);
 }
 
-static void an_executor_follows_its_worker(void **state)
+static void executor_exits_with_its_worker(void **state)
 {
         fst_context *sc = cluster();
         struct client c, worker = {0};
@@ -506,7 +505,7 @@ static void an_executor_follows_its_worker(void **state)
                 uv_run(&worker.loop, UV_RUN_NOWAIT);
                 usleep(1000);
         }
-        for (int turn = 0; turn < 200; turn++) { /* its question is answered */
+        for (int turn = 0; turn < 200; turn++) { /* its request gets a reply */
                 uv_run(&worker.loop, UV_RUN_NOWAIT);
                 usleep(1000);
         }
@@ -522,7 +521,7 @@ static void an_executor_follows_its_worker(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void an_executor_without_driver_ends(void **state)
+static void executor_exits_without_driver(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -532,7 +531,7 @@ static void an_executor_without_driver_ends(void **state)
         client_deinit(&c);
         assert_int_equal(fst_context_stop(sc), 0);
         int status = wait_for_exit(pid);
-        assert_true(status == 0 || status == 1); /* told to, or left alone */
+        assert_true(status == 0 || status == 1); /* stopped by the driver, or after losing it */
 }
 
 static void *count_for_ever(void *arg)
@@ -541,8 +540,8 @@ static void *count_for_ever(void *arg)
         return fst_count(fst_range_n(arg, 0, INT64_C(1) << 50, 2), &n) < 0 ? arg : NULL;
 }
 
-/* Who stops the executors of an application that still works ends its jobs; nobody waits for what cannot come. */
-static void jobs_fail_when_executors_are_stopped(void **state)
+/* Stopping the executors of a busy application fails its jobs instead of blocking them. */
+static void jobs_fail_after_executors_stop(void **state)
 {
         fst_context *sc = cluster();
         struct client c;
@@ -552,7 +551,7 @@ static void jobs_fail_when_executors_are_stopped(void **state)
         wait_until(&c, "0", true);
         wait_until(&c, "1", true);
         assert_int_equal(pthread_create(&thread, NULL, count_for_ever, sc), 0);
-        usleep(20000); /* mostly, tasks run by then */
+        usleep(20000); /* tasks usually run by then */
         Firesteel__BlockNames nothing = FIRESTEEL__BLOCK_NAMES__INIT;
         assert_non_null(ask(&c, FIRESTEEL__CONTROL_TYPE__STOP_EXECUTORS, &nothing.base));
         pthread_join(thread, &failed);
@@ -564,20 +563,20 @@ static void jobs_fail_when_executors_are_stopped(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_configuration_is_answered),
-                cmocka_unit_test(registrations_that_cannot_be_are_refused),
+                cmocka_unit_test(sends_configuration),
+                cmocka_unit_test(rejects_invalid_registrations),
                 cmocka_unit_test(kill_executors_replaces_them),
-                cmocka_unit_test(a_host_is_cleared),
-                cmocka_unit_test(removed_executors_are_lost),
-                cmocka_unit_test(decommissioned_executors_end),
-                cmocka_unit_test(tokens_reach_those_who_come_later),
-                cmocka_unit_test(strangers_change_nothing),
-                cmocka_unit_test(an_executor_that_says_nonsense_is_lost),
-                cmocka_unit_test(jobs_go_on_while_others_are_cancelled),
-                cmocka_unit_test(an_executor_follows_its_worker),
-                cmocka_unit_test(an_executor_without_driver_ends),
-                cmocka_unit_test(jobs_fail_when_executors_are_stopped),
-                cmocka_unit_test(a_driver_that_is_told_to_stop_takes_no_more_jobs),
+                cmocka_unit_test(kills_executors_on_host),
+                cmocka_unit_test(loses_removed_executors),
+                cmocka_unit_test(decommissioned_executors_stop),
+                cmocka_unit_test(sends_tokens_to_later_executors),
+                cmocka_unit_test(ignores_unregistered_peers),
+                cmocka_unit_test(loses_executor_with_invalid_status),
+                cmocka_unit_test(jobs_run_while_others_are_cancelled),
+                cmocka_unit_test(executor_exits_with_its_worker),
+                cmocka_unit_test(executor_exits_without_driver),
+                cmocka_unit_test(jobs_fail_after_executors_stop),
+                cmocka_unit_test(refuses_jobs_after_stop),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

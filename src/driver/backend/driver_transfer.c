@@ -25,13 +25,13 @@
 
 #include <pthread.h>
 
-/* What another thread has left for the scheduler's. */
-struct errand {
-        struct errand *next;
-        enum { ERRAND_RDD, ERRAND_BROADCAST, ERRAND_RESULT, ERRAND_FILE } kind;
+/* Work that another thread leaves to the scheduler's thread. */
+struct deferred_work {
+        struct deferred_work *next;
+        enum { WORK_RDD, WORK_BROADCAST, WORK_RESULT, WORK_FILE } kind;
         int64_t id;
-        bool everywhere;             /* a broadcast: the driver has forgotten it too */
-        struct unpersist_wait *wait; /* an RDD: who waits until it is gone; NULL: nobody */
+        bool everywhere;             /* a broadcast: the driver has dropped it too */
+        struct unpersist_wait *wait; /* an RDD: waits for its removal; NULL: no thread waits */
         void *cookie, *bytes;
         size_t len;
         int status;
@@ -51,21 +51,21 @@ struct driver_transfer {
         struct file_server *file_server;
         struct result_getter *results;
         struct unpersist_waits *waits;
-        bool proactive;               /* lost copies of partitions are made again */
-        VEC(Firesteel__File *) known; /* that executors are told of; the scheduler's thread */
+        bool proactive;               /* replace lost copies of partitions */
+        VEC(Firesteel__File *) known; /* files sent to executors; the scheduler's thread */
         Firesteel__Files files;
 
-        pthread_mutex_t lock; /* of what follows */
-        struct errand *first, **last;
+        pthread_mutex_t lock; /* guards the fields below */
+        struct deferred_work *first, **last;
 };
 
-static void driver_transfer_leave(struct driver_transfer *d, struct errand errand)
+static void driver_transfer_queue(struct driver_transfer *d, struct deferred_work work)
 {
-        struct errand *e = mem_alloc(sizeof(*e));
-        *e = errand;
+        struct deferred_work *e = mem_alloc(sizeof(*e));
+        *e = work;
         e->next = NULL;
         pthread_mutex_lock(&d->lock);
-        __atomic_store_n(d->last, e, __ATOMIC_RELEASE); /* driver_transfer_take looks without the lock */
+        __atomic_store_n(d->last, e, __ATOMIC_RELEASE); /* driver_transfer_take reads it without the lock */
         d->last = &e->next;
         pthread_mutex_unlock(&d->lock);
         d->ops->wake(d->owner);
@@ -79,7 +79,7 @@ struct bytes_stream {
         bool sent;
 };
 
-static int bytes_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+static int bytes_stream_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         struct bytes_stream *s = container_of(stream, struct bytes_stream, stream);
         if (s->sent)
@@ -89,27 +89,27 @@ static int bytes_next(struct transfer_stream *stream, struct iovec *iov, int max
         return 1;
 }
 
-static void bytes_close(struct transfer_stream *stream)
+static void bytes_stream_close(struct transfer_stream *stream)
 {
         struct bytes_stream *s = container_of(stream, struct bytes_stream, stream);
         buf_deinit(&s->bytes);
         free(s);
 }
 
-static const struct transfer_stream_class bytes_class = {.next = bytes_next, .close = bytes_close};
+static const struct transfer_stream_class bytes_class = {.next = bytes_stream_next, .close = bytes_stream_close};
 
-static int serve_slice(struct driver_transfer *d, struct block_name name, struct transfer_stream **stream,
-                       struct fst_error *error)
+static int driver_transfer_serve_slice(struct driver_transfer *d, struct block_name name,
+                                       struct transfer_stream **stream, struct fst_error *error)
 {
         const fst_rdd *rdd = rdd_registry_find(d->sc, (int)name.id);
         if (!rdd || rdd->op != RDD_PARALLELIZE)
-                return error_set(error, -ENOENT, "RDD %lld is no collection of the driver's", (long long)name.id);
+                return error_set(error, -ENOENT, "RDD %lld is not a collection of the driver", (long long)name.id);
         struct bytes_stream *s = new0(struct bytes_stream);
         s->stream.class = &bytes_class;
-        int r = name.part < 0 ? error_set(error, -EINVAL, "a slice has a partition")
+        int r = name.part < 0 ? error_set(error, -EINVAL, "the name of the slice has no partition")
                               : slice_encode(rdd, name.part, &s->bytes, error);
         if (r)
-                bytes_close(&s->stream);
+                bytes_stream_close(&s->stream);
         else
                 *stream = &s->stream;
         return r;
@@ -121,22 +121,22 @@ static int driver_transfer_serve_block(void *owner, const Firesteel__FetchBlock 
         struct driver_transfer *d = owner;
         struct block_name name;
         if (!block_name_parse(request->name, &name))
-                return error_set(error, -EINVAL, "no block has such a name");
+                return error_set(error, -EINVAL, "the name of the block is not valid");
         if (name.kind == BLOCK_PARALLEL)
-                return serve_slice(d, name, stream, error);
+                return driver_transfer_serve_slice(d, name, stream, error);
         if (name.kind == BLOCK_BROADCAST)
                 return broadcasts_open(d->sc->env.broadcasts, name.id, name.part, stream, error);
-        return error_set(error, -ENOENT, "the driver has no such block");
+        return error_set(error, -ENOENT, "the driver does not have this block");
 }
 
-static int serve_file(void *owner, const Firesteel__FetchFile *request, struct transfer_stream **stream,
-                      struct fst_error *error)
+static int driver_transfer_serve_file(void *owner, const Firesteel__FetchFile *request, struct transfer_stream **stream,
+                                      struct fst_error *error)
 {
         struct driver_transfer *d = owner;
         return file_server_fetch_file(d->file_server, request, stream, error);
 }
 
-static int start_transfers(struct driver_transfer *d, struct fst_error *error)
+static int driver_transfer_start(struct driver_transfer *d, struct fst_error *error)
 {
         const struct fst_conf *conf = d->sc->conf;
         _cleanup_free_ char *bind = NULL;
@@ -147,7 +147,7 @@ static int start_transfers(struct driver_transfer *d, struct fst_error *error)
             (r = conf_get_int(conf, "spark.port.maxRetries", &retries, error)))
                 return r;
         d->services = (struct transfer_services){
-                .owner = d, .fetch_block = driver_transfer_serve_block, .fetch_file = serve_file};
+                .owner = d, .fetch_block = driver_transfer_serve_block, .fetch_file = driver_transfer_serve_file};
         d->client = transfer_client_new(
                 &(struct transfer_client_options){.security = d->security, .app_id = d->sc->app_id});
         return transfer_server_new(&(struct transfer_server_options){.host = bind ? bind : d->sc->host,
@@ -159,15 +159,15 @@ static int start_transfers(struct driver_transfer *d, struct fst_error *error)
                                    &transfer_services_handler, &d->services, &d->server, error);
 }
 
-/* ------------------------------------------------------------------------------------- what other threads cause */
+/* ------------------------------------------------------------------------------------- work of other threads */
 
-static bool is_cached(void *owner, int rdd, int partition)
+static bool driver_transfer_is_cached(void *owner, int rdd, int partition)
 {
         struct driver_transfer *d = owner;
         return block_master_cached(d->blocks, rdd, partition);
 }
 
-static void driver_transfer_kept(void *owner, int rdd, struct fst_storage_info *storage)
+static void driver_transfer_storage_info(void *owner, int rdd, struct fst_storage_info *storage)
 {
         struct driver_transfer *d = owner;
         struct block_totals totals = block_master_rdd(d->blocks, rdd);
@@ -180,25 +180,26 @@ static void driver_transfer_unpersisted(void *owner, int rdd, bool blocking)
 {
         struct driver_transfer *d = owner;
         struct unpersist_wait *wait = blocking ? unpersist_wait_begin(d->waits) : NULL;
-        driver_transfer_leave(d, (struct errand){.kind = ERRAND_RDD, .id = rdd, .wait = wait});
+        driver_transfer_queue(d, (struct deferred_work){.kind = WORK_RDD, .id = rdd, .wait = wait});
         if (wait)
                 unpersist_wait_end(wait);
         listener_bus_post_unpersist_rdd(d->sc->bus, &(struct unpersist_rdd){rdd});
 }
 
-static void broadcast_removed(void *owner, int64_t id, bool destroyed)
+static void driver_transfer_broadcast_removed(void *owner, int64_t id, bool destroyed)
 {
-        driver_transfer_leave(owner, (struct errand){.kind = ERRAND_BROADCAST, .id = id, .everywhere = destroyed});
+        driver_transfer_queue(owner, (struct deferred_work){.kind = WORK_BROADCAST, .id = id, .everywhere = destroyed});
 }
 
-static void result_got(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message)
+static void driver_transfer_on_result(void *owner, void *cookie, void *bytes, size_t len, int status,
+                                      const char *message)
 {
-        driver_transfer_leave(owner, (struct errand){.kind = ERRAND_RESULT,
-                                                     .cookie = cookie,
-                                                     .bytes = bytes,
-                                                     .len = len,
-                                                     .status = status,
-                                                     .message = message ? mem_strdup(message) : NULL});
+        driver_transfer_queue(owner, (struct deferred_work){.kind = WORK_RESULT,
+                                                            .cookie = cookie,
+                                                            .bytes = bytes,
+                                                            .len = len,
+                                                            .status = status,
+                                                            .message = message ? mem_strdup(message) : NULL});
 }
 
 static void driver_transfer_file_free(Firesteel__File *file)
@@ -210,7 +211,7 @@ static void driver_transfer_file_free(Firesteel__File *file)
         free(file);
 }
 
-static void file_added(void *owner, const char *name, const char *path, enum app_file_use use)
+static void driver_transfer_on_file_added(void *owner, const char *name, const char *path, enum app_file_use use)
 {
         struct driver_transfer *d = owner;
         struct fst_error error = FST_ERROR_INIT;
@@ -221,30 +222,31 @@ static void file_added(void *owner, const char *name, const char *path, enum app
         file->sha256.len = FILE_HASH_SIZE;
         file->sha256.data = mem_zero(FILE_HASH_SIZE);
         if (file_server_add(d->file_server, path, file->sha256.data, &file->size, &error)) {
-                log_error("SparkContext", "executors cannot get the file %s: %s", name, error_message(&error));
+                log_error("SparkContext", "the file %s cannot be served to executors: %s", name, error_message(&error));
                 error_deinit(&error);
                 driver_transfer_file_free(file);
                 return;
         }
-        driver_transfer_leave(d, (struct errand){.kind = ERRAND_FILE, .file = file});
+        driver_transfer_queue(d, (struct deferred_work){.kind = WORK_FILE, .file = file});
 }
 
 /* ---------------------------------------------------------------------------------------- the scheduler's thread */
 
-static void tell_holders(struct driver_transfer *d, int *executors, int n, const Firesteel__Remove *removal)
+static void driver_transfer_remove_from(struct driver_transfer *d, int *executors, int n,
+                                        const Firesteel__Remove *removal)
 {
         for (int i = 0; i < n; i++)
                 d->ops->remove(d->owner, executors[i], removal);
         free(executors);
 }
 
-static void do_errand(struct driver_transfer *d, struct errand *e)
+static void driver_transfer_do_work(struct driver_transfer *d, struct deferred_work *e)
 {
         Firesteel__Remove removal = FIRESTEEL__REMOVE__INIT;
         int32_t rdd = (int32_t)e->id;
         int *executors = NULL, n;
         switch (e->kind) {
-        case ERRAND_RDD:
+        case WORK_RDD:
                 block_master_remove_rdd(d->blocks, rdd, &executors);
                 free(executors);
                 d->ops->remove_rdd(d->owner, rdd, e->wait);
@@ -252,16 +254,16 @@ static void do_errand(struct driver_transfer *d, struct errand *e)
                 if (e->wait)
                         unpersist_wait_answered(e->wait);
                 break;
-        case ERRAND_BROADCAST:
+        case WORK_BROADCAST:
                 n = block_master_remove_broadcast(d->blocks, e->id, e->everywhere, &executors);
                 removal.n_broadcasts = 1;
                 removal.broadcasts = &e->id;
-                tell_holders(d, executors, n, &removal);
+                driver_transfer_remove_from(d, executors, n, &removal);
                 break;
-        case ERRAND_RESULT:
+        case WORK_RESULT:
                 d->ops->result(d->owner, e->cookie, e->bytes, e->len, e->status, e->message);
                 break;
-        case ERRAND_FILE:
+        case WORK_FILE:
                 vec_push(&d->known, e->file);
                 d->ops->files(d->owner, &(Firesteel__Files){.base = d->files.base, .n_files = 1, .files = &e->file});
                 break;
@@ -273,13 +275,13 @@ bool driver_transfer_take(struct driver_transfer *d)
         if (!__atomic_load_n(&d->first, __ATOMIC_ACQUIRE))
                 return false;
         pthread_mutex_lock(&d->lock);
-        struct errand *e = d->first;
+        struct deferred_work *e = d->first;
         d->first = NULL;
         d->last = &d->first;
         pthread_mutex_unlock(&d->lock);
         while (e) {
-                struct errand *next = e->next;
-                do_errand(d, e);
+                struct deferred_work *next = e->next;
+                driver_transfer_do_work(d, e);
                 free(e->message);
                 free(e);
                 e = next;
@@ -311,8 +313,8 @@ void driver_transfer_decommission(struct driver_transfer *d, const struct remote
         block_master_decommission(d->blocks, x->index);
 }
 
-/* Partitions of one executor, which is to copy them to others. */
-static void ask_for_copies(struct driver_transfer *d, const struct block_copy *copies, size_t n)
+/* Asks the executor of these partitions to copy them to others. */
+static void driver_transfer_ask_for_copies(struct driver_transfer *d, const struct block_copy *copies, size_t n)
 {
         Firesteel__BlockNames names = FIRESTEEL__BLOCK_NAMES__INIT;
         names.n_names = n;
@@ -336,7 +338,7 @@ void driver_transfer_remove_executor(struct driver_transfer *d, const struct rem
         for (size_t i = 0; i < n; i = end) {
                 for (end = i + 1; end < n && copies[end].executor == copies[i].executor;)
                         end++;
-                ask_for_copies(d, copies + i, end - i);
+                driver_transfer_ask_for_copies(d, copies + i, end - i);
         }
         free(copies);
 }
@@ -362,7 +364,7 @@ void driver_transfer_updates(struct driver_transfer *d, const struct remote_exec
         firesteel__block_updates__free_unpacked(updates, NULL);
 }
 
-static void answer_places(struct rpc_message *m, const struct block_location *places, int n)
+static void driver_transfer_answer_locations(struct rpc_message *m, const struct block_location *places, int n)
 {
         Firesteel__BlockLocation list[MAX_BLOCK_LOCATIONS], *pointers[MAX_BLOCK_LOCATIONS];
         Firesteel__BlockLocations answer = FIRESTEEL__BLOCK_LOCATIONS__INIT;
@@ -384,10 +386,11 @@ void driver_transfer_locations(struct driver_transfer *d, const struct remote_ex
         struct block_name name;
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
         if (names && names->n_names == 1 && block_name_parse(names->names[0], &name))
-                answer_places(m, places,
-                              block_master_locations(d->blocks, name, x->index, places, MAX_BLOCK_LOCATIONS, NULL));
+                driver_transfer_answer_locations(
+                        m, places,
+                        block_master_locations(d->blocks, name, x->index, places, MAX_BLOCK_LOCATIONS, NULL));
         else
-                rpc_fail(m, "one block's name is expected");
+                rpc_fail(m, "the request must have the name of one block");
         firesteel__block_names__free_unpacked(names, NULL);
 }
 
@@ -398,8 +401,8 @@ void driver_transfer_peers(struct driver_transfer *d, const struct remote_execut
         Firesteel__BlockNames *names = firesteel__block_names__unpack(NULL, m->len, m->body);
         bool named = names && names->n_names == 1 && block_name_parse(names->names[0], &name);
         firesteel__block_names__free_unpacked(names, NULL);
-        answer_places(m, places,
-                      block_master_peers(d->blocks, x->index, named ? &name : NULL, places, MAX_BLOCK_LOCATIONS));
+        driver_transfer_answer_locations(
+                m, places, block_master_peers(d->blocks, x->index, named ? &name : NULL, places, MAX_BLOCK_LOCATIONS));
 }
 
 int driver_transfer_cached_on(struct driver_transfer *d, int rdd, int partition, int *executors, int max)
@@ -443,13 +446,13 @@ static void driver_transfer_block_updated(void *owner, const struct block_locati
 }
 
 /* The driver has all values itself. */
-static int no_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
-                        struct fst_error *error)
+static int driver_transfer_no_locations(void *owner, struct block_name name, const int *stopped,
+                                        struct block_location *out, int max, struct fst_error *error)
 {
         return 0;
 }
 
-static void piece_changed(void *owner, struct block_name name, const struct block_info *info)
+static void driver_transfer_on_piece(void *owner, struct block_name name, const struct block_info *info)
 {
         struct driver_transfer *d = owner;
         block_master_update(d->blocks, -1, name, info);
@@ -476,20 +479,20 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
             (r = conf_get_bool(sc->conf, "spark.storage.replication.proactive", &d->proactive, error)))
                 return r;
         d->file_server = file_server_new(crypto);
-        if ((r = start_transfers(d, error)))
+        if ((r = driver_transfer_start(d, error)))
                 return r;
-        d->results = result_getter_new(d->client, (int)threads, result_got, d);
+        d->results = result_getter_new(d->client, (int)threads, driver_transfer_on_result, d);
         block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
         d->waits = unpersist_waits_new();
-        sc->registry.places = (struct rdd_block_places){.cached = is_cached,
+        sc->registry.places = (struct rdd_block_places){.cached = driver_transfer_is_cached,
                                                         .unpersisted = driver_transfer_unpersisted,
-                                                        .kept = driver_transfer_kept,
+                                                        .kept = driver_transfer_storage_info,
                                                         .owner = d};
-        broadcast_variables_set_removed(sc->broadcasts, broadcast_removed, d);
-        broadcasts_set_network(
-                sc->env.broadcasts,
-                &(struct block_network){.locations = no_locations, .changed = piece_changed, .owner = d});
-        application_files_set_added(sc, file_added, d);
+        broadcast_variables_set_removed(sc->broadcasts, driver_transfer_broadcast_removed, d);
+        broadcasts_set_network(sc->env.broadcasts, &(struct block_network){.locations = driver_transfer_no_locations,
+                                                                           .changed = driver_transfer_on_piece,
+                                                                           .owner = d});
+        application_files_set_added(sc, driver_transfer_on_file_added, d);
         return 0;
 }
 
@@ -505,10 +508,10 @@ void driver_transfer_free(struct driver_transfer *d)
         result_getter_free(d->results);
         transfer_server_free(d->server);
         while (d->first) {
-                struct errand *e = d->first;
+                struct deferred_work *e = d->first;
                 d->first = e->next;
                 driver_transfer_file_free(e->file);
-                free(e->cookie); /* of a result that nobody waits for any more */
+                free(e->cookie); /* its result has no waiter any more */
                 free(e->bytes);
                 free(e->message);
                 free(e);

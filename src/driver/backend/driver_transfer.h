@@ -1,10 +1,9 @@
 /*
- * The wide side of a driver whose executors are processes: its transfer server gives them files, modules, slices of
- * parallelize and pieces of broadcast variables; its table says which executor has which block; through its client,
- * large results are fetched.
+ * Bulk data of a driver with remote executors. Its transfer server serves files, modules, slices of parallelize and
+ * pieces of broadcast variables. Its block master knows the locations of blocks. Its client fetches large results.
  *
- * What other threads cause (a result has come, an RDD was unpersisted) is kept until the scheduler's thread, which is
- * woken, asks: driver_transfer_take.
+ * Other threads queue work (a result has arrived, an RDD was unpersisted) and wake the scheduler's thread, which calls
+ * driver_transfer_take.
  */
 #pragma once
 
@@ -22,59 +21,62 @@ struct unpersist_wait;
 struct driver_transfer_ops {
         void (*wake)(void *owner); /* any thread */
 
-        /* From driver_transfer_take: executors that have something of it (@executor) are to forget it. */
+        /* Send an executor that has a part of it (@executor) the Remove. From driver_transfer_take. */
         void (*remove)(void *owner, int executor, const Firesteel__Remove *removal);
         /*
-         * All executors are to forget the RDD, as they may have parts of it that are not known yet. With @wait each of
-         * those that are asked is expected, and has answered (driver/backend/unpersist_wait.h) when it did or never
-         * will.
+         * Make all executors remove the RDD, because they may have parts that are not known yet. With @wait, expect
+         * each of them and answer once it has replied or never will (driver/backend/unpersist_wait.h).
          */
         void (*remove_rdd)(void *owner, int rdd, struct unpersist_wait *wait);
-        /* From driver_transfer_remove_executor: that executor is to copy partitions to others. */
+        /* Ask an executor to copy partitions to others. From driver_transfer_remove_executor. */
         void (*replicate)(void *owner, int executor, const Firesteel__BlockNames *names);
-        /* A large result: bytes to be taken, or NULL and why. @cookie is that of driver_transfer_fetch_result. */
+        /*
+         * A large result has arrived: @bytes, which the callee owns, or NULL with @status and @message. @cookie is that
+         * of driver_transfer_fetch_result.
+         */
         void (*result)(void *owner, void *cookie, void *bytes, size_t len, int status, const char *message);
-        /* Files were added: executors are to know. */
+        /* Files were added: send them to executors. */
         void (*files)(void *owner, const Firesteel__Files *files);
-        /* A partition of a persisted RDD lies there, or (neither) no more; the RDD is persisted nowhere any more. */
+        /* The executor has a partition of a persisted RDD, or (neither) has lost it; the RDD is no longer persisted. */
         void (*rdd_block)(void *owner, int executor, int rdd, int partition, bool in_memory, bool on_disk);
         void (*rdd_unpersisted)(void *owner, int rdd);
 };
 
-/* Negative with @error: no port, the crypto module is missing, a file of spark.files cannot be read. */
+/* Returns 0, or a negative status with @error: no free port, no crypto module, or an unreadable file of spark.files. */
 int driver_transfer_new(struct fst_context *sc, const struct security *security, const struct driver_transfer_ops *ops,
                         void *owner, struct driver_transfer **data, struct fst_error *error);
 
-/* Executors are gone; `wake` may be called until it returns. NULL is allowed. */
+/* Called after all executors are gone. May call `wake` until it returns. NULL is allowed. */
 void driver_transfer_free(struct driver_transfer *data);
 
 /*
- * Do what other threads have left, by the operations; false if there was nothing. The scheduler's thread, as all below.
+ * Do the queued work of other threads through the operations. Returns false if there was none. This and all functions
+ * below run on the scheduler's thread.
  */
 bool driver_transfer_take(struct driver_transfer *data);
 
-/* What executors are told with the configuration: borrowed from @data. */
-const Firesteel__Files *driver_transfer_files(struct driver_transfer *data); /* borrowed until the next call */
+/* Fill in the transfer part of the executors' configuration, borrowed from @data. */
+const Firesteel__Files *driver_transfer_files(struct driver_transfer *data); /* valid until the next call */
 void driver_transfer_describe(struct driver_transfer *data, Firesteel__AppConfig *config);
 
 void driver_transfer_add_executor(struct driver_transfer *data, const struct remote_executor *x);
-/* It goes: it takes no replicas any more. */
+/* The executor will stop: it receives no more replicas. */
 void driver_transfer_decommission(struct driver_transfer *data, const struct remote_executor *x);
 void driver_transfer_remove_executor(struct driver_transfer *data, const struct remote_executor *x);
 
-/* BLOCK_UPDATES, BLOCK_LOCATIONS and GET_PEERS of an executor. */
+/* Handle BLOCK_UPDATES, BLOCK_LOCATIONS and GET_PEERS of an executor. */
 void driver_transfer_updates(struct driver_transfer *data, const struct remote_executor *x,
                              const struct rpc_message *m);
 void driver_transfer_locations(struct driver_transfer *data, const struct remote_executor *x, struct rpc_message *m);
 void driver_transfer_peers(struct driver_transfer *data, const struct remote_executor *x, struct rpc_message *m);
 
-/* Where a partition is cached: at most @max of the scheduler's numbers; returns how many. */
+/* Find at most @max executors that have cached a partition, by the scheduler's index. Returns their number. */
 int driver_transfer_cached_on(struct driver_transfer *data, int rdd, int partition, int *executors, int max);
 
-/* As struct stage_modules_source.identify: serve the module's file. */
+/* Serve a module's file. As struct stage_modules_source.identify. */
 int driver_transfer_identify(void *data, const struct module *module, struct stage_module *file,
                              struct fst_error *error);
 
-/* Fetch a result that waits in @x; told by `result`, later, unless the driver ends: then @cookie is only freed. */
+/* Fetch a result from @x. `result` is called later. If the driver ends first, @cookie is only freed. */
 void driver_transfer_fetch_result(struct driver_transfer *data, const struct remote_executor *x, int64_t task_id,
                                   size_t size, void *cookie);

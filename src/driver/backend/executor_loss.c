@@ -1,8 +1,9 @@
 /*
- * Losing executors: a connection that ends, heartbeats that do not come, a manager that says how a process ended.
+ * Loses executors: lost connections, missing heartbeats, process ends reported by a manager.
  *
- * Spark's rule: an executor whose connection is lost takes no tasks (it is disabled) until its manager gives the
- * reason; only what the application caused counts against its tasks. Whoever may wait for the lost one is told.
+ * As in Spark, an executor that lost its connection is disabled until its manager gives the reason. Only losses that
+ * the application caused count against its tasks. All other executors are informed, so that none waits for the lost
+ * one.
  */
 #include "driver/backend/cluster_backend_internal.h"
 
@@ -19,8 +20,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A crash report among an executor's last words names the task that it was at, if the executor had such a task. */
-static void suspect_named(struct cluster_backend *b, const struct remote_executor *x, const char *reason)
+/* Marks the task that a crash report in the executor's last output names, if the executor had it. */
+static void executor_loss_mark_suspect(struct cluster_backend *b, const struct remote_executor *x, const char *reason)
 {
         int64_t id = crash_report_task(reason);
         for (int s = 0; id >= 0 && s < x->cores; s++)
@@ -29,8 +30,8 @@ static void suspect_named(struct cluster_backend *b, const struct remote_executo
                                 job_runner_task_suspected(b->runner, id);
 }
 
-/* Others are told, so that none of their tasks waits for it. */
-static void announce_loss(struct cluster_backend *b, int32_t executor)
+/* Informs the others, so that none of their tasks waits for it. */
+static void executor_loss_announce(struct cluster_backend *b, int32_t executor)
 {
         Firesteel__ExecutorsLost gone = FIRESTEEL__EXECUTORS_LOST__INIT;
         gone.n_executors = 1;
@@ -49,10 +50,10 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
         __atomic_fetch_sub(&b->sc->registered_cores, x->cores, __ATOMIC_RELAXED);
         uv_timer_stop(&x->loss);
         uv_timer_stop(&x->timeout);
-        announce_loss(b, x->index);
-        driver_transfer_remove_executor(b->data, x);
+        executor_loss_announce(b, x->index);
+        driver_transfer_remove_executor(b->transfer, x);
         if (caused_by_app)
-                suspect_named(b, x, reason);
+                executor_loss_mark_suspect(b, x, reason);
         job_runner_executor_lost(b->runner, x->index, caused_by_app, reason);
         for (int s = 0; s < x->cores; s++)
                 if (x->running[s])
@@ -63,13 +64,13 @@ void cluster_lose(struct cluster_backend *b, struct remote_executor *x, bool cau
                 rpc_peer_close(peer, "the executor was removed");
         }
         rpc_ref_unref(steal(x->ref));
-        buf_deinit(&x->launches); /* the entry stays, these need not */
+        buf_deinit(&x->launches); /* the entry stays without them */
         buf_deinit(&x->removals);
         if (b->manager->class->forgotten)
                 b->manager->class->forgotten(b->manager, x->id);
 }
 
-static void loss_unexplained(uv_timer_t *timer)
+static void executor_loss_on_timeout(uv_timer_t *timer)
 {
         struct remote_executor *x = timer->data;
         struct cluster_backend *b = x->backend;
@@ -78,11 +79,11 @@ static void loss_unexplained(uv_timer_t *timer)
                 b, x, true,
                 "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues. Check "
                 "driver logs for WARN messages.");
-        /* Its process may be there still. */
+        /* The process may still run. */
         cluster_kill(b, id, true);
 }
 
-/* Its connection is gone: no tasks for it until its manager has said why. */
+/* See cluster_backend_internal.h. */
 void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
 {
         struct cluster_backend *b = owner;
@@ -94,11 +95,11 @@ void cluster_disconnected(void *owner, struct rpc_peer *peer, const char *why)
                 return;
         log_info("CoarseGrainedSchedulerBackend", "Disabling executor %s: %s", x->id, why);
         job_runner_executor_disabled(b->runner, x->index);
-        uv_timer_start(&x->loss, loss_unexplained, LOSS_REASON_MS, 0);
+        uv_timer_start(&x->loss, executor_loss_on_timeout, LOSS_REASON_MS, 0);
 }
 
-/* What was asked for explains its end better than how its process went. */
-static const char *executor_loss_reason_of(const struct remote_executor *x, const char *reason, char text[static 256])
+/* The request that ended an executor explains its end better than its exit status. */
+static const char *executor_loss_reason(const struct remote_executor *x, const char *reason, char text[static 256])
 {
         if (x->killed)
                 return LOSS_KILLED;
@@ -118,13 +119,13 @@ void cluster_backend_executor_exited(struct cluster_backend *b, const char *exec
                        "Executor %s ended before it had registered: %s", executor_id, reason);
         } else if (!b->closing) {
                 cluster_lose(b, x, caused_by_app && !x->decommissioned && !x->killed,
-                             executor_loss_reason_of(x, reason, text));
+                             executor_loss_reason(x, reason, text));
         } else {
                 x->state = EXECUTOR_GONE;
         }
 }
 
-/* Outputs of executors that are gone are in the service alone, and it is not to be asked to remove them. */
+/* Outputs of lost executors are only in the service, which is not asked to remove them. */
 void cluster_backend_worker_removed(struct cluster_backend *b, const char *worker_id, const char *host,
                                     const char *message)
 {
@@ -149,7 +150,7 @@ void cluster_backend_abort(struct cluster_backend *b, const char *reason)
         job_runner_abort(b->runner, reason);
 }
 
-/* Heartbeats are looked at now and then; who sent none for too long is gone, whatever its connection says. */
+/* Checked now and then. An executor without heartbeats for too long is lost, even if it is connected. */
 void cluster_look_for_expired(uv_timer_t *timer)
 {
         struct cluster_backend *b = timer->data;
@@ -166,7 +167,7 @@ void cluster_look_for_expired(uv_timer_t *timer)
         }
 }
 
-/* A new executor may be told to run tasks of stages that name some who are gone by now. */
+/* A new executor may run tasks of stages that name lost executors. */
 void cluster_broadcast_lost_executors(struct cluster_backend *b, const struct remote_executor *to)
 {
         Firesteel__ExecutorsLost gone = FIRESTEEL__EXECUTORS_LOST__INIT;

@@ -1,7 +1,4 @@
-/*
- * How many executors a cluster backend has its manager keep up, and which of them are to end: for whoever asks, from
- * outside (the driver's endpoint) or inside.
- */
+/* Requests and ends executors through the manager, for the driver's endpoint and the scheduler. */
 #include "driver/backend/cluster_backend_internal.h"
 
 #include "base/error.h"
@@ -13,7 +10,7 @@
 #include "rpc/control.pb-c.h"
 #include "sched/allocation/executor_allocation.h"
 
-static int count_executors(const struct cluster_backend *b)
+static int executor_requests_count(const struct cluster_backend *b)
 {
         int n = 0;
         for (int i = 0; i < b->executors.n; i++)
@@ -21,9 +18,9 @@ static int count_executors(const struct cluster_backend *b)
         return n;
 }
 
-static void request_one_fewer(struct cluster_backend *b)
+static void executor_requests_one_fewer(struct cluster_backend *b)
 {
-        int target = b->requested < 0 ? count_executors(b) - 1 : b->requested - 1;
+        int target = b->requested < 0 ? executor_requests_count(b) - 1 : b->requested - 1;
         struct executor_request request = {.target = MAX(target, 0)};
         b->requested = request.target;
         b->manager->class->request_executors(b->manager, &request, 1);
@@ -41,7 +38,7 @@ bool cluster_request_executors(struct scheduler_backend *backend, const struct e
 bool cluster_request_more(struct scheduler_backend *backend, int more)
 {
         struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
-        int64_t total = (int64_t)(b->requested < 0 ? count_executors(b) : b->requested) + more;
+        int64_t total = (int64_t)(b->requested < 0 ? executor_requests_count(b) : b->requested) + more;
         struct executor_request request = {.target = (int)MIN(total, (int64_t)INT32_MAX)};
         return cluster_request_executors(backend, &request, 1);
 }
@@ -63,7 +60,7 @@ int cluster_kill_executors(struct scheduler_backend *backend, const char *const 
         return killed;
 }
 
-static bool is_busy(const struct remote_executor *x)
+static bool executor_requests_is_busy(const struct remote_executor *x)
 {
         for (int s = 0; s < x->cores; s++)
                 if (x->running[s])
@@ -78,7 +75,7 @@ int cluster_remove_executors(struct scheduler_backend *backend, const int32_t *e
         int gone = 0;
         for (int i = 0; i < n; i++) {
                 struct remote_executor *x = executor_table_at(&b->executors, executors[i]);
-                if (!x || x->state != EXECUTOR_ALIVE || x->killed || x->decommissioned || is_busy(x))
+                if (!x || x->state != EXECUTOR_ALIVE || x->killed || x->decommissioned || executor_requests_is_busy(x))
                         continue;
                 if (decommission) {
                         cluster_decommission(b, x, false, "spark scale down");
@@ -95,17 +92,17 @@ void cluster_kill(struct cluster_backend *b, const char *executor_id, bool repla
 {
         struct remote_executor *x = executor_table_find(&b->executors, executor_id);
         bool again = x && x->killed;
-        if (b->closing) /* the manager ends all of them, and may have what it needs for one no more */
+        if (b->closing) /* the manager ends all of them, and may no longer be able to end one */
                 return;
         if (!replace && !again)
-                request_one_fewer(b);
+                executor_requests_one_fewer(b);
         if (x)
                 x->killed = true;
         b->manager->class->kill(b->manager, executor_id);
 }
 
-/* It has had the time to move what it has. */
-static void executor_requests_timed_out(uv_timer_t *timer)
+/* Its time to migrate blocks is over. */
+static void executor_requests_on_timeout(uv_timer_t *timer)
 {
         struct remote_executor *x = timer->data;
         struct cluster_backend *b = x->backend;
@@ -137,13 +134,13 @@ void cluster_decommission(struct cluster_backend *b, struct remote_executor *x, 
         x->decommissioned = true;
         x->decommission_reason = mem_strdup(reason);
         job_runner_executor_decommissioned(b->runner, x->index, host_too);
-        driver_transfer_decommission(b->data, x);
+        driver_transfer_decommission(b->transfer, x);
         cluster_flush(x);
         rpc_send(x->ref, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTOR, NULL, 0, NULL);
         if (b->manager->class->decommissioned)
                 b->manager->class->decommissioned(b->manager, x->id);
         if (b->decommission_ms >= 0)
-                uv_timer_start(&x->timeout, executor_requests_timed_out, (uint64_t)b->decommission_ms, 0);
+                uv_timer_start(&x->timeout, executor_requests_on_timeout, (uint64_t)b->decommission_ms, 0);
 }
 
 void cluster_backend_executor_decommissioned(struct cluster_backend *b, const char *executor_id, bool host_too,

@@ -32,7 +32,7 @@ struct remote_executor *executor_table_find(struct executor_table *t, const char
 #define MACHINE EM_NONE
 #endif
 
-static bool older_libc(const char *theirs)
+static bool executor_table_libc_is_older(const char *theirs)
 {
         int major = 0, minor = 0, our_major = 0, our_minor = 0;
         if (sscanf(theirs, "glibc %d.%d", &major, &minor) != 2)
@@ -41,8 +41,8 @@ static bool older_libc(const char *theirs)
         return major < our_major || (major == our_major && minor < our_minor);
 }
 
-/* What is written into lines of the log and shown on pages. */
-static bool executor_table_printable(const char *text)
+/* Whether a text may be written to the log and shown on pages. */
+static bool executor_table_is_printable(const char *text)
 {
         size_t n = strlen(text);
         for (size_t i = 0; i < n; i++)
@@ -53,14 +53,15 @@ static bool executor_table_printable(const char *text)
 
 int executor_table_check(struct executor_table *t, const Firesteel__RegisterExecutor *r, struct fst_error *error)
 {
-        if (!executor_table_printable(r->executor_id) || !executor_table_printable(r->hostname))
-                return error_set(error, -EINVAL, "an executor says neither who nor where it is");
+        if (!executor_table_is_printable(r->executor_id) || !executor_table_is_printable(r->hostname))
+                return error_set(error, -EINVAL, "the registration of an executor has no id or no host name");
         struct remote_executor *same = executor_table_find(t, r->executor_id);
         if (r->cores < 1 || r->cores > 65536 || r->transfer_port < 0 || r->transfer_port > 65535 ||
             r->shuffle_service_port < 0 || r->shuffle_service_port > 65535 || r->memory < 0 || r->off_heap_memory < 0)
-                return error_set(error, -EINVAL,
-                                 "executor '%s' on host '%s' with %d cores, port %d and %lld bytes of memory cannot be",
-                                 r->executor_id, r->hostname, r->cores, r->transfer_port, (long long)r->memory);
+                return error_set(
+                        error, -EINVAL,
+                        "executor '%s' on host '%s' has an invalid value: %d cores, port %d, %lld bytes of memory",
+                        r->executor_id, r->hostname, r->cores, r->transfer_port, (long long)r->memory);
         if (same && same->state != EXECUTOR_GONE)
                 return error_set(error, -EEXIST, "Duplicate executor ID: %s", r->executor_id);
         if (r->abi != FST_ABI)
@@ -75,7 +76,7 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
                         "executor %s is on another kind of machine (ELF machine %u, the driver's is %u), which "
                         "cannot run the application's code",
                         r->executor_id, r->machine, (unsigned)MACHINE);
-        if (older_libc(r->libc))
+        if (executor_table_libc_is_older(r->libc))
                 return error_set(error, -ENOEXEC,
                                  "executor %s has %s, which is older than the driver's glibc %s, with which the "
                                  "application was built: build it where the oldest is",
@@ -83,7 +84,7 @@ int executor_table_check(struct executor_table *t, const Firesteel__RegisterExec
         return 0;
 }
 
-static void set_properties(struct strmap *map, Firesteel__Property *const *list, size_t n)
+static void executor_table_set_properties(struct strmap *map, Firesteel__Property *const *list, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 strmap_set(map, list[i]->key, list[i]->value);
@@ -107,8 +108,8 @@ struct remote_executor *executor_table_add(struct executor_table *t, const Fires
         x->off_heap_memory = r->off_heap_memory;
         x->pid = r->pid;
         x->running = new_array(struct task_batch *, (size_t)r->cores);
-        set_properties(&x->log_urls, r->log_urls, r->n_log_urls);
-        set_properties(&x->attributes, r->attributes, r->n_attributes);
+        executor_table_set_properties(&x->log_urls, r->log_urls, r->n_log_urls);
+        executor_table_set_properties(&x->attributes, r->attributes, r->n_attributes);
         return t->at[t->n++] = x;
 }
 

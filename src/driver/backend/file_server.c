@@ -1,4 +1,4 @@
-/* See file_server.h. A file is opened for each who fetches it, and read a part at a time. */
+/* See file_server.h. Each transfer opens the file and reads it in parts. */
 #include "driver/backend/file_server.h"
 
 #include "base/error.h"
@@ -101,7 +101,7 @@ struct file_stream {
         unsigned char part[PART];
 };
 
-static int file_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+static int file_stream_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         struct file_stream *s = container_of(stream, struct file_stream, stream);
         ssize_t n = file_server_read_part(s->fd, s->part);
@@ -111,14 +111,14 @@ static int file_next(struct transfer_stream *stream, struct iovec *iov, int max,
         return n > 0;
 }
 
-static void file_server_file_close(struct transfer_stream *stream)
+static void file_stream_close(struct transfer_stream *stream)
 {
         struct file_stream *s = container_of(stream, struct file_stream, stream);
         close(s->fd);
         free(s);
 }
 
-static const struct transfer_stream_class file_stream_class = {.next = file_next, .close = file_server_file_close};
+static const struct transfer_stream_class file_stream_class = {.next = file_stream_next, .close = file_stream_close};
 
 int file_server_fetch_file(void *server, const struct Firesteel__FetchFile *request, struct transfer_stream **stream,
                            struct fst_error *error)
@@ -133,7 +133,7 @@ int file_server_fetch_file(void *server, const struct Firesteel__FetchFile *requ
                         path = mem_strdup(s->files.data[i].path);
         pthread_mutex_unlock(&s->lock);
         if (!path)
-                return error_set(error, -ENOENT, "the driver has no such file");
+                return error_set(error, -ENOENT, "the driver does not serve this file");
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
                 return error_set(error, -errno, "the driver cannot read the file: %s", strerror(errno));

@@ -1,11 +1,10 @@
 /*
- * The files that the driver serves to executors, by the sha-256 of their bytes: the application, its modules, what
- * --files and --archives name.
+ * Serves files to executors by SHA-256: the application, its modules, and the files of --files and --archives.
  *
- *      file_server_add                         for each; AppConfig.files and later messages tell its name, hash and
- * size transfer_services.fetch_file            file_server_fetch_file, with the file server as owner
+ *      file_server_add               for each file; AppConfig.files and later messages carry its name, hash and size
+ *      transfer_services.fetch_file  file_server_fetch_file, with the file server as owner
  *
- * Threads: all functions from any.
+ * Threads: any.
  */
 #pragma once
 
@@ -15,19 +14,19 @@ struct Firesteel__FetchFile;
 struct file_server;
 struct transfer_stream;
 
-/* @crypto is borrowed. Never NULL. */
+/* Borrows @crypto. Never NULL. */
 struct file_server *file_server_new(const struct crypto_ops *crypto);
 
-/* Nothing may be served any more. NULL is allowed. */
+/* No transfer may be running. NULL is allowed. */
 void file_server_free(struct file_server *server);
 
 /*
- * Serve the file at @path, which must not change from now on; *@hash and *@size are what it is known by. The same file
- * twice is one. Negative with @error when it cannot be read.
+ * Serve the file at @path, which must not change any more. Sets *@hash and *@size. Adding a file twice serves it once.
+ * Returns 0, or a negative status with @error if the file cannot be read.
  */
 int file_server_add(struct file_server *server, const char *path, uint8_t hash[static FILE_HASH_SIZE], uint64_t *size,
                     struct fst_error *error);
 
-/* As fetch_file of struct transfer_services. -ENOENT for what is not served. */
+/* As fetch_file of struct transfer_services. Returns -ENOENT for an unknown hash. */
 int file_server_fetch_file(void *server, const struct Firesteel__FetchFile *request, struct transfer_stream **stream,
                            struct fst_error *error);

@@ -1,6 +1,6 @@
 /*
- * Files and large results from process to process, over loopback: fetched once for a host, checked against their hash;
- * what a driver or executor cannot give, or gives wrongly, is refused.
+ * Tests files and large results over loopback: fetched once for a host, checked against their hash, refused if missing
+ * or wrong.
  */
 #include "driver/backend/file_server.h"
 
@@ -132,7 +132,7 @@ static void *get(void *arg)
         return NULL;
 }
 
-static void fetched_once_for_a_host(void **state)
+static void fetches_file_once_for_a_host(void **state)
 {
         struct fixture *f = *state;
         _cleanup_free_ char *path = write_file("big", 3 << 20, 1), *got = NULL, *dir = in_folder("cache");
@@ -159,7 +159,7 @@ static void fetched_once_for_a_host(void **state)
         assert_int_equal(stat(dir, &st), -1);
 }
 
-static void wrong_hashes(void **state)
+static void rejects_wrong_hashes(void **state)
 {
         struct fixture *f = *state;
         _cleanup_free_ char *path = write_file("changing", 1000, 1), *got = NULL;
@@ -183,7 +183,7 @@ static void wrong_hashes(void **state)
         file_cache_free(cache);
 }
 
-static void by_name(void **state)
+static void fetches_files_by_name(void **state)
 {
         struct fixture *f = *state;
         _cleanup_free_ char *path = write_file("data.bin", 1000, 1), *dir = in_folder("exec"), *cwd = in_folder("cwd"),
@@ -252,7 +252,7 @@ static void await(struct got *g, int n)
         pthread_mutex_unlock(&g->lock);
 }
 
-static void large_results(void **state)
+static void fetches_large_results(void **state)
 {
         struct fixture *f = *state;
         struct got got = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0};
@@ -267,7 +267,7 @@ static void large_results(void **state)
         await(&got, 20);
         assert_int_equal(got.bytes, 210 * 100000);
         assert_int_equal(got.failed, 0);
-        result_getter_fetch(getter, &f->at, 99, 10, NULL);         /* there is none */
+        result_getter_fetch(getter, &f->at, 99, 10, NULL);         /* does not exist */
         result_getter_fetch(getter, &f->at, 3, 299999, (void *)3); /* longer */
         result_getter_fetch(getter, &f->at, 3, 300001, (void *)3); /* shorter */
         assert_true(block_manager_remove(f->manager, (struct block_name){BLOCK_TASK_RESULT, 4, 0}));
@@ -277,7 +277,7 @@ static void large_results(void **state)
         assert_int_equal(got.failed, 4);
         for (intptr_t i = 11; i <= 20; i++)
                 result_getter_fetch(getter, &f->at, i, (size_t)i * 100000, (void *)i);
-        result_getter_free(getter); /* in the middle: each is reported all the same */
+        result_getter_free(getter); /* a fetch is running: each is reported all the same */
         assert_int_equal(got.n, 34);
         free(data);
 }
@@ -297,7 +297,7 @@ static int end(void **state)
 int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-        const struct CMUnitTest tests[] = {test(fetched_once_for_a_host), test(wrong_hashes), test(by_name),
-                                           test(large_results)};
+        const struct CMUnitTest tests[] = {test(fetches_file_once_for_a_host), test(rejects_wrong_hashes),
+                                           test(fetches_files_by_name), test(fetches_large_results)};
         return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,10 +1,10 @@
 /*
  * See launcher_backend.h. Matches Spark's LauncherBackend and LauncherConnection.
  *
- * Threads: whoever calls writes, under `lock`; one thread of the backend's own reads, because Stop may come at any
- * time. The reader ends when the connection does: launcher_backend_close says that nothing follows, whereupon the
- * launcher closes its end, and waits for the reader, so the descriptor stays what it is as long as somebody may use it.
- * A socket that was closed with something unread in it would take back what was said last.
+ * Threads: the calling thread writes, under `lock`. The backend's own thread reads, because Stop may come at any time,
+ * and ends with the connection. launcher_backend_close shuts down writing, whereupon the launcher closes its end, and
+ * joins the reader. So the descriptor stays valid while it may be used. Closing a socket with unread input would
+ * discard the last message sent.
  */
 #include "driver/backend/launcher_backend.h"
 
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Messages are some hundred bytes; a launcher that does not read for so long has no use for them. */
+/* Messages have some hundred bytes. A launcher that does not read for this long is dropped. */
 #define TIMEOUT_NS (10 * 1000000000ll)
 
 struct launcher_backend {
@@ -30,13 +30,13 @@ struct launcher_backend {
         launcher_stop_fn *stop;
         void *context;
 
-        pthread_mutex_t lock; /* of what follows */
+        pthread_mutex_t lock; /* guards the fields below */
         struct launcher_writer writer;
         bool connected;
-        enum launcher_state last; /* that was said */
+        enum launcher_state last; /* last reported */
 };
 
-/* ------------------------------------------------------------------------------------------------------ saying */
+/* ------------------------------------------------------------------------------------------------------ sending */
 
 static int launcher_backend_send_all(int fd, const char *data, size_t n)
 {
@@ -59,7 +59,7 @@ static int launcher_backend_send_all(int fd, const char *data, size_t n)
 }
 
 /* Under the lock. */
-static int launcher_backend_say(struct launcher_backend *b, const struct launcher_message *m, struct fst_error *error)
+static int launcher_backend_send(struct launcher_backend *b, const struct launcher_message *m, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
         int r = launcher_writer_put(&b->writer, m, &out, error);
@@ -72,10 +72,10 @@ static int launcher_backend_say(struct launcher_backend *b, const struct launche
         return 0;
 }
 
-static void say_or_warn(struct launcher_backend *b, const struct launcher_message *m)
+static void launcher_backend_send_or_warn(struct launcher_backend *b, const struct launcher_message *m)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (launcher_backend_say(b, m, &error) < 0)
+        if (launcher_backend_send(b, m, &error) < 0)
                 log_warn("LauncherBackend", "%s", error_message(&error));
         error_deinit(&error);
 }
@@ -86,7 +86,8 @@ void launcher_backend_set_app_id(struct launcher_backend *b, const char *id)
                 return;
         pthread_mutex_lock(&b->lock);
         if (b->connected)
-                say_or_warn(b, &(struct launcher_message){.kind = LAUNCHER_SET_APP_ID, .text = (char *)id});
+                launcher_backend_send_or_warn(
+                        b, &(struct launcher_message){.kind = LAUNCHER_SET_APP_ID, .text = (char *)id});
         pthread_mutex_unlock(&b->lock);
 }
 
@@ -96,7 +97,8 @@ void launcher_backend_set_state(struct launcher_backend *b, enum launcher_state 
                 return;
         pthread_mutex_lock(&b->lock);
         if (b->connected && b->last != state && !launcher_state_is_final(b->last)) {
-                say_or_warn(b, &(struct launcher_message){.kind = LAUNCHER_SET_STATE, .state = state});
+                launcher_backend_send_or_warn(b,
+                                              &(struct launcher_message){.kind = LAUNCHER_SET_STATE, .state = state});
                 b->last = state;
         }
         pthread_mutex_unlock(&b->lock);
@@ -112,10 +114,10 @@ bool launcher_backend_is_connected(struct launcher_backend *b)
         return connected;
 }
 
-/* ----------------------------------------------------------------------------------------------------- hearing */
+/* ----------------------------------------------------------------------------------------------------- receiving */
 
-/* What the launcher says, until the connection ends: 0, or negative for what is not Stop. */
-static int launcher_backend_hear(struct launcher_backend *b, struct launcher_reader *reader, struct fst_error *error)
+/* Reads messages until the connection ends. Returns 0, or a negative status for anything but Stop. */
+static int launcher_backend_read(struct launcher_backend *b, struct launcher_reader *reader, struct fst_error *error)
 {
         char data[1024];
         bool stopped = false;
@@ -134,7 +136,7 @@ static int launcher_backend_hear(struct launcher_backend *b, struct launcher_rea
                         enum launcher_message_kind kind = m.kind;
                         launcher_message_deinit(&m);
                         if (kind != LAUNCHER_STOP)
-                                return error_set(error, -EBADMSG, "a launcher says Stop, or nothing");
+                                return error_set(error, -EBADMSG, "the launcher sent a message other than Stop");
                         if (!stopped)
                                 b->stop(b, b->context);
                         stopped = true;
@@ -144,13 +146,13 @@ static int launcher_backend_hear(struct launcher_backend *b, struct launcher_rea
         }
 }
 
-static void *reader_main(void *context)
+static void *launcher_backend_reader(void *context)
 {
         struct launcher_backend *b = context;
         struct launcher_reader reader = LAUNCHER_READER_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        if (launcher_backend_hear(b, &reader, &error) < 0)
-                log_warn("LauncherBackend", "the launcher of this application is not heard any more: %s",
+        if (launcher_backend_read(b, &reader, &error) < 0)
+                log_warn("LauncherBackend", "the connection to this application's launcher failed: %s",
                          error_message(&error));
         pthread_mutex_lock(&b->lock);
         b->connected = false;
@@ -160,7 +162,7 @@ static void *reader_main(void *context)
         return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- beginning and end */
+/* ------------------------------------------------------------------------------------------- start and end */
 
 static const char *launcher_backend_setting(const struct strmap *conf, const char *key, const char *variable)
 {
@@ -168,7 +170,7 @@ static const char *launcher_backend_setting(const struct strmap *conf, const cha
         return value ? value : getenv(variable);
 }
 
-static int open_connection(const char *text, struct fst_error *error)
+static int launcher_backend_open(const char *text, struct fst_error *error)
 {
         char *end;
         errno = 0;
@@ -182,15 +184,15 @@ static int open_connection(const char *text, struct fst_error *error)
         return fd < 0 ? error_wrap(error, fd, "connecting to this application's launcher") : fd;
 }
 
-/* Signals go to the application's threads, never to this one. */
-static int start_reader(struct launcher_backend *b, struct fst_error *error)
+/* Signals are delivered to the application's threads only. */
+static int launcher_backend_start_reader(struct launcher_backend *b, struct fst_error *error)
 {
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        int r = pthread_create(&b->reader, NULL, reader_main, b);
+        int r = pthread_create(&b->reader, NULL, launcher_backend_reader, b);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return r ? error_set(error, -r, "starting the thread that hears the launcher: %s", strerror(r)) : 0;
+        return r ? error_set(error, -r, "cannot start the thread that reads from the launcher: %s", strerror(r)) : 0;
 }
 
 int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, void *context,
@@ -201,19 +203,19 @@ int launcher_backend_connect(const struct strmap *conf, launcher_stop_fn *stop, 
         *backend = NULL;
         if (!port || !secret)
                 return 0;
-        int fd = open_connection(port, error);
+        int fd = launcher_backend_open(port, error);
         if (fd < 0)
                 return fd;
         struct launcher_backend *b = new0(struct launcher_backend);
         *b = (struct launcher_backend){.fd = fd, .stop = stop, .context = context, .connected = true};
         pthread_mutex_init(&b->lock, NULL);
-        int r = launcher_backend_say(b,
-                                     &(struct launcher_message){.kind = LAUNCHER_HELLO,
-                                                                .text = (char *)secret,
-                                                                .version = (char *)EVENT_JSON_SPARK_VERSION},
-                                     error);
+        int r = launcher_backend_send(b,
+                                      &(struct launcher_message){.kind = LAUNCHER_HELLO,
+                                                                 .text = (char *)secret,
+                                                                 .version = (char *)EVENT_JSON_SPARK_VERSION},
+                                      error);
         if (r == 0)
-                r = start_reader(b, error);
+                r = launcher_backend_start_reader(b, error);
         if (r < 0) {
                 pthread_mutex_destroy(&b->lock);
                 close(fd);

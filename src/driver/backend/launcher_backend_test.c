@@ -1,4 +1,4 @@
-/* What an application says to its launcher, and that nothing a launcher does harms it. */
+/* Tests the messages from an application to its launcher, and launchers that misbehave. */
 #include "driver/backend/launcher_backend.h"
 
 #include "base/error.h"
@@ -49,7 +49,7 @@ static void release(struct launcher *l)
                 close(l->fd);
 }
 
-/* The next message; false when the connection has ended. */
+/* Reads the next message. Returns false once the connection has ended. */
 static bool hear(struct launcher *l, struct launcher_message *m)
 {
         char data[64];
@@ -95,7 +95,7 @@ static void killed(struct launcher_backend *b, void *context)
         sem_post(context);
 }
 
-static void says_what_becomes_of_it(void **state)
+static void reports_id_and_states(void **state)
 {
         struct launcher l = {0};
         struct launcher_backend *b;
@@ -115,14 +115,14 @@ static void says_what_becomes_of_it(void **state)
         hears(&l, LAUNCHER_SET_APP_ID, "app-1", LAUNCHER_UNKNOWN);
         hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_RUNNING);
         hears(&l, LAUNCHER_SET_STATE, NULL, LAUNCHER_FINISHED);
-        shutdown(l.fd, SHUT_WR); /* so that the other end need not be waited for */
+        shutdown(l.fd, SHUT_WR); /* so that closing need not wait for the other end */
         launcher_backend_close(b);
         hears_the_end(&l);
         release(&l);
 }
 
-/* An application that forgets nobody: its last words arrive though the launcher hears them later. */
-static void closes_without_an_answer(void **state)
+/* The last messages arrive although the launcher reads them later. */
+static void close_delivers_last_messages(void **state)
 {
         struct launcher l = {0};
         struct launcher_backend *b;
@@ -137,7 +137,7 @@ static void closes_without_an_answer(void **state)
         release(&l);
 }
 
-static void is_stopped_once(void **state)
+static void stop_is_called_once(void **state)
 {
         struct launcher l = {0};
         struct launcher_backend *b;
@@ -162,7 +162,7 @@ static void is_stopped_once(void **state)
         release(&l);
 }
 
-static void outlives_its_launcher(void **state)
+static void continues_without_launcher(void **state)
 {
         struct launcher l = {0};
         struct launcher_backend *b;
@@ -181,8 +181,8 @@ static void outlives_its_launcher(void **state)
         release(&l);
 }
 
-/* A launcher that says anything but Stop is not heard any more, and nothing else happens. */
-static void refuses_other_words(void **state)
+/* The application ignores a launcher that sends anything but Stop, and continues. */
+static void ignores_invalid_messages(void **state)
 {
         static const char *const words[] = {"HTTP/1.0 400 Bad Request\r\n", "\xac\xed\0\5sr\0\x11java.util.HashMap"};
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -199,7 +199,7 @@ static void refuses_other_words(void **state)
         }
 }
 
-static void has_no_launcher(void **state)
+static void connects_only_with_port_and_secret(void **state)
 {
         struct strmap conf = STRMAP_INIT;
         struct launcher_backend *b = (struct launcher_backend *)1;
@@ -217,7 +217,7 @@ static void has_no_launcher(void **state)
         strmap_deinit(&conf);
 }
 
-static void cannot_connect(void **state)
+static void rejects_unreachable_launcher(void **state)
 {
         static const char *const ports[] = {"", "0", "65536", "80x", "port", "-1"};
         struct launcher l = {0};
@@ -244,10 +244,10 @@ static void cannot_connect(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(says_what_becomes_of_it), cmocka_unit_test(closes_without_an_answer),
-                cmocka_unit_test(is_stopped_once),         cmocka_unit_test(outlives_its_launcher),
-                cmocka_unit_test(refuses_other_words),     cmocka_unit_test(has_no_launcher),
-                cmocka_unit_test(cannot_connect),
+                cmocka_unit_test(reports_id_and_states),        cmocka_unit_test(close_delivers_last_messages),
+                cmocka_unit_test(stop_is_called_once),          cmocka_unit_test(continues_without_launcher),
+                cmocka_unit_test(ignores_invalid_messages),     cmocka_unit_test(connects_only_with_port_and_secret),
+                cmocka_unit_test(rejects_unreachable_launcher),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /*
- * See local_backend.h. A slot has at most one run at a time, and the scheduler knows how many cores there are, so a
- * free slot exists whenever it launches. The one executor is this process: it is never lost.
+ * See local_backend.h. A slot has at most one run, and the scheduler knows the number of cores, so a slot is free
+ * whenever it launches. The one executor is this process, which is never lost.
  *
- * With spark.firesteel.task.isolation=process slots are of the process kind (exec/isolation/isolation.h). Their workers
- * load what modules there are, and ask for the rows of parallelize, which the driver has.
+ * With spark.firesteel.task.isolation=process, slots run tasks in processes (exec/isolation/isolation.h). These load
+ * the driver's modules and fetch the rows of parallelize from the driver.
  */
 #include "driver/backend/local_backend.h"
 
@@ -41,10 +41,10 @@ struct local_backend {
         struct slot **slots;
         struct task_batch **running; /* by slot; NULL: idle */
         int n_slots;
-        struct slot_monitor *watch; /* NULL: nothing is to be watched */
-        int64_t next_check;         /* when it is to look again; INT64_MAX: never */
-        bool stop_sent;             /* tasks of worker processes, at the end */
-        int32_t *location_of;       /* by executor: all zero */
+        struct slot_monitor *watch; /* NULL: nothing to watch */
+        int64_t next_check;         /* time of the next check; INT64_MAX: never */
+        bool stop_sent;             /* to the task processes, at the end */
+        int32_t *location_of;       /* by executor; all zero */
 
         pthread_mutex_t lock;
         pthread_cond_t woken_cond;
@@ -58,13 +58,13 @@ void local_backend_set_probe(const struct local_backend_probe *probe)
         probe_of_tests = probe;
 }
 
-static struct local_backend *local_of(struct scheduler_backend *backend)
+static struct local_backend *local_backend_of(struct scheduler_backend *backend)
 {
         return container_of(backend, struct local_backend, backend);
 }
 
 /* SparkListenerBlockUpdated. */
-static void block_changed(void *owner, const struct block_status *status)
+static void local_backend_on_block(void *owner, const struct block_status *status)
 {
         struct local_backend *b = owner;
         char text[BLOCK_NAME_SIZE];
@@ -78,14 +78,14 @@ static void block_changed(void *owner, const struct block_status *status)
                                                   .disk_size = (int64_t)status->disk_bytes}});
 }
 
-static void unpersisted(void *owner, int rdd, bool blocking)
+static void local_backend_on_unpersisted(void *owner, int rdd, bool blocking)
 {
         struct local_backend *b = owner;
         block_store_remove_rdd(b->sc->env.blocks, rdd);
         listener_bus_post_unpersist_rdd(b->sc->bus, &(struct unpersist_rdd){rdd});
 }
 
-static void slot_done(void *owner, struct task_batch *run)
+static void local_backend_slot_done(void *owner, struct task_batch *run)
 {
         struct local_backend *b = owner;
         if (b->probe)
@@ -95,19 +95,19 @@ static void slot_done(void *owner, struct task_batch *run)
 
 /* --------------------------------------------------------------------------------------------------- isolation */
 
-static int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
+static int local_backend_fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
 {
         struct local_backend *b = owner;
         struct fst_error error = FST_ERROR_INIT;
         const fst_rdd *at = rdd_registry_find(b->sc, rdd);
         int r = at ? slice_encode(at, partition, slice, &error)
-                   : error_set(&error, -ENOENT, "RDD %d is no collection of the driver's", rdd);
+                   : error_set(&error, -ENOENT, "RDD %d is not a collection of the driver", rdd);
         return r ? task_run_fail_with(run, r, &error) : 0;
 }
 
-static const struct slice_source slices = {.fetch = fetch_slice};
+static const struct slice_source slices = {.fetch = local_backend_fetch_slice};
 
-static void prepare_isolation(struct local_backend *b)
+static void local_backend_prepare_isolation(struct local_backend *b)
 {
         const struct module *modules[MAX_MODULES];
         size_t n = MIN(module_list(modules, MAX_MODULES), (size_t)MAX_MODULES);
@@ -117,19 +117,19 @@ static void prepare_isolation(struct local_backend *b)
         b->sc->env.slice_owner = b;
 }
 
-static void not_ended(void *owner, const char *reason)
+static void local_backend_not_killed(void *owner, const char *reason)
 {
         log_error("Executor", "The process is not killed: with a local master it is the driver, too");
 }
 
-/* Results that were saved so far stay; the rest is lost, as it would be if the kernel killed the process. */
-static void end_for_memory(void *owner, const char *reason)
+/* Saved results stay. The others are lost, as if the kernel killed the process. */
+static void local_backend_end_for_memory(void *owner, const char *reason)
 {
         crash_say(reason);
         exit_hooks_exit(EXECUTOR_EXIT_OUT_OF_MEMORY);
 }
 
-static bool in_control_group(void)
+static bool local_backend_in_control_group(void)
 {
         struct memory_limit *limit = memory_limit_new(&(struct memory_limit_options){0});
         bool limited = memory_limit_group(limit) != INT64_MAX;
@@ -137,11 +137,11 @@ static bool in_control_group(void)
         return limited;
 }
 
-static int start_watch(struct local_backend *b, struct fst_error *error)
+static int local_backend_start_watch(struct local_backend *b, struct fst_error *error)
 {
         bool reaper;
         int r = conf_get_bool(b->sc->conf, "spark.task.reaper.enabled", &reaper, error);
-        if (r || !(reaper || b->sc->env.isolation || in_control_group()))
+        if (r || !(reaper || b->sc->env.isolation || local_backend_in_control_group()))
                 return r;
         r = slot_monitor_new(&(struct slot_monitor_options){.conf = b->sc->conf,
                                                             .slots = b->slots,
@@ -151,8 +151,8 @@ static int start_watch(struct local_backend *b, struct fst_error *error)
                                                                     "raise the limit of the group, make "
                                                                     "spark.driver.memory smaller so that tasks "
                                                                     "spill sooner, or run fewer tasks at a time",
-                                                            .end_executor = not_ended,
-                                                            .end_for_memory = end_for_memory,
+                                                            .end_executor = local_backend_not_killed,
+                                                            .end_for_memory = local_backend_end_for_memory,
                                                             .owner = b},
                              &b->watch, error);
         b->next_check = r ? INT64_MAX : 0;
@@ -163,25 +163,25 @@ static int start_watch(struct local_backend *b, struct fst_error *error)
 
 static int local_start(struct scheduler_backend *backend, struct job_runner *runner, struct fst_error *error)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         b->runner = runner;
         b->executor = job_runner_executor_added(
                 runner, &(struct executor_info){.spec = {.id = "driver", .host = b->sc->host, .cores = b->n_slots},
                                                 .memory = -1});
         b->location_of = new_array(int32_t, (size_t)b->executor + 1);
-        block_store_set_observer(b->sc->env.blocks, block_changed, b);
-        b->sc->registry.places = (struct rdd_block_places){.unpersisted = unpersisted, .owner = b};
+        block_store_set_observer(b->sc->env.blocks, local_backend_on_block, b);
+        b->sc->registry.places = (struct rdd_block_places){.unpersisted = local_backend_on_unpersisted, .owner = b};
         int r = 0;
         if (b->sc->env.isolation)
-                prepare_isolation(b);
+                local_backend_prepare_isolation(b);
         for (int s = 0; s < b->n_slots && r == 0; s++)
-                r = slot_new(s, &b->sc->env, slot_done, b, &b->slots[s], error);
-        return r ? r : start_watch(b, error);
+                r = slot_new(s, &b->sc->env, local_backend_slot_done, b, &b->slots[s], error);
+        return r ? r : local_backend_start_watch(b, error);
 }
 
 static void local_launch(struct scheduler_backend *backend, int executor, struct task_batch *run)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         for (run->slot = 0; b->running[run->slot];)
                 run->slot++;
         b->running[run->slot] = run;
@@ -190,10 +190,10 @@ static void local_launch(struct scheduler_backend *backend, int executor, struct
         slot_submit(b->slots[run->slot], run);
 }
 
-/* The run that has come back leaves its slot idle. */
+/* Marks the run's slot as idle. */
 static void local_run_returned(struct scheduler_backend *backend, struct task_batch *run)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         b->running[run->slot] = NULL;
         for (int i = 0; b->watch && i < run->n; i++)
                 if (__atomic_load_n(&run->tasks[i].killed, __ATOMIC_RELAXED))
@@ -203,7 +203,7 @@ static void local_run_returned(struct scheduler_backend *backend, struct task_ba
 static void local_kill_task(struct scheduler_backend *backend, int executor, int64_t task_id, bool interrupt,
                             const char *reason)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         for (int s = 0; s < b->n_slots; s++) {
                 struct task_batch *run = b->running[s];
                 for (int i = 0; run && i < run->n; i++) {
@@ -224,7 +224,7 @@ static void local_kill_task(struct scheduler_backend *backend, int executor, int
 static void local_locate(struct scheduler_backend *backend, struct shuffle_reader_env *inputs,
                          const int32_t **location_of, int *n_executors)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         inputs->locations = new0(struct shuffle_location);
         inputs->locations[0] = (struct shuffle_location){.executor = b->executor};
         inputs->n_locations = 1;
@@ -237,17 +237,17 @@ static void local_locate(struct scheduler_backend *backend, struct shuffle_reade
 static void local_remove_output(struct scheduler_backend *backend, int executor, int shuffle_id, int map_partition,
                                 int64_t task_id)
 {
-        shuffle_store_remove(local_of(backend)->sc->env.shuffles, shuffle_id, map_partition, task_id);
+        shuffle_store_remove(local_backend_of(backend)->sc->env.shuffles, shuffle_id, map_partition, task_id);
 }
 
 static void local_stage_removed(struct scheduler_backend *backend, struct stage_context *work)
 {
-        /* Slots have references of their own. */
+        /* Slots hold their own references. */
 }
 
 static void local_wait(struct scheduler_backend *backend, int64_t deadline)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         deadline = MIN(deadline, b->next_check);
         struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
         pthread_mutex_lock(&b->lock);
@@ -264,7 +264,7 @@ static void local_wait(struct scheduler_backend *backend, int64_t deadline)
 
 static void local_wake(struct scheduler_backend *backend)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         pthread_mutex_lock(&b->lock);
         if (!b->woken)
                 pthread_cond_signal(&b->woken_cond);
@@ -272,10 +272,10 @@ static void local_wake(struct scheduler_backend *backend)
         pthread_mutex_unlock(&b->lock);
 }
 
-/* Asked for at the end alone: then nobody waits for functions that do not look up, where they can be ended. */
+/* Called at the end only. Functions that do not check for cancellation are not waited for if they can be killed. */
 static bool local_idle(struct scheduler_backend *backend)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         for (int s = 0; s < b->n_slots && b->sc->env.isolation && !b->stop_sent; s++)
                 for (int i = 0; b->running[s] && i < b->running[s]->n; i++)
                         slot_kill(b->slots[s], b->running[s]->tasks[i].info.id, true);
@@ -288,7 +288,7 @@ static bool local_idle(struct scheduler_backend *backend)
 
 static void local_free(struct scheduler_backend *backend)
 {
-        struct local_backend *b = local_of(backend);
+        struct local_backend *b = local_backend_of(backend);
         slot_monitor_free(b->watch);
         for (int s = 0; s < b->n_slots; s++)
                 slot_free(b->slots[s]);

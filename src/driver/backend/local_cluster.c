@@ -1,7 +1,7 @@
 /*
- * See local_cluster.h. Spark starts a master and N workers for this; here the driver itself starts the executors, as
- * many as such workers would, or as many as are requested if that is fewer. One that ends while the application runs
- * is replaced, by one with a new id, unless fewer are wanted by then.
+ * See local_cluster.h. Spark starts a master and N workers. Here the driver starts the executors itself, as many as
+ * such workers would, or fewer if fewer are requested. It replaces one that ends by a new one with a new id, unless
+ * fewer are wanted.
  */
 #include "driver/backend/local_cluster.h"
 
@@ -31,15 +31,15 @@
 
 enum { MAX_MODULES = 64 };
 
-#define KILL_TIMEOUT_MS 2000 /* for an executor that is to end */
+#define KILL_TIMEOUT_MS 2000 /* before an executor is killed */
 
 struct local_executor {
         struct local_cluster *cluster;
         char *id;
-        int worker, place;   /* in its worker: which share of the custom resources it has */
-        struct child *child; /* NULL: it has ended */
-        bool killed;         /* by us */
-        uv_timer_t timeout;  /* runs while it has a moment to end in order */
+        int worker, place;   /* place: index of its share of the worker's custom resources */
+        struct child *child; /* NULL: ended */
+        bool killed;         /* by this manager */
+        uv_timer_t timeout;  /* runs while it may stop by itself */
         bool registered;
 };
 
@@ -49,24 +49,24 @@ struct local_cluster {
         struct cluster_backend *backend;
         char *program, *driver_url;
         struct worker_resources *resources;
-        VEC(char *) hosts; /* of workers, in turn */
+        VEC(char *) hosts; /* of workers, in rotation */
         VEC(struct local_executor *) executors;
-        int cores, each_worker; /* of an executor; executors that a worker has room for */
-        int most;               /* executors that there can be */
-        int wanted;             /* executors that were requested */
+        int cores, each_worker; /* of an executor; executors per worker */
+        int most;               /* maximum number of executors */
+        int wanted;             /* requested number of executors */
         int next_id, running, failures, most_failures;
-        bool failing; /* executors could not be started when more were requested */
+        bool failing; /* the last requested executors could not be started */
         bool stopping;
 };
 
-static struct local_cluster *cluster_of(struct executor_manager *manager)
+static struct local_cluster *local_cluster_of(struct executor_manager *manager)
 {
         return container_of(manager, struct local_cluster, manager);
 }
 
 /* --------------------------------------------------------------------------------------------------- starting */
 
-static void add_start_conf(const struct fst_conf *conf, struct string_list *a)
+static void local_cluster_add_conf(const struct fst_conf *conf, struct string_list *a)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&conf->set, e));) {
                 if (!executor_startup_key(e->key))
@@ -76,8 +76,8 @@ static void add_start_conf(const struct fst_conf *conf, struct string_list *a)
         }
 }
 
-/* What the driver has loaded, executors load before they register: they find the files where the driver did. */
-static void add_modules(struct string_list *a)
+/* Executors load the driver's modules before they register, from the same paths. */
+static void local_cluster_add_modules(struct string_list *a)
 {
         const struct module *modules[MAX_MODULES];
         size_t n = MIN(module_list(modules, MAX_MODULES), (size_t)MAX_MODULES);
@@ -87,8 +87,8 @@ static void add_modules(struct string_list *a)
         }
 }
 
-static void command_line(const struct local_cluster *c, const struct local_executor *x, const char *resources,
-                         struct string_list *a)
+static void local_cluster_command_line(const struct local_cluster *c, const struct local_executor *x,
+                                       const char *resources, struct string_list *a)
 {
         string_list_add(a, "firesteel");
         string_list_add(a, "executor");
@@ -110,13 +110,13 @@ static void command_line(const struct local_cluster *c, const struct local_execu
                 string_list_add(a, "--resourcesFile");
                 string_list_add(a, resources);
         }
-        add_start_conf(c->sc->conf, a);
-        add_modules(a);
+        local_cluster_add_conf(c->sc->conf, a);
+        local_cluster_add_modules(a);
 }
 
-static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
+static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words);
 
-static int start_executor(struct local_cluster *c, int worker, int place, struct fst_error *error)
+static int local_cluster_start_executor(struct local_cluster *c, int worker, int place, struct fst_error *error)
 {
         const char *resources;
         int r = worker_resources_file(c->resources, place, &resources, error);
@@ -131,20 +131,20 @@ static int start_executor(struct local_cluster *c, int worker, int place, struct
         uv_timer_init(cluster_backend_loop(c->backend), &x->timeout);
         x->timeout.data = x;
         vec_push(&c->executors, x);
-        command_line(c, x, resources, &command);
+        local_cluster_command_line(c, x, resources, &command);
         executor_process_environment(&variables, conf_get_raw(c->sc->conf, "spark.authenticate.secret"));
         struct child_options options = {.file = c->program,
                                         .arguments = string_list_argv(&command),
                                         .environment = string_list_argv(&variables),
-                                        .ended = executor_ended,
+                                        .ended = local_cluster_on_executor_ended,
                                         .owner = x};
         r = child_start(cluster_backend_loop(c->backend), &options, &x->child, error);
         c->running += r == 0;
         return r;
 }
 
-/* A place that no executor has, in the worker that has the fewest of them: there is one when fewer than most run. */
-static void find_place(const struct local_cluster *c, int *worker, int *place)
+/* Find a free place in the worker with the fewest executors. One exists while fewer than `most` run. */
+static void local_cluster_find_place(const struct local_cluster *c, int *worker, int *place)
 {
         int workers = c->sc->master.executors;
         bool *taken = new_array(bool, (size_t)workers *(size_t)c->each_worker);
@@ -166,22 +166,22 @@ static void find_place(const struct local_cluster *c, int *worker, int *place)
         free(on);
 }
 
-static int start_wanted(struct local_cluster *c, struct fst_error *error)
+static int local_cluster_start_wanted(struct local_cluster *c, struct fst_error *error)
 {
         int r = 0;
         while (r == 0 && c->running < MIN(c->wanted, c->most)) {
                 int worker, place;
-                find_place(c, &worker, &place);
-                r = start_executor(c, worker, place, error);
+                local_cluster_find_place(c, &worker, &place);
+                r = local_cluster_start_executor(c, worker, place, error);
         }
         return r;
 }
 
-/* Now that there is room, or that more are wanted. */
-static void start_more(struct local_cluster *c)
+/* Called when there is room or more are wanted. */
+static void local_cluster_start_more(struct local_cluster *c)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (start_wanted(c, &error) == 0)
+        if (local_cluster_start_wanted(c, &error) == 0)
                 return;
         log_error("LocalSparkCluster", "%s", error_message(&error));
         if (c->running == 0)
@@ -191,15 +191,15 @@ static void start_more(struct local_cluster *c)
 
 /* ------------------------------------------------------------------------------------------------------ ending */
 
-/* Executors run where the driver does. */
-static char *describe_end(pid_t pid, int wait_status, const char *last_words)
+/* Executors run in the driver's working directory. */
+static char *local_cluster_describe_end(pid_t pid, int wait_status, const char *last_words)
 {
         char directory[4096];
         return executor_process_end(pid, wait_status, last_words,
                                     getcwd(directory, sizeof(directory)) ? directory : "/");
 }
 
-static bool any_registered(const struct local_cluster *c)
+static bool local_cluster_any_registered(const struct local_cluster *c)
 {
         for (size_t i = 0; i < c->executors.len; i++)
                 if (c->executors.data[i]->child && c->executors.data[i]->registered)
@@ -207,35 +207,35 @@ static bool any_registered(const struct local_cluster *c)
         return false;
 }
 
-static void executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
+static void local_cluster_on_executor_ended(void *owner, struct child *child, int wait_status, const char *last_words)
 {
         struct local_executor *x = owner;
         struct local_cluster *c = x->cluster;
         x->child = NULL;
         uv_timer_stop(&x->timeout);
         c->running--;
-        _cleanup_free_ char *reason = describe_end(child_pid(child), wait_status, last_words);
+        _cleanup_free_ char *reason = local_cluster_describe_end(child_pid(child), wait_status, last_words);
         if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
-                log_error("LocalSparkCluster", "Executor %s did not end in order: %s", x->id, reason);
+                log_error("LocalSparkCluster", "Executor %s did not stop cleanly: %s", x->id, reason);
         cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);
         if (c->stopping)
                 return;
         c->failures += !x->killed && !(x->registered && wait_status == 0);
-        /* Others that are being started count for nothing: they may fail in turns, for ever. */
-        if (c->failures >= c->most_failures && !any_registered(c)) {
+        /* Executors that are still starting do not count: they may fail in turns, for ever. */
+        if (c->failures >= c->most_failures && !local_cluster_any_registered(c)) {
                 _cleanup_free_ char *why =
                         mem_printf("no executor can be kept running: %d have ended in a row; the last one: %s",
                                    c->failures, reason);
                 cluster_backend_abort(c->backend, why);
         } else {
-                start_more(c);
+                local_cluster_start_more(c);
         }
 }
 
 /* --------------------------------------------------------------------------------------------------- the manager */
 
-/* How many executors of how many cores N workers of C cores and M MiB can start. */
-static int plan(struct local_cluster *c, struct fst_error *error)
+/* Computes the number and cores of executors that N workers of C cores and M MiB can start. */
+static int local_cluster_plan(struct local_cluster *c, struct fst_error *error)
 {
         const struct fst_conf *conf = c->sc->conf;
         const struct master_url *m = &c->sc->master;
@@ -268,7 +268,7 @@ static int plan(struct local_cluster *c, struct fst_error *error)
 
 static int local_cluster_make_secret(struct executor_manager *manager, struct fst_error *error)
 {
-        struct fst_conf *conf = cluster_of(manager)->sc->conf;
+        struct fst_conf *conf = local_cluster_of(manager)->sc->conf;
         _cleanup_free_ char *secret = NULL;
         int r = security_make_secret(conf, &secret, error);
         if (r == 0)
@@ -276,8 +276,8 @@ static int local_cluster_make_secret(struct executor_manager *manager, struct fs
         return r;
 }
 
-/* The names of this machine that workers have, in turn. */
-static void read_hosts(struct local_cluster *c)
+/* The host names of this machine for the workers, in rotation. */
+static void local_cluster_read_hosts(struct local_cluster *c)
 {
         const char *names = conf_get_raw(c->sc->conf, "spark.firesteel.localCluster.hosts");
         for (const char *at = names ? names : ""; *at; at += strspn(at, ", ")) {
@@ -293,34 +293,34 @@ static void read_hosts(struct local_cluster *c)
 static int local_cluster_start(struct executor_manager *manager, struct cluster_backend *backend,
                                const char *driver_url, struct fst_error *error)
 {
-        struct local_cluster *c = cluster_of(manager);
+        struct local_cluster *c = local_cluster_of(manager);
         int64_t retries;
         int r;
         c->backend = backend;
         c->driver_url = mem_strdup(driver_url);
-        read_hosts(c);
+        local_cluster_read_hosts(c);
         c->program = program_find();
         if (!c->program)
                 return error_set(error, -ENOENT,
                                  "local-cluster needs the program firesteel, which is not beside the library");
-        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) || (r = plan(c, error)) ||
+        if ((r = worker_resources_new(c->sc->conf, &c->resources, error)) || (r = local_cluster_plan(c, error)) ||
             (r = conf_get_int(c->sc->conf, "spark.deploy.maxExecutorRetries", &retries, error)))
                 return r;
         c->most_failures = retries < 0 ? INT32_MAX : (int)retries;
-        return start_wanted(c, error);
+        return local_cluster_start_wanted(c, error);
 }
 
-/* There is one resource profile. */
+/* There is only one resource profile. */
 static bool local_cluster_request(struct executor_manager *manager, const struct executor_request *requests, int n)
 {
-        struct local_cluster *c = cluster_of(manager);
+        struct local_cluster *c = local_cluster_of(manager);
         struct fst_error error = FST_ERROR_INIT;
         c->wanted = 0;
         for (int i = 0; i < n; i++)
                 c->wanted += requests[i].target;
         if (!c->backend || c->stopping)
                 return true;
-        bool failed = start_wanted(c, &error) != 0;
+        bool failed = local_cluster_start_wanted(c, &error) != 0;
         if (failed && !c->failing)
                 log_error("LocalSparkCluster", "%s", error_message(&error));
         c->failing = failed;
@@ -334,7 +334,7 @@ static int64_t local_cluster_expected_cores(const struct executor_manager *manag
         return (int64_t)m->executors * m->cores;
 }
 
-static struct local_executor *find(struct local_cluster *c, const char *id)
+static struct local_executor *local_cluster_find(struct local_cluster *c, const char *id)
 {
         for (size_t i = c->executors.len; i-- > 0;)
                 if (strcmp(c->executors.data[i]->id, id) == 0)
@@ -344,14 +344,14 @@ static struct local_executor *find(struct local_cluster *c, const char *id)
 
 static void local_cluster_registered(struct executor_manager *manager, const char *executor_id)
 {
-        struct local_cluster *c = cluster_of(manager);
-        struct local_executor *x = find(c, executor_id);
+        struct local_cluster *c = local_cluster_of(manager);
+        struct local_executor *x = local_cluster_find(c, executor_id);
         c->failures = 0;
         if (x)
                 x->registered = true;
 }
 
-static void timed_out(uv_timer_t *timer)
+static void local_cluster_on_timeout(uv_timer_t *timer)
 {
         struct local_executor *x = timer->data;
         if (x->child)
@@ -360,20 +360,20 @@ static void timed_out(uv_timer_t *timer)
 
 static void local_cluster_kill(struct executor_manager *manager, const char *executor_id)
 {
-        struct local_executor *x = find(cluster_of(manager), executor_id);
+        struct local_executor *x = local_cluster_find(local_cluster_of(manager), executor_id);
         if (!x || !x->child)
                 return;
         x->killed = true;
         child_kill(x->child, SIGTERM);
-        uv_timer_start(&x->timeout, timed_out, KILL_TIMEOUT_MS, 0);
+        uv_timer_start(&x->timeout, local_cluster_on_timeout, KILL_TIMEOUT_MS, 0);
 }
 
 static bool local_cluster_stopped(struct executor_manager *manager)
 {
-        struct local_cluster *c = cluster_of(manager);
+        struct local_cluster *c = local_cluster_of(manager);
         bool first = !c->stopping;
         c->stopping = true;
-        /* Who has not registered cannot be told by the driver. */
+        /* The driver cannot reach executors that have not registered. */
         for (size_t i = 0; first && i < c->executors.len; i++)
                 if (c->executors.data[i]->child && !c->executors.data[i]->registered) {
                         c->executors.data[i]->killed = true;
@@ -384,7 +384,7 @@ static bool local_cluster_stopped(struct executor_manager *manager)
 
 static void local_cluster_stop(struct executor_manager *manager)
 {
-        struct local_cluster *c = cluster_of(manager);
+        struct local_cluster *c = local_cluster_of(manager);
         c->stopping = true;
         for (size_t i = 0; i < c->executors.len; i++)
                 if (c->executors.data[i]->child) {
@@ -397,7 +397,7 @@ static void local_cluster_stop(struct executor_manager *manager)
 
 static void local_cluster_free(struct executor_manager *manager)
 {
-        struct local_cluster *c = cluster_of(manager);
+        struct local_cluster *c = local_cluster_of(manager);
         _cleanup_free_ char *local = NULL, *list = NULL, *files = NULL;
         if (conf_get_string(c->sc->conf, "spark.local.dir", &local, NULL) == 0) {
                 list = disk_dirs_configured(local);

@@ -1,6 +1,4 @@
-/*
- * local-cluster[N,C,M]: N executors of C cores and M MiB, each a process on this machine, started and replaced here.
- */
+/* local-cluster[N,C,M]: starts and replaces N executors of C cores and M MiB, each a process on this machine. */
 #pragma once
 
 #include "driver/backend/executor_manager.h"
@@ -8,5 +6,5 @@
 struct fst_context;
 struct fst_error;
 
-/* cluster_manager_class.executor_manager_new; @sc->master says how many. Always 0. */
+/* cluster_manager_class.executor_manager_new for the numbers in @sc->master. Always returns 0. */
 int local_cluster_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error);

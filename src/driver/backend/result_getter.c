@@ -1,4 +1,4 @@
-/* See result_getter.h. The oldest goes first. */
+/* See result_getter.h. Fetches in the order of requests. */
 #include "driver/backend/result_getter.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ struct result_getter {
         struct wanted_result *first, **last;
         pthread_t *threads;
         int n_threads, started, idle;
-        int stopping; /* atomic: transfers look at it */
+        int stopping; /* atomic; transfers check it */
 };
 
 struct result_getter *result_getter_new(struct transfer_client *client, int threads, result_got_fn done, void *owner)
@@ -53,12 +53,12 @@ static int result_getter_receive(struct transfer_input *in, unsigned char *data,
         if (r == 0 && size)
                 r = transfer_read_all(in, data, size, error);
         if (r == FST_TRANSFER_E_END)
-                return error_set(error, -EPROTO, "the result is shorter than was said");
+                return error_set(error, -EPROTO, "the result is shorter than announced");
         if (r)
                 return r;
         ssize_t n = transfer_read(in, &more, 1, error);
         if (n > 0)
-                return error_set(error, -EPROTO, "the result is longer than was said");
+                return error_set(error, -EPROTO, "the result is longer than announced");
         if (n < 0)
                 return (int)n;
         if (XXH3_64bits(data, size) != le64toh(checksum))
@@ -90,7 +90,7 @@ static void result_getter_get(struct result_getter *g, struct wanted_result *w)
         free(w);
 }
 
-static void *getter_main(void *arg)
+static void *result_getter_main(void *arg)
 {
         struct result_getter *g = arg;
         pthread_setname_np(pthread_self(), "result-getter");
@@ -122,10 +122,10 @@ void result_getter_fetch(struct result_getter *g, const struct block_location *f
         *g->last = w;
         g->last = &w->next;
         if (g->idle == 0 && g->started < g->n_threads &&
-            pthread_create(&g->threads[g->started], NULL, getter_main, g) == 0)
+            pthread_create(&g->threads[g->started], NULL, result_getter_main, g) == 0)
                 g->started++;
         bool nobody = g->started == 0;
-        if (nobody) { /* no thread can be had: the only one in the list */
+        if (nobody) { /* no thread could be started: it is alone in the list */
                 g->first = NULL;
                 g->last = &g->first;
         }

@@ -1,13 +1,12 @@
 /*
- * Fetching results that were too large for a status message (above spark.task.maxDirectResultSize) from the executors
- * that keep them: a few threads (spark.resultGetter.threads), so that the scheduler's does not wait.
+ * Fetches results that are too large for a status message (above spark.task.maxDirectResultSize) from executors. Uses a
+ * few threads (spark.resultGetter.threads), so that the scheduler's thread does not wait.
  *
- * How the cluster backend is to call it: on a status that says how large the result is, if sched_result_is_needed,
- * result_getter_fetch; `done` then posts what has come to the scheduler's thread, which decodes it as if it had come
- * with the status. A result that cannot be had is reported as the task's failure (Spark: TaskResultLost), and tried
- * again.
+ * A cluster backend calls result_getter_fetch for a status with a large result, if sched_result_is_needed. `done` posts
+ * the bytes to the scheduler's thread, which decodes them as if they had come with the status. A failed fetch fails the
+ * task (Spark: TaskResultLost), which is tried again.
  *
- * Threads: all functions from any; `done` is called on a thread of the getter.
+ * Threads: any. `done` runs on a thread of the getter.
  */
 #pragma once
 
@@ -20,17 +19,17 @@ struct result_getter;
 struct transfer_client;
 
 /*
- * @data, of @len bytes, is the result, now the callee's to free; NULL when it failed: then @status is negative and
- * @message says why, borrowed.
+ * @data, of @len bytes, is the result, which the callee frees. NULL: the fetch failed with the negative @status and
+ * @message (borrowed).
  */
 typedef void (*result_got_fn)(void *owner, void *cookie, void *data, size_t len, int status, const char *message);
 
-/* @threads are started when first needed. @client is borrowed. Never NULL. */
+/* Starts up to @threads threads on demand. Borrows @client. Never NULL. */
 struct result_getter *result_getter_new(struct transfer_client *client, int threads, result_got_fn done, void *owner);
 
-/* What is not done yet is reported with -ECANCELED, from this thread; then the threads end. NULL is allowed. */
+/* Report pending results with -ECANCELED on this thread, then end the threads. NULL is allowed. */
 void result_getter_free(struct result_getter *getter);
 
-/* Fetch "taskresult_<task_id>", which has @size bytes: neither more nor fewer are taken. */
+/* Fetch "taskresult_<task_id>", which must have exactly @size bytes. */
 void result_getter_fetch(struct result_getter *getter, const struct block_location *from, int64_t task_id, size_t size,
                          void *cookie);

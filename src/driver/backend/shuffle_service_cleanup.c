@@ -1,6 +1,6 @@
 /*
- * See shuffle_service_cleanup.h. What is added while a call is under way waits for the next; neighbours of one executor
- * go together. A service that cannot be reached keeps its files until the application ends.
+ * See shuffle_service_cleanup.h. Outputs added during a call wait for the next one; adjacent outputs of one executor
+ * form one request. A service that cannot be reached keeps its files until the application ends.
  */
 #include "driver/backend/shuffle_service_cleanup.h"
 
@@ -14,18 +14,18 @@
 #define LOG "ExternalBlockStoreClient"
 
 /* Outputs of one executor. */
-struct batch {
+struct output_batch {
         char *host, *executor_id;
         int port;
         VEC(struct kept_output) outputs;
 };
 
-typedef VEC(struct batch *) batches;
+typedef VEC(struct output_batch *) batches;
 
 struct shuffle_service_cleanup {
         uv_loop_t *loop;
         struct service_client *client;
-        bool told; /* spark.shuffle.service.removeShuffle */
+        bool removes_outputs; /* spark.shuffle.service.removeShuffle */
         uv_work_t work;
         bool working;
         batches waiting;
@@ -33,32 +33,32 @@ struct shuffle_service_cleanup {
 };
 
 int shuffle_service_cleanup_new(uv_loop_t *loop, const struct fst_conf *conf, const char *app_id,
-                                struct shuffle_service_cleanup **removals, struct fst_error *error)
+                                struct shuffle_service_cleanup **cleanup, struct fst_error *error)
 {
-        bool enabled, told;
+        bool enabled, removes_outputs;
         int r;
         if ((r = conf_get_bool(conf, "spark.shuffle.service.enabled", &enabled, error)) ||
-            (r = conf_get_bool(conf, "spark.shuffle.service.removeShuffle", &told, error)))
+            (r = conf_get_bool(conf, "spark.shuffle.service.removeShuffle", &removes_outputs, error)))
                 return r;
-        *removals = NULL;
+        *cleanup = NULL;
         if (!enabled)
                 return 0;
         struct shuffle_service_cleanup *s = new0(struct shuffle_service_cleanup);
         s->loop = loop;
-        s->told = told;
+        s->removes_outputs = removes_outputs;
         s->work.data = s;
         r = service_client_new(conf, app_id, 1, &s->client, error);
         if (r)
                 free(s);
         else
-                *removals = s;
+                *cleanup = s;
         return r;
 }
 
 static void batches_deinit(batches *all)
 {
         for (size_t i = 0; i < all->len; i++) {
-                struct batch *b = all->data[i];
+                struct output_batch *b = all->data[i];
                 free(b->host);
                 free(b->executor_id);
                 vec_deinit(&b->outputs);
@@ -72,7 +72,7 @@ static void shuffle_service_cleanup_send_all(uv_work_t *work)
 {
         struct shuffle_service_cleanup *s = work->data;
         for (size_t i = 0; i < s->sending.len; i++) {
-                const struct batch *b = s->sending.data[i];
+                const struct output_batch *b = s->sending.data[i];
                 struct fst_error error = FST_ERROR_INIT;
                 if (service_client_remove(s->client, b->host, b->port, b->executor_id, b->outputs.data, b->outputs.len,
                                           &error))
@@ -101,14 +101,15 @@ static void shuffle_service_cleanup_begin(struct shuffle_service_cleanup *s)
         uv_queue_work(s->loop, &s->work, shuffle_service_cleanup_send_all, shuffle_service_cleanup_sent);
 }
 
-static struct batch *batch_for(struct shuffle_service_cleanup *s, const char *host, int port, const char *executor_id)
+static struct output_batch *shuffle_service_cleanup_batch(struct shuffle_service_cleanup *s, const char *host, int port,
+                                                          const char *executor_id)
 {
         for (size_t i = 0; i < s->waiting.len; i++) {
-                struct batch *b = s->waiting.data[i];
+                struct output_batch *b = s->waiting.data[i];
                 if (b->port == port && strcmp(b->executor_id, executor_id) == 0 && strcmp(b->host, host) == 0)
                         return b;
         }
-        struct batch *b = new0(struct batch);
+        struct output_batch *b = new0(struct output_batch);
         b->host = mem_strdup(host);
         b->executor_id = mem_strdup(executor_id);
         b->port = port;
@@ -119,9 +120,9 @@ static struct batch *batch_for(struct shuffle_service_cleanup *s, const char *ho
 void shuffle_service_cleanup_add(struct shuffle_service_cleanup *s, const char *host, int port, const char *executor_id,
                                  int shuffle, int map_partition, int64_t task_id)
 {
-        if (!s->told)
+        if (!s->removes_outputs)
                 return;
-        struct batch *b = batch_for(s, host, port, executor_id);
+        struct output_batch *b = shuffle_service_cleanup_batch(s, host, port, executor_id);
         vec_push(&b->outputs,
                  (struct kept_output){.shuffle = shuffle, .map_partition = map_partition, .task_id = task_id});
         if (!s->working)
@@ -132,8 +133,8 @@ void shuffle_service_cleanup_end(struct shuffle_service_cleanup *s, const char *
 {
         struct fst_error error = FST_ERROR_INIT;
         if (service_client_end_application(s->client, host, port, &error))
-                log_warn(LOG, "The shuffle service at %s:%d was not told that the application has ended: %s", host,
-                         port, error_message(&error));
+                log_warn(LOG, "The end of the application could not be reported to the shuffle service at %s:%d: %s",
+                         host, port, error_message(&error));
         error_deinit(&error);
 }
 

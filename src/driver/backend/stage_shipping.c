@@ -1,4 +1,4 @@
-/* See stage_shipping.h. Stages that run at a time are few: a list. */
+/* See stage_shipping.h. A list suffices: few stages run at a time. */
 #include "driver/backend/stage_shipping.h"
 
 #include "base/buf.h"
@@ -20,7 +20,7 @@ struct shipment {
 
 struct stage_shipping {
         struct driver_transfer *data;
-        struct shipment *shipments; /* the latest used first */
+        struct shipment *shipments; /* most recently used first */
 };
 
 static struct shipment **stage_shipping_find(struct stage_shipping *s, const struct stage_context *work)
@@ -31,12 +31,12 @@ static struct shipment **stage_shipping_find(struct stage_shipping *s, const str
         return at;
 }
 
-static bool stage_shipping_was_sent(const struct shipment *s, int executor)
+static bool shipment_was_sent(const struct shipment *s, int executor)
 {
         return executor / 64 < s->words && (s->sent[executor / 64] >> (executor % 64) & 1);
 }
 
-static void mark_sent(struct shipment *s, int executor)
+static void shipment_mark_sent(struct shipment *s, int executor)
 {
         if (executor / 64 >= s->words) {
                 int words = executor / 64 + 1;
@@ -94,7 +94,7 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_context *work, st
 {
         struct shipment *shipment = *stage_shipping_find(s, work);
         int r = shipment ? 0 : stage_shipping_encode(s, work, &shipment, error);
-        if (r || stage_shipping_was_sent(shipment, x->index))
+        if (r || shipment_was_sent(shipment, x->index))
                 return r;
         Firesteel__StageHeader header = FIRESTEEL__STAGE_HEADER__INIT;
         header.stage_id = work->stage_id;
@@ -107,8 +107,8 @@ int stage_shipping_send(struct stage_shipping *s, struct stage_context *work, st
                         "stage %d takes %zu bytes, which is more than spark.rpc.message.maxSize allows: broadcast "
                         "what is large, or raise it",
                         work->stage_id, shipment->encoded.len);
-        /* Another failure is that of the connection, whose loss is about to be told. */
-        mark_sent(shipment, x->index);
+        /* Any other failure is a lost connection, which is reported elsewhere. */
+        shipment_mark_sent(shipment, x->index);
         return 0;
 }
 
@@ -116,7 +116,7 @@ bool stage_shipping_has(const struct stage_shipping *s, const struct stage_conte
                         const struct remote_executor *x)
 {
         const struct shipment *shipment = *stage_shipping_find((struct stage_shipping *)s, work);
-        return shipment && stage_shipping_was_sent(shipment, x->index);
+        return shipment && shipment_was_sent(shipment, x->index);
 }
 
 void stage_shipping_forget(struct stage_shipping *s, const struct stage_context *work)

@@ -1,6 +1,6 @@
 /*
- * Sending stages to executors: each stage attempt is encoded once (exec/task/stage_wire.h), and sent to an executor
- * once, before the first of its tasks there. On the scheduler's thread.
+ * Sends stages to executors: encodes each stage attempt once (exec/task/stage_wire.h) and sends it to an executor once,
+ * before the first of its tasks there. On the scheduler's thread.
  */
 #pragma once
 
@@ -14,13 +14,16 @@ struct stage_shipping;
 struct stage_shipping *stage_shipping_new(struct driver_transfer *data);
 void stage_shipping_free(struct stage_shipping *shipping);
 
-/* Make sure that @x was sent the stage: 0, or negative with @error for a stage that cannot travel. */
+/*
+ * Send @x the stage if it has not been sent. Returns 0, or a negative status with @error for a stage that cannot be
+ * encoded.
+ */
 int stage_shipping_send(struct stage_shipping *shipping, struct stage_context *work, struct remote_executor *x,
                         struct fst_error *error);
 
-/* Whether @x was sent it. */
+/* Whether @x was sent the stage. */
 bool stage_shipping_has(const struct stage_shipping *shipping, const struct stage_context *work,
                         const struct remote_executor *x);
 
-/* Nothing more is launched of it. */
+/* No more tasks of the stage will be launched. */
 void stage_shipping_forget(struct stage_shipping *shipping, const struct stage_context *work);

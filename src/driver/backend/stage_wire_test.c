@@ -1,6 +1,6 @@
 /*
- * Stages and results as bytes: what they look like, what is refused, what is taken from a stranger. That decoded
- * stages compute what their originals do is shown by tests/lineage.
+ * Tests stages and results as bytes: their encoding, refused input, untrusted input. tests/lineage shows that decoded
+ * stages compute the same results.
  */
 #include "exec/task/stage_wire.h"
 
@@ -24,7 +24,7 @@ static int64_t twice(fst_task *task, int64_t x)
         return 2 * x;
 }
 
-/* A shared object that is no part of this program: a function of it looks like an application's. */
+/* A shared object other than this program: a function of it stands for one of an application. */
 static fst_fn foreign(void)
 {
         return (fst_fn){.code = (void (*)(void))cmocka_set_message_output,
@@ -86,7 +86,7 @@ static struct stage_context *decode(const void *data, size_t len, const struct e
         return work;
 }
 
-/* Two locations, and @maps outputs of shuffle 3 on them in turn, the last one lost. */
+/* Sets two locations, and @maps outputs of shuffle 3 on them in turn. The last one is lost. */
 static void give_inputs(struct world *w, int maps)
 {
         struct shuffle_reader_env *in = &w->work.inputs;
@@ -107,7 +107,7 @@ static fst_rdd *numbers(struct world *w)
         return fst_parallelize_at(w->sc, data, 3, FST_I64, 2, HERE("parallelize"));
 }
 
-/* ------------------------------------------------------------------------------------------------------ what it is */
+/* ------------------------------------------------------------------------------------------------------ encoding */
 
 static void as_hexadecimal(const struct buf *bytes, struct buf *text)
 {
@@ -115,7 +115,7 @@ static void as_hexadecimal(const struct buf *bytes, struct buf *text)
                 buf_printf(text, "%02x", (unsigned char)bytes->data[i]);
 }
 
-static void result_stages_look_like_this(void **state)
+static void encodes_result_stage(void **state)
 {
         static const char golden[] =
                 "080118052001"                                                     /* version, stage, attempt */
@@ -159,7 +159,7 @@ static void result_stages_look_like_this(void **state)
         stage_context_unref(work);
 }
 
-static void map_stages_look_like_this(void **state)
+static void encodes_map_stage(void **state)
 {
         static const char golden[] =
                 "080118052001"                                                     /* version, stage, attempt */
@@ -215,8 +215,8 @@ static void map_stages_look_like_this(void **state)
         stage_context_unref(work);
 }
 
-/* Comparing bytes wants a pointer also where there are none, which the wire has not. */
-static void a_bound_without_bytes_travels(void **state)
+/* Comparing bytes needs a pointer even for empty bytes, which the wire does not carry. */
+static void encodes_empty_bound(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -305,7 +305,7 @@ static fst_rdd *whole_files(struct world *w)
         return files;
 }
 
-static void partitions_of_files_travel(void **state)
+static void encodes_file_partitions(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT, records = BUF_INIT;
@@ -332,7 +332,7 @@ static void partitions_of_files_travel(void **state)
         stage_context_unref(work);
 }
 
-static void own_map_outputs_are_known(void **state)
+static void decoder_finds_own_map_outputs(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -360,12 +360,12 @@ static int note_module(void *owner, const struct stage_module *file, struct fst_
         return 0;
 }
 
-static void functions_travel_with_their_module(void **state)
+static void encodes_functions_with_module(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        long double captured = 2.5L; /* wants an alignment of 16 */
+        long double captured = 2.5L; /* needs an alignment of 16 */
         fst_fn fn = fst_fn_with(foreign(), &captured, sizeof(captured));
         fst_rdd *mapped = fst_map_at(numbers(w), fn, FST_I64, HERE("map"));
         mapped = fst_map_at(mapped, foreign(), FST_I64, HERE("map"));
@@ -388,7 +388,7 @@ static void functions_travel_with_their_module(void **state)
         stage_context_unref(work);
 }
 
-static void functions_of_the_program_stay(void **state)
+static void rejects_functions_of_the_program(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -530,7 +530,7 @@ static void check_refused(struct world *w, const struct stage_change *changes, s
         }
 }
 
-static void files_that_cannot_be_are_refused(void **state)
+static void rejects_invalid_files(void **state)
 {
         static const struct stage_change changes[] = {
                 {more_files, -EBADMSG, "more files than there are"},
@@ -571,8 +571,8 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
         check_refused(w, changes, ARRAY_SIZE(changes));
 }
 
-/* Each byte changed, each beginning of it: an error or a stage, and never much memory. */
-static void damaged_stages_do_no_harm(void **state)
+/* Each byte changed, and each prefix: an error or a stage, and never much memory. */
+static void rejects_damaged_stages(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -596,7 +596,7 @@ static void damaged_stages_do_no_harm(void **state)
         }
 }
 
-static void few_bytes_cannot_ask_for_much_memory(void **state)
+static void small_input_allocates_little_memory(void **state)
 {
         struct world *w = *state;
         struct fst_error error = FST_ERROR_INIT;
@@ -605,7 +605,7 @@ static void few_bytes_cannot_ask_for_much_memory(void **state)
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
         buf_append(&bytes, "\x08\x01", 2);
         for (int i = 0; i < EMPTY; i++)
-                buf_append(&bytes, "\x2a\x00", 2); /* an Rdd of nothing: 2 bytes for some 300 of memory */
+                buf_append(&bytes, "\x2a\x00", 2); /* an empty Rdd: 2 bytes for some 300 of memory */
         assert_int_equal(stage_decode(bytes.data, bytes.len, &w->sc->env, &work, &error), -EBADMSG);
         assert_non_null(strstr(error_message(&error), "memory"));
         error_deinit(&error);
@@ -636,7 +636,7 @@ static void results_round_trip(struct action *action, struct task_result *from, 
         }
 }
 
-static void numbers_come_back(void **state)
+static void results_of_numbers_round_trip(void **state)
 {
         struct action action = {.class = &count_action_class, .type = FST_I64};
         struct task_result result = {.number = 258}, back = {0};
@@ -645,7 +645,7 @@ static void numbers_come_back(void **state)
         assert_int_equal(back.bytes, 8);
 }
 
-static void values_come_back(void **state)
+static void results_of_values_round_trip(void **state)
 {
         struct reduce_action action = {
                 {.class = &reduce_action_class, .type = FST_BYTES}, fst_fn_first, FST_BYTES, NULL};
@@ -666,7 +666,7 @@ static void values_come_back(void **state)
         reduce_action_class.discard(&action.action, &back);
 }
 
-static void rows_come_back(void **state)
+static void results_of_rows_round_trip(void **state)
 {
         struct rows_action action = {
                 {.class = &rows_action_class, .type = FST_PAIR(BYTES, I64)}, 2, .made = FST_PAIR(BYTES, I64)};
@@ -692,7 +692,7 @@ static void rows_come_back(void **state)
         page_list_free(NULL, page);
 }
 
-static void keys_come_back(void **state)
+static void results_of_keys_round_trip(void **state)
 {
         struct sample_action action = {{.class = &sample_action_class, .type = FST_BYTES}, 2};
         struct drawn *d = new0(struct drawn);
@@ -712,7 +712,7 @@ static void keys_come_back(void **state)
 
 /* ---------------------------------------------------------------------------------------------------------- saving */
 
-static void saving_attempts_share_their_place(void **state)
+static void saving_attempts_share_a_directory(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -745,8 +745,8 @@ static double microseconds(void)
         return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Rows that it carries, five operators with captured structs, 64 map outputs of 2 executors. */
-static void a_typical_stage_takes_microseconds(void **state)
+/* A stage with rows, five operators with captured structs, and 64 map outputs of 2 executors. */
+static void encodes_typical_stage_in_microseconds(void **state)
 {
         struct world *w = *state;
         _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
@@ -777,25 +777,25 @@ static void a_typical_stage_takes_microseconds(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                WITH_WORLD(result_stages_look_like_this),
-                WITH_WORLD(map_stages_look_like_this),
-                WITH_WORLD(a_bound_without_bytes_travels),
+                WITH_WORLD(encodes_result_stage),
+                WITH_WORLD(encodes_map_stage),
+                WITH_WORLD(encodes_empty_bound),
                 WITH_WORLD(many_map_outputs_stay_small),
                 WITH_WORLD(text_splits_stay_small),
-                WITH_WORLD(own_map_outputs_are_known),
-                WITH_WORLD(functions_travel_with_their_module),
-                WITH_WORLD(functions_of_the_program_stay),
-                WITH_WORLD(partitions_of_files_travel),
+                WITH_WORLD(decoder_finds_own_map_outputs),
+                WITH_WORLD(encodes_functions_with_module),
+                WITH_WORLD(rejects_functions_of_the_program),
+                WITH_WORLD(encodes_file_partitions),
                 WITH_WORLD(rejects_stages_of_other_builds_and_inconsistent_operators),
-                WITH_WORLD(files_that_cannot_be_are_refused),
-                WITH_WORLD(damaged_stages_do_no_harm),
-                WITH_WORLD(few_bytes_cannot_ask_for_much_memory),
-                cmocka_unit_test(numbers_come_back),
-                cmocka_unit_test(values_come_back),
-                cmocka_unit_test(rows_come_back),
-                cmocka_unit_test(keys_come_back),
-                WITH_WORLD(saving_attempts_share_their_place),
-                WITH_WORLD(a_typical_stage_takes_microseconds),
+                WITH_WORLD(rejects_invalid_files),
+                WITH_WORLD(rejects_damaged_stages),
+                WITH_WORLD(small_input_allocates_little_memory),
+                cmocka_unit_test(results_of_numbers_round_trip),
+                cmocka_unit_test(results_of_values_round_trip),
+                cmocka_unit_test(results_of_rows_round_trip),
+                cmocka_unit_test(results_of_keys_round_trip),
+                WITH_WORLD(saving_attempts_share_a_directory),
+                WITH_WORLD(encodes_typical_stage_in_microseconds),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

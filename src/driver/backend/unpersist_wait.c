@@ -1,5 +1,4 @@
-/* See unpersist_wait.h. A wait is freed by whoever is the last to need it; those that are left when all ends, by free.
- */
+/* See unpersist_wait.h. The last user frees a wait. unpersist_waits_free frees the remaining ones. */
 #include "driver/backend/unpersist_wait.h"
 
 #include "base/mem.h"
@@ -10,14 +9,14 @@ struct unpersist_wait {
         struct unpersist_waits *waits;
         struct unpersist_wait *next, **link;
         int expected;
-        bool waiting; /* its thread still needs it */
+        bool waiting; /* its thread still uses it */
 };
 
 struct unpersist_waits {
         pthread_mutex_t lock;
         pthread_cond_t changed;
         struct unpersist_wait *first;
-        int threads; /* that wait */
+        int threads; /* waiting threads */
         bool over;
 };
 

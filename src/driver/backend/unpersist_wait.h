@@ -1,9 +1,9 @@
 /*
- * Who waits until every executor has forgotten an RDD (fst_unpersist_blocking). The waiting thread begins a wait and
- * leaves the scheduler's thread to ask executors; each of these that is asked is expected, and has answered once it
- * answered, failed, or was lost.
+ * Waits until every executor has removed an RDD (fst_unpersist_blocking). The waiting thread begins a wait and leaves
+ * it to the scheduler's thread to ask executors. Each asked executor is expected, and has answered once it replied,
+ * failed or was lost.
  *
- * Threads: a wait belongs to the thread that began it; the rest may come from any.
+ * Threads: a wait belongs to the thread that began it. Any thread may call the other functions.
  */
 #pragma once
 
@@ -14,17 +14,17 @@ struct unpersist_wait;
 
 struct unpersist_waits *unpersist_waits_new(void);
 
-/* Nobody answers any more: whoever waits goes on, before this returns. NULL is allowed. */
+/* Complete all waits before returning: no more answers will come. NULL is allowed. */
 void unpersist_waits_free(struct unpersist_waits *waits);
 
-/* With one answer expected: that of who asks the others. */
+/* Begin a wait that expects one answer, from the thread that asks executors. */
 struct unpersist_wait *unpersist_wait_begin(struct unpersist_waits *waits);
 
-/* One more. Before the last one has answered. */
+/* Expect one more answer. Called before the last answer. */
 void unpersist_wait_expect(struct unpersist_wait *wait);
 
-/* @wait, once for each that is expected; not used by its caller afterwards. */
+/* Count one answer for @wait. The caller does not use it afterwards. */
 void unpersist_wait_answered(void *wait);
 
-/* Until all have answered. */
+/* Block until all expected answers have come. */
 void unpersist_wait_end(struct unpersist_wait *wait);

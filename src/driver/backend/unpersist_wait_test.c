@@ -1,4 +1,4 @@
-/* Waiting for answers, of which the last may come before the waiting begins, or never. */
+/* Tests waiting for answers. The last answer may come before the wait, or never. */
 #include "driver/backend/unpersist_wait.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static void all_have_answered_before(void **state)
+static void wait_returns_after_earlier_answers(void **state)
 {
         struct unpersist_waits *waits = unpersist_waits_new();
         struct unpersist_wait *wait = unpersist_wait_begin(waits);
@@ -35,7 +35,7 @@ static void *waits_for(void *arg)
         return NULL;
 }
 
-static void the_last_answer_ends_it(void **state)
+static void wait_ends_with_last_answer(void **state)
 {
         struct unpersist_waits *waits = unpersist_waits_new();
         struct waiter w[2] = {{unpersist_wait_begin(waits)}, {unpersist_wait_begin(waits)}};
@@ -46,13 +46,13 @@ static void the_last_answer_ends_it(void **state)
         unpersist_wait_answered(w[1].wait);
         pthread_join(threads[1], NULL);
         unpersist_wait_answered(w[0].wait);
-        assert_false(atomic_load(&w[0].over)); /* one is still awaited */
+        assert_false(atomic_load(&w[0].over)); /* one is missing */
         unpersist_wait_answered(w[0].wait);
         pthread_join(threads[0], NULL);
         unpersist_waits_free(waits);
 }
 
-static void nobody_answers_any_more(void **state)
+static void wait_ends_when_waits_are_freed(void **state)
 {
         struct unpersist_waits *waits = unpersist_waits_new();
         struct waiter w = {unpersist_wait_begin(waits)};
@@ -74,9 +74,9 @@ static void nobody_answers_any_more(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(all_have_answered_before),
-                cmocka_unit_test(the_last_answer_ends_it),
-                cmocka_unit_test(nobody_answers_any_more),
+                cmocka_unit_test(wait_returns_after_earlier_answers),
+                cmocka_unit_test(wait_ends_with_last_answer),
+                cmocka_unit_test(wait_ends_when_waits_are_freed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

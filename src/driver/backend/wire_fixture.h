@@ -1,5 +1,5 @@
 /*
- * For tests of the public interface: local masters whose stages go by way of the wire, as those of executors do.
+ * For tests of the public interface: local masters that encode and decode their stages, as for executors.
  *
  *      local_backend_set_probe(&by_wire);      before a context is made; local_backend_set_probe(NULL) at the end
  */
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 
 /*
- * Every run's stage is encoded and decoded before a slot has it, and every result before the driver has it. One
- * context at a time.
+ * Encodes and decodes every run's stage before a slot has it, and every result before the driver has it. One context at
+ * a time.
  */
 static struct {
-        struct stage_context *of_driver[8]; /* by slot, while it runs what was decoded */
-        int stages, slices;                 /* that went that way; atomic */
+        struct stage_context *of_driver[8]; /* by slot, while the decoded stage runs */
+        int stages, slices;                 /* encoded so far; atomic */
 } wire;
 
 static inline void must(int r, struct fst_error *error, const char *what)
@@ -50,7 +50,7 @@ static inline void send_stage(fst_context *sc, struct task_batch *run)
         must(stage_modules(bytes.data, bytes.len, same_module, &found, &error), &error, "stage_modules");
         must(found > 1 ? -EEXIST : 0, &error, "a module is listed twice");
         must(stage_decode(bytes.data, bytes.len, &sc->env, &decoded, &error), &error, "stage_decode");
-        memset(bytes.data, 0xa5, bytes.len); /* it is not looked at any more */
+        memset(bytes.data, 0xa5, bytes.len); /* decoding must have copied it */
         wire.of_driver[run->slot] = run->work;
         run->work = decoded;
         wire.stages++;
@@ -73,7 +73,7 @@ static inline void send_results(fst_context *sc, struct task_batch *run)
         stage_context_unref(decoded);
 }
 
-/* A slice of what an RDD of the application holds, as the driver would give it. */
+/* A slice of the data of an application's RDD, as the driver would serve it. */
 static inline int fetch_slice(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice)
 {
         fst_context *sc = owner;
@@ -86,7 +86,7 @@ static inline int fetch_slice(void *owner, struct task_run *run, int rdd, int pa
         return r ? task_run_fail_with(run, r, &error) : 0;
 }
 
-/* For a context whose stages go that way: sc->env.slices, with the context as their owner. */
+/* For sc->env.slices of a context with this probe; the context is the owner. */
 static const struct slice_source slices_of_driver __attribute__((unused)) = {.fetch = fetch_slice};
 
 static const struct local_backend_probe by_wire
