@@ -1,8 +1,29 @@
-/* The monotonic clock, for measuring, and the wall clock. */
+/* The monotonic clock and the time of day.
+ *
+ * A time or duration without a unit in its name is an int64_t number of nanoseconds. Pure cores (docs/pure-cores.md)
+ * use no other unit: settings are converted when they are read, deadlines when a timer is set. Numbers in another unit
+ * carry it in their names (timeout_ms). A time of day is in ms since 1970.
+ */
 #pragma once
 
 #include <stdint.h>
 #include <time.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_SECOND INT64_C(1000000000)
+
+/* Returns @ms in nanoseconds, limited to 146 years, so that the sum with a value of a clock does not overflow. */
+static inline int64_t ms_to_ns(int64_t ms)
+{
+        const int64_t limit = INT64_MAX / 2 / NS_PER_MS;
+        return (ms > limit ? limit : ms < -limit ? -limit : ms) * NS_PER_MS;
+}
+
+/* Returns the ms from @now to @deadline, rounded up, for a timer; 0 if it has passed. */
+static inline uint64_t ms_until(int64_t deadline, int64_t now)
+{
+        return deadline <= now ? 0 : ((uint64_t)deadline - (uint64_t)now - 1) / NS_PER_MS + 1;
+}
 
 /* CLOCK_MONOTONIC, in nanoseconds. */
 static inline int64_t now_ns(void)

@@ -52,7 +52,7 @@ struct kube_executors {
 
 static int64_t now_of(const struct kube_executors *x)
 {
-        return (int64_t)uv_now(x->timer.loop);
+        return (int64_t)uv_now(x->timer.loop) * NS_PER_MS;
 }
 
 /* -------------------------------------------------------------------------------------------------------- actions */
@@ -115,7 +115,7 @@ static void kube_executors_set_timer(struct kube_executors *x)
         if (deadline == INT64_MAX || x->stopped)
                 uv_timer_stop(&x->timer);
         else
-                uv_timer_start(&x->timer, on_timer, (uint64_t)MAX(deadline - now, 0), 0);
+                uv_timer_start(&x->timer, on_timer, ms_until(deadline, now), 0);
 }
 
 /* After each event: does the actions that it caused, and sets the timer for the next deadline. */
@@ -147,8 +147,8 @@ static void on_creation(void *owner, const struct pod_creation *c)
         if (c->outcome == CREATE_DONE)
                 pods_allocator_created(x->pods.allocator, c->id, now_of(x));
         else
-                pods_allocator_create_failed(x->pods.allocator, c->id, c->outcome, c->retry_after_ms, c->message,
-                                             now_of(x));
+                pods_allocator_create_failed(x->pods.allocator, c->id, c->outcome, ms_to_ns(c->retry_after_ms),
+                                             c->message, now_of(x));
         kube_executors_run(x);
 }
 
@@ -225,7 +225,7 @@ static int make_core(struct kube_executors *x, struct fst_error *error)
         if (r)
                 return r;
         x->waits_for_driver = config.allocation.wait_for_driver;
-        config.allocation.wall_offset = config.lifecycle.wall_offset = time_of_day_ms() - now_of(x);
+        config.allocation.wall_offset = config.lifecycle.wall_offset = ms_to_ns(time_of_day_ms()) - now_of(x);
         if (getrandom(&config.allocation.window.seed, sizeof(config.allocation.window.seed), 0) < 0)
                 config.allocation.window.seed = (uint64_t)time_of_day_ms();
         const char *container = config.lifecycle.rules.container;

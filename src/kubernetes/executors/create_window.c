@@ -28,13 +28,14 @@ void create_window_sent(struct create_window *w)
         w->was_full |= w->in_flight >= w->size;
 }
 
-/* From three to five quarters of @pause. */
+/* Returns three to five quarters of @pause, in steps of a millisecond. */
 static int64_t create_window_vary(struct create_window *w, int64_t pause)
 {
         w->random ^= w->random << 13;
         w->random ^= w->random >> 7;
         w->random ^= w->random << 17;
-        return pause * 3 / 4 + (int64_t)(w->random % (uint64_t)(pause / 2 + 1));
+        const int64_t ms = pause / NS_PER_MS;
+        return (ms * 3 / 4 + (int64_t)(w->random % (uint64_t)(ms / 2 + 1))) * NS_PER_MS;
 }
 
 /* Nothing for @retry_after, or for a pause that begins with @first and doubles. */

@@ -16,8 +16,9 @@
  */
 #pragma once
 
+#include "base/clock.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 enum create_outcome {
         CREATE_DONE,
@@ -38,8 +39,12 @@ struct create_window_config {
 };
 
 #define CREATE_WINDOW_DEFAULT                                                                                          \
-        ((struct create_window_config){                                                                                \
-                .start = 20, .most = 128, .pause = 100, .long_pause = 1000, .most_pause = 30000, .seed = 1})
+        ((struct create_window_config){.start = 20,                                                                    \
+                                       .most = 128,                                                                    \
+                                       .pause = 100 * NS_PER_MS,                                                       \
+                                       .long_pause = NS_PER_SECOND,                                                    \
+                                       .most_pause = 30 * NS_PER_SECOND,                                               \
+                                       .seed = 1})
 
 struct create_window {
         struct create_window_config config;
@@ -61,7 +66,7 @@ void create_window_init(struct create_window *w, const struct create_window_conf
 int create_window_room(const struct create_window *w, int64_t now);
 void create_window_sent(struct create_window *w);
 
-/* One was answered. @retry_after: ms that the server asked to wait; 0: it did not say. */
+/* One was answered. @retry_after: how long the server asked to wait; 0: it did not say. */
 void create_window_answered(struct create_window *w, enum create_outcome outcome, int64_t retry_after, int64_t now);
 
 /* The server has throttled one that it took in the end: it is not answered yet, but there are too many of them. */

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#define MS(n) ((n)*NS_PER_MS)
+
 static struct create_window a_window(void)
 {
         struct create_window w;
@@ -70,11 +72,11 @@ static void too_much_halves_it_once_for_what_was_sent_together(void **state)
 
         round_of(&w, CREATE_DONE, 0);
         w.size = 80;
-        assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, 100), 80);
+        assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, MS(100)), 80);
         assert_int_equal(w.size, 40);
         assert_int_equal(w.threshold, 40);
-        int64_t first = create_window_deadline(&w, 100);
-        assert_in_range(first, 175, 225);
+        int64_t first = create_window_deadline(&w, MS(100));
+        assert_in_range(first, MS(175), MS(225));
         assert_int_equal(create_window_room(&w, first - 1), 0);
         assert_int_equal(create_window_room(&w, first), 40);
 
@@ -82,7 +84,7 @@ static void too_much_halves_it_once_for_what_was_sent_together(void **state)
         assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, first), 40);
         assert_int_equal(w.size, 20);
         int64_t second = create_window_deadline(&w, first);
-        assert_in_range(second - first, 150, 250);
+        assert_in_range(second - first, MS(150), MS(250));
 
         /* From half of what was too much it grows by one with each windowful. */
         assert_int_equal(w.threshold, 20);
@@ -113,9 +115,9 @@ static void the_server_may_say_how_long_to_wait(void **state)
         struct create_window w = a_window();
 
         create_window_sent(&w);
-        create_window_answered(&w, CREATE_SLOW_DOWN, 7000, 100);
-        assert_true(create_window_deadline(&w, 100) == 7100);
-        assert_true(create_window_deadline(&w, 7100) == INT64_MAX);
+        create_window_answered(&w, CREATE_SLOW_DOWN, MS(7000), MS(100));
+        assert_true(create_window_deadline(&w, MS(100)) == MS(7100));
+        assert_true(create_window_deadline(&w, MS(7100)) == INT64_MAX);
 }
 
 static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
@@ -126,17 +128,17 @@ static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
         assert_int_equal(round_of(&w, CREATE_QUOTA, now), 20);
         for (int i = 0; i < 8; i++) {
                 int64_t until = create_window_deadline(&w, now);
-                assert_true(until - now >= pause * 5 / 4 || pause >= 22000);
+                assert_true(until - now >= pause * 5 / 4 || pause >= MS(22000));
                 pause = until - now;
                 now = until;
                 assert_int_equal(round_of(&w, CREATE_QUOTA, now), 1);
         }
-        assert_in_range(create_window_deadline(&w, now) - now, 22500, 37500);
+        assert_in_range(create_window_deadline(&w, now) - now, MS(22500), MS(37500));
 
         /* Something ended: there may be room at once. */
         create_window_freed(&w, now);
-        assert_true(create_window_deadline(&w, now) == now + 100);
-        now += 100;
+        assert_true(create_window_deadline(&w, now) == now + MS(100));
+        now += MS(100);
         assert_int_equal(round_of(&w, CREATE_DONE, now), 1);
         assert_int_equal(round_of(&w, CREATE_DONE, now), 2);
         create_window_freed(&w, now);
@@ -148,12 +150,12 @@ static void an_unreachable_server_is_asked_seldom(void **state)
         struct create_window w = a_window();
 
         assert_int_equal(round_of(&w, CREATE_UNKNOWN, 0), 20);
-        assert_in_range(create_window_deadline(&w, 0), 750, 1250);
+        assert_in_range(create_window_deadline(&w, 0), MS(750), MS(1250));
         create_window_freed(&w, 0); /* this is no quota */
-        assert_true(create_window_deadline(&w, 0) > 100);
-        assert_int_equal(round_of(&w, CREATE_DONE, 2000), 1);
+        assert_true(create_window_deadline(&w, 0) > MS(100));
+        assert_int_equal(round_of(&w, CREATE_DONE, MS(2000)), 1);
         for (int i = 0; i < 12; i++)
-                round_of(&w, CREATE_DONE, 2000);
+                round_of(&w, CREATE_DONE, MS(2000));
         assert_in_range(w.size, 10, 20); /* fast up to half of what it was, then slowly */
 }
 
@@ -161,7 +163,7 @@ static void what_is_refused_is_tried_a_batch_at_a_time(void **state)
 {
         struct create_window w = a_window();
 
-        for (int64_t now = 0; now < 10000; now += 1000)
+        for (int64_t now = 0; now < MS(10000); now += MS(1000))
                 assert_int_equal(round_of(&w, CREATE_REFUSED, now), 20);
 }
 
@@ -177,7 +179,7 @@ static void what_was_sent_before_trouble_says_nothing_of_it(void **state)
         for (int i = 0; i < 10; i++)
                 create_window_answered(&w, CREATE_SLOW_DOWN, 0, 0);
         assert_int_equal(w.size, 10);
-        assert_true(w.pause == 100);
+        assert_true(w.pause == MS(100));
 }
 
 int main(void)

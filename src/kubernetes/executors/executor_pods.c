@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* How often the allocator looks at news when the user has not set a pace. */
-enum { POLL_INTERVAL_MS = 100 };
+#define POLL_INTERVAL (100 * NS_PER_MS)
 
 int executor_pods_config_check(const struct executor_pods_config *config, struct fst_error *error)
 {
@@ -29,7 +29,7 @@ void executor_pods_init(struct executor_pods *p, const struct executor_pods_conf
         p->allocator = pods_allocator_new(&config->allocation, p->lifecycle, &p->actions);
         p->lifecycle_news = snapshots_store_subscribe(p->store, config->event_interval, 0);
         p->allocator_news = snapshots_store_subscribe(
-                p->store, config->allocation.batch_size_set ? config->allocation.batch_delay : POLL_INTERVAL_MS, 0);
+                p->store, config->allocation.batch_size_set ? config->allocation.batch_delay : POLL_INTERVAL, 0);
 }
 
 void executor_pods_deinit(struct executor_pods *p)

@@ -11,7 +11,7 @@
  *      snapshots_store_update(p.store, json, now);                 ← the watch: ADDED, MODIFIED
  *      executor_pods_registered(&p, 1, now);                       ← the executor has connected
  *      snapshots_store_delete(p.store, json, now);                 ← the watch: DELETED
- *      uv_timer_start(…, executor_pods_deadline(&p) - now, …);     → executor_pods_tick(&p, now)
+ *      uv_timer_start(…, ms_until(executor_pods_deadline(&p), now), …);   → executor_pods_tick(&p, now)
  *
  * Parts. The owner calls them directly; here is only what concerns more than one of them.
  *
@@ -31,7 +31,7 @@
  * Invariants. No two pods have one id, no id is given twice, no pod is forgotten. Pods that live or are asked for
  * never exceed the target, except those that were there before the target fell.
  *
- * Pure: nothing is opened and no clock is read. Times are ms of any monotonic clock; config.wall_offset is the distance
+ * Pure: nothing is opened and no clock is read. Times are ns of any monotonic clock; config.wall_offset is the distance
  * to the time of day. One thread.
  */
 #pragma once
@@ -46,8 +46,9 @@ struct executor_pods_config {
 };
 
 #define EXECUTOR_PODS_DEFAULT                                                                                          \
-        ((struct executor_pods_config){                                                                                \
-                .allocation = PODS_ALLOCATOR_DEFAULT, .lifecycle = LIFECYCLE_DEFAULT, .event_interval = 1000})
+        ((struct executor_pods_config){.allocation = PODS_ALLOCATOR_DEFAULT,                                           \
+                                       .lifecycle = LIFECYCLE_DEFAULT,                                                 \
+                                       .event_interval = NS_PER_SECOND})
 
 struct executor_pods {
         struct pod_actions actions;

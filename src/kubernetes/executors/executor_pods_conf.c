@@ -25,9 +25,18 @@ static int executor_pods_conf_read_int(const struct fst_conf *conf, const char *
         return 0;
 }
 
-static int read_ms(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+static int executor_pods_conf_read_time(const struct fst_conf *conf, const char *key, int64_t *out,
+                                        struct fst_error *error)
 {
-        return conf_get_value(conf, key) ? conf_get_ms(conf, key, out, error) : 0;
+        int64_t ms;
+        int r;
+
+        if (!conf_get_value(conf, key))
+                return 0;
+        r = conf_get_ms(conf, key, &ms, error);
+        if (r == 0)
+                *out = ms_to_ns(ms);
+        return r;
 }
 
 static int executor_pods_conf_read_bool(const struct fst_conf *conf, const char *key, bool *out,
@@ -55,17 +64,18 @@ static int read_pace(const struct fst_conf *conf, struct pods_allocator_config *
         int r = executor_pods_conf_read_int(conf, K8S "allocation.batch.size", &a->batch_size, error);
 
         a->batch_size_set = conf_get_raw(conf, K8S "allocation.batch.size") != NULL;
-        r = r ? r : read_ms(conf, K8S "allocation.batch.delay", &a->batch_delay, error);
+        r = r ? r : executor_pods_conf_read_time(conf, K8S "allocation.batch.delay", &a->batch_delay, error);
         r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPods", &a->max_pending, error);
         r = r ? r
               : executor_pods_conf_read_int(conf, K8S "allocation.maxPendingPodsPerRp", &a->max_pending_per_profile,
                                             error);
         r = r ? r : executor_pods_conf_read_int(conf, K8S "allocation.maximum", &a->maximum, error);
-        r = r ? r : read_ms(conf, K8S "allocation.executor.timeout", &a->creation_timeout, error);
-        r = r ? r : read_ms(conf, K8S "allocation.driver.readinessTimeout", &a->driver_timeout, error);
-        r = r ? r : read_ms(conf, K8S "executor.missingPodDetectDelta", &a->missing_delta, error);
-        r = r ? r : read_ms(conf, "spark.dynamicAllocation.executorIdleTimeout", &idle, error);
-        a->idle_timeout = idle / 1000 * 1000; /* a time in whole seconds */
+        r = r ? r : executor_pods_conf_read_time(conf, K8S "allocation.executor.timeout", &a->creation_timeout, error);
+        r = r ? r
+              : executor_pods_conf_read_time(conf, K8S "allocation.driver.readinessTimeout", &a->driver_timeout, error);
+        r = r ? r : executor_pods_conf_read_time(conf, K8S "executor.missingPodDetectDelta", &a->missing_delta, error);
+        r = r ? r : executor_pods_conf_read_time(conf, "spark.dynamicAllocation.executorIdleTimeout", &idle, error);
+        a->idle_timeout = idle / NS_PER_SECOND * NS_PER_SECOND; /* a time in whole seconds */
         return r;
 }
 
@@ -105,10 +115,15 @@ static int read_lifecycle(const struct fst_conf *conf, struct lifecycle_config *
         int executors = 0;
         int r = executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &l->delete_executors, error);
 
-        r = r ? r : read_ms(conf, K8S "executor.missingPodDetectDelta", &l->missing_delta, error);
-        r = r ? r : read_ms(conf, K8S "executor.deletedExecutorsCacheTimeout", &l->removed_memory, error);
-        r = r ? r : read_ms(conf, K8S "dynamicAllocation.deleteGracePeriod", &l->kill_grace, error);
-        r = r ? r : read_ms(conf, "spark.executor.failuresValidityInterval", &l->failure_validity, error);
+        r = r ? r : executor_pods_conf_read_time(conf, K8S "executor.missingPodDetectDelta", &l->missing_delta, error);
+        r = r ? r
+              : executor_pods_conf_read_time(conf, K8S "executor.deletedExecutorsCacheTimeout", &l->removed_memory,
+                                             error);
+        r = r ? r
+              : executor_pods_conf_read_time(conf, K8S "dynamicAllocation.deleteGracePeriod", &l->kill_grace, error);
+        r = r ? r
+              : executor_pods_conf_read_time(conf, "spark.executor.failuresValidityInterval", &l->failure_validity,
+                                             error);
         r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.checkAllContainers", &l->rules.check_all, error);
         r = r ? r : read_executors(conf, 0, &executors, error);
         l->max_failures = lifecycle_max_failures(executors);
@@ -123,7 +138,8 @@ int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, stru
         int r = read_allocation(conf, driver_pod, &read.allocation, error);
 
         r = r ? r : read_lifecycle(conf, &read.lifecycle, error);
-        r = r ? r : read_ms(conf, K8S "executor.eventProcessingInterval", &read.event_interval, error);
+        r = r ? r
+              : executor_pods_conf_read_time(conf, K8S "executor.eventProcessingInterval", &read.event_interval, error);
         r = r ? r : executor_pods_config_check(&read, error);
         if (r == 0)
                 *config = read;

@@ -37,8 +37,8 @@ static void nothing_set_is_sparks_default(void **state)
         assert_int_equal(c.allocation.batch_size, 20);
         assert_false(c.allocation.batch_size_set);
         assert_int_equal(c.allocation.batch_delay, d.allocation.batch_delay);
-        assert_int_equal(c.allocation.creation_timeout, 600000);
-        assert_int_equal(c.allocation.idle_timeout, 60000);
+        assert_int_equal(c.allocation.creation_timeout, 600 * NS_PER_SECOND);
+        assert_int_equal(c.allocation.idle_timeout, 60 * NS_PER_SECOND);
         assert_int_equal(c.allocation.max_pending, INT32_MAX);
         assert_int_equal(c.allocation.recovery, -1);
         assert_true(c.allocation.delete_executors);
@@ -48,9 +48,9 @@ static void nothing_set_is_sparks_default(void **state)
         assert_int_equal(c.allocation.max_claims, 2);
         assert_int_equal(c.lifecycle.max_failures, 3);
         assert_int_equal(c.lifecycle.failure_validity, -1);
-        assert_int_equal(c.lifecycle.kill_grace, 5000);
-        assert_int_equal(c.lifecycle.removed_memory, 180000);
-        assert_int_equal(c.event_interval, 1000);
+        assert_int_equal(c.lifecycle.kill_grace, 5 * NS_PER_SECOND);
+        assert_int_equal(c.lifecycle.removed_memory, 180 * NS_PER_SECOND);
+        assert_int_equal(c.event_interval, 1 * NS_PER_SECOND);
 }
 
 static void what_is_set_is_read(void **state)
@@ -70,22 +70,22 @@ static void what_is_set_is_read(void **state)
 
         assert_true(c.allocation.batch_size_set);
         assert_int_equal(c.allocation.batch_size, 7);
-        assert_int_equal(c.allocation.batch_delay, 3000);
+        assert_int_equal(c.allocation.batch_delay, 3 * NS_PER_SECOND);
         assert_int_equal(c.allocation.max_pending, 11);
         assert_int_equal(c.allocation.max_pending_per_profile, 5);
         assert_int_equal(c.allocation.maximum, 99);
-        assert_int_equal(c.allocation.creation_timeout, 60000);
-        assert_int_equal(c.allocation.driver_timeout, 9000);
-        assert_int_equal(c.allocation.missing_delta, 12000);
-        assert_int_equal(c.lifecycle.missing_delta, 12000);
+        assert_int_equal(c.allocation.creation_timeout, 60 * NS_PER_SECOND);
+        assert_int_equal(c.allocation.driver_timeout, 9 * NS_PER_SECOND);
+        assert_int_equal(c.allocation.missing_delta, 12 * NS_PER_SECOND);
+        assert_int_equal(c.lifecycle.missing_delta, 12 * NS_PER_SECOND);
         assert_false(c.allocation.delete_executors || c.lifecycle.delete_executors || c.lifecycle.rules.check_all);
         assert_true(c.allocation.reuse_claims);
         assert_false(c.allocation.wait_for_claims);
         assert_int_equal(c.allocation.max_claims, 30);
         assert_int_equal(c.allocation.recovery, 0);
         assert_int_equal(c.lifecycle.max_failures, 17);
-        assert_int_equal(c.lifecycle.failure_validity, 3600000);
-        assert_int_equal(c.event_interval, 2000);
+        assert_int_equal(c.lifecycle.failure_validity, 3600 * NS_PER_SECOND);
+        assert_int_equal(c.event_interval, 2 * NS_PER_SECOND);
 }
 
 static void limits_follow_the_number_of_executors(void **state)

@@ -14,7 +14,7 @@
 
 static struct executor_pods p;
 static int asked, answered, removed;
-static int64_t now = 1000;
+static int64_t now = NS_PER_SECOND;
 
 static void run(void)
 {
@@ -79,13 +79,13 @@ static void all_told(int n, const char *phase, int version, const char *what)
                 parse += spent();
                 snapshots_store_update(p.store, pod, now);
                 if (id % 50 == 0) { /* an API server that tells 500 in a second */
-                        now += 100;
+                        now += 100 * NS_PER_MS;
                         tick();
                 }
                 told += spent();
                 free(text);
         }
-        now += 2000;
+        now += 2 * NS_PER_SECOND;
         tick();
         print_message("%.1f ms to read, %.1f ms to follow\n", parse, told);
 }
@@ -121,7 +121,7 @@ static void costs(int n)
                         json_text("{'metadata': {'name': 'app-exec-%d', 'uid': 'uid-%d'}}", id, id);
                 snapshots_store_delete(p.store, gone, now);
         }
-        now += 2000;
+        now += 2 * NS_PER_SECOND;
         tick();
         print_message("  all gone: %.1f ms\n", spent());
         assert_int_equal(removed, n);

@@ -25,7 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROFILES = 2, IDS = 8192, SEEDS = 60, LIVELY = 120000, QUIET = 900000 };
+enum { PROFILES = 2, IDS = 8192, SEEDS = 60 };
+
+#define MS(n) ((int64_t)(n)*NS_PER_MS)
+#define LIVELY (120 * NS_PER_SECOND)
+#define QUIET (900 * NS_PER_SECOND)
 
 /* What happened over all seeds, so that the test notices when it tests nothing any more. */
 static struct {
@@ -141,7 +145,8 @@ static json_t *json_of(int id, const struct server_pod *pod)
 static void record(int id)
 {
         w.pods[id].version = ++w.version;
-        vec_push(&w.history, (struct change){.id = id, .pod = w.pods[id], .at = w.now + roll(fault(20) ? 5000 : 50)});
+        vec_push(&w.history,
+                 (struct change){.id = id, .pod = w.pods[id], .at = w.now + MS(roll(fault(20) ? 5000 : 50))});
         size_t n = w.history.len;
         if (n > 1) /* in order */
                 w.history.data[n - 1].at = MAX(w.history.data[n - 1].at, w.history.data[n - 2].at);
@@ -172,7 +177,7 @@ static void server_create(const struct letter *l)
                                    .profile = l->profile,
                                    .claim = l->claim,
                                    .created = w.now,
-                                   .next = w.now + 10 + roll(3000)};
+                                   .next = w.now + MS(10 + roll(3000))};
         if (l->claim >= 0 && !pods_allocator_is_excluded(w.p.allocator, l->id))
                 for (int id = 1; id <= w.last_id; id++)
                         HOLDS(id == l->id || !w.pods[id].exists || w.pods[id].claim != l->claim ||
@@ -200,7 +205,7 @@ static void server_delete(int id, bool pending_only)
                 return;
         }
         pod->leaving = true;
-        pod->ends = w.now + roll(4000);
+        pod->ends = w.now + MS(roll(4000));
         record(id);
 }
 
@@ -222,11 +227,11 @@ static void pod_lives(int id)
         }
         if (pod->next > w.now || pod->leaving)
                 return;
-        pod->next = w.now + 500 + roll(4000);
+        pod->next = w.now + MS(500 + roll(4000));
         if (pod->phase == PENDING) {
                 pod->phase = fault(50) ? FAILED : RUNNING;
                 pod->exit_code = 1;
-                w.registers[id] = w.now + roll(3000);
+                w.registers[id] = w.now + MS(roll(3000));
                 record(id);
         } else if (pod->phase == RUNNING && fault(30)) {
                 pod->phase = fault(100) ? UNKNOWN : fault(300) ? SUCCEEDED : FAILED;
@@ -252,9 +257,9 @@ static void pod_lives(int id)
 /* ----------------------------------------------------------------------------------------------- what is asked of it
  */
 
-static void post(struct letter l, int64_t delay)
+static void post(struct letter l, int64_t delay_ms)
 {
-        l.at = w.now + delay;
+        l.at = w.now + MS(delay_ms);
         vec_push(&w.letters, l);
 }
 
@@ -373,7 +378,7 @@ static void creation_arrives(struct letter l)
                 }
         } else if (fault(60)) {
                 answer.outcome = CREATE_SLOW_DOWN;
-                answer.retry_after = roll(2) ? 0 : 1000;
+                answer.retry_after = roll(2) ? 0 : NS_PER_SECOND;
                 seen.throttled++;
         } else if (fault(10)) {
                 answer.outcome = CREATE_REFUSED;
@@ -413,8 +418,8 @@ static void tell_claims(void)
         }
         for (size_t i = 0; i < w.claims.len; i++)
                 if (w.claims.data[i].exists)
-                        vec_push(&list,
-                                 (struct pod_claim){mem_printf("pvc-%zu", i), "gp2", 10, w.claims.data[i].created});
+                        vec_push(&list, (struct pod_claim){mem_printf("pvc-%zu", i), "gp2", 10,
+                                                           w.claims.data[i].created / NS_PER_MS});
         pods_allocator_claims(w.p.allocator, list.data, (int)list.len, w.now);
         for (size_t i = 0; i < list.len; i++)
                 free((char *)list.data[i].name);
@@ -516,10 +521,10 @@ static void watch(void)
         }
         if (fault(5)) {
                 w.watching = false;
-                w.watch_again = w.now + roll(3000);
+                w.watch_again = w.now + MS(roll(3000));
         }
         if (w.now >= w.next_sync && w.watching) {
-                w.next_sync = w.now + 30000;
+                w.next_sync = w.now + MS(30000);
                 snapshots_store_synced(w.p.store, w.now);
         }
 }
@@ -533,7 +538,7 @@ static void poll(void)
 
         if (w.now < w.next_poll || is_down())
                 return;
-        w.next_poll = w.now + 20000 + roll(20000);
+        w.next_poll = w.now + MS(20000 + roll(20000));
         if (fault(300) && until > 0) {
                 until -= roll((unsigned)MIN(until, (size_t)40));
                 seen.stale_polls++;
@@ -613,9 +618,9 @@ static void turn(void)
         executors_register();
 }
 
-static void pass(int64_t ms, int64_t step)
+static void pass(int64_t time, int64_t step)
 {
-        for (int64_t until = w.now + ms; w.now < until; w.now += step) {
+        for (int64_t until = w.now + time; w.now < until; w.now += step) {
                 turn();
                 for (int i = 0; i < PROFILES; i++)
                         set_target(i, w.target[i]); /* those that came after it fell are too many, too */
@@ -626,13 +631,13 @@ static void begin(uint64_t seed)
 {
         struct fst_error error = FST_ERROR_INIT;
 
-        w = (struct world){.seed = seed, .random = seed * 7919, .now = 1000, .quota = -1, .watching = true};
+        w = (struct world){.seed = seed, .random = seed * 7919, .now = MS(1000), .quota = -1, .watching = true};
         w.config = EXECUTOR_PODS_DEFAULT;
         struct pods_allocator_config *c = &w.config.allocation;
         c->batch_size_set = roll(2);
         c->batch_size = 1 + (int)roll(20);
-        c->idle_timeout = 5000;
-        c->creation_timeout = 60000;
+        c->idle_timeout = MS(5000);
+        c->creation_timeout = MS(60000);
         c->max_pending = roll(2) ? INT32_MAX : 1 + (int)roll(20);
         static char class[] = "gp2";
         static const struct claim_need claim = {class, 10};
@@ -644,7 +649,7 @@ static void begin(uint64_t seed)
         if (roll(8) == 0)
                 c->delete_executors = w.config.lifecycle.delete_executors = false;
         seen.adaptive += !c->batch_size_set;
-        w.next_poll = roll(2) ? 20000 : INT64_MAX;
+        w.next_poll = roll(2) ? MS(20000) : INT64_MAX;
         assert_int_equal(executor_pods_config_check(&w.config, &error), 0);
         executor_pods_init(&w.p, &w.config);
         pods_allocator_start(w.p.allocator, w.now);
@@ -661,11 +666,11 @@ static void live_wildly(void)
                 if (roll(300) == 0)
                         w.quota = roll(3) ? (int)roll(30) : -1;
                 if (roll(1000) == 0 && !is_down()) {
-                        w.down_until = w.now + roll(8000);
+                        w.down_until = w.now + MS(roll(8000));
                         seen.outages++;
                 }
                 turn();
-                w.now += 1 + roll(200);
+                w.now += MS(1 + roll(200));
         }
 }
 
@@ -676,7 +681,7 @@ static void comes_true(void)
         w.down_until = 0;
         for (int i = 0; i < PROFILES; i++)
                 set_target(i, 5 + (int)roll(30));
-        pass(QUIET, 250);
+        pass(QUIET, MS(250));
         for (int i = 0; i < PROFILES; i++) {
                 int registered = 0, running = 0, others = 0;
                 for (int id = 1; id <= w.last_id; id++) {
@@ -700,7 +705,7 @@ static void ends_clean(void)
 {
         for (int i = 0; i < PROFILES; i++)
                 set_target(i, 0);
-        pass(QUIET, 250);
+        pass(QUIET, MS(250));
         for (int id = 1; id <= w.last_id; id++) {
                 HOLDS(!w.registered[id]);
                 if (w.config.lifecycle.delete_executors)

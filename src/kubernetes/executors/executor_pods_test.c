@@ -30,7 +30,7 @@ static void run(void)
 static void begin(struct executor_pods_config config)
 {
         memset(&w, 0, sizeof(w));
-        w.now = 1000;
+        w.now = NS_PER_SECOND;
         executor_pods_init(&w.p, &config);
         pods_allocator_start(w.p.allocator, w.now);
 }
@@ -41,9 +41,9 @@ static void tell(json_t *pod)
         json_decref(pod);
 }
 
-static void pass(int64_t ms)
+static void pass(int64_t time)
 {
-        w.now += ms;
+        w.now += time;
         executor_pods_tick(&w.p, w.now);
         run();
 }
@@ -81,14 +81,14 @@ static void pods_are_acted_upon_in_ticks(void **state)
         tell(pod_in(2, 0, "Running"));
         executor_pods_registered(&w.p, 1, w.now);
         assert_int_equal(pods_allocator_counts(w.p.allocator, 0).running, 0);
-        assert_true(executor_pods_deadline(&w.p) <= w.now + 100);
-        pass(100);
+        assert_true(executor_pods_deadline(&w.p) <= w.now + 100 * NS_PER_MS);
+        pass(100 * NS_PER_MS);
         assert_int_equal(pods_allocator_counts(w.p.allocator, 0).running, 2);
         assert_string_equal(pods_snapshot_get(snapshots_store_pods(w.p.store), 1)->name, "app-exec-1");
 
         /* One ends: its executor is removed, its pod deleted, another one asked for. */
         tell(pod_failed(1, 0));
-        pass(1000);
+        pass(NS_PER_SECOND);
         assert_int_equal(w.removed, 1);
         assert_int_equal(w.deletions, 1);
         assert_int_equal(w.created, 3);
@@ -110,12 +110,12 @@ static void running_out_of_memory_begins_recovery(void **state)
         tell(pod_with_containers(pod_in(1, 0, "Failed"),
                                  "[{'name': 'spark-kubernetes-executor', 'state': {'terminated': {'exitCode': 137,"
                                  " 'reason': 'OOMKilled'}}}]"));
-        pass(1000);
+        pass(NS_PER_SECOND);
         assert_int_equal(w.created, 3);
         assert_int_equal(w.recovering, 1);
         created(3, 3);
         tell(pod_failed(2, 0));
-        pass(1000);
+        pass(NS_PER_SECOND);
         assert_int_equal(w.created, 4);
         assert_int_equal(w.recovering, 2);
         executor_pods_deinit(&w.p);
@@ -135,7 +135,7 @@ static void too_many_failures_end_it(void **state)
         run();
         assert_int_equal(w.stops, 1);
         int n = w.created;
-        pass(60000);
+        pass(60 * NS_PER_SECOND);
         assert_int_equal(w.created, n);
         executor_pods_deinit(&w.p);
 }
@@ -149,7 +149,7 @@ static void stopped_it_does_nothing(void **state)
         created(1, 1);
         pods_allocator_create_failed(w.p.allocator, 2, CREATE_UNKNOWN, 0, NULL, w.now);
         tell(pod_failed(1, 0));
-        pass(600000);
+        pass(600 * NS_PER_SECOND);
         assert_int_equal(w.created, 2);
         assert_int_equal(w.removed + w.deletions, 0);
         assert_int_equal(pods_allocator_in_flight(w.p.allocator), 0);

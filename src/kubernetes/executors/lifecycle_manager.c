@@ -19,7 +19,9 @@
 #define lifecycle_log(m, level, ...) pod_actions_log((m)->actions, level, LOG, __VA_ARGS__)
 
 /* When a deletion or label is asked for again; how long a reason that is over is remembered; how many there may be. */
-enum { ASK_AGAIN = 10000, REASON_MEMORY = 300000, MAX_REASONS = 32 };
+#define ASK_AGAIN (10 * NS_PER_SECOND)
+#define REASON_MEMORY (300 * NS_PER_SECOND)
+#define MAX_REASONS 32
 
 struct record {
         int32_t id;
@@ -275,8 +277,9 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
                         "time (%lld ms) which is after the accepted detect delta time (%lld ms) configured by "
                         "`spark.kubernetes.executor.missingPodDetectDelta`. The executor may have been deleted but the "
                         "driver missed the deletion event. Marking this executor as failed.",
-                        r->id, (long long)(r->registered_at + wall), (long long)(pods->full_at + wall),
-                        (long long)m->config.missing_delta);
+                        r->id, (long long)((r->registered_at + wall) / NS_PER_MS),
+                        (long long)((pods->full_at + wall) / NS_PER_MS),
+                        (long long)(m->config.missing_delta / NS_PER_MS));
                 lifecycle_log(m, LOG_DEBUG, "%s", reason.message);
                 executor_remove(m, r->id, reason);
         }

@@ -15,10 +15,11 @@
  *
  * Pods that wait for a reason are spoken of once, together, and again when the reason is another.
  *
- * Pure: it appends to the actions of executor_pods.h. Times are ms of any monotonic clock. One thread.
+ * Pure: it appends to the actions of executor_pods.h. Times are ns of any monotonic clock. One thread.
  */
 #pragma once
 
+#include "base/clock.h"
 #include "kubernetes/executors/pod_actions.h"
 #include "kubernetes/executors/snapshots_store.h"
 
@@ -27,19 +28,19 @@ struct lifecycle_manager;
 struct lifecycle_config {
         bool delete_executors;    /* spark.kubernetes.executor.deleteOnTermination */
         int64_t missing_delta;    /* .executor.missingPodDetectDelta */
-        int64_t removed_memory;   /* .executor.deletedExecutorsCacheTimeout, in ms */
+        int64_t removed_memory;   /* .executor.deletedExecutorsCacheTimeout */
         int64_t kill_grace;       /* spark.kubernetes.dynamicAllocation.deleteGracePeriod */
         int max_failures;         /* spark.executor.maxNumFailures, else lifecycle_max_failures() */
         int64_t failure_validity; /* spark.executor.failuresValidityInterval; 0 or less: for ever */
-        int64_t wall_offset;      /* what to add to `now` for the time of day, ms since 1970 */
+        int64_t wall_offset;      /* what to add to `now` for the time of day since 1970 */
         struct pod_rules rules;   /* as the store has them */
 };
 
 #define LIFECYCLE_DEFAULT                                                                                              \
         ((struct lifecycle_config){.delete_executors = true,                                                           \
-                                   .missing_delta = 30000,                                                             \
-                                   .removed_memory = 180000,                                                           \
-                                   .kill_grace = 5000,                                                                 \
+                                   .missing_delta = 30 * NS_PER_SECOND,                                                \
+                                   .removed_memory = 180 * NS_PER_SECOND,                                              \
+                                   .kill_grace = 5 * NS_PER_SECOND,                                                    \
                                    .max_failures = 3,                                                                  \
                                    .failure_validity = -1,                                                             \
                                    .rules = {.check_all = true}})

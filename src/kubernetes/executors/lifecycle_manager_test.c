@@ -67,7 +67,7 @@ static void look(void)
 static void begin(struct lifecycle_config c)
 {
         memset(&w, 0, sizeof(w));
-        w.now = 100000;
+        w.now = 100 * NS_PER_SECOND;
         w.store = snapshots_store_new(&c.rules);
         w.m = lifecycle_manager_new(&c, &w.actions);
         w.news = snapshots_store_subscribe(w.store, 0, w.now);
@@ -95,16 +95,16 @@ static void gone(json_t *json)
 
 static void notify(void)
 {
-        w.now++;
+        w.now += NS_PER_MS;
         snapshots_store_notify(w.store);
         look();
         lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
         run();
 }
 
-static void pass(int64_t ms)
+static void pass(int64_t time)
 {
-        w.now += ms;
+        w.now += time;
         lifecycle_manager_tick(w.m, snapshots_store_pods(w.store), w.now);
         run();
 }
@@ -166,16 +166,16 @@ static void executors_without_pods_are_removed(void **state)
 {
         struct lifecycle_config c = LIFECYCLE_DEFAULT;
 
-        c.wall_offset = 1000000;
+        c.wall_offset = 1000 * NS_PER_SECOND;
         begin(c);
         lifecycle_manager_registered(w.m, 1, w.now);
         lifecycle_manager_registered(w.m, 2, w.now);
         pod(pod_in(2, 0, "Running"));
-        w.now += 30000;
+        w.now += 30 * NS_PER_SECOND;
         snapshots_store_synced(w.store, w.now);
         notify();
         SAID(removed, ""); /* it might be too new to be in the list */
-        w.now += 1;
+        w.now += NS_PER_MS;
         notify();
         SAID(removed, ""); /* no list since */
         snapshots_store_synced(w.store, w.now);
@@ -212,7 +212,7 @@ static void pods_stay_if_deletion_is_off(void **state)
                             json_string("true"));
         pod(labelled);
         notify();
-        pass(20000);
+        pass(20 * NS_PER_SECOND);
         SAID(labelled, "");
         SAID(removed, "");
         end();
@@ -256,16 +256,16 @@ static void spark_41210_failures_are_valid_for_a_while(void **state)
 {
         struct lifecycle_config c = LIFECYCLE_DEFAULT;
 
-        c.failure_validity = 1000;
+        c.failure_validity = NS_PER_SECOND;
         begin(c);
         for (int id = 1; id <= 12; id++) {
                 pod(pod_failed(id, 0));
                 notify();
-                w.now += 999;
+                w.now += NS_PER_SECOND - NS_PER_MS;
         }
         assert_int_equal(w.stops, 0);
         assert_int_equal(lifecycle_manager_failures(w.m, w.now), 1);
-        assert_int_equal(lifecycle_manager_failures(w.m, w.now + 10), 0);
+        assert_int_equal(lifecycle_manager_failures(w.m, w.now + 10 * NS_PER_MS), 0);
         end();
 }
 
@@ -297,15 +297,15 @@ static void deletions_are_asked_for_until_they_happen(void **state)
         pod(pod_in(2, 0, "Succeeded"));
         notify();
         SAID(deleted, "app-exec-1+log app-exec-2 ");
-        assert_true(lifecycle_manager_deadline(w.m) == w.now + 10000);
-        pass(9999);
+        assert_true(lifecycle_manager_deadline(w.m) == w.now + 10 * NS_PER_SECOND);
+        pass(10 * NS_PER_SECOND - 1);
         SAID(deleted, "");
         gone(pod_in(2, 0, "Succeeded"));
         notify();
         SAID(deleted, "app-exec-1 ");
         pod(pod_leaving(pod_failed(1, 0)));
         notify();
-        pass(20000);
+        pass(20 * NS_PER_SECOND);
         SAID(deleted, "");
         gone(pod_failed(1, 0));
         notify();
@@ -363,19 +363,19 @@ static void killed_executors_have_time_to_end(void **state)
         notify();
         lifecycle_manager_killed(w.m, ids, 4, w.now);
         run();
-        assert_true(lifecycle_manager_deadline(w.m) == w.now + 5000);
+        assert_true(lifecycle_manager_deadline(w.m) == w.now + 5 * NS_PER_SECOND);
         pod(pod_in(1, 0, "Succeeded"));
         notify();
         SAID(deleted, "app-exec-1 ");
         gone(pod_in(1, 0, "Succeeded"));
         pod(pod_leaving(pod_in(2, 0, "Running")));
         notify();
-        pass(5000);
+        pass(5 * NS_PER_SECOND);
         SAID(deleted, "app-exec-3 ");
         assert_non_null(strstr(w.log, "Forcefully deleting 1 pods (out of 4) that are still running"));
         pod(pod_in(4, 0, "Pending")); /* which was killed before it was seen */
         notify();
-        pass(10000);
+        pass(10 * NS_PER_SECOND);
         SAID(deleted, "app-exec-3 app-exec-4 ");
         for (int id = 1; id <= 4; id++)
                 gone(pod_in(id, 0, "Running"));
@@ -432,7 +432,7 @@ static void a_reason_to_wait_is_said_once_for_all(void **state)
         for (int id = 1; id <= 102; id++)
                 pod(pod_in(id, 0, "Running"));
         notify();
-        w.now += 300001;
+        w.now += 300 * NS_PER_SECOND + 1;
         notify();
         pod(waiting_pod(103, "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu."));
         notify();

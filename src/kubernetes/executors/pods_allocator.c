@@ -22,7 +22,7 @@ int pods_allocator_config_check(const struct pods_allocator_config *c, struct fs
                 return error_set(error, -EINVAL,
                                  ALLOCATION "batch.size: Allocation batch size should be a positive "
                                             "integer");
-        if (c->batch_delay <= 100)
+        if (c->batch_delay <= 100 * NS_PER_MS)
                 return error_set(error, -EINVAL,
                                  ALLOCATION "batch.delay: Allocation batch delay must be greater than 0.1s.");
         if (c->maximum <= 0)
@@ -54,7 +54,8 @@ struct pods_allocator *pods_allocator_new(const struct pods_allocator_config *co
         struct create_window_config window = config->window;
 
         a->config = *config;
-        a->config.creation_timeout = MAX(config->creation_timeout, config->batch_delay * 5);
+        const int64_t delay = MIN(config->batch_delay, INT64_MAX / 10);
+        a->config.creation_timeout = MAX(config->creation_timeout, delay * 5);
         a->lifecycle = lifecycle;
         a->actions = actions;
         a->timeout_at = a->excess_at = a->retry_at = a->create_at = INT64_MAX;
@@ -343,7 +344,7 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
                 return;
         struct allocated_executor *e = allocator_add(a, pod->id, pod->profile, now);
         if (pod->created)
-                e->since = pod->created - a->config.wall_offset;
+                e->since = ms_to_ns(pod->created) - a->config.wall_offset;
         e->leaving = pod->leaving;
         allocator_move(a, e, pods_allocator_stage_of(pod));
         if (!is_unwanted)

@@ -5,7 +5,7 @@
  *      pods_allocator_start(a, now);
  *      pods_allocator_set_target(a, 0, 1000, now);          → POD_ACTION_CREATE for each that the server may be asked
  * for pods_allocator_created(a, 1, now);                   → POD_ACTION_CREATE for the next
- *      pods_allocator_create_failed(a, 2, CREATE_SLOW_DOWN, 500, "…", now);
+ *      pods_allocator_create_failed(a, 2, CREATE_SLOW_DOWN, 0, "…", now);
  *      pods_allocator_snapshot(a, &batch, now);             ← a batch of the snapshots store
  *      … call pods_allocator_tick at pods_allocator_deadline(a)
  *
@@ -26,7 +26,7 @@
  * is asked for again, under another id; should the first one come after all, it is deleted, as is every pod whose
  * executor was given up.
  *
- * Pure: it appends to the actions of executor_pods.h. Times are ms of any monotonic clock. One thread.
+ * Pure: it appends to the actions of executor_pods.h. Times are ns of any monotonic clock. One thread.
  */
 #pragma once
 
@@ -63,21 +63,21 @@ struct pods_allocator_config {
         int n_claims;                    /* 0 without reuse_claims */
         int max_claims; /* with wait_for_claims: spark.dynamicAllocation.maxExecutors, else spark.executor.instances */
         int recovery;   /* .allocation.recoveryMode.enabled: 0 never, 1 always, -1 when an executor ran out of memory */
-        int64_t wall_offset;                /* what to add to `now` for the time of day, ms since 1970 */
+        int64_t wall_offset;                /* what to add to `now` for the time of day since 1970 */
         struct create_window_config window; /* start 0: batch_size */
 };
 
 /* Spark's defaults. */
 #define PODS_ALLOCATOR_DEFAULT                                                                                         \
         ((struct pods_allocator_config){.batch_size = 20,                                                              \
-                                        .batch_delay = 1000,                                                           \
+                                        .batch_delay = NS_PER_SECOND,                                                  \
                                         .max_pending = INT32_MAX,                                                      \
                                         .max_pending_per_profile = INT32_MAX,                                          \
                                         .maximum = INT32_MAX,                                                          \
-                                        .creation_timeout = 600000,                                                    \
-                                        .missing_delta = 30000,                                                        \
-                                        .idle_timeout = 60000,                                                         \
-                                        .driver_timeout = 1000,                                                        \
+                                        .creation_timeout = 600 * NS_PER_SECOND,                                       \
+                                        .missing_delta = 30 * NS_PER_SECOND,                                           \
+                                        .idle_timeout = 60 * NS_PER_SECOND,                                            \
+                                        .driver_timeout = NS_PER_SECOND,                                               \
                                         .delete_executors = true,                                                      \
                                         .max_claims = INT32_MAX,                                                       \
                                         .recovery = -1})

@@ -72,7 +72,9 @@ static inline void run(void)
                 do_action(action);
 }
 
-enum { IDLE = 10000, SIZE = 5 };
+#define IDLE (10 * NS_PER_SECOND)
+
+enum { SIZE = 5 };
 
 static inline struct pods_allocator_config suite_config(void)
 {
@@ -107,7 +109,8 @@ static inline void begin(struct pods_allocator_config c)
         struct lifecycle_config lifecycle = LIFECYCLE_DEFAULT;
         struct fst_error error = FST_ERROR_INIT;
 
-        w = (struct world){.now = 1000000, .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
+        w = (struct world){.now = 1000 * NS_PER_SECOND,
+                           .store = snapshots_store_new(&(struct pod_rules){.check_all = true})};
         assert_int_equal(pods_allocator_config_check(&c, &error), 0);
         w.lifecycle = lifecycle_manager_new(&lifecycle, &w.actions);
         w.a = pods_allocator_new(&c, w.lifecycle, &w.actions);
@@ -175,7 +178,7 @@ static inline void pods_gone(json_t *json)
 /* An allocation cycle passes. */
 static inline void notify(void)
 {
-        w.now += 1000;
+        w.now += NS_PER_SECOND;
         snapshots_store_notify(w.store);
         look();
         tick();

@@ -74,7 +74,7 @@ void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *cla
         claims_clear(a);
         for (int i = 0; i < n; i++) {
                 const struct pod_claim *c = &claims[i];
-                if (now + a->config.wall_offset - c->created <= a->config.creation_timeout ||
+                if (now + a->config.wall_offset - ms_to_ns(c->created) <= a->config.creation_timeout ||
                     (used.len && bsearch(&c->name, used.data, used.len, sizeof(used.data[0]), by_text)))
                         continue;
                 vec_push(&a->claims,

@@ -11,13 +11,13 @@ static struct pods_allocator_config claims_config(void)
         c.reuse_claims = true;
         c.claims = &claim;
         c.n_claims = 1;
-        c.wall_offset = INT64_C(1700000000000);
+        c.wall_offset = INT64_C(1700000000) * NS_PER_SECOND;
         return c;
 }
 
-static struct pod_claim a_claim(const char *name, const char *class, int64_t size, int64_t age)
+static struct pod_claim a_claim(const char *name, const char *class, int64_t size, int64_t age_ms)
 {
-        struct pod_claim c = {name, class, size, w.now + INT64_C(1700000000000) - age};
+        struct pod_claim c = {name, class, size, w.now / NS_PER_MS + INT64_C(1700000000000) - age_ms};
         return c;
 }
 

@@ -11,7 +11,8 @@
 #include "kubernetes/executors/pods_allocator_state.h"
 
 /* When a deletion that was asked for is asked for again, should the pod still be there. */
-enum { DELETE_RETRY_MS = 10000, MAX_LOGGED_IDS = 50 };
+#define DELETE_RETRY (10 * NS_PER_SECOND)
+#define MAX_LOGGED_IDS 50
 
 typedef VEC(int32_t) id_list;
 
@@ -55,7 +56,7 @@ void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool 
                 if (e->deleted)
                         continue;
                 allocator_mark_deleted(a, e);
-                e->retry_at = now + DELETE_RETRY_MS;
+                e->retry_at = now + DELETE_RETRY;
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
         ask_deletion(a, ids, n, pending);
@@ -77,7 +78,7 @@ static void delete_again(struct pods_allocator *a, int64_t now)
                         const struct pod_state *pod = a->pods ? pods_snapshot_get(a->pods, e->id) : NULL;
                         if (pod && !pod_state_kind_is_final(pod->kind))
                                 vec_push(&ids, e->id);
-                        e->retry_at = now + DELETE_RETRY_MS;
+                        e->retry_at = now + DELETE_RETRY;
                 }
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
@@ -97,7 +98,7 @@ static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after
                 "Executors with ids %s were not detected in the Kubernetes cluster after %lld ms despite the fact "
                 "that a previous allocation attempt tried to create them. The executors may have been deleted but "
                 "the application missed the deletion event.",
-                text, (long long)after);
+                text, (long long)(after / NS_PER_MS));
 }
 
 /* Whether a created pod that nobody has seen is given up: it is not among all pods, or was waited for too long. */
@@ -315,7 +316,7 @@ static bool driver_is_ready(struct pods_allocator *a, int64_t now)
                 a->driver_ready = true;
                 allocator_log(a, LOG_WARN,
                               "The driver's pod is not ready after %lld ms: executors are created all the same.",
-                              (long long)a->config.driver_timeout);
+                              (long long)(a->config.driver_timeout / NS_PER_MS));
         }
         return a->driver_ready;
 }

@@ -31,6 +31,22 @@ static void spark_49447_small_batch_delays_are_refused(void **state)
                    "pods (5).");
 }
 
+static void endless_delays_are_accepted(void **state)
+{
+        struct pods_allocator_config c = suite_config();
+
+        c.batch_delay = c.idle_timeout = c.creation_timeout = ms_to_ns(INT64_MAX);
+        begin(c);
+        target(0, SIZE + 1);
+        CREATED(SIZE);
+        for (int id = 1; id <= SIZE; id++)
+                pod(pod_in(id, 0, "Running"));
+        notify();
+        CREATED(SIZE);
+        assert_true(pods_allocator_deadline(w.a) > w.now + INT64_MAX / 4);
+        end();
+}
+
 static void spark_36052_split_slots(void **state)
 {
         static const struct {
@@ -241,14 +257,14 @@ static void spark_34334_what_is_too_new_does_not_protect_what_is_old(void **stat
         target(0, 1);
         pod(pod_in(1, 0, "Pending"));
         notify();
-        w.now += IDLE - 3000;
+        w.now += IDLE - 3 * NS_PER_SECOND;
         target(0, 2);
         notify();
         created_of(2, 0);
         target(0, 1);
         notify();
         DELETED("");
-        w.now += IDLE - 2000;
+        w.now += IDLE - 2 * NS_PER_SECOND;
         notify();
         DELETED("1p ");
         end();
@@ -429,7 +445,7 @@ static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
         notify();
         DELETED("");
         assert_true(pods_allocator_is_excluded(w.a, 1));
-        w.now += 10000;
+        w.now += 10 * NS_PER_SECOND;
         notify();
         DELETED("1 ");
         end();
@@ -439,6 +455,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(spark_49447_small_batch_delays_are_refused),
+                cmocka_unit_test(endless_delays_are_accepted),
                 cmocka_unit_test(spark_36052_split_slots),
                 cmocka_unit_test(spark_36052_pending_limit_with_several_profiles),
                 cmocka_unit_test(pending_limit_of_a_profile),

@@ -12,7 +12,7 @@ static void the_driver_must_be_ready_first(void **state)
         begin(c);
         target(0, 1);
         CREATED(0);
-        assert_true(pods_allocator_deadline(w.a) == w.now + 1000);
+        assert_true(pods_allocator_deadline(w.a) == w.now + NS_PER_SECOND);
         pods_allocator_driver_ready(w.a, w.now);
         run();
         CREATED(1);
@@ -100,7 +100,7 @@ static void without_a_batch_size_creations_run_side_by_side(void **state)
                 created(id);
         CREATED(1000);
         assert_int_equal(pods_allocator_counts(w.a, 0).created, 1000);
-        assert_true(pods_allocator_deadline(w.a) == w.now + 600001);
+        assert_true(pods_allocator_deadline(w.a) == w.now + 600 * NS_PER_SECOND + 1);
         for (int id = 1; id <= 1000; id++)
                 pod(pod_in(id, 0, "Running"));
         notify();
@@ -119,11 +119,11 @@ static void the_server_slows_creations_down(void **state)
         w.keep_asking = true;
         target(0, 100);
         for (int id = 1; id <= 20; id++)
-                create_failed(id, CREATE_SLOW_DOWN, 5000, "too many requests");
+                create_failed(id, CREATE_SLOW_DOWN, 5 * NS_PER_SECOND, "too many requests");
         CREATED(20);
         OUTSTANDING(0);
-        assert_true(pods_allocator_deadline(w.a) == w.now + 5000);
-        w.now += 4999;
+        assert_true(pods_allocator_deadline(w.a) == w.now + 5 * NS_PER_SECOND);
+        w.now += 5 * NS_PER_SECOND - 1;
         tick();
         CREATED(20);
         w.now += 1;
@@ -193,12 +193,12 @@ static void a_creation_without_answer_is_looked_for(void **state)
         assert_true(pods_allocator_is_excluded(w.a, 1));
 
         /* The deletion was lost. */
-        w.now += 10000;
+        w.now += 10 * NS_PER_SECOND;
         notify();
         DELETED("1 ");
         pod(pod_leaving(pod_in(1, 0, "Running")));
         notify();
-        w.now += 20000;
+        w.now += 20 * NS_PER_SECOND;
         notify();
         DELETED("");
         pods_gone(pod_in(1, 0, "Running"));

@@ -3,7 +3,7 @@
  * ExecutorPodsSnapshotsStore.
  *
  *      struct snapshots_store *store = snapshots_store_new(&rules);
- *      struct pods_subscription *news = snapshots_store_subscribe(store, 1000, now);
+ *      struct pods_subscription *news = snapshots_store_subscribe(store, NS_PER_SECOND, now);
  *      snapshots_store_update(store, json, now);        ← ADDED, MODIFIED
  *      snapshots_store_delete(store, json, now);        ← DELETED
  *      snapshots_store_synced(store, now);              ← that is all there is
@@ -20,7 +20,7 @@
  * What is older than what is known is ignored (resource versions tell), so that a list from a cache and a watch may
  * come side by side. A pod that ended stays in until it is gone from the server.
  *
- * Pure: times are ms of any monotonic clock. One thread.
+ * Pure: times are ns of any monotonic clock. One thread.
  */
 #pragma once
 

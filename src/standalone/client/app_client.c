@@ -65,13 +65,13 @@ static void arm(struct app_client *c)
                 return;
         }
         uv_update_time(c->loop);
-        uv_timer_start(&c->tick, on_tick, (uint64_t)MAX(deadline - now_ms(), (int64_t)0), 0);
+        uv_timer_start(&c->tick, on_tick, ms_until(deadline, now_ns()), 0);
 }
 
 static void on_tick(uv_timer_t *timer)
 {
         struct app_client *c = timer->data;
-        registration_tick(c->registration, now_ms());
+        registration_tick(c->registration, now_ns());
         arm(c);
 }
 
@@ -223,7 +223,7 @@ static void act(struct master_link *l, int type, const void *message)
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_IN_STANDBY:
                 log_debug(LOG, "Master %s is in standby", l->url);
                 if (leads(l))
-                        registration_again(c->registration, now_ms());
+                        registration_again(c->registration, now_ns());
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_CHANGED:
                 take_change(l);
@@ -301,7 +301,7 @@ static void connected(void *owner, struct rpc_peer *peer)
                 l->peer = peer;
                 l->strangers = 0;
                 l->said = false;
-                registration_reached(c->registration, (int)i, now_ms());
+                registration_reached(c->registration, (int)i, now_ns());
         }
         arm(c);
 }
@@ -319,7 +319,7 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
                         c->ops->disconnected(c->owner);
                 c->disconnected = true;
         }
-        registration_unreachable(c->registration, (int)(l - c->links), now_ms());
+        registration_unreachable(c->registration, (int)(l - c->links), now_ns());
         arm(c);
 }
 
@@ -349,7 +349,7 @@ static void reached(void *owner, struct rpc_answer *answer)
         l->strangers = answer->http ? MAX_EARLY_CLOSES : answer->stranger ? l->strangers + 1 : 0;
         if (!*c->app_id && none_is_a_master(c))
                 no_master(l);
-        registration_unreachable(c->registration, (int)(l - c->links), now_ms());
+        registration_unreachable(c->registration, (int)(l - c->links), now_ns());
         arm(c);
 }
 
@@ -399,10 +399,11 @@ static void start(struct app_client *c, int64_t timeout_ms)
                         mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", l->url + strlen("spark://"));
                 rpc_env_ref(c->rpc, endpoint, &l->ref, NULL); /* the address is valid already */
         }
+        const int64_t pause = MAX(ms_to_ns(timeout_ms) / ATTEMPTS, NS_PER_MS);
         const struct registration_config config = {.masters = (int)c->n_links,
                                                    .most = INT_MAX,
-                                                   .short_pause = MAX(timeout_ms / ATTEMPTS, (int64_t)1),
-                                                   .long_pause = MAX(timeout_ms / ATTEMPTS, (int64_t)1),
+                                                   .short_pause = pause,
+                                                   .long_pause = pause,
                                                    .stretch = 0.5 + (double)random() / RAND_MAX};
         c->registration = registration_new(&config, &registration_ops, c);
         uv_timer_init(c->loop, &c->tick);
@@ -411,7 +412,7 @@ static void start(struct app_client *c, int64_t timeout_ms)
         c->open_handles = 2;
         uv_update_time(c->loop);
         uv_timer_start(&c->timeout, timed_out, (uint64_t)timeout_ms, 0);
-        registration_start(c->registration, now_ms());
+        registration_start(c->registration, now_ns());
         arm(c);
 }
 

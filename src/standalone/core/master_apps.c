@@ -399,7 +399,7 @@ void master_register_app(struct master *m, uint64_t peer, const struct app_spec 
                                             : master_new_id(m, m->config.app_id_pattern, &m->next_app,
                                                             m->config.app_number_modulo, id_taken);
 
-        app = master_add_app(m, id, spec, master_wall(m), peer, APP_WAITING);
+        app = master_add_app(m, id, spec, master_wall(m, m->now), peer, APP_WAITING);
         free(id);
         master_log(m, LOG_INFO, "Registered app %s with ID %s", app->name, app->id);
         master_store(m, MASTER_RECORD_APP, app->id, app);
@@ -493,7 +493,7 @@ void master_remove_app(struct master *m, struct master_app *app, enum app_state 
         while (app->executors)
                 kill_executor(m, app->executors);
         app->state = state;
-        app->ended = master_wall(m);
+        app->ended = master_wall(m, m->now);
         if (state != APP_FINISHED)
                 master_emit(m, (struct master_action){MASTER_APP_REMOVED, .peer = app->peer, .app = app});
         master_remove_record(m, MASTER_RECORD_APP, app->id);
@@ -522,7 +522,7 @@ void master_app_disconnected(struct master *m, uint64_t peer, const char *app_id
                 return;
         if (m->config.app_timeout > 0) {
                 master_log(m, LOG_INFO, "%s got disassociated, removing it unless it comes back within %lld ms.",
-                           app->address, (long long)m->config.app_timeout);
+                           app->address, (long long)(m->config.app_timeout / NS_PER_MS));
                 app->peer = 0;
                 app->lost = now + m->config.app_timeout;
                 m->n_lost_apps++;

@@ -241,9 +241,9 @@ void master_log(struct master *m, enum log_level level, const char *format, ...)
         master_emit(m, (struct master_action){MASTER_LOG_LINE, .level = level, .text = mem_strdup(line)});
 }
 
-int64_t master_wall(const struct master *m)
+int64_t master_wall(const struct master *m, int64_t now)
 {
-        return m->now + m->config.wall_offset;
+        return (now + m->config.wall_offset) / NS_PER_MS;
 }
 
 void master_begin(struct master *m, int64_t now)
@@ -257,7 +257,7 @@ char *master_new_id(struct master *m, const char *pattern, int *number, int modu
         char date[15];
         _cleanup_(buf_deinit) struct buf id = BUF_INIT;
 
-        id_pattern_date(master_wall(m), date);
+        id_pattern_date(master_wall(m, m->now), date);
         size_t tries = m->apps_by_id.count + m->drivers_by_id.count; /* a pattern may contain no number */
         do {
                 struct id_argument args[] = {{.text = date}, {.number = *number}};
@@ -321,6 +321,16 @@ void master_revoked(struct master *m, int64_t now)
         master_emit(m, (struct master_action){MASTER_LEADERSHIP_LOST});
 }
 
+int64_t master_dead_until(const struct master *m, const struct master_worker *w)
+{
+        int64_t until;
+
+        if (__builtin_mul_overflow((int64_t)m->config.reaper_iterations + 1, m->config.worker_timeout, &until) ||
+            __builtin_add_overflow(until, w->last_heartbeat + 1, &until))
+                return INT64_MAX;
+        return until;
+}
+
 int64_t master_deadline(const struct master *m)
 {
         int64_t deadline = INT64_MAX;
@@ -330,8 +340,7 @@ int64_t master_deadline(const struct master *m)
         if (m->workers.first)
                 deadline = m->workers.first->last_heartbeat + m->config.worker_timeout + 1;
         if (m->dead.first)
-                deadline = MIN(deadline, m->dead.first->last_heartbeat +
-                                                 (m->config.reaper_iterations + 1) * m->config.worker_timeout + 1);
+                deadline = MIN(deadline, master_dead_until(m, m->dead.first));
         if (m->status == MASTER_RECOVERING)
                 deadline = MIN(deadline, m->recovery_ends);
         for (const struct master_app *app = m->n_lost_apps ? m->apps.first : NULL; app; app = app->next)

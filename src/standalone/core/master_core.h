@@ -16,13 +16,14 @@
  * thousand applications that arrive together cost one pass. A pass looks only at objects that may have changed since
  * the last one.
  *
- * Times are milliseconds of a monotonic clock; struct master_config holds its offset to the time of day, which only
+ * Times are nanoseconds of a monotonic clock; struct master_config holds its offset to the time of day, which only
  * ids and pages show. Memory is in MiB. The core copies strings, arrays and bodies that it is given.
  *
  * States, ids, limits and messages are those of Spark 4's Master; docs/differences.md lists the exceptions.
  */
 #pragma once
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdbool.h>
@@ -85,17 +86,17 @@ struct master_config {
         int max_executor_retries; /* spark.deploy.maxExecutorRetries; negative: failed executors never fail the
                                      application */
         int retained_apps, retained_drivers; /* spark.deploy.retainedApplications, .retainedDrivers */
-        int64_t worker_timeout;              /* spark.worker.timeout, ms */
+        int64_t worker_timeout;              /* spark.worker.timeout */
         int reaper_iterations; /* spark.dead.worker.persistence: timeouts during which the pages still show a dead
                                   worker */
-        int64_t app_timeout; /* spark.firesteel.standalone.reconnectTimeout, ms: how long a disconnected application may
-                                register again; 0: the master removes it at once */
-        int64_t recovery_timeout;      /* spark.deploy.recoveryTimeout, ms; 0: worker_timeout */
+        int64_t app_timeout;   /* spark.firesteel.standalone.reconnectTimeout: how long a disconnected application may
+                                  register again; 0: the master removes it at once */
+        int64_t recovery_timeout;      /* spark.deploy.recoveryTimeout; 0: worker_timeout */
         int app_number_modulo;         /* spark.deploy.appNumberModulo; 0: none */
         const char *app_id_pattern;    /* spark.deploy.appIdPattern */
         const char *driver_id_pattern; /* spark.deploy.driverIdPattern */
         bool app_name_as_id;           /* spark.master.useAppNameAsAppId.enabled */
-        int64_t wall_offset;           /* ms to add to `now` for the time of day since 1970 */
+        int64_t wall_offset;           /* to add to `now` for the time of day since 1970 */
         uint64_t seed;                 /* seed of the random order for spread-out drivers */
         enum log_level log_level;      /* the core formats no lines of lower levels */
 };
@@ -109,7 +110,7 @@ struct master_config {
                                 .max_executor_retries = 10,                                                            \
                                 .retained_apps = 200,                                                                  \
                                 .retained_drivers = 200,                                                               \
-                                .worker_timeout = 60000,                                                               \
+                                .worker_timeout = 60 * NS_PER_SECOND,                                                  \
                                 .reaper_iterations = 15,                                                               \
                                 .log_level = LOG_INFO,                                                                 \
                                 .app_id_pattern = "app-%s-%04d",                                                       \

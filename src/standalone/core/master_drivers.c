@@ -159,7 +159,7 @@ void master_relaunch_driver(struct master *m, struct master_driver *d)
                 .body = {d->body, d->body_size},
         };
         char *id = new_id(m);
-        struct master_driver *again = master_add_driver(m, id, &spec, master_wall(m), true);
+        struct master_driver *again = master_add_driver(m, id, &spec, master_wall(m, m->now), true);
 
         free(id);
         master_store(m, MASTER_RECORD_DRIVER, again->id, again);
@@ -202,7 +202,7 @@ struct master_reply master_submit_driver(struct master *m, const struct driver_s
         if (refusal)
                 return (struct master_reply){.message = refusal};
         char *id = new_id(m);
-        struct master_driver *d = master_add_driver(m, id, spec, master_wall(m), true);
+        struct master_driver *d = master_add_driver(m, id, spec, master_wall(m, m->now), true);
 
         master_log(m, LOG_INFO, "Driver submitted %s", d->main_class);
         master_store(m, MASTER_RECORD_DRIVER, d->id, d);

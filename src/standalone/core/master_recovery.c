@@ -88,5 +88,5 @@ void master_complete_recovery(struct master *m)
         m->status = MASTER_ALIVE;
         m->dirty = true;
         master_log(m, LOG_INFO, "Recovery complete in %lld ms - resuming operations!",
-                   (long long)(m->now - m->recovery_began));
+                   (long long)((m->now - m->recovery_began) / NS_PER_MS));
 }

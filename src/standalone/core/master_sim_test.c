@@ -350,7 +350,7 @@ static void tick(void)
         for (int i = 0; i < APPS; i++) /* live clients answer in time */
                 if (world.clients[i].lives && world.clients[i].must_answer)
                         answer(&world.clients[i]);
-        world.now += roll(30000);
+        world.now += roll(30000) * NS_PER_MS;
         master_tick(world.m, world.now);
         for (int i = 0; i < APPS; i++)
                 if (!master_app(world.m, world.clients[i].id))
@@ -372,7 +372,7 @@ static void settle(void)
                         read_letter(h);
                 }
                 if (round % 10 == 0) {
-                        world.now += 15000; /* a recovery ends by its timeout at the latest */
+                        world.now += 15 * NS_PER_SECOND; /* a recovery ends by its timeout at the latest */
                         tick();
                 }
                 master_schedule(world.m, world.now);
@@ -398,7 +398,7 @@ static void live(uint64_t seed)
 
         world = (struct world){.seed = seed,
                                .random = seed,
-                               .now = 1,
+                               .now = NS_PER_MS,
                                .launches = world.launches,
                                .lost = world.lost,
                                .masters = world.masters};

@@ -199,7 +199,11 @@ void master_remove_record(struct master *m, enum master_record record, const cha
 void master_bury(struct master *m, void *object, void (*free_object)(void *object));
 
 void master_log(struct master *m, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int64_t master_wall(const struct master *m);
+int64_t master_wall(const struct master *m, int64_t now); /* the time of day, ms since 1970 */
+
+/* When a dead worker disappears from the pages. */
+int64_t master_dead_until(const struct master *m, const struct master_worker *w);
+
 void master_begin(struct master *m, int64_t now); /* starts an event */
 
 /* Returns an id by @pattern that is not @taken, as far as the pattern allows. Increments *@number, modulo @modulo if

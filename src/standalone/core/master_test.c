@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define MS(n) ((n)*NS_PER_MS)
+
 static const struct master_config by_id = {
         .spread_out_apps = true,
         .selection = WORKER_BY_ID,
@@ -12,7 +14,7 @@ static const struct master_config by_id = {
         .max_executor_retries = 10,
         .retained_apps = 20,
         .retained_drivers = 20,
-        .worker_timeout = 60000,
+        .worker_timeout = 60 * NS_PER_SECOND,
         .reaper_iterations = 2,
         .app_id_pattern = "app-%s-%04d",
         .driver_id_pattern = "driver-%s-%04d",
@@ -329,47 +331,47 @@ static void a_worker_is_lost_and_comes_back(void **state)
         master_schedule(m, 1);
         said(&rec, "registered w1\nrefused 1: Attempted to re-register worker at same address: host:7001\n"
                    "registered w2\nregistered a\nlaunch a/0 on w1 4\nlaunch a/1 on w2 4\n");
-        assert_int_equal(master_deadline(m), 60002);
-        master_heartbeat(m, 2, "w2", 50000);
-        assert_int_equal(master_deadline(m), 60002);
-        master_tick(m, 60001);
+        assert_int_equal(master_deadline(m), MS(60000) + 2);
+        master_heartbeat(m, 2, "w2", MS(50000));
+        assert_int_equal(master_deadline(m), MS(60000) + 2);
+        master_tick(m, MS(60000) + 1);
         said(&rec, "");
-        master_tick(m, 60002);
+        master_tick(m, MS(60000) + 2);
         said(&rec, "updated a/0 LOST (worker lost: Not receiving heartbeat for 60 seconds) of host\n"
                    "removed w1 for a: Not receiving heartbeat for 60 seconds\n");
         assert_int_equal(m->dead.first->state, WORKER_DEAD);
 
         /* it was only slow: it registers again, and the master kills its old executors */
-        master_heartbeat(m, 7, "w1", 60100);
-        master_heartbeat(m, 8, "stranger", 60100);
+        master_heartbeat(m, 7, "w1", MS(60100));
+        master_heartbeat(m, 8, "stranger", MS(60100));
         said(&rec, "reconnect 7\nreconnect 8\n");
         add_worker(m, "w1", 1, 4, 8192);
         assert_int_equal(m->n_dead, 0);
         struct executor_report old = {
                 .app_id = m->apps.first->id, .id = 0, .cores = 4, .memory = 1024, .state = EXECUTOR_RUNNING};
 
-        master_worker_state(m, 1, "w1", &old, 1, NULL, 0, 60101);
-        master_schedule(m, 60101);
+        master_worker_state(m, 1, "w1", &old, 1, NULL, 0, MS(60101));
+        master_schedule(m, MS(60101));
         said(&rec, "registered w1\nkill 0 on w1\nlaunch a/2 on w1 4\n");
 
         /* the end of an old connection is ignored */
         struct worker_spec again = worker_spec("w1", 1, 4, 8192);
 
-        master_register_worker(m, 11, &again, 60102);
-        master_worker_disconnected(m, 1, "w1", 60103);
+        master_register_worker(m, 11, &again, MS(60102));
+        master_worker_disconnected(m, 1, "w1", MS(60103));
         said(&rec, "registered w1 again\n");
         /* it lacks an executor that was launched on its way: lost, and placed again */
-        master_worker_state(m, 11, "w1", NULL, 0, NULL, 0, 60104);
-        master_schedule(m, 60104);
+        master_worker_state(m, 11, "w1", NULL, 0, NULL, 0, MS(60104));
+        master_schedule(m, MS(60104));
         said(&rec, "updated a/2 LOST (the worker does not have it)\nlaunch a/3 on w1 4\n");
-        master_worker_disconnected(m, 11, "w1", 60105);
+        master_worker_disconnected(m, 11, "w1", MS(60105));
         said(&rec, "updated a/3 LOST (worker lost: host:7001 got disassociated) of host\n"
                    "removed w1 for a: host:7001 got disassociated\n");
 
         /* the reaper */
-        master_heartbeat(m, 2, "w2", 60000 * 4);
+        master_heartbeat(m, 2, "w2", MS(60000 * 4));
         assert_int_equal(m->n_dead, 1);
-        master_tick(m, 60000 * 4 + 200);
+        master_tick(m, MS(60000 * 4 + 200));
         assert_int_equal(m->n_dead, 0);
         assert_int_equal(m->n_workers, 1);
         done(m);
@@ -379,7 +381,7 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
 {
         (void)state;
         struct master_config config = by_id;
-        config.app_timeout = 1000;
+        config.app_timeout = NS_PER_SECOND;
         struct master *m = alive(&config);
         struct app_spec spec = app_spec("a", 1024, 2, 4);
 
@@ -387,35 +389,35 @@ static void an_application_that_lost_its_connection_may_come_back(void **state)
         struct master_app *app = add_app(m, &spec);
         master_schedule(m, 2);
         buf_reset(recorded(&rec, &rec.said));
-        master_app_disconnected(m, 100, app->id, 10);
-        assert_int_equal(master_deadline(m), 1010);
+        master_app_disconnected(m, 100, app->id, MS(10));
+        assert_int_equal(master_deadline(m), MS(1010));
         add_worker(m, "w2", 2, 2, 8192); /* nothing is launched for it meanwhile */
-        master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, NULL, 20);
-        master_schedule(m, 20);
+        master_executor_changed(m, app->id, 0, EXECUTOR_EXITED, NULL, NULL, MS(20));
+        master_schedule(m, MS(20));
         said(&rec, "registered w2\nupdated a/0 EXITED\n");
 
         spec.app_id = app->id;
-        master_register_app(m, 101, &spec, 1009);
+        master_register_app(m, 101, &spec, MS(1009));
         assert_int_equal(m->n_lost_apps, 0);
-        master_app_disconnected(m, 100, app->id, 1009); /* the end of its old connection is ignored */
-        master_tick(m, 1010);
-        master_schedule(m, 1010);
+        master_app_disconnected(m, 100, app->id, MS(1009)); /* the end of its old connection is ignored */
+        master_tick(m, MS(1010));
+        master_schedule(m, MS(1010));
         said(&rec, "registered a again\nlaunch a/1 on w1 2\nlaunch a/2 on w2 2\n");
 
         /* too late */
-        master_app_disconnected(m, 101, app->id, 2000);
-        master_tick(m, 2999);
+        master_app_disconnected(m, 101, app->id, MS(2000));
+        master_tick(m, MS(3000) - 1);
         assert_int_equal(m->n_apps, 1);
-        master_tick(m, 3000);
+        master_tick(m, MS(3000));
         assert_int_equal(m->n_apps + m->n_lost_apps, 0);
         said(&rec, "kill 2 on w2\nkill 1 on w1\nfinished a\n");
 
         /* another process at its address */
         spec.app_id = "";
         app = add_app(m, &spec);
-        master_app_disconnected(m, 100, app->id, 3000);
+        master_app_disconnected(m, 100, app->id, MS(3000));
         buf_reset(recorded(&rec, &rec.said));
-        master_register_app(m, 102, &spec, 3001);
+        master_register_app(m, 102, &spec, MS(3001));
         said(&rec, "finished a\nregistered a\n");
         assert_int_equal(m->n_apps, 1);
         assert_int_equal(m->n_lost_apps, 0);
@@ -669,7 +671,7 @@ static void what_was_stored_is_recovered(void **state)
         assert_int_equal(master_deadline(m), INT64_MAX);
         said(&rec, "standby 5\nstandby 6\n");
 
-        master_elected(m, apps, 2, drivers, 4, workers, 2, 1000);
+        master_elected(m, apps, 2, drivers, 4, workers, 2, MS(1000));
         assert_int_equal(m->status, MASTER_RECOVERING);
         said(&rec, "changed a\nchanged gone\nchanged w1\nchanged w2\n");
         assert_null(master_driver_status(m, "d-runs", &message));
@@ -684,29 +686,29 @@ static void what_was_stored_is_recovered(void **state)
         };
         struct driver_report runs = {.id = "d-runs"}, stranger = {.id = "d-stranger"};
 
-        master_worker_state(m, 11, "w1", executors, 2, &runs, 1, 1001);
+        master_worker_state(m, 11, "w1", executors, 2, &runs, 1, MS(1001));
         said(&rec, "kill 0 on w1\n");
-        master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, 1002); /* now without the driver: */
+        master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, MS(1002)); /* now without the driver: */
         said(&rec, "kill driver d-stranger on w1\n");
         assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* … no loss, since it was adopted later */
-        master_app_changed(m, 12, "app-1", NULL, 0, 9, 1003);
-        master_schedule(m, 1003);
+        master_app_changed(m, 12, "app-1", NULL, 0, 9, MS(1003));
+        master_schedule(m, MS(1003));
         said(&rec, "");
-        assert_int_equal(master_deadline(m), 61000);
-        master_tick(m, 60999);
+        assert_int_equal(master_deadline(m), MS(61000));
+        master_tick(m, MS(61000) - 1);
         assert_int_equal(m->status, MASTER_RECOVERING);
 
-        master_heartbeat(m, 11, "w1", 50000);
-        master_tick(m, 61000);
+        master_heartbeat(m, 11, "w1", MS(50000));
+        master_tick(m, MS(61000));
         assert_int_equal(m->status, MASTER_ALIVE);
         said(&rec, "removed w2 for a: Not responding for recovery\nfinished gone\n");
-        master_schedule(m, 61000);
+        master_schedule(m, MS(61000));
         said(&rec, "launch driver Waits on w1\nlaunch driver Super on w1\nlaunch a/9 on w1 2\n");
         assert_int_equal(master_driver_status(m, "d-runs", &message)->state, DRIVER_RUNNING);
         assert_int_equal(master_driver_status(m, "d-lost", &message)->state, DRIVER_ERROR);
         assert_int_equal(master_driver_status(m, "d-super", &message)->state, DRIVER_RELAUNCHING);
         assert_int_equal(master_app(m, "app-1")->state, APP_RUNNING);
-        master_revoked(m, 61001);
+        master_revoked(m, MS(61001));
         said(&rec, "leadership lost\n");
         done(m);
 }
@@ -774,7 +776,7 @@ static void ids_and_retained(void **state)
 
         setenv("TZ", "UTC", 1);
         config.app_number_modulo = 1000;
-        config.wall_offset = 1698796800000; /* 2023-11-01 */
+        config.wall_offset = 1698796800 * NS_PER_SECOND; /* 2023-11-01 */
         struct master *m = alive(&config);
 
         m->next_app = 998;
@@ -831,6 +833,21 @@ static void ids_and_retained(void **state)
         assert_int_equal(master_config_check(&config, &error), -EINVAL);
 }
 
+static void dead_workers_may_be_kept_for_ever(void **state)
+{
+        struct master_config config = by_id;
+
+        config.reaper_iterations = INT32_MAX; /* so many timeouts do not fit in 64 bits */
+        struct master *m = alive(&config);
+        add_worker(m, "w1", 1, 8, 8192);
+        master_tick(m, MS(60000) + 2);
+        assert_int_equal(m->n_dead, 1);
+        assert_int_equal(master_deadline(m), INT64_MAX);
+        master_tick(m, INT64_MAX / 2);
+        assert_int_equal(m->n_dead, 1);
+        done(m);
+}
+
 static void actions_outlive_what_the_master_forgets(void **state)
 {
         struct master_config config = by_id;
@@ -845,7 +862,7 @@ static void actions_outlive_what_the_master_forgets(void **state)
                 assert_true(master_kill_app(m, m->apps.first->id, 1));
         }
         master_worker_disconnected(m, 1, "w1", 2);
-        master_tick(m, 1000000);
+        master_tick(m, MS(1000000));
         master_clear_completed(m);
         assert_int_equal(m->n_workers + m->n_dead + m->n_apps, 0);
         assert_int_equal(m->buried.len, 3 + 1);
@@ -875,6 +892,7 @@ int main(void)
                 cmocka_unit_test(recovery_ends_when_all_have_answered),
                 cmocka_unit_test(an_application_that_was_never_told_its_id_is_recovered),
                 cmocka_unit_test(ids_and_retained),
+                cmocka_unit_test(dead_workers_may_be_kept_for_ever),
                 cmocka_unit_test(actions_outlive_what_the_master_forgets),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

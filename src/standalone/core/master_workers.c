@@ -590,14 +590,13 @@ void master_tick(struct master *m, int64_t now)
                 return;
         while (m->workers.first && m->workers.first->last_heartbeat < now - m->config.worker_timeout) {
                 _cleanup_free_ char *why = mem_printf("Not receiving heartbeat for %lld seconds",
-                                                      (long long)m->config.worker_timeout / 1000);
+                                                      (long long)(m->config.worker_timeout / NS_PER_SECOND));
 
                 master_log(m, LOG_WARN, "Removing %s because we got no heartbeat in %lld ms", m->workers.first->id,
-                           (long long)m->config.worker_timeout);
+                           (long long)(m->config.worker_timeout / NS_PER_MS));
                 master_remove_worker(m, m->workers.first, why);
         }
-        while (m->dead.first &&
-               m->dead.first->last_heartbeat < now - (m->config.reaper_iterations + 1) * m->config.worker_timeout)
+        while (m->dead.first && now >= master_dead_until(m, m->dead.first))
                 forget_dead(m, m->dead.first);
         master_remove_lost_apps(m);
         master_recovery_check(m);

@@ -95,6 +95,15 @@ static int read_selection(const struct fst_conf *conf, enum worker_selection *ou
                          value, key);
 }
 
+static int master_conf_read_time(const struct fst_conf *conf, const char *key, int64_t *out, struct fst_error *error)
+{
+        int64_t ms;
+        int r = conf_get_ms(conf, key, &ms, error);
+        if (r == 0)
+                *out = ms_to_ns(ms);
+        return r;
+}
+
 static int read_times(const struct fst_conf *conf, struct master_config *core, struct fst_error *error)
 {
         int64_t seconds = 0;
@@ -103,12 +112,13 @@ static int read_times(const struct fst_conf *conf, struct master_config *core, s
                 return error_set(error, -EINVAL, "spark.worker.timeout: %lld is not from 1 to %d seconds",
                                  (long long)seconds, INT32_MAX);
         if (r == 0)
-                core->worker_timeout = seconds * 1000;
+                core->worker_timeout = seconds * NS_PER_SECOND;
         if (r == 0)
-                r = conf_get_ms(conf, "spark.firesteel.standalone.reconnectTimeout", &core->app_timeout, error);
+                r = master_conf_read_time(conf, "spark.firesteel.standalone.reconnectTimeout", &core->app_timeout,
+                                          error);
         if (r < 0 || !conf_contains(conf, "spark.deploy.recoveryTimeout"))
                 return r;
-        r = conf_get_ms(conf, "spark.deploy.recoveryTimeout", &core->recovery_timeout, error);
+        r = master_conf_read_time(conf, "spark.deploy.recoveryTimeout", &core->recovery_timeout, error);
         if (r == 0 && core->recovery_timeout < 1)
                 return error_set(error, -EINVAL, "spark.deploy.recoveryTimeout must be positive.");
         return r;

@@ -17,7 +17,8 @@
 
 #define TYPE(name) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##name
 #define MAX_UNAUTHORIZED_PEERS 1024
-#define MIN_UNAUTHORIZED_MS 1000 /* minimum lifetime of an unregistered connection before another may replace it */
+#define MIN_UNAUTHORIZED_TIME                                                                                          \
+        NS_PER_SECOND /* minimum lifetime of an unregistered connection before another may replace it */
 
 /* A message being handled: its sender, and the memory of its decoded body. */
 struct master_request {
@@ -45,7 +46,7 @@ static void on_connected(void *owner, struct rpc_peer *peer)
                 return;
         }
         if (s->sessions.of[SESSION_UNAUTHORIZED].n > MAX_UNAUTHORIZED_PEERS &&
-            now - oldest->last_message_ms >= MIN_UNAUTHORIZED_MS)
+            now - oldest->last_message >= MIN_UNAUTHORIZED_TIME)
                 rpc_peer_close(oldest->peer, "it did not register, and other connections wait");
 }
 

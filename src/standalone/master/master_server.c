@@ -22,18 +22,16 @@
 
 #define MAX_UNAUTHORIZED_MESSAGE (1 << 20)
 #define DRAIN_MS 1000
-#define WALL_TOLERANCE_MS 1000
+#define WALL_TOLERANCE NS_PER_SECOND
 
 int64_t master_server_now(void)
 {
-        return now_ms();
+        return now_ns();
 }
 
 static int64_t wall_offset(void)
 {
-        struct timeval t;
-        gettimeofday(&t, NULL);
-        return (int64_t)t.tv_sec * 1000 + t.tv_usec / 1000 - master_server_now();
+        return ms_to_ns(time_of_day_ms()) - master_server_now();
 }
 
 /* ---------------------------------------------------------------------------------------------------- the turn */
@@ -61,7 +59,7 @@ static void on_timer(uv_timer_t *timer)
 static void follow_clock(struct master_server *s)
 {
         int64_t offset = wall_offset();
-        if (llabs(offset - s->wall_offset) < WALL_TOLERANCE_MS)
+        if (llabs(offset - s->wall_offset) < WALL_TOLERANCE)
                 return;
         s->wall_offset = offset;
         master_set_wall_offset(s->core, offset);
@@ -84,7 +82,7 @@ static void on_turn(uv_check_t *check)
         if (deadline == INT64_MAX)
                 uv_timer_stop(&s->timer);
         else
-                uv_timer_start(&s->timer, on_timer, (uint64_t)MAX(deadline - now, (int64_t)1), 0);
+                uv_timer_start(&s->timer, on_timer, MAX(ms_until(deadline, now), (uint64_t)1), 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */

@@ -47,7 +47,7 @@ struct session *sessions_add(struct sessions *t, struct rpc_peer *peer, int64_t 
         struct session *m = new0(struct session);
         m->number = ++t->last_number;
         m->peer = rpc_peer_ref_new(peer);
-        m->last_message_ms = now;
+        m->last_message = now;
         rpc_peer_set_data(peer, m);
         object_table_put(&t->by_number, object_hash_number(m->number), m);
         master_sessions_put(t, m);
@@ -67,7 +67,7 @@ struct session *sessions_find_key(const struct sessions *t, enum session_role ro
 
 void sessions_touch(struct sessions *t, struct session *m, int64_t now)
 {
-        m->last_message_ms = now;
+        m->last_message = now;
         if (m->role != SESSION_UNAUTHORIZED || !m->next)
                 return;
         master_sessions_take(t, m);

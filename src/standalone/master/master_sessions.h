@@ -20,11 +20,11 @@ struct session {
         char *key;      /* the worker's id, or the address of the application's driver; NULL while unregistered */
         char *app_id;   /* of an application, once known */
         char nonce[33]; /* the nonce that this master sent over a connection that it made; otherwise "" */
-        struct rpc_peer *peer;   /* held */
-        struct rpc_ref *ref;     /* its endpoint: Worker or AppClient; NULL while unregistered */
-        int64_t last_message_ms; /* unregistered: time of the last message */
+        struct rpc_peer *peer; /* held */
+        struct rpc_ref *ref;   /* its endpoint: Worker or AppClient; NULL while unregistered */
+        int64_t last_message;  /* unregistered: time of the last message */
         struct session *prev,
-                *next; /* in the list of its role; unregistered peers by last_message_ms, latest at the end */
+                *next; /* in the list of its role; unregistered peers by last_message, latest at the end */
 };
 
 struct member_list {

@@ -238,8 +238,7 @@ static void master_index_page_put_driver_row(const struct master_pages *p, const
         master_put_holds(b, d->worker, d->holds, d->n_holds);
         html_put(b, "</td><td>%s</td>", d->main_class);
         if (duration)
-                html_put(b, "<td class=\"number\">%u</td>",
-                         p->options.ops->now() + m->config.wall_offset - d->submitted);
+                html_put(b, "<td class=\"number\">%u</td>", master_wall(m, p->options.ops->now()) - d->submitted);
         else
                 html_put(b, "<td>%s</td>", d->exception);
         buf_puts(b, "</tr>\n");

@@ -51,7 +51,7 @@ struct master_sums master_sums(const struct master *m)
 
 int64_t master_app_duration(const struct master *m, const struct master_app *app, int64_t now)
 {
-        return (app->ended ? app->ended : now + m->config.wall_offset) - app->submitted;
+        return (app->ended ? app->ended : master_wall(m, now)) - app->submitted;
 }
 
 static void put_worker_resources(struct json_out *j, const char *name, const struct master_worker *w, enum which which)
@@ -88,7 +88,7 @@ static void put_worker(struct json_out *j, const struct master *m, const struct 
         put_worker_resources(j, "resourcesused", w, USED);
         put_worker_resources(j, "resourcesfree", w, FREE);
         json_text(j, "state", worker_state_name(w->state));
-        json_int(j, "lastheartbeat", w->last_heartbeat + m->config.wall_offset);
+        json_int(j, "lastheartbeat", master_wall(m, w->last_heartbeat));
         json_end(j);
 }
 

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <time.h>
 
-#define NOW 5000
+#define NOW (5 * NS_PER_SECOND)
 #define WALL 1795326077000
 
 static struct {
@@ -108,7 +108,7 @@ static int begin(void **state)
         tzset();
         site_fixture_begin(&t.f);
         conf_init(&t.conf);
-        config.wall_offset = WALL - NOW;
+        config.wall_offset = ms_to_ns(WALL) - NOW;
         t.master = recorded_master(&t.recorder, &config);
         master_elected(t.master, NULL, 0, NULL, 0, NULL, 0, NOW);
         fill();

@@ -99,10 +99,11 @@ static void the_next_leader_reads_what_was_stored(void **state)
         struct master *m = recorded_master(&recorder, &config);
         master_elected(m, NULL, 0, NULL, 0, NULL, 0, 0);
         master_register_worker(m, 1, &worker, 0);
-        master_register_app(m, 2, &app, 1000);
-        struct master_reply reply = master_submit_driver(m, &driver, 2000); /* more cores than exist: it waits */
+        master_register_app(m, 2, &app, NS_PER_SECOND);
+        struct master_reply reply =
+                master_submit_driver(m, &driver, 2 * NS_PER_SECOND); /* more cores than exist: it waits */
         assert_true(reply.success);
-        master_schedule(m, 2000);
+        master_schedule(m, 2 * NS_PER_SECOND);
         recorded(&recorder, NULL);
 
         struct persistence_record records[3];

@@ -5,7 +5,7 @@
 
 enum place { AWAY, REACHING, REACHED };
 
-#define FIRST_PAUSE_MS 100
+#define FIRST_PAUSE (100 * NS_PER_MS)
 
 struct place_of {
         enum place place;
@@ -102,7 +102,7 @@ void registration_unreachable(struct registration *r, int master, int64_t now)
         if (r->over || m->place == AWAY)
                 return;
         int64_t most = pause_after(r, r->leader < 0 ? r->attempts : r->config.most);
-        double pause = FIRST_PAUSE_MS * r->config.stretch;
+        double pause = (double)FIRST_PAUSE * r->config.stretch;
         for (int i = 0; i < m->tries && pause < (double)most; i++)
                 pause *= 2;
         *m = (struct place_of){.place = AWAY, .tries = was_there ? 0 : m->tries + 1};

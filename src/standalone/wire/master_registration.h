@@ -6,6 +6,8 @@
  *      reached     connected and introduced: a standby, or no answer yet
  *      leading     it has accepted the registration; at most one
  *
+ * Times are nanoseconds.
+ *
  * Each master is tried quickly at first (0.1 s, 0.2 s, 0.4 s, …), then in the intervals of Spark's schedule: `quick`
  * attempts about 10 s apart, then 60 s, each multiplied by one random factor between 0.5 and 1.5 so that ten thousand
  * workers do not connect at once. While no master leads, these attempts are counted, and after `most` of them
@@ -14,15 +16,16 @@
  */
 #pragma once
 
+#include "base/clock.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 struct registration;
 
 struct registration_config {
         int masters;
         int quick, most; /* attempts: spark.worker.initialRegistrationRetries, .maxRegistrationRetries */
-        int64_t short_pause, long_pause; /* ms between them: Spark's are 10 s and 60 s */
+        int64_t short_pause, long_pause; /* between them: Spark's are 10 s and 60 s */
         double stretch;                  /* 0.5 … 1.5 */
 };
 

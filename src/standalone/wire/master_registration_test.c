@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#define MS(n) ((n)*NS_PER_MS)
+
 /* Operations since the last check: "reach 0 introduce 1 ". */
 static struct buf said;
 
@@ -42,8 +44,12 @@ static void expect(const char *what)
 
 static struct registration *make(int masters)
 {
-        struct registration_config config = {
-                .masters = masters, .quick = 2, .most = 4, .short_pause = 10000, .long_pause = 60000, .stretch = 1};
+        struct registration_config config = {.masters = masters,
+                                             .quick = 2,
+                                             .most = 4,
+                                             .short_pause = MS(10000),
+                                             .long_pause = MS(60000),
+                                             .stretch = 1};
         buf_reset(&said);
         return registration_new(&config, &ops, &said);
 }
@@ -68,12 +74,12 @@ static void test_one_master(void **state)
         assert_int_equal(registration_leader(r), 0);
         assert_int_equal(registration_deadline(r), INT64_MAX);
         /* It dies: tried at once, then repeatedly. */
-        registration_unreachable(r, 0, 1000);
+        registration_unreachable(r, 0, MS(1000));
         assert_int_equal(registration_leader(r), -1);
-        assert_int_equal(registration_deadline(r), 1100);
-        registration_tick(r, 1100);
+        assert_int_equal(registration_deadline(r), MS(1100));
+        registration_tick(r, MS(1100));
         expect("reach 0 ");
-        registration_reached(r, 0, 1101);
+        registration_reached(r, 0, MS(1101));
         expect("introduce 0 ");
         registration_free(r);
 }
@@ -85,7 +91,7 @@ static void test_pauses_grow(void **state)
         struct registration *r = make(1);
         int64_t now = 0;
         registration_start(r, now);
-        for (int64_t pause = 100; pause < 6400; pause *= 2) {
+        for (int64_t pause = MS(100); pause < MS(6400); pause *= 2) {
                 registration_unreachable(r, 0, now);
                 assert_int_equal(registration_deadline(r), now + pause);
                 now += pause;
@@ -114,7 +120,7 @@ static void test_gives_up(void **state)
         }
         expect("give up ");
         /* Two short pauses, then long ones: attempts at 10, 20, 80 and 140 s, and the end one pause later. */
-        assert_int_equal(gave_up, 200000);
+        assert_int_equal(gave_up, MS(200000));
         assert_true(reached > 8);
         registration_reached(r, 0, now);
         registration_again(r, now);
@@ -130,13 +136,13 @@ static void test_silent_master(void **state)
         registration_start(r, 0);
         registration_reached(r, 0, 1);
         expect("reach 0 introduce 0 ");
-        registration_tick(r, 10000);
+        registration_tick(r, MS(10000));
         expect("attempt 1 introduce 0 ");
-        registration_tick(r, 20000);
-        registration_tick(r, 80000);
-        registration_tick(r, 140000);
+        registration_tick(r, MS(20000));
+        registration_tick(r, MS(80000));
+        registration_tick(r, MS(140000));
         expect("attempt 2 introduce 0 attempt 3 introduce 0 attempt 4 introduce 0 ");
-        registration_tick(r, 200000);
+        registration_tick(r, MS(200000));
         expect("give up ");
         registration_free(r);
 }
@@ -157,17 +163,17 @@ static void test_standby_takes_over(void **state)
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
         /* A dead master is tried for ever, in the end once a minute. */
-        int64_t now = 50;
+        int64_t now = MS(50);
         for (int i = 0; i < 100; i++) {
                 now = registration_deadline(r);
                 registration_tick(r, now);
                 expect("reach 1 ");
                 registration_unreachable(r, 1, now);
         }
-        assert_int_equal(registration_deadline(r), now + 60000);
+        assert_int_equal(registration_deadline(r), now + MS(60000));
         /* It comes back as a standby. */
-        registration_tick(r, now + 60000);
-        registration_reached(r, 1, now + 60001);
+        registration_tick(r, now + MS(60000));
+        registration_reached(r, 1, now + MS(60001));
         expect("reach 1 introduce 1 ");
         assert_int_equal(registration_leader(r), 0);
         assert_int_equal(registration_deadline(r), INT64_MAX);
@@ -182,10 +188,10 @@ static void test_asked_to_come_again(void **state)
         registration_reached(r, 0, 1);
         registration_taken(r, 0);
         expect("reach 0 introduce 0 ");
-        registration_again(r, 100);
+        registration_again(r, MS(100));
         expect("introduce 0 ");
         assert_int_equal(registration_leader(r), -1);
-        assert_int_equal(registration_deadline(r), 10100);
+        assert_int_equal(registration_deadline(r), MS(10100));
         registration_free(r);
 }
 

@@ -53,8 +53,8 @@ struct driver_runner {
         struct worker_process *process;
         uv_timer_t timer;
         bool timer_open;
-        int64_t started; /* now_ms */
-        int pause;       /* s, delay before the next start */
+        int64_t started_ms;
+        int pause; /* s, delay before the next start */
         driver_ended *ended;
         void *owner;
 };
@@ -154,7 +154,7 @@ static void process_ended(void *owner, struct worker_process *process, int statu
                     status && !d->killed ? message : NULL);
                 return;
         }
-        if (now_ms() - d->started > STABLE_RUN_MS)
+        if (now_ms() - d->started_ms > STABLE_RUN_MS)
                 d->pause = 1;
         log_info("DriverRunner", "Command exited with status %d, re-launching after %d s.", status, d->pause);
         d->phase = PAUSING;
@@ -211,7 +211,7 @@ static void start_process(struct driver_runner *d)
                                                  .ended = process_ended,
                                                  .owner = d};
         d->phase = RUNNING;
-        d->started = now_ms();
+        d->started_ms = now_ms();
         if (worker_process_start(&options, &d->process, &error))
                 end(d, DRIVER_ERROR, error_message(&error));
         error_deinit(&error);

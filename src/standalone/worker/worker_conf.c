@@ -182,8 +182,8 @@ static int worker_conf_read_keys(struct worker_conf *c, struct fst_error *error)
                 return r;
         c->local_dirs = disk_dirs_configured(local);
         c->registration.masters = (int)c->masters.len;
-        c->registration.short_pause = 10000;
-        c->registration.long_pause = 60000;
+        c->registration.short_pause = 10 * NS_PER_SECOND;
+        c->registration.long_pause = 60 * NS_PER_SECOND;
         if (getrandom(&random, sizeof(random), 0) < 0)
                 random = (uint16_t)getpid();
         c->registration.stretch = 0.5 + random / 65536.0;

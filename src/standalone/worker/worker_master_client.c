@@ -66,18 +66,18 @@ static void worker_master_client_on_timer(uv_timer_t *timer);
 
 static void worker_master_client_set_timer(struct worker_masters *m)
 {
-        int64_t deadline = registration_deadline(m->registration), now = now_ms();
+        int64_t deadline = registration_deadline(m->registration), now = now_ns();
         if (m->closed || deadline == INT64_MAX)
                 uv_timer_stop(&m->timer);
         else
-                uv_timer_start(&m->timer, worker_master_client_on_timer, (uint64_t)MAX(deadline - now, (int64_t)0), 0);
+                uv_timer_start(&m->timer, worker_master_client_on_timer, ms_until(deadline, now), 0);
 }
 
 static void worker_master_client_on_timer(uv_timer_t *timer)
 {
         struct worker_masters *m = timer->data;
         uv_update_time(m->loop);
-        registration_tick(m->registration, now_ms());
+        registration_tick(m->registration, now_ns());
         worker_master_client_set_timer(m);
 }
 
@@ -102,12 +102,12 @@ static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
                 l->master = rpc_peer_ref(l->peer, STANDALONE_MASTER_ENDPOINT);
                 l->told = false;
                 rpc_peer_authorize(l->peer);
-                registration_reached(m->registration, l->number, now_ms());
+                registration_reached(m->registration, l->number, now_ns());
         } else {
                 log_at(l->told ? LOG_DEBUG : LOG_WARN, "Worker", "Failed to connect to master %s: %s", l->address,
                        answer->message ? answer->message : "the connection was lost");
                 l->told = true;
-                registration_unreachable(m->registration, l->number, now_ms());
+                registration_unreachable(m->registration, l->number, now_ns());
         }
         worker_master_client_set_timer(m);
 }
@@ -120,7 +120,7 @@ static void worker_master_client_reach(void *owner, int number)
         int r = rpc_ask(l->ref, MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, worker_master_client_reached, l);
         if (r) {
                 log_warn("Worker", "Failed to connect to master %s: %s", l->address, strerror(-r));
-                registration_unreachable(m->registration, number, now_ms());
+                registration_unreachable(m->registration, number, now_ns());
         }
 }
 
@@ -183,7 +183,7 @@ void worker_masters_start(struct worker_masters *m, const void *introduction, si
         m->introduction = mem_alloc(MAX(len, (size_t)1));
         memcpy(m->introduction, introduction, len);
         m->introduction_len = len;
-        registration_start(m->registration, now_ms());
+        registration_start(m->registration, now_ns());
         worker_master_client_set_timer(m);
 }
 
@@ -284,7 +284,7 @@ static void take_standby(struct worker_masters *m, struct link *l, const struct 
                 return;
         log_debug("Worker", "The master at %s is in standby", l->address);
         if (worker_masters_leads(m, l->peer)) {
-                registration_again(m->registration, now_ms());
+                registration_again(m->registration, now_ns());
                 worker_master_client_set_timer(m);
         }
 }
@@ -294,7 +294,7 @@ static void ask_master(struct worker_masters *m, const char *url)
 {
         log_info("Worker", "Master has changed, new master is said to be at %s", url);
         if (registration_leader(m->registration) < 0) {
-                registration_again(m->registration, now_ms());
+                registration_again(m->registration, now_ns());
                 worker_master_client_set_timer(m);
         }
 }
@@ -333,7 +333,7 @@ static void take_reconnect(struct worker_masters *m, const struct link *l)
         if (registration_leader(m->registration) >= 0 && !worker_masters_leads(m, l->peer))
                 return;
         log_info("Worker", "Master with url %s requested this worker to reconnect.", *m->url ? m->url : l->address);
-        registration_again(m->registration, now_ms());
+        registration_again(m->registration, now_ns());
         worker_master_client_set_timer(m);
 }
 
@@ -377,7 +377,7 @@ void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer
         for (size_t i = 0; i < m->reports.len; i++)
                 if (m->reports.data[i]->asked == l->number)
                         m->reports.data[i]->asked = -1;
-        registration_unreachable(m->registration, l->number, now_ms());
+        registration_unreachable(m->registration, l->number, now_ns());
         worker_master_client_set_timer(m);
 }
 
