@@ -16,6 +16,7 @@
 #include "driver/accumulators.h"
 #include "driver/application_files.h"
 #include "driver/broadcast_variables.h"
+#include "driver/check_mode.h"
 #include "driver/driver_resources.h"
 #include "driver/events/app_status.h"
 #include "driver/events/driver_log.h"
@@ -137,7 +138,7 @@ static int context_read_master(struct fst_context *sc, struct fst_error *error)
                 r = cluster_manager_read(master ? master : "local[*]", compat, context_count_processors(), &sc->manager,
                                          &sc->master, error);
         if (r < 0 || !sc->manager->driver_master_key)
-                return r;
+                return r < 0 ? r : check_mode_apply(sc, compat, error);
         r = conf_get_string(sc->conf, sc->manager->driver_master_key, &inside, error);
         if (r < 0 || !inside || !text_starts_with(inside, "local"))
                 return r;

@@ -39,6 +39,7 @@ struct fst_context {
         char *app_id, *app_name, *user, *host;
         const struct cluster_manager_class *manager; /* of spark.master */
         struct master_url master;                    /* the fields parsed from spark.master */
+        bool check;                                  /* driver/check_mode.h */
         int64_t started_ms;
         struct executor_resources resources; /* the driver's own */
 

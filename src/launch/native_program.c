@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "conf/conf.h"
 #include "exec/app/app_loader.h"
+#include "exec/app/changed_globals.h"
 #include "exec/guard/crash.h"
 #include "exec/app/module.h"
 #include "exec/exit_hooks.h"
@@ -38,7 +39,13 @@ static int native_program_load(const struct native_program *p, struct app *app, 
                                       .entry = p->entry,
                                       .cc_flags = conf_get_raw(p->conf, "spark.firesteel.cc.flags"),
                                       .local_dir = dirs};
-        return app_load(&options, app, error);
+        bool check;
+        if ((r = conf_get_bool(p->conf, "spark.firesteel.check", &check, error)) < 0 ||
+            (r = app_load(&options, app, error)) != 0)
+                return r;
+        if (check)
+                changed_globals_watch(app->module);
+        return 0;
 }
 
 static int native_program_call_main(const struct native_program *p, const struct app *app)

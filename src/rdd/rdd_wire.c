@@ -37,7 +37,8 @@ static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool check
                 if (r)
                         return r;
         }
-        return has_function(rdd) ? w->function(w, &rdd->fn, &m->function, error) : 0;
+        int r = has_function(rdd) ? w->function(w, &rdd->fn, &m->function, error) : 0;
+        return r ? error_wrap(error, r, "%s", rdd->call_site) : 0;
 }
 
 /* Parents that are computed in the same task: a shuffle's are not. */
@@ -118,6 +119,8 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
         int r = m->combine ? w->function(w, &shuffled->fn, &m->function, error) : 0;
         if (r == 0 && p->kind == PARTITIONER_FUNCTION)
                 r = w->function(w, &p->fn, &m->place, error);
+        if (r)
+                return error_wrap(error, r, "%s", shuffled->call_site);
         if (r == 0 && m->combine && shuffled->values)
                 r = rdd_wire_encode_values(w, shuffled, &m->combiner, error);
         if (r == 0)

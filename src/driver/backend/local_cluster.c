@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "base/string_list.h"
 #include "driver/backend/cluster_backend.h"
+#include "driver/check_mode.h"
 #include "driver/context.h"
 #include "driver/backend/custom_resources.h"
 #include "process/child.h"
@@ -20,6 +21,8 @@
 #include "exec/app/file_cache.h"
 #include "exec/app/module.h"
 #include "exec/app/program_path.h"
+#include "exec/app/source_line.h"
+#include "exec/guard/crash.h"
 #include "net/security.h"
 #include "sched/allocation/executor_allocation.h"
 #include "store/disk_dirs.h"
@@ -192,11 +195,18 @@ static void local_cluster_start_more(struct local_cluster *c)
 /* ------------------------------------------------------------------------------------------------------ ending */
 
 /* Executors run in the driver's working directory. */
-static char *local_cluster_describe_end(pid_t pid, int wait_status, const char *last_words)
+static char *local_cluster_describe_end(const struct fst_context *sc, pid_t pid, int wait_status,
+                                        const char *last_words)
 {
         char directory[4096];
-        return executor_process_end(pid, wait_status, last_words,
-                                    getcwd(directory, sizeof(directory)) ? directory : "/");
+        char *end = executor_process_end(pid, wait_status, last_words,
+                                         getcwd(directory, sizeof(directory)) ? directory : "/");
+        if (!sc->check || crash_report_task(last_words) < 0)
+                return end;
+        _cleanup_free_ char *with_line = source_line_add(end);
+        char *whole = mem_printf("%s. %s", with_line ? with_line : end, check_mode_hint);
+        free(end);
+        return whole;
 }
 
 static bool local_cluster_any_registered(const struct local_cluster *c)
@@ -214,7 +224,7 @@ static void local_cluster_on_executor_ended(void *owner, struct child *child, in
         x->child = NULL;
         uv_timer_stop(&x->timeout);
         c->running--;
-        _cleanup_free_ char *reason = local_cluster_describe_end(child_pid(child), wait_status, last_words);
+        _cleanup_free_ char *reason = local_cluster_describe_end(c->sc, child_pid(child), wait_status, last_words);
         if (c->stopping && WIFSIGNALED(wait_status) && !x->killed)
                 log_error("LocalSparkCluster", "Executor %s did not stop cleanly: %s", x->id, reason);
         cluster_backend_executor_exited(c->backend, x->id, !x->killed, reason);

@@ -208,15 +208,15 @@ static bool symbols_find(struct symbols *s, const void *data, size_t len, unsign
 }
 
 /*
- * Returns the name of symbol @index and fills @symbol if it is a function defined in this file; NULL for others. Sets
+ * Returns the name of symbol @index and fills @symbol if it has @type and is defined in this file; NULL for others. Sets
  * @end after the last symbol.
  */
-static const char *symbols_function(const struct symbols *s, uint64_t index, Symbol *symbol, bool *end)
+static const char *symbols_get(const struct symbols *s, uint64_t index, unsigned type, Symbol *symbol, bool *end)
 {
         *end = index >= s->table.sh_size / sizeof(*symbol) ||
                !element(&s->f, s->table.sh_offset, index, sizeof(*symbol), symbol, sizeof(*symbol));
         /* Type and binding use the same bits in 32- and 64-bit files. */
-        if (*end || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
+        if (*end || ELF64_ST_TYPE(symbol->st_info) != type || symbol->st_shndx == SHN_UNDEF ||
             symbol->st_name >= s->strings.sh_size)
                 return NULL;
         const char *name = (const char *)s->f.data + s->strings.sh_offset + symbol->st_name;
@@ -231,9 +231,30 @@ void elf_functions_exported(const void *data, size_t len, int (*visit)(void *con
         bool end = false;
         for (uint64_t i = 0; !end; i++) {
                 Symbol symbol;
-                const char *name = symbols_function(&s, i, &symbol, &end);
+                const char *name = symbols_get(&s, i, STT_FUNC, &symbol, &end);
                 if (name && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && visit(context, name))
                         return;
+        }
+}
+
+void elf_symbols_visit(const void *data, size_t len, int (*visit)(void *context, const struct elf_symbol *symbol),
+                       void *context)
+{
+        static const unsigned types[] = {STT_FUNC, STT_OBJECT};
+        struct symbols s;
+        if (!symbols_find(&s, data, len, SHT_SYMTAB) && !symbols_find(&s, data, len, SHT_DYNSYM))
+                return;
+        for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
+                bool end = false;
+                for (uint64_t i = 0; !end; i++) {
+                        Symbol symbol;
+                        const char *name = symbols_get(&s, i, types[t], &symbol, &end);
+                        if (name && visit(context, &(struct elf_symbol){.name = name,
+                                                                        .offset = symbol.st_value,
+                                                                        .size = symbol.st_size,
+                                                                        .is_function = types[t] == STT_FUNC}))
+                                return;
+                }
         }
 }
 
@@ -247,7 +268,7 @@ char *elf_function_at(const void *data, size_t len, uint64_t offset)
                 bool end = false;
                 for (uint64_t i = 0; !end; i++) {
                         Symbol symbol;
-                        const char *name = symbols_function(&s, i, &symbol, &end);
+                        const char *name = symbols_get(&s, i, STT_FUNC, &symbol, &end);
                         if (name && symbol.st_value == offset && name[0])
                                 return mem_strdup(name);
                 }

@@ -1,6 +1,7 @@
 /* Reads untrusted ELF files of this machine's class and byte order. Pure. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,21 @@ int elf_notes_read(const void *data, size_t len, size_t align, struct module_inf
  * none. Names live as long as @data.
  */
 void elf_functions_exported(const void *data, size_t len, int (*visit)(void *context, const char *name), void *context);
+
+/* A function or a variable that the file defines, static ones too. */
+struct elf_symbol {
+        const char *name; /* lives as long as the file's bytes */
+        uint64_t offset;  /* from the load address */
+        uint64_t size;
+        bool is_function;
+};
+
+/*
+ * Passes the symbols of the file's full table (of its dynamic one if it was stripped) to @visit until that returns
+ * non-zero. A damaged table has none.
+ */
+void elf_symbols_visit(const void *data, size_t len, int (*visit)(void *context, const struct elf_symbol *symbol),
+                       void *context);
 
 /*
  * Returns the symbol of the function that begins at @offset from the load address, including static functions; owned by

@@ -347,6 +347,15 @@ int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), st
         return r;
 }
 
+int module_symbols(const struct module *m, int (*visit)(void *context, const struct elf_symbol *symbol), void *context)
+{
+        _cleanup_(mapping_deinit) struct mapping file = {0};
+        int r = mapping_init(&file, m->path, NULL);
+        if (r == 0)
+                elf_symbols_visit(file.data, file.len, visit, context);
+        return r;
+}
+
 const struct module *module_find(const char *build_id)
 {
         const struct module *found = NULL;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct elf_symbol;
 struct fst_error;
 
 #define MODULE_BUILD_ID_MAX 32 /* bytes; SHA-1 has 20 */
@@ -76,6 +77,9 @@ int module_describe(void (*code)(void), const char *name, struct module_function
  * loaded modules, if there is no such module, -EINVAL if @offset is outside of its code.
  */
 int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), struct fst_error *error);
+
+/* elf_symbols_visit for the file of @m. 0, or -errno when it cannot be read. */
+int module_symbols(const struct module *m, int (*visit)(void *context, const struct elf_symbol *symbol), void *context);
 
 /* Returns the loaded module with @build_id, or NULL. Any thread. */
 const struct module *module_find(const char *build_id);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "exec/actions/action_kinds.h"
+#include "exec/app/changed_globals.h"
 #include "rdd/builtins.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
@@ -129,6 +130,8 @@ static int encode_function(struct rdd_wire_writer *base, const fst_fn *fn, Fires
                 int r = module_describe(fn->code, fn->name, &function, error);
                 if (r == 0)
                         r = add_module(w, function.module, function.name, &m->module, error);
+                if (r == 0 && !w->source->same_program)
+                        r = changed_globals_check(&function, error);
                 if (r)
                         return r;
                 m->offset = function.offset;
