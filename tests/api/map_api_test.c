@@ -104,7 +104,7 @@ static void rows_are_counted_by_value(void **state)
         assert_false(fst_map_get(counts, 5, &n));
         assert_false(fst_next(fst_map_rows(counts), &n, &n));
         assert_refused(fst_count_by_value(fst_map(numbers, by_digit, FST_PAIR(I64, I64)), &counts), -EINVAL,
-                       "rows that are no pairs");
+                       "does not count pairs");
 }
 
 static void of_several_the_last_counts(void **state)

@@ -101,8 +101,8 @@ static void a_partition_that_is_not_there(void **state)
                        "Attempting to access a non-existent partition: 7. Total number of partitions: 4");
         assert_refused(fst_run_job(rdd, pass, FST_I64, negative, 1, &rows), -EINVAL, "non-existent partition: -1");
         assert_refused(fst_run_job(rdd, refuse, FST_I64, NULL, 0, &rows), -EIO, "no partition for me");
-        assert_refused(fst_run_job(rdd, unlucky, FST_I64, NULL, 0, &rows), -EINVAL, "is no function of run_job");
-        assert_refused(fst_foreach_partition(rdd, pass), -EINVAL, "is no function of foreach_partition");
+        assert_refused(fst_run_job(rdd, unlucky, FST_I64, NULL, 0, &rows), -EINVAL, "is not a function for run_job");
+        assert_refused(fst_foreach_partition(rdd, pass), -EINVAL, "is not a function for foreach_partition");
 }
 
 static void each_partition_is_seen_once(void **state)

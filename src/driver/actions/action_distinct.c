@@ -1,4 +1,4 @@
-/* count_approx_distinct: the partitions' sketches put together. */
+/* count_approx_distinct: merges the partitions' sketches. */
 #include "driver/actions/actions.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ struct distinct_job {
         uint8_t *registers;
 };
 
-static int merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
+static int distinct_job_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
         struct distinct_job *self = container_of(action, struct distinct_job, distinct.action);
         distinct_merge(self->registers, self->distinct.precision, result->data);
@@ -20,18 +20,18 @@ static int merge(struct action *action, int output, struct task_result *result, 
         return 0;
 }
 
-static void reset(struct action *action)
+static void distinct_reset(struct action *action)
 {
         struct distinct_job *self = container_of(action, struct distinct_job, distinct.action);
         memset(self->registers, 0, (size_t)1 << self->distinct.precision);
 }
 
-static int count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, struct fst_error *error)
+static int distinct_count(fst_rdd *rdd, double deviation, int64_t *n, fst_site site, struct fst_error *error)
 {
         struct distinct_job job = {.distinct = {.action = {.class = &distinct_action_class,
                                                            .type = rdd->type,
-                                                           .merge = merge,
-                                                           .reset = reset}}};
+                                                           .merge = distinct_job_merge,
+                                                           .reset = distinct_reset}}};
         int r = action_check(rdd, error);
         if (r == 0 && !(deviation > 0.000017))
                 r = error_set(error, -EINVAL, "accuracy (%g) must be greater than 0.000017", deviation);
@@ -60,6 +60,6 @@ FST_API int fst_count_approx_distinct_at(fst_rdd *rdd, double deviation, int64_t
                 return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = count(rdd, deviation, n, site, &error);
+        int r = distinct_count(rdd, deviation, n, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }

@@ -1,9 +1,9 @@
 /*
  * count_by_key, count_by_value, collect_as_map and reduce_by_key_locally, whose rows become a map
- * (driver/actions/map.h); and lookup.
+ * (driver/actions/map.h), and lookup.
  *
- * As in Spark, counts are added up by a shuffle and collected, so that a task or the driver has each key once, while
- * reduce_by_key_locally has every task send a pair for each of its keys, and combines them here.
+ * As in Spark, a shuffle adds the counts before they are collected, so that a task or the driver has each key once.
+ * reduce_by_key_locally instead makes each task send one pair for each of its keys, and combines them here.
  */
 #include "driver/actions/actions.h"
 
@@ -22,7 +22,7 @@
 #include "shuffle/shuffle_store.h"
 #include "store/page.h"
 
-static int need_pairs(fst_rdd *rdd, fst_site site, struct fst_error *error)
+static int action_check_pairs(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         char have[64];
         int r = action_check(rdd, error);
@@ -31,7 +31,7 @@ static int need_pairs(fst_rdd *rdd, fst_site site, struct fst_error *error)
         return r;
 }
 
-static int collect_map(fst_rdd *rdd, fst_map **map, fst_site site, struct fst_error *error)
+static int action_collect_map(fst_rdd *rdd, fst_map **map, fst_site site, struct fst_error *error)
 {
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
         int r = rows_job_run(&job, rdd, NULL, 0, site, error);
@@ -48,24 +48,24 @@ FST_API int fst_collect_as_map_at(fst_rdd *rdd, fst_map **map, fst_site site)
                 return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = need_pairs(rdd, site, &error);
+        int r = action_check_pairs(rdd, site, &error);
         if (r == 0)
-                r = collect_map(rdd, map, site, &error);
+                r = action_collect_map(rdd, map, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
-static int count(fst_rdd *rdd, fst_map **map, fst_site site)
+static int action_count_into_map(fst_rdd *rdd, fst_map **map, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int first = rdd_registry_next_id(rdd->sc);
         fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_fn_sum, 0, site);
-        int r = collect_map(counts, map, site, &error);
+        int r = action_collect_map(counts, map, site, &error);
         cleaner_drop(counts, first);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
-static int refuse(fst_rdd *rdd, fst_site site, int status, const char *why)
+static int action_refuse(fst_rdd *rdd, fst_site site, int status, const char *why)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
@@ -79,8 +79,8 @@ FST_API int fst_count_by_key_at(fst_rdd *rdd, fst_map **map, fst_site site)
         if (action_check_place(rdd, map, "map", site))
                 return -EINVAL;
         if (!rdd->type.value)
-                return refuse(rdd, site, -EINVAL, "count_by_key needs pairs");
-        return count(rdd, map, site);
+                return action_refuse(rdd, site, -EINVAL, "count_by_key needs pairs");
+        return action_count_into_map(rdd, map, site);
 }
 
 FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **map, fst_site site)
@@ -89,14 +89,15 @@ FST_API int fst_count_by_value_at(fst_rdd *rdd, fst_map **map, fst_site site)
         if (action_check_place(rdd, map, "map", site))
                 return -EINVAL;
         if (rdd->type.value)
-                return refuse(rdd, site, -EINVAL,
-                              "count_by_value counts rows that are no pairs: map each pair to one value before");
-        return count(rdd, map, site);
+                return action_refuse(rdd, site, -EINVAL,
+                                     "count_by_value does not count pairs: map each pair to one value first");
+        return action_count_into_map(rdd, map, site);
 }
 
 /* ----------------------------------------------------------------------------------------- reduce_by_key_locally */
 
-static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out, struct fst_error *error)
+static int action_combine_locally(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, struct page **out,
+                                  struct fst_error *error)
 {
         struct task_run run;
         size_t bytes;
@@ -114,13 +115,13 @@ static int combine(fst_rdd *rdd, const fst_fn *fn, const struct page *sent, stru
         return r;
 }
 
-static int reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site, struct fst_error *error)
+static int action_reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site, struct fst_error *error)
 {
         struct rows_job job = {rows_action_of(&combine_action_class, rdd, rdd->type, INT64_MAX)};
         fst_type value = {.key = rdd->type.value, .key_size = rdd->type.value_size};
         struct page *pages;
         job.rows.fn = f;
-        int r = need_pairs(rdd, site, error);
+        int r = action_check_pairs(rdd, site, error);
         if (r == 0)
                 r = combine_check(value, &f, error);
         if (r == 0)
@@ -131,7 +132,7 @@ static int reduce_locally(fst_rdd *rdd, fst_fn f, fst_map **map, fst_site site, 
                 r = error_set(error, -ENODATA, "empty collection");
         if (r == 0) {
                 struct page *sent = rows_job_take(&job, NULL);
-                r = combine(rdd, &job.rows.fn, sent, &pages, error);
+                r = action_combine_locally(rdd, &job.rows.fn, sent, &pages, error);
                 page_list_free(NULL, sent);
         }
         if (r == 0)
@@ -147,15 +148,17 @@ FST_API int fst_reduce_by_key_locally_at(fst_rdd *rdd, fst_fn f, fst_map **map, 
                 return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = reduce_locally(rdd, f, map, site, &error);
+        int r = action_reduce_locally(rdd, f, map, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------------- lookup */
 
-/* Into *@to the one partition where @key can be, if that is known; else -1. Negative: the application's function
- * failed. */
-static int place_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
+/*
+ * Find the one partition that can have @key, if it is known (*@to, else -1). Returns a negative status if the
+ * application's function failed.
+ */
+static int lookup_partition_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
 {
         fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
         fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &key.i64}};
@@ -181,20 +184,20 @@ static int place_of(fst_rdd *rdd, fst_key key, int *to, struct fst_error *error)
         return r;
 }
 
-static int lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, struct fst_error *error)
+static int action_lookup(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site site, struct fst_error *error)
 {
         fst_type value = {.key = rdd->type.value, .key_size = rdd->type.value_size};
         struct rows_job job = {rows_action_of(&lookup_action_class, rdd, value, INT64_MAX)};
         struct reduce_value wanted;
         job.rows.value = &wanted;
-        int r = need_pairs(rdd, site, error);
+        int r = action_check_pairs(rdd, site, error);
         if (r == 0)
                 r = lookup_key(rdd->type, key, &wanted, error);
         int place = -1;
         if (r == 0)
-                r = preparation_run(rdd, site, error);
+                r = preliminary_jobs_run(rdd, site, error);
         if (r == 0)
-                r = place_of(rdd, key, &place, error);
+                r = lookup_partition_of(rdd, key, &place, error);
         if (r)
                 return r;
         r = rows_job_run(&job, rdd, place < 0 ? NULL : &place, 1, site, error);
@@ -211,6 +214,6 @@ FST_API int fst_lookup_at(fst_rdd *rdd, fst_key key, fst_iter **rows, fst_site s
                 return -EINVAL;
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = lookup(rdd, key, rows, site, &error);
+        int r = action_lookup(rdd, key, rows, site, &error);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }

@@ -1,8 +1,8 @@
 /*
  * min, max, sum, mean, stats and histogram.
  *
- * What partitions have counted is merged in the order of partitions, so that rounding does not depend on which task was
- * quickest. What is said without rows, and for rows that are no finite numbers, is what Spark says.
+ * The partitions' counters are merged in the order of partitions, so that rounding does not depend on timing. The
+ * results for no rows, and for rows that are not finite, are Spark's.
  */
 #include "driver/actions/actions.h"
 
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------------------------------------- min, max, sum */
 
-static int reduce_by(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, fst_variable result, fst_site site)
+static int numeric_reduce(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, fst_variable result, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
@@ -25,13 +25,13 @@ static int reduce_by(fst_rdd *rdd, fst_fn fn, const struct reduce_value *zero, f
 FST_API int fst_min_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return reduce_by(rdd, fst_fn_min, NULL, row, site);
+        return numeric_reduce(rdd, fst_fn_min, NULL, row, site);
 }
 
 FST_API int fst_max_at(fst_rdd *rdd, fst_variable row, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return reduce_by(rdd, fst_fn_max, NULL, row, site);
+        return numeric_reduce(rdd, fst_fn_max, NULL, row, site);
 }
 
 /* ------------------------------------------------------------------------------------------------------ counters */
@@ -57,7 +57,7 @@ static void stats_reset(struct action *action)
                 self->counters[i] = STAT_COUNTER_INIT;
 }
 
-static int check_numbers(fst_rdd *rdd, fst_site site, struct fst_error *error)
+static int numeric_check(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         char have[64];
         int r = action_check(rdd, error);
@@ -67,13 +67,12 @@ static int check_numbers(fst_rdd *rdd, fst_site site, struct fst_error *error)
         return r;
 }
 
-static int count_numbers(fst_rdd *rdd, bool sum_only, struct stat_counter *total, fst_site site,
-                         struct fst_error *error)
+static int stats_count(fst_rdd *rdd, bool sum_only, struct stat_counter *total, fst_site site, struct fst_error *error)
 {
         struct stats_job job = {
                 .stats = {{.class = &stats_action_class, .type = rdd->type, .merge = stats_merge, .reset = stats_reset},
                           sum_only}};
-        int r = check_numbers(rdd, site, error);
+        int r = numeric_check(rdd, site, error);
         if (r)
                 return r;
         job.n = rdd->lineage.partitions;
@@ -99,25 +98,25 @@ FST_API int fst_sum_at(fst_rdd *rdd, fst_variable sum, fst_site site)
         const struct reduce_value zero = {.present = true};
         struct fst_error error = FST_ERROR_INIT;
         struct stat_counter total;
-        int r = check_numbers(rdd, site, &error);
+        int r = numeric_check(rdd, site, &error);
         if (r == 0 && sum.kind == FST_KIND_I64)
-                return reduce_by(rdd, fst_fn_sum, &zero, sum, site);
+                return numeric_reduce(rdd, fst_fn_sum, &zero, sum, site);
         if (r == 0)
                 r = action_check_variable(FST_F64, sum, "sum", &error);
         if (r == 0)
-                r = count_numbers(rdd, true, &total, site, &error);
+                r = stats_count(rdd, true, &total, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
         *(double *)sum.to = total.sum;
         return 0;
 }
 
-/* What Spark merges has at least one part. */
-static int count_all(fst_rdd *rdd, struct stat_counter *total, fst_site site)
+/* Spark merges at least one counter. */
+static int stats_count_all(fst_rdd *rdd, struct stat_counter *total, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = count_numbers(rdd, false, total, site, &error);
+        int r = stats_count(rdd, false, total, site, &error);
         if (r == 0 && rdd->lineage.partitions == 0)
                 r = error_set(&error, -ENODATA, "empty collection");
         return r ? action_failed(rdd, site, r, &error) : 0;
@@ -129,7 +128,7 @@ FST_API int fst_mean_at(fst_rdd *rdd, double *mean, fst_site site)
         if (action_check_place(rdd, mean, "mean", site))
                 return -EINVAL;
         struct stat_counter total;
-        int r = count_all(rdd, &total, site);
+        int r = stats_count_all(rdd, &total, site);
         if (r == 0)
                 *mean = total.mean;
         return r;
@@ -141,7 +140,7 @@ FST_API int fst_stats_at(fst_rdd *rdd, struct fst_statistics *stats, size_t size
         if (action_check_place(rdd, stats, "statistics", site))
                 return -EINVAL;
         struct stat_counter c;
-        int r = count_all(rdd, &c, site);
+        int r = stats_count_all(rdd, &c, site);
         if (r)
                 return r;
         double variance = c.n > 0 ? c.squares / (double)c.n : NAN;
@@ -182,11 +181,14 @@ static void histogram_reset(struct action *action)
         memset(self->counts, 0, (size_t)self->histogram.buckets * sizeof(*self->counts));
 }
 
-/* Equally wide buckets from the least row to the greatest; one if they are equal. Returns how many, or negative. */
-static int even_bounds(fst_rdd *rdd, int buckets, double *bounds, fst_site site, struct fst_error *error)
+/*
+ * Computes @buckets buckets of equal width between the smallest and the greatest row, or one if these are equal.
+ * Returns their number, or a negative status.
+ */
+static int histogram_even_bounds(fst_rdd *rdd, int buckets, double *bounds, fst_site site, struct fst_error *error)
 {
         struct stat_counter all;
-        int r = count_numbers(rdd, false, &all, site, error);
+        int r = stats_count(rdd, false, &all, site, error);
         if (r)
                 return r;
         if (rdd->lineage.partitions == 0)
@@ -202,7 +204,7 @@ static int even_bounds(fst_rdd *rdd, int buckets, double *bounds, fst_site site,
         return buckets;
 }
 
-static int check_bounds(const double *bounds, size_t n, struct fst_error *error)
+static int histogram_check_bounds(const double *bounds, size_t n, struct fst_error *error)
 {
         if (n < 2)
                 return error_set(error, -EINVAL, "buckets array must have at least two elements");
@@ -218,9 +220,9 @@ static int check_bounds(const double *bounds, size_t n, struct fst_error *error)
 static int histogram_count(fst_rdd *rdd, const double *given, size_t n, struct fst_buckets *out, fst_site site,
                            struct fst_error *error)
 {
-        int r = check_numbers(rdd, site, error);
+        int r = numeric_check(rdd, site, error);
         if (r == 0)
-                r = check_bounds(given, n, error);
+                r = histogram_check_bounds(given, n, error);
         if (r)
                 return r;
         _cleanup_free_ double *bounds = new_array(double, n);
@@ -229,7 +231,7 @@ static int histogram_count(fst_rdd *rdd, const double *given, size_t n, struct f
         if (given)
                 memcpy(bounds, given, n * sizeof(*bounds));
         else
-                buckets = even_bounds(rdd, buckets, bounds, site, error);
+                buckets = histogram_even_bounds(rdd, buckets, bounds, site, error);
         if (buckets < 0)
                 return buckets;
         struct histogram_job job = {.histogram = {.action = {.class = &histogram_action_class,

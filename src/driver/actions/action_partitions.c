@@ -1,6 +1,6 @@
 /*
- * What takes partitions as a whole: foreach_partition, run_job, and the iterator that has one of them at the driver at
- * a time.
+ * Actions on whole partitions: foreach_partition, run_job, and to_local_iterator, which holds one partition in the
+ * driver at a time.
  */
 #include "driver/actions/actions.h"
 
@@ -10,12 +10,12 @@
 
 #include <limits.h>
 
-static int check_form(const fst_fn *f, uint32_t form, const char *wanted, fst_site site, struct fst_error *error)
+static int action_check_form(const fst_fn *f, uint32_t form, const char *wanted, fst_site site, struct fst_error *error)
 {
         if (FST_SHAPE_FORM(f->shape) == form)
                 return 0;
-        return error_set(error, -EINVAL, "%s is no function of %s, which is of the form %s", f->name, site.operation,
-                         wanted);
+        return error_set(error, -EINVAL, "%s is not a function for %s, which takes the form %s", f->name,
+                         site.operation, wanted);
 }
 
 int foreach_partition_action_init(struct foreach_action *action, fst_rdd *rdd, fst_fn f, fst_site site,
@@ -25,7 +25,7 @@ int foreach_partition_action_init(struct foreach_action *action, fst_rdd *rdd, f
                 {.class = &foreach_partition_action_class, .type = rdd->type, .merge = action_no_merge}, f};
         int r = action_check(rdd, error);
         if (r == 0)
-                r = check_form(&f, FST_FORM_EACH_ITER, "int f(fst_task *, fst_iter *)", site, error);
+                r = action_check_form(&f, FST_FORM_EACH_ITER, "int f(fst_task *, fst_iter *)", site, error);
         return r ? r : rdd_registry_describe(rdd->sc, &f, &action->fn.name, error);
 }
 
@@ -43,7 +43,7 @@ FST_API int fst_foreach_partition_at(fst_rdd *rdd, fst_fn f, fst_site site)
 
 /* ------------------------------------------------------------------------------------------------------- run_job */
 
-static int check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error)
+static int run_job_check_partitions(fst_rdd *rdd, const int *partitions, size_t n, struct fst_error *error)
 {
         if (partitions && n > INT_MAX)
                 return error_set(error, -EINVAL, "run_job takes at most %d partitions, not %zu", INT_MAX, n);
@@ -70,11 +70,11 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
         if (r == 0)
                 r = fst_type_check(type, &error);
         if (r == 0)
-                r = check_form(&f, FST_FORM_ITER, "int f(fst_task *, fst_iter *, fst_out *)", site, &error);
+                r = action_check_form(&f, FST_FORM_ITER, "int f(fst_task *, fst_iter *, fst_out *)", site, &error);
         if (r == 0)
                 r = rdd_registry_describe(rdd->sc, &f, &job.rows.fn.name, &error);
         if (r == 0)
-                r = check_partitions(rdd, partitions, n, &error);
+                r = run_job_check_partitions(rdd, partitions, n, &error);
         if (r == 0)
                 r = rows_job_run(&job, rdd, partitions, (int)n, site, &error);
         if (r == 0)
@@ -91,12 +91,12 @@ struct local_rows {
         fst_rdd *rdd;
         fst_site site;
         int next;           /* partition */
-        struct page *pages; /* of the one before; the first is being read */
+        struct page *pages; /* the previous partition's; the first is being read */
         struct page_cursor cursor;
         bool reading;
 };
 
-static int fetch(struct local_rows *self)
+static int local_rows_fetch(struct local_rows *self)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(self->rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
@@ -109,7 +109,7 @@ static int fetch(struct local_rows *self)
         return r ? action_failed(self->rdd, self->site, r, &error) : 0;
 }
 
-static bool local_refill(fst_iter *iter)
+static bool local_rows_refill(fst_iter *iter)
 {
         struct local_rows *self = container_of(iter, struct local_rows, iter);
         iter->at = 0;
@@ -125,7 +125,7 @@ static bool local_refill(fst_iter *iter)
                 }
                 if (!self->pages && self->next == self->rdd->lineage.partitions)
                         return false;
-                if (!self->pages && (iter->status = fetch(self)))
+                if (!self->pages && (iter->status = local_rows_fetch(self)))
                         return false;
                 if (self->pages)
                         page_cursor_start(&self->cursor, self->pages);
@@ -133,7 +133,7 @@ static bool local_refill(fst_iter *iter)
         }
 }
 
-static void local_free(struct kept_result *kept)
+static void local_rows_free(struct kept_result *kept)
 {
         struct local_rows *self = container_of(kept, struct local_rows, kept);
         page_list_free(NULL, self->pages);
@@ -153,8 +153,8 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
         struct local_rows *self = new0(struct local_rows);
         self->iter.tag = fst_type_tag(rdd->type);
         self->iter.batch.type = rdd->type;
-        self->iter.refill = local_refill;
-        self->kept.free = local_free;
+        self->iter.refill = local_rows_refill;
+        self->kept.free = local_rows_free;
         self->kept.iter = &self->iter;
         self->kept.memory = self;
         self->rdd = rdd;

@@ -1,8 +1,8 @@
 /*
- * reduce, fold and aggregate, and as trees.
+ * reduce, fold and aggregate, also as trees.
  *
- * Each task takes its partition into one value; the values, which are few, are kept by partition and combined in that
- * order at the end, so that the outcome does not depend on which task was quickest. (In Spark it does.)
+ * Each task combines its partition into one value. The driver combines these values in the order of partitions, so that
+ * the result does not depend on timing. (In Spark it does.)
  */
 #include "driver/actions/actions.h"
 
@@ -34,9 +34,9 @@ static void reduce_reset(struct action *action)
                 reduce_value_deinit(&self->partial[i]);
 }
 
-/* Combine the partial results here, with the same operator that tasks use. */
-static int combine(fst_rdd *rdd, struct reduce_job *self, const fst_fn *fn, struct reduce_value *total,
-                   struct fst_error *error)
+/* Combines the partial results in the driver, with the operator that tasks use. */
+static int reduce_combine(fst_rdd *rdd, struct reduce_job *self, const fst_fn *fn, struct reduce_value *total,
+                          struct fst_error *error)
 {
         struct task_run run;
         task_run_init(&run, rdd->sc->env.memory, NULL);
@@ -55,15 +55,15 @@ static int combine(fst_rdd *rdd, struct reduce_job *self, const fst_fn *fn, stru
         return r;
 }
 
-static int run(fst_rdd *rdd, struct reduce_job *self, fst_fn *fn, fst_variable result, fst_site site,
-               struct fst_error *error)
+static int reduce_run(fst_rdd *rdd, struct reduce_job *self, fst_fn *fn, fst_variable result, fst_site site,
+                      struct fst_error *error)
 {
         struct reduce_value total = {0};
         self->n = rdd->lineage.partitions;
         self->partial = new_array(struct reduce_value, (size_t)self->n);
         int r = action_run(rdd, &self->reduce.action, NULL, 0, site, error);
         if (r == 0)
-                r = combine(rdd, self, fn, &total, error);
+                r = reduce_combine(rdd, self, fn, &total, error);
         if (r == 0 && !total.present)
                 r = error_set(error, -ENODATA, "empty collection");
         if (r == 0)
@@ -96,7 +96,7 @@ int action_reduce(fst_rdd *rdd, const struct reduce_plan *plan, fst_variable res
                 r = rdd_registry_describe(rdd->sc, &plan->take, &job.reduce.fn.name, error);
         if (r == 0)
                 r = rdd_registry_describe(rdd->sc, &plan->combine, &fn.name, error);
-        return r ? r : run(rdd, &job, &fn, result, site, error);
+        return r ? r : reduce_run(rdd, &job, &fn, result, site, error);
 }
 
 FST_API int fst_reduce_at(fst_rdd *rdd, fst_fn f, fst_variable result, fst_site site)
@@ -113,7 +113,7 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
         *value = (struct reduce_value){.present = true};
         *type = (fst_type){.key = c.kind, .key_size = c.kind == FST_KIND_BYTES ? 0 : (uint32_t)c.size};
         if (!c.at)
-                return error_set(error, -EINVAL, "it was given NULL where a value to begin with is wanted");
+                return error_set(error, -EINVAL, "it was given NULL where an initial value is wanted");
         if (c.size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL, "a value of %zu bytes is more than the %d that FIXED may have", c.size,
                                  FST_FIXED_MAX);
@@ -130,7 +130,7 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
         return 0;
 }
 
-/* What the tree leaves is combined as ever. */
+/* Combines the last level of the tree like any other reduce. */
 static int reduce_tree(fst_rdd *rdd, const struct reduce_plan *plan, int depth, fst_variable result, fst_site site,
                        struct fst_error *error)
 {

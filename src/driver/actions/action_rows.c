@@ -1,7 +1,7 @@
 /*
- * collect and take, and what take finds out: first, is_empty.
+ * collect and take, and their derivatives: first, is_empty.
  *
- * take asks few partitions first and more of them as long as rows are missing, by Spark's rule.
+ * take reads few partitions first, then more while rows are missing, by Spark's rule.
  */
 #include "driver/actions/actions.h"
 
@@ -28,15 +28,15 @@ FST_API int fst_collect_at(fst_rdd *rdd, fst_iter **iter, fst_site site)
 
 /* -------------------------------------------------------------------------------------------------------- take */
 
-/* How many partitions to look at next: Spark's rule, with spark.rdd.limit.* for its numbers. */
-static int next_round(int seen, int64_t found, int64_t wanted, int64_t first, int64_t scale_up)
+/* Returns the number of partitions to read next: Spark's rule, with the numbers of spark.rdd.limit.*. */
+static int take_next_round(int seen, int64_t found, int64_t wanted, int64_t first, int64_t scale_up)
 {
         if (seen == 0)
                 return (int)MIN(first, (int64_t)INT32_MAX);
         double most = MIN((double)seen * (double)scale_up, (double)INT32_MAX);
         if (found == 0)
                 return (int)most;
-        /* As a double: with a great @wanted ("all there are") it fits no integer. */
+        /* A double, because with a great @wanted it exceeds every integer. */
         double guess = ceil(1.5 * (double)wanted * seen / (double)found) - seen;
         return (int)MAX(MIN(guess, most), 1.0);
 }
@@ -70,11 +70,11 @@ int action_take_rules(fst_rdd *rdd, struct take_rules *rules, struct fst_error *
 
 int action_take_round(const struct take_rules *rules, int seen, int partitions, int64_t found, int64_t wanted)
 {
-        return MIN(next_round(seen, found, wanted, rules->first, rules->scale_up), partitions - seen);
+        return MIN(take_next_round(seen, found, wanted, rules->first, rules->scale_up), partitions - seen);
 }
 
-/* The first @count rows, and perhaps more. */
-static int take(fst_rdd *rdd, int64_t count, struct page **out, fst_site site, struct fst_error *error)
+/* Takes the first @count rows, or more. */
+static int action_take(fst_rdd *rdd, int64_t count, struct page **out, fst_site site, struct fst_error *error)
 {
         struct page *pages = NULL, **tail = &pages;
         struct take_rules rules;
@@ -104,7 +104,7 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site s
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
-        int r = take(rdd, count, &pages, site, &error);
+        int r = action_take(rdd, count, &pages, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
         *iter = result_rows_new(rdd->sc, rdd->type, pages, MAX(count, 0));
@@ -113,7 +113,7 @@ FST_API int fst_take_at(fst_rdd *rdd, int64_t count, fst_iter **iter, fst_site s
 
 /* ------------------------------------------------------------------------------------------------ first, is_empty */
 
-static void give_row(fst_rdd *rdd, const struct page *page, fst_variable key, fst_variable value)
+static void first_give_row(fst_rdd *rdd, const struct page *page, fst_variable key, fst_variable value)
 {
         fst_type key_type = {.key = rdd->type.key, .key_size = rdd->type.key_size};
         fst_type value_type = {.key = rdd->type.value, .key_size = rdd->type.value_size};
@@ -131,7 +131,7 @@ static void give_row(fst_rdd *rdd, const struct page *page, fst_variable key, fs
         page_cursor_deinit(&cursor);
 }
 
-static int check_variables(fst_rdd *rdd, fst_variable key, fst_variable value, struct fst_error *error)
+static int first_check_variables(fst_rdd *rdd, fst_variable key, fst_variable value, struct fst_error *error)
 {
         char have[64], want[64];
         fst_type key_type = {.key = rdd->type.key, .key_size = rdd->type.key_size};
@@ -151,14 +151,14 @@ FST_API int fst_first_at(fst_rdd *rdd, fst_variable key, fst_variable value, fst
         struct page *pages = NULL;
         int r = action_check(rdd, &error);
         if (r == 0)
-                r = check_variables(rdd, key, value, &error);
+                r = first_check_variables(rdd, key, value, &error);
         if (r == 0)
-                r = take(rdd, 1, &pages, site, &error);
+                r = action_take(rdd, 1, &pages, site, &error);
         if (r == 0 && !pages)
                 r = error_set(&error, -ENODATA, "empty collection");
         if (r)
                 return action_failed(rdd, site, r, &error);
-        give_row(rdd, pages, key, value);
+        first_give_row(rdd, pages, key, value);
         page_list_free(NULL, pages);
         return 0;
 }
@@ -171,7 +171,7 @@ FST_API int fst_is_empty_at(fst_rdd *rdd, bool *empty, fst_site site)
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
-        int r = take(rdd, 1, &pages, site, &error);
+        int r = action_take(rdd, 1, &pages, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
         *empty = !pages;

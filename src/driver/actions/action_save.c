@@ -1,6 +1,6 @@
 /*
  * save_as_text_file, save_as_binary_records and save_as_object_file: tasks write and commit their partitions
- * (exec/actions/action_save.c), the job's commit here makes all of them the output (io/output_committer.h).
+ * (exec/actions/action_save.c), then the driver commits the job (io/output_committer.h).
  */
 #include "driver/actions/actions.h"
 
@@ -22,7 +22,7 @@ static void save_reset(struct action *action)
 typedef int (*run_fn)(fst_rdd *rdd, struct action *action, const int *partitions, int n, fst_site site,
                       struct fst_error *error);
 
-static int action_save_save(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
+static int save_run(fst_rdd *rdd, struct save_action *self, run_fn run, fst_site site, struct fst_error *error)
 {
         int r = output_committer_setup_job(self->committer, error);
         if (r)
@@ -38,7 +38,7 @@ static int action_save_save(fst_rdd *rdd, struct save_action *self, run_fn run, 
         return r;
 }
 
-static int check_records(const fst_rdd *rdd, struct fst_error *error)
+static int save_check_records(const fst_rdd *rdd, struct fst_error *error)
 {
         char text[64];
         return part_records_of(rdd->type)
@@ -50,7 +50,7 @@ static int check_records(const fst_rdd *rdd, struct fst_error *error)
                                  fst_type_name(rdd->type, text));
 }
 
-/* @codec NULL: what the configuration says. */
+/* @codec NULL: from the configuration. */
 static int save_rows(fst_rdd *rdd, const struct action_class *class, const char *path, const char *codec, fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
@@ -63,7 +63,7 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
                 r = error_set(&error, -EINVAL, "%s needs a path: Can not create a Path from an empty string",
                               site.operation);
         if (r == 0 && class == &save_records_action_class)
-                r = check_records(rdd, &error);
+                r = save_check_records(rdd, &error);
         if (r == 0)
                 r = output_options_read(rdd->sc->conf, &options, &error);
         if (r == 0 && codec)
@@ -71,7 +71,7 @@ static int save_rows(fst_rdd *rdd, const struct action_class *class, const char 
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, &error);
         if (r == 0)
-                r = action_save_save(rdd, &action, action_run, site, &error);
+                r = save_run(rdd, &action, action_run, site, &error);
         output_committer_free(action.committer);
         return r ? action_failed(rdd, site, r, &error) : 0;
 }
@@ -83,13 +83,13 @@ int action_save_checkpoint(fst_rdd *rdd, const char *path, fst_site site, struct
                 {.class = &save_objects_action_class, .type = rdd->type, .merge = save_merge, .reset = save_reset},
                 NULL};
         int r = output_options_read(rdd->sc->conf, &options, error);
-        options.validate = false; /* what an attempt has left that failed is replaced */
+        options.validate = false; /* replaces the output of a failed attempt */
         if (r == 0)
                 r = codec_parse_file("none", &options.codec, error);
         if (r == 0)
                 r = output_committer_new(path, rdd->lineage.id, &options, &action.committer, error);
         if (r == 0)
-                r = action_save_save(rdd, &action, action_run_job, site, error);
+                r = save_run(rdd, &action, action_run_job, site, error);
         output_committer_free(action.committer);
         return r;
 }

@@ -1,8 +1,8 @@
 /*
- * show: the first rows as a table on standard output, in the layout of Spark's Dataset.show.
+ * show: prints the first rows as a table on standard output, in the layout of Spark's Dataset.show.
  *
- * Cells are set to the right and cut to 20 characters. FIXED rows are bytes in hexadecimal, as Spark shows binary
- * columns. Control characters are escaped, so that no row can break the table or reach the terminal.
+ * Cells are aligned right and cut to 20 characters. FIXED rows are hexadecimal, like Spark's binary columns. Control
+ * characters are escaped, so that no row can break the table or control the terminal.
  */
 #include "driver/actions/actions.h"
 
@@ -19,7 +19,7 @@ enum { MAX_CELL = 20, MIN_CELL = 3, MAX_COLUMNS = 2 };
 struct show_table {
         int columns;
         size_t width[MAX_COLUMNS];
-        VEC(char *) cells; /* row by row, the names of the columns first */
+        VEC(char *) cells; /* row by row, after the names of the columns */
 };
 
 static void show_table_deinit(struct show_table *t)
@@ -29,7 +29,7 @@ static void show_table_deinit(struct show_table *t)
         vec_deinit(&t->cells);
 }
 
-/* How many characters UTF-8 text has: bytes that continue one are not counted. */
+/* Counts the characters of UTF-8 text: all bytes but continuation bytes. */
 static size_t show_count_characters(const char *text)
 {
         size_t n = 0;
@@ -38,7 +38,7 @@ static size_t show_count_characters(const char *text)
         return n;
 }
 
-/* Cut @text behind @n characters. */
+/* Cuts @text after @n characters. */
 static void show_cut(char *text, size_t n)
 {
         for (; *text; text++)
@@ -50,7 +50,7 @@ static void show_cut(char *text, size_t n)
 static void show_put_escaped(struct buf *b, fst_bytes text)
 {
         static const char controls[] = "\n\r\t\f\b\v\a", letters[] = "nrtfbva";
-        /* More is cut away in any case: a character has at most 4 bytes. */
+        /* The rest would be cut off: a character has at most 4 bytes. */
         for (size_t i = 0; i < text.len && b->len <= 4 * (MAX_CELL + 1); i++) {
                 unsigned char c = (unsigned char)text.data[i];
                 const char *at = c ? strchr(controls, c) : NULL;
@@ -112,7 +112,7 @@ static void show_add_name(struct show_table *t, const char *name)
         show_add_cell(t, &text);
 }
 
-/* At most @n rows. Returns whether there are more. */
+/* Adds at most @n rows. Returns whether there are more. */
 static bool show_add_rows(struct show_table *t, fst_iter *rows, fst_type type, int64_t n)
 {
         for (const fst_batch *batch; fst_next_batch(rows, &batch);) {

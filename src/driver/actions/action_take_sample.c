@@ -1,8 +1,8 @@
 /*
- * take_sample: a sample of a size that is given, in random order, as Spark takes it: the same rows for the same seed.
+ * take_sample: takes a sample of a given size in random order, with the same rows for the same seed as Spark.
  *
- * The rows are counted; a sample is drawn that is large enough but for one time in ten thousand, and drawn again if it
- * was not; it is shuffled, and its first rows are taken. Seeds and the shuffle are java.util.Random's.
+ * Counts the rows, and draws a sample that is large enough except once in ten thousand times. Draws again if it was too
+ * small. Shuffles it and takes the first rows. Seeds and shuffle follow java.util.Random.
  */
 #include "driver/actions/actions.h"
 
@@ -17,8 +17,8 @@
 
 #include <math.h>
 
-/* With which fraction as many as @wanted of @rows rows are drawn, almost surely: Spark's SamplingUtils. */
-static double fraction_for(int64_t wanted, int64_t rows, bool with_replacement)
+/* Returns the fraction that almost surely draws @wanted of @rows rows: Spark's SamplingUtils. */
+static double take_sample_fraction(int64_t wanted, int64_t rows, bool with_replacement)
 {
         double s = (double)wanted, n = (double)rows;
         if (with_replacement)
@@ -27,19 +27,19 @@ static double fraction_for(int64_t wanted, int64_t rows, bool with_replacement)
         return fmin(1, fmax(1e-10, fraction + gamma + sqrt(gamma * gamma + 2 * gamma * fraction)));
 }
 
-static int collect(fst_rdd *rdd, struct row_table *table, fst_site site, struct fst_error *error)
+static int take_sample_collect(fst_rdd *rdd, struct sorted_rows *table, fst_site site, struct fst_error *error)
 {
         struct rows_job job = {rows_action_of(&rows_action_class, rdd, rdd->type, INT64_MAX)};
         int r = rows_job_run(&job, rdd, NULL, 0, site, error);
         if (r == 0)
-                row_table_init(table, rdd->type, rows_job_take(&job, NULL));
+                sorted_rows_init(table, rdd->type, rows_job_take(&job, NULL));
         rows_job_deinit(&job);
         return r;
 }
 
-/* The first @wanted rows of @table once it is shuffled, as pages. */
-static int shuffled(const struct row_table *table, int64_t wanted, uint64_t *random, struct page **out,
-                    struct fst_error *error)
+/* Shuffles @table and returns its first @wanted rows as pages. */
+static int take_sample_shuffle(const struct sorted_rows *table, int64_t wanted, uint64_t *random, struct page **out,
+                               struct fst_error *error)
 {
         _cleanup_free_ uint32_t *order = new_array(uint32_t, table->n);
         struct page *first = NULL, **last = &first;
@@ -52,7 +52,7 @@ static int shuffled(const struct row_table *table, int64_t wanted, uint64_t *ran
                 order[i] = other;
         }
         for (size_t i = 0; i < table->n && (int64_t)i < wanted; i++) {
-                fst_batch row = row_table_rows(table, order[i], 1);
+                fst_batch row = sorted_rows_rows(table, order[i], 1);
                 if (*last && page_append_row(*last, &row, 0))
                         continue;
                 if (*last)
@@ -67,29 +67,29 @@ static int shuffled(const struct row_table *table, int64_t wanted, uint64_t *ran
         return 0;
 }
 
-static int draw(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t rows, uint64_t *random,
-                struct row_table *table, fst_site site, struct fst_error *error)
+static int take_sample_draw(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t rows, uint64_t *random,
+                            struct sorted_rows *table, fst_site site, struct fst_error *error)
 {
-        double fraction = fraction_for(wanted, rows, with_replacement);
+        double fraction = take_sample_fraction(wanted, rows, with_replacement);
         for (;;) {
                 int first = rdd_registry_next_id(rdd->sc);
                 fst_rdd *sample = fst_sample_at(rdd, with_replacement, fraction, java_random_int(random), site);
-                int r = collect(sample, table, site, error);
+                int r = take_sample_collect(sample, table, site, error);
                 cleaner_drop(sample, first);
                 if (r || (int64_t)table->n >= wanted)
                         return r;
                 log_warn("SparkContext", "Needed to re-sample due to insufficient sample size.");
-                row_table_deinit(table);
+                sorted_rows_deinit(table);
         }
 }
 
-/* Spark's: Int.MaxValue - 10 * sqrt(Int.MaxValue) */
+/* As in Spark: Int.MaxValue - 10 * sqrt(Int.MaxValue) */
 #define MAX_SAMPLE (INT32_MAX - 463409)
 
-static int take_sample(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t seed, struct page **out,
-                       fst_site site, struct fst_error *error)
+static int take_sample_run(fst_rdd *rdd, bool with_replacement, int64_t wanted, int64_t seed, struct page **out,
+                           fst_site site, struct fst_error *error)
 {
-        struct row_table table = {0};
+        struct sorted_rows table = {0};
         struct count_job count = count_job_of(rdd);
         uint64_t random = java_random_start(seed);
         *out = NULL;
@@ -104,12 +104,12 @@ static int take_sample(fst_rdd *rdd, bool with_replacement, int64_t wanted, int6
         if (r || count.total == 0)
                 return r;
         if (!with_replacement && wanted >= count.total)
-                r = collect(rdd, &table, site, error);
+                r = take_sample_collect(rdd, &table, site, error);
         else
-                r = draw(rdd, with_replacement, wanted, count.total, &random, &table, site, error);
+                r = take_sample_draw(rdd, with_replacement, wanted, count.total, &random, &table, site, error);
         if (r == 0)
-                r = shuffled(&table, wanted, &random, out, error);
-        row_table_deinit(&table);
+                r = take_sample_shuffle(&table, wanted, &random, out, error);
+        sorted_rows_deinit(&table);
         return r;
 }
 
@@ -122,7 +122,7 @@ FST_API int fst_take_sample_at(fst_rdd *rdd, bool with_replacement, int64_t n, i
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
-        int r = take_sample(rdd, with_replacement, n, seed, &pages, site, &error);
+        int r = take_sample_run(rdd, with_replacement, n, seed, &pages, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
         *rows = result_rows_new(rdd->sc, rdd->type, pages, INT64_MAX);

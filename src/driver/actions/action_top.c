@@ -1,6 +1,6 @@
 /*
- * top, take_ordered: each task sends its first rows in the order (rdd/sort/op_top.h), never more than were asked for,
- * and the same operator makes of these the first of all. Nothing is sorted as a whole.
+ * top, take_ordered: each task sends its first rows in the order (rdd/sort/op_top.h), at most as many as requested. The
+ * same operator takes the first of them here. Nothing is sorted as a whole.
  */
 #include "driver/actions/actions.h"
 
@@ -13,7 +13,7 @@
 #include "rdd/sort/op_top.h"
 #include "store/page.h"
 
-static struct op *merger(struct task_run *run, const struct rows_action *rows, fst_type row)
+static struct op *top_merge_op(struct task_run *run, const struct rows_action *rows, fst_type row)
 {
         struct op *top = top_op_new(run, rows->made, (size_t)rows->limit, rows->order, rows->keyed);
         struct op *sink = row_sink_new(run, row, rows->limit);
@@ -22,14 +22,14 @@ static struct op *merger(struct task_run *run, const struct rows_action *rows, f
         return chain_op_new(top, sink);
 }
 
-/* What the tasks have sent, in the order of their partitions, made into the rows that are wanted. */
-static int merge(fst_rdd *rdd, const struct rows_action *rows, const struct page *sent, struct page **out,
-                 struct fst_error *error)
+/* Merges the rows of the tasks, in the order of their partitions, into the requested rows. */
+static int top_merge(fst_rdd *rdd, const struct rows_action *rows, const struct page *sent, struct page **out,
+                     struct fst_error *error)
 {
         struct task_run run;
         size_t bytes;
         task_run_init(&run, rdd->sc->env.memory, NULL);
-        struct op *op = merger(&run, rows, rdd->type);
+        struct op *op = top_merge_op(&run, rows, rdd->type);
         struct op *sink = chain_op_last(op);
         int r = op_feed_pages(op, rows->made, sent);
         if (r < 0)
@@ -41,8 +41,8 @@ static int merge(fst_rdd *rdd, const struct rows_action *rows, const struct page
         return r < 0 ? r : 0;
 }
 
-static int use_key(fst_rdd *rdd, struct rows_action *rows, const fst_fn *key, fst_type key_type,
-                   struct fst_error *error)
+static int top_use_key(fst_rdd *rdd, struct rows_action *rows, const fst_fn *key, fst_type key_type,
+                       struct fst_error *error)
 {
         char given[64];
         if (FST_SHAPE_FORM(key->shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key->shape) == FST_BUILTIN_IDENTITY)
@@ -59,8 +59,8 @@ static int use_key(fst_rdd *rdd, struct rows_action *rows, const fst_fn *key, fs
         return r ? r : rdd_registry_describe(rdd->sc, key, &rows->fn.name, error);
 }
 
-static int take_ordered(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, enum fst_order order,
-                        struct page **out, fst_site site, struct fst_error *error)
+static int top_take(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, enum fst_order order,
+                    struct page **out, fst_site site, struct fst_error *error)
 {
         struct rows_job job = {rows_action_of(&top_action_class, rdd, rdd->type, n)};
         job.rows.order = order;
@@ -70,26 +70,26 @@ static int take_ordered(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key
                 r = error_set(error, -EINVAL, "%s of %lld rows: the number cannot be negative", site.operation,
                               (long long)n);
         if (r == 0 && key)
-                r = use_key(rdd, &job.rows, key, key_type, error);
+                r = top_use_key(rdd, &job.rows, key, key_type, error);
         if (r || n == 0)
                 return r;
         r = rows_job_run(&job, rdd, NULL, 0, site, error);
         if (r == 0) {
                 struct page *sent = rows_job_take(&job, NULL);
-                r = merge(rdd, &job.rows, sent, out, error);
+                r = top_merge(rdd, &job.rows, sent, out, error);
                 page_list_free(NULL, sent);
         }
         rows_job_deinit(&job);
         return r;
 }
 
-static int run(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, enum fst_order order, fst_iter **iter,
-               fst_site site)
+static int top_run(fst_rdd *rdd, int64_t n, const fst_fn *key, fst_type key_type, enum fst_order order, fst_iter **iter,
+                   fst_site site)
 {
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         struct page *pages;
-        int r = take_ordered(rdd, n, key, key_type, order, &pages, site, &error);
+        int r = top_take(rdd, n, key, key_type, order, &pages, site, &error);
         if (r)
                 return action_failed(rdd, site, r, &error);
         *iter = result_rows_new(rdd->sc, rdd->type, pages, n);
@@ -101,7 +101,7 @@ FST_API int fst_take_ordered_at(fst_rdd *rdd, int64_t n, enum fst_order order, f
         rdd = rdd_given(rdd, site);
         if (action_check_place(rdd, rows, "rows", site))
                 return -EINVAL;
-        return run(rdd, n, NULL, (fst_type){0}, order, rows, site);
+        return top_run(rdd, n, NULL, (fst_type){0}, order, rows, site);
 }
 
 FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type key_type, enum fst_order order,
@@ -110,5 +110,5 @@ FST_API int fst_take_ordered_by_at(fst_rdd *rdd, int64_t n, fst_fn key, fst_type
         rdd = rdd_given(rdd, site);
         if (action_check_place(rdd, rows, "rows", site))
                 return -EINVAL;
-        return run(rdd, n, &key, key_type, order, rows, site);
+        return top_run(rdd, n, &key, key_type, order, rows, site);
 }

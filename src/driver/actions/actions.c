@@ -1,6 +1,6 @@
 /*
- * What actions have in common, and the driver's half of the small ones: count, foreach. The tasks' half is in
- * exec/action_*.c. See actions.h.
+ * The common part of actions, and the driver's half of the small ones: count, foreach. The tasks' half is in
+ * exec/actions/. See actions.h.
  */
 #include "driver/actions/actions.h"
 
@@ -29,7 +29,7 @@ int action_run_job(fst_rdd *rdd, struct action *action, const int *partitions, i
 {
         int r = action_check(rdd, error);
         if (r == 0)
-                r = preparation_run(rdd, site, error);
+                r = preliminary_jobs_run(rdd, site, error);
         if (r)
                 return r;
         const char *file = strrchr(site.file, '/');

@@ -1,9 +1,9 @@
 /*
  * See checkpoint.h.
  *
- * As in Spark, of RDDs of which one is computed from the other the nearest to the action goes first, and the action
- * that follows does the next; with the local property spark.checkpoint.checkpointAllMarkedAncestors=true all of them at
- * once. One thread makes a checkpoint at a time; others whose jobs want the same wait for it.
+ * As in Spark, of several marked RDDs in one lineage the nearest to the action is written first, and the next action
+ * writes the next. The local property spark.checkpoint.checkpointAllMarkedAncestors=true writes all of them at once.
+ * One thread writes a checkpoint at a time; other threads that need it wait.
  */
 #include "driver/actions/checkpoint.h"
 #include "driver/context_handles.h"
@@ -26,23 +26,25 @@ FST_API int fst_set_checkpoint_dir(fst_context *sc, const char *dir)
         sc = context_given(sc, rdd_site("set_checkpoint_dir"));
         _cleanup_(context_leave) fst_context *in = context_enter(sc);
         struct fst_error error = FST_ERROR_INIT;
-        int r = !dir || !*dir ? error_set(&error, -EINVAL, "it needs a path") : 0;
+        int r = !dir || !*dir ? error_set(&error, -EINVAL, "the path is missing or empty") : 0;
         if (r == 0)
                 r = rdd_registry_set_checkpoint_dir(sc, dir, &error);
         return r ? context_action_failed(sc, "set_checkpoint_dir", r, &error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- kept partitions */
+/* ------------------------------------------------------------------------------------------------- local checkpoints
+ */
 
-/* Have every partition of a persisted RDD in the block store, at a level that uses disk. */
-static int compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
+/* Store every partition of a persisted RDD in the block store, at a level that uses disk. */
+static int checkpoint_compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         int level = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!storage_level_uses_disk((enum fst_storage_level)level))
-                return error_set(error, -EINVAL,
-                                 "RDD %d is to be checkpointed locally, but was unpersisted: nothing would be left of "
-                                 "it. Do not call fst_unpersist after fst_local_checkpoint",
-                                 rdd->lineage.id);
+                return error_set(
+                        error, -EINVAL,
+                        "RDD %d was marked for a local checkpoint and then unpersisted, which removes its only copy: do "
+                        "not call fst_unpersist after fst_local_checkpoint",
+                        rdd->lineage.id);
         struct action action = {.class = &count_action_class, .type = rdd->type, .merge = action_no_merge};
         _cleanup_free_ int *missing = new_array(int, (size_t)rdd->lineage.partitions + 1);
         int n = 0;
@@ -52,20 +54,21 @@ static int compute_missing(fst_rdd *rdd, fst_site site, struct fst_error *error)
         return n ? action_run_job(rdd, &action, missing, n, site, error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ one */
+/* ------------------------------------------------------------------------------------------------------------ one
+ * checkpoint */
 
-struct change {
+struct checkpoint_change {
         fst_rdd *rdd, *source;
 };
 
-static void set_checkpoint(void *owner, struct scheduler_backend *backend, bool allocates)
+static void checkpoint_set(void *owner, struct scheduler_backend *backend, bool allocates)
 {
-        const struct change *change = owner;
+        const struct checkpoint_change *change = owner;
         rdd_set_checkpoint(change->rdd, change->source);
 }
 
-/* The files that were written, each as one split. */
-static int find_parts(fst_rdd *rdd, struct input_splits *splits, struct fst_error *error)
+/* Lists the written files, each as one split. */
+static int checkpoint_find_parts(fst_rdd *rdd, struct input_splits *splits, struct fst_error *error)
 {
         const struct file_system *fs;
         int r = file_system_of(rdd->checkpoint.path, &fs, error);
@@ -80,50 +83,51 @@ static int find_parts(fst_rdd *rdd, struct input_splits *splits, struct fst_erro
         return r;
 }
 
-static int make_files(fst_rdd *rdd, fst_rdd **source, fst_site site, struct fst_error *error)
+static int checkpoint_make_files(fst_rdd *rdd, fst_rdd **source, fst_site site, struct fst_error *error)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
         int r = action_save_checkpoint(rdd, rdd->checkpoint.path, site, error);
         if (r == 0)
-                r = find_parts(rdd, &splits, error);
+                r = checkpoint_find_parts(rdd, &splits, error);
         if (r == 0)
                 *source = rdd_checkpoint_files(rdd, &splits);
         input_splits_deinit(&splits);
         return r;
 }
 
-static int make(fst_rdd *rdd, fst_site site, struct fst_error *error)
+static int checkpoint_make(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        struct change change = {.rdd = rdd};
+        struct checkpoint_change change = {.rdd = rdd};
         int r;
         site.operation = "checkpoint";
         if (rdd->checkpoint.local) {
-                r = compute_missing(rdd, site, error);
+                r = checkpoint_compute_missing(rdd, site, error);
                 if (r == 0)
                         change.source = rdd_local_checkpoint(rdd);
         } else {
-                r = make_files(rdd, &change.source, site, error);
+                r = checkpoint_make_files(rdd, &change.source, site, error);
         }
         if (r == 0)
-                job_runner_call(rdd->sc->runner, set_checkpoint, &change);
+                job_runner_call(rdd->sc->runner, checkpoint_set, &change);
         return r;
 }
 
-static int checkpoint(fst_rdd *rdd, fst_site site, struct fst_error *error)
+static int checkpoint_write(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        if (!claim_take(rdd, rdd_is_checkpointed))
+        if (!single_flight_begin(rdd, rdd_is_checkpointed))
                 return 0;
-        int r = make(rdd, site, error);
+        int r = checkpoint_make(rdd, site, error);
         if (r == 0)
                 rdd_registry_want_checkpoint(rdd->sc, -1);
-        claim_release(rdd);
+        single_flight_end(rdd);
         return r;
 }
 
-/* ---------------------------------------------------------------------------------------------------- those of a job
+/* ---------------------------------------------------------------------------------------------------- checkpoints of a
+ * job
  */
 
-static bool is_wanted(fst_rdd *rdd)
+static bool checkpoint_is_due(fst_rdd *rdd)
 {
         rdd_registry_lock(rdd->sc);
         bool wanted = rdd->checkpoint.wanted;
@@ -131,7 +135,7 @@ static bool is_wanted(fst_rdd *rdd)
         return wanted && !rdd_is_checkpointed(rdd);
 }
 
-static bool all_ancestors(fst_context *sc)
+static bool checkpoint_all_ancestors(fst_context *sc)
 {
         const struct strmap *properties = local_properties(sc, false);
         const char *all = properties ? strmap_get(properties, ALL_ANCESTORS) : NULL;
@@ -142,7 +146,7 @@ int checkpoint_after_job(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         if (rdd_registry_want_checkpoint(rdd->sc, 0) <= 0)
                 return 0;
-        bool all = all_ancestors(rdd->sc);
+        bool all = checkpoint_all_ancestors(rdd->sc);
         struct rdd_walk walk;
         int r = 0;
         rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
@@ -153,13 +157,13 @@ int checkpoint_after_job(fst_rdd *rdd, fst_site site, struct fst_error *error)
                         continue;
                 int n;
                 fst_rdd *const *parents = rdd_walk_parents(&walk, i, &n);
-                wanted[i] = is_wanted(walk.rdds[i]);
+                wanted[i] = checkpoint_is_due(walk.rdds[i]);
                 for (int k = 0; k < n && (all || !wanted[i]); k++)
                         reached[rdd_walk_index(&walk, parents[k])] = true;
         }
         for (uint32_t i = 0; i < walk.n && r == 0; i++)
                 if (wanted[i])
-                        r = checkpoint(walk.rdds[i], site, error);
+                        r = checkpoint_write(walk.rdds[i], site, error);
         free(reached);
         free(wanted);
         rdd_walk_deinit(&walk);

@@ -1,10 +1,10 @@
 /*
- * Checkpointing: after an action's job, the RDDs nearest to it that are to be checkpointed are, each by a job of its
- * own if need be, and from then on read from there (rdd/rdd_checkpoint.h).
+ * Checkpoints RDDs: after an action's job, writes the nearest marked RDDs, each by a job of its own if needed. Later
+ * jobs read the checkpoint instead (rdd/rdd_checkpoint.h).
  */
 #pragma once
 
 #include "rdd/rdd.h"
 
-/* After a job on @rdd that succeeded: 0, or negative with @error when a checkpoint could not be made. */
+/* Called after a successful job on @rdd. Returns 0, or a negative status with @error if a checkpoint failed. */
 int checkpoint_after_job(fst_rdd *rdd, fst_site site, struct fst_error *error);

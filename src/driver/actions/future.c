@@ -1,11 +1,11 @@
 /*
- * Actions that do not wait (firesteel/future.h).
+ * Asynchronous actions (firesteel/future.h).
  *
- * A future needs no thread: the scheduler's calls job_over when its job is over. There the result is made, or, of take,
- * the next round of partitions submitted. It lives as long as its context, so neither the job nor a thread that waits
- * can miss it.
+ * A future needs no thread. When its job ends, the scheduler's thread calls future_on_job_end, which makes the result
+ * or submits take's next round. A future lives as long as its context, so neither the job nor a waiting thread can miss
+ * it.
  *
- * Invariant: until `ended` only the thread that makes it and then the scheduler's write it, but for `cancelled`.
+ * Invariant: until `ended`, only the creating thread and then the scheduler's thread write it, except `cancelled`.
  */
 #include <firesteel/future.h>
 
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <time.h>
 
-struct completion {
+struct future_completion {
         void (*f)(fst_future *future, int status, void *data);
         void *data;
 };
@@ -36,23 +36,23 @@ struct fst_future {
         struct job_request request;
         int job; /* atomic */
 
-        struct count_job count; /* one of these is the action */
+        struct count_job count; /* the action is one of these */
         struct rows_job rows;
         struct foreach_action each;
-        void *captured; /* what the function of `each` was given */
+        void *captured; /* the captured variables of foreach's function */
 
-        struct take_rules rules; /* of take */
+        struct take_rules rules; /* for take */
         int64_t wanted, found;
         int seen, *partitions;
         struct page *pages, **tail;
 
-        fst_iter *iter; /* the rows, once it has ended */
+        fst_iter *iter; /* the rows, once ended */
 
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        bool cancelled, ended; /* under lock; with the next */
+        bool cancelled, ended; /* under lock, like completions */
         int status;
-        VEC(struct completion) completions; /* whom to tell when it has ended */
+        VEC(struct future_completion) completions; /* called at the end */
 };
 
 static void future_free(struct kept_result *kept)
@@ -91,20 +91,20 @@ static fst_future *future_new(fst_rdd *rdd, fst_site site)
         return f;
 }
 
-static bool is_rows(const fst_future *f)
+static bool future_has_rows(const fst_future *f)
 {
         return f->rows.rows.action.class != NULL;
 }
 
-/* It has ended; takes @error's message. */
-static void finish(fst_future *f, int status, struct fst_error *error)
+/* Ends the future. Takes @error's message. */
+static void future_finish(fst_future *f, int status, struct fst_error *error)
 {
         if (status == -ECANCELED || status == -ESHUTDOWN) {
                 log_info("SparkContext", "%s: %s", f->call_site, error_message(error));
                 error_deinit(error);
         } else if (status) {
                 action_failed(f->rdd, f->site, status, error);
-        } else if (is_rows(f)) {
+        } else if (future_has_rows(f)) {
                 bool takes = f->rules.first > 0;
                 struct page *pages = takes ? steal(f->pages) : rows_job_take(&f->rows, NULL);
                 f->iter = result_rows_new(f->rdd->sc, f->rdd->type, pages, takes ? MAX(f->wanted, 0) : INT64_MAX);
@@ -114,11 +114,11 @@ static void finish(fst_future *f, int status, struct fst_error *error)
         f->ended = true;
         pthread_cond_broadcast(&f->changed);
         pthread_mutex_unlock(&f->lock);
-        for (size_t i = 0; i < f->completions.len; i++) /* nobody adds to them now */
+        for (size_t i = 0; i < f->completions.len; i++) /* none is added any more */
                 f->completions.data[i].f(f, status, f->completions.data[i].data);
 }
 
-static bool is_cancelled(fst_future *f)
+static bool future_is_cancelled(fst_future *f)
 {
         pthread_mutex_lock(&f->lock);
         bool cancelled = f->cancelled;
@@ -126,9 +126,9 @@ static bool is_cancelled(fst_future *f)
         return cancelled;
 }
 
-static void job_over(void *owner, int status, struct fst_error *error);
+static void future_on_job_end(void *owner, int status, struct fst_error *error);
 
-static void submit(fst_future *f, struct action *action, const int *partitions, int n)
+static void future_submit(fst_future *f, struct action *action, const int *partitions, int n)
 {
         f->request = (struct job_request){.rdd = f->rdd,
                                           .partitions = partitions,
@@ -136,20 +136,20 @@ static void submit(fst_future *f, struct action *action, const int *partitions, 
                                           .action = action,
                                           .call_site = f->call_site,
                                           .job = &f->job};
-        job_runner_submit(f->rdd->sc->runner, &f->request, &f->properties, job_over, f);
+        job_runner_submit(f->rdd->sc->runner, &f->request, &f->properties, future_on_job_end, f);
 }
 
-/* Ask the next partitions, or end if there are none or no rows are missing. */
-static void take_round(fst_future *f)
+/* Submit the next partitions, or end if there are none or enough rows were found. */
+static void future_take_round(fst_future *f)
 {
         struct fst_error error = FST_ERROR_INIT;
         int partitions = f->rdd->lineage.partitions, r = 0;
         if (f->found >= f->wanted || f->seen >= partitions) {
-                finish(f, 0, &error);
+                future_finish(f, 0, &error);
                 return;
         }
-        if (is_cancelled(f))
-                r = error_set(&error, -ECANCELED, "it was cancelled");
+        if (future_is_cancelled(f))
+                r = error_set(&error, -ECANCELED, "the future was cancelled");
         int n = action_take_round(&f->rules, f->seen, partitions, f->found, f->wanted);
         f->partitions = mem_grow(f->partitions, (size_t)n * sizeof(int));
         for (int i = 0; i < n; i++)
@@ -160,39 +160,39 @@ static void take_round(fst_future *f)
         if (r == 0)
                 r = rows_job_prepare(&f->rows, f->rdd, n, &error);
         if (r)
-                finish(f, r, &error);
+                future_finish(f, r, &error);
         else
-                submit(f, &f->rows.rows.action, f->partitions, n);
+                future_submit(f, &f->rows.rows.action, f->partitions, n);
 }
 
-static void job_over(void *owner, int status, struct fst_error *error)
+static void future_on_job_end(void *owner, int status, struct fst_error *error)
 {
         fst_future *f = owner;
         int64_t n;
-        if (status || !is_rows(f) || f->rules.first == 0) {
-                finish(f, status, error);
+        if (status || !future_has_rows(f) || f->rules.first == 0) {
+                future_finish(f, status, error);
                 return;
         }
         *f->tail = rows_job_take(&f->rows, &n);
         while (*f->tail)
                 f->tail = &(*f->tail)->next;
         f->found += n;
-        take_round(f);
+        future_take_round(f);
 }
 
-/* Run @action on all partitions, unless @r says that it cannot be. */
-static fst_future *start(fst_future *f, struct action *action, int r, struct fst_error *error)
+/* Run @action on all partitions, unless @r is an error. */
+static fst_future *future_start(fst_future *f, struct action *action, int r, struct fst_error *error)
 {
         if (r == 0)
-                r = preparation_run(f->rdd, f->site, error);
+                r = preliminary_jobs_run(f->rdd, f->site, error);
         if (r || f->rdd->lineage.partitions == 0)
-                finish(f, r, error);
+                future_finish(f, r, error);
         else
-                submit(f, action, NULL, f->rdd->lineage.partitions);
+                future_submit(f, action, NULL, f->rdd->lineage.partitions);
         return f;
 }
 
-/* --------------------------------------------------------------------------------------------------- beginning */
+/* --------------------------------------------------------------------------------------------------- start */
 
 FST_API fst_future *fst_count_async_at(fst_rdd *rdd, fst_site site)
 {
@@ -201,7 +201,7 @@ FST_API fst_future *fst_count_async_at(fst_rdd *rdd, fst_site site)
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
         f->count = count_job_of(rdd);
-        return start(f, &f->count.action, action_check(rdd, &error), &error);
+        return future_start(f, &f->count.action, action_check(rdd, &error), &error);
 }
 
 FST_API fst_future *fst_collect_async_at(fst_rdd *rdd, fst_site site)
@@ -214,7 +214,7 @@ FST_API fst_future *fst_collect_async_at(fst_rdd *rdd, fst_site site)
         int r = action_check(rdd, &error);
         if (r == 0)
                 r = rows_job_prepare(&f->rows, rdd, rdd->lineage.partitions, &error);
-        return start(f, &f->rows.rows.action, r, &error);
+        return future_start(f, &f->rows.rows.action, r, &error);
 }
 
 FST_API fst_future *fst_take_async_at(fst_rdd *rdd, int64_t count, fst_site site)
@@ -229,15 +229,15 @@ FST_API fst_future *fst_take_async_at(fst_rdd *rdd, int64_t count, fst_site site
         if (r == 0)
                 r = action_take_rules(rdd, &f->rules, &error);
         if (r == 0)
-                r = preparation_run(rdd, site, &error);
+                r = preliminary_jobs_run(rdd, site, &error);
         if (r)
-                finish(f, r, &error);
+                future_finish(f, r, &error);
         else
-                take_round(f);
+                future_take_round(f);
         return f;
 }
 
-static fst_future *start_each(fst_future *f, int r, struct fst_error *error)
+static fst_future *future_start_each(fst_future *f, int r, struct fst_error *error)
 {
         const fst_fn *fn = &f->each.fn;
         if (fn->captured) {
@@ -245,7 +245,7 @@ static fst_future *start_each(fst_future *f, int r, struct fst_error *error)
                 memcpy(f->captured, fn->captured, fn->captured_size);
                 f->each.fn.captured = f->captured;
         }
-        return start(f, &f->each.action, r, error);
+        return future_start(f, &f->each.action, r, error);
 }
 
 FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
@@ -254,7 +254,7 @@ FST_API fst_future *fst_foreach_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
-        return start_each(f, foreach_action_init(&f->each, rdd, fn, &error), &error);
+        return future_start_each(f, foreach_action_init(&f->each, rdd, fn, &error), &error);
 }
 
 FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_site site)
@@ -263,13 +263,16 @@ FST_API fst_future *fst_foreach_partition_async_at(fst_rdd *rdd, fst_fn fn, fst_
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         fst_future *f = future_new(rdd, site);
-        return start_each(f, foreach_partition_action_init(&f->each, rdd, fn, site, &error), &error);
+        return future_start_each(f, foreach_partition_action_init(&f->each, rdd, fn, site, &error), &error);
 }
 
-/* ------------------------------------------------------------------------------------------------------- asking */
+/* ------------------------------------------------------------------------------------------------------- queries */
 
-/* Whether it has ended, with what. Unlike waiting this may be asked on the scheduler's thread: by a completion. */
-static bool has_ended(fst_future *f, int *status)
+/*
+ * Whether the future has ended; *@status receives its result. Unlike a wait, it may be called on the scheduler's
+ * thread, by a completion.
+ */
+static bool future_has_ended(fst_future *f, int *status)
 {
         pthread_mutex_lock(&f->lock);
         bool ended = f->ended;
@@ -278,11 +281,11 @@ static bool has_ended(fst_future *f, int *status)
         return ended;
 }
 
-/* NULL: for ever. */
-static int wait_until(fst_future *f, const struct timespec *until)
+/* NULL: no timeout. */
+static int future_wait_until(fst_future *f, const struct timespec *until)
 {
         int r;
-        if (has_ended(f, &r))
+        if (future_has_ended(f, &r))
                 return r;
         _cleanup_(context_leave) fst_context *in = context_enter(f->rdd->sc);
         pthread_mutex_lock(&f->lock);
@@ -299,7 +302,7 @@ FST_API int fst_future_wait(fst_future *f)
         f = handle_given(HANDLE_FUTURE, f, "future_wait");
         if (!f)
                 return -EINVAL;
-        return wait_until(f, NULL);
+        return future_wait_until(f, NULL);
 }
 
 FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
@@ -308,14 +311,14 @@ FST_API int fst_future_wait_for(fst_future *f, int64_t milliseconds)
         if (!f)
                 return -EINVAL;
         struct timespec until;
-        int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* so that no sum is too large */
+        int64_t most = (int64_t)1000 * 60 * 60 * 24 * 365; /* avoids overflow */
         milliseconds = MAX(MIN(milliseconds, most), 0);
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += milliseconds / 1000;
         until.tv_nsec += milliseconds % 1000 * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        return wait_until(f, &until);
+        return future_wait_until(f, &until);
 }
 
 FST_API bool fst_future_done(fst_future *f)
@@ -324,7 +327,7 @@ FST_API bool fst_future_done(fst_future *f)
         if (!f)
                 return true;
         int status;
-        return has_ended(f, &status);
+        return future_has_ended(f, &status);
 }
 
 FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *, int, void *), void *data)
@@ -337,7 +340,7 @@ FST_API void fst_future_on_complete(fst_future *f, void (*callback)(fst_future *
         pthread_mutex_lock(&f->lock);
         bool ended = f->ended;
         if (!ended)
-                vec_push(&f->completions, (struct completion){callback, data});
+                vec_push(&f->completions, (struct future_completion){callback, data});
         pthread_mutex_unlock(&f->lock);
         if (ended)
                 callback(f, f->status, data);
@@ -364,7 +367,7 @@ FST_API int fst_future_job(fst_future *f)
         return __atomic_load_n(&f->job, __ATOMIC_RELAXED);
 }
 
-static int misread(const fst_future *f, const char *what)
+static int future_misread(const fst_future *f, const char *what)
 {
         context_misused("%s gives no %s", f->call_site, what);
         return -EINVAL;
@@ -377,7 +380,7 @@ FST_API int fst_future_count_at(fst_future *f, int64_t *count)
                 return -EINVAL;
         if (context_missing(count, "future_count", "a place for the count"))
                 return -EINVAL;
-        int r = f->count.action.class ? fst_future_wait(f) : misread(f, "count");
+        int r = f->count.action.class ? fst_future_wait(f) : future_misread(f, "count");
         if (r == 0)
                 *count = f->count.total;
         return r;
@@ -390,7 +393,7 @@ FST_API int fst_future_rows_at(fst_future *f, fst_iter **rows)
                 return -EINVAL;
         if (context_missing(rows, "future_rows", "a place for the rows"))
                 return -EINVAL;
-        int r = is_rows(f) ? fst_future_wait(f) : misread(f, "rows");
+        int r = future_has_rows(f) ? fst_future_wait(f) : future_misread(f, "rows");
         if (r == 0)
                 *rows = f->iter;
         return r;

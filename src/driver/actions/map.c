@@ -1,8 +1,8 @@
 /*
  * See map.h.
  *
- * Keys and values are in the order in which keys first came. A table of row numbers, at most half full, finds a key by
- * its hash.
+ * Keys and values are in the order of the keys' first rows. A hash table of row numbers, at most half full, finds a
+ * key.
  */
 #include "driver/actions/map.h"
 
@@ -17,8 +17,8 @@
 struct fst_map {
         struct kept_result kept;
         fst_context *sc;
-        struct row_table rows;
-        size_t n;        /* of them are the map's */
+        struct sorted_rows rows;
+        size_t n;        /* number of keys */
         uint32_t *slots; /* row + 1, or 0 */
         size_t mask;
 };
@@ -27,37 +27,37 @@ static void map_free(struct kept_result *kept)
 {
         fst_map *map = container_of(kept, fst_map, kept);
         live_handle_remove(HANDLE_MAP, map);
-        row_table_deinit(&map->rows);
+        sorted_rows_deinit(&map->rows);
         free(map->slots);
         free(map);
 }
 
-/* The slot of a key: empty, or its row's. */
-static uint32_t *find(const fst_map *map, const struct reduce_value *key, uint64_t hash)
+/* Returns the slot of a key: empty, or with its row. */
+static uint32_t *map_find_slot(const fst_map *map, const struct reduce_value *key, uint64_t hash)
 {
         for (size_t at = hash & map->mask;; at = (at + 1) & map->mask) {
                 fst_batch row;
                 if (!map->slots[at])
                         return &map->slots[at];
-                row = row_table_rows(&map->rows, map->slots[at] - 1, 1);
+                row = sorted_rows_rows(&map->rows, map->slots[at] - 1, 1);
                 if (lookup_is_key(&row, 0, key))
                         return &map->slots[at];
         }
 }
 
-/* Rows move to the front as their keys are new; a later one of the same key leaves its value there. */
-static void add_rows(fst_map *map, size_t from, uint32_t n)
+/* Moves rows with new keys to the front. Later rows of the same key overwrite the value. */
+static void map_add_rows(fst_map *map, size_t from, uint32_t n)
 {
         uint64_t hashes[FST_BATCH_ROWS];
-        fst_batch batch = row_table_rows(&map->rows, from, n);
+        fst_batch batch = sorted_rows_rows(&map->rows, from, n);
         hash_keys(&batch, hashes);
         for (uint32_t i = 0; i < n; i++) {
                 struct reduce_value key = reduce_value_at(map->rows.type, batch.key, i);
-                uint32_t *slot = find(map, &key, hashes[i]);
+                uint32_t *slot = map_find_slot(map, &key, hashes[i]);
                 if (*slot) {
-                        row_table_copy_value(&map->rows, *slot - 1, from + i);
+                        sorted_rows_copy_value(&map->rows, *slot - 1, from + i);
                 } else {
-                        row_table_copy(&map->rows, map->n, from + i);
+                        sorted_rows_copy(&map->rows, map->n, from + i);
                         *slot = (uint32_t)++map->n;
                 }
         }
@@ -67,7 +67,7 @@ fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
 {
         fst_map *map = new0(fst_map);
         size_t slots = 2;
-        row_table_init(&map->rows, type, pages);
+        sorted_rows_init(&map->rows, type, pages);
         while (slots < 2 * map->rows.n)
                 slots *= 2;
         map->sc = sc;
@@ -75,13 +75,13 @@ fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
         map->slots = new_array(uint32_t, slots);
         map->kept.free = map_free;
         for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
-                add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
+                map_add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
         context_keep(sc, &map->kept);
         live_handle_add(HANDLE_MAP, map);
         return map;
 }
 
-/* --------------------------------------------------------------------------------------------------------- in use */
+/* --------------------------------------------------------------------------------------------------------- queries */
 
 FST_API int64_t fst_map_count(const fst_map *map)
 {
@@ -89,7 +89,7 @@ FST_API int64_t fst_map_count(const fst_map *map)
         return map ? (int64_t)map->n : -EINVAL;
 }
 
-static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
+static bool map_find_value(const fst_map *map, fst_key key, fst_variable value, struct fst_error *error)
 {
         fst_type value_type = {.key = map->rows.type.value, .key_size = map->rows.type.value_size};
         struct reduce_value k;
@@ -103,11 +103,11 @@ static bool get(const fst_map *map, fst_key key, fst_variable value, struct fst_
         else if (key.kind == FST_KIND_FIXED)
                 row.key.fixed = (char *)key.fixed;
         hash_keys(&row, &hash);
-        uint32_t at = *find(map, &k, hash);
+        uint32_t at = *map_find_slot(map, &k, hash);
         if (!at)
                 return false;
         struct reduce_value v = reduce_value_at(value_type, map->rows.value, at - 1);
-        if (value.kind == FST_KIND_BYTES) /* the map keeps them already */
+        if (value.kind == FST_KIND_BYTES) /* the map keeps the bytes */
                 *(fst_bytes *)value.to = (fst_bytes){v.data, v.size};
         else
                 action_give(map->sc, value_type, &v, value);
@@ -120,7 +120,7 @@ FST_API bool fst_map_get_at(const fst_map *map, fst_key key, fst_variable value)
         map = handle_given(HANDLE_MAP, map, "map_get");
         if (!map)
                 return false;
-        bool found = get(map, key, value, &error);
+        bool found = map_find_value(map, key, value, &error);
         if (error.message)
                 context_misused("fst_map_get: %s", error_message(&error));
         error_deinit(&error);
@@ -136,17 +136,17 @@ struct map_rows {
         size_t next;
 };
 
-static bool refill(fst_iter *iter)
+static bool map_rows_refill(fst_iter *iter)
 {
         struct map_rows *self = container_of(iter, struct map_rows, iter);
         uint32_t n = (uint32_t)MIN(self->map->n - self->next, (size_t)FST_BATCH_ROWS);
-        iter->batch = row_table_rows(&self->map->rows, self->next, n);
+        iter->batch = sorted_rows_rows(&self->map->rows, self->next, n);
         iter->at = 0;
         self->next += n;
         return n > 0;
 }
 
-static void rows_free(struct kept_result *kept)
+static void map_rows_free(struct kept_result *kept)
 {
 }
 
@@ -158,8 +158,8 @@ FST_API fst_iter *fst_map_rows(fst_map *map)
         struct map_rows *self = new0(struct map_rows);
         self->iter.tag = fst_type_tag(map->rows.type);
         self->iter.batch.type = map->rows.type;
-        self->iter.refill = refill;
-        self->kept.free = rows_free;
+        self->iter.refill = map_rows_refill;
+        self->kept.free = map_rows_free;
         self->kept.iter = &self->iter;
         self->kept.memory = self;
         self->map = map;

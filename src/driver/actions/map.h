@@ -1,4 +1,4 @@
-/* The driver's maps (firesteel/map.h). */
+/* Maps in the driver (firesteel/map.h). */
 #pragma once
 
 #include "driver/context.h"
@@ -9,7 +9,7 @@
 struct page;
 
 /*
- * A map of the rows of @pages, pairs of @type, which it takes; of equal keys the last one's value counts. It belongs to
- * the context.
+ * Make a map of the rows in @pages, pairs of @type. The last of equal keys counts. Owns @pages. The context owns the
+ * map.
  */
 fst_map *map_new(fst_context *sc, fst_type type, struct page *pages);

@@ -1,4 +1,4 @@
-/* How many rows lie before each partition, for zip_with_index: counted by a job, of all partitions but the last. */
+/* Row offsets of partitions for zip_with_index: a job counts the rows of all partitions but the last. */
 #include "driver/actions/preliminary_jobs.h"
 
 #include "base/mem.h"
@@ -16,12 +16,12 @@ static int counts_merge(struct action *action, int output, struct task_result *r
         return 0;
 }
 
-bool row_starts_ready(const fst_rdd *rdd)
+bool partition_offsets_ready(const fst_rdd *rdd)
 {
         return rdd->op != RDD_INDEXED || rdd->index.unique || __atomic_load_n(&rdd->index.starts, __ATOMIC_ACQUIRE);
 }
 
-int row_starts_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
+int partition_offsets_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
         fst_rdd *parent = rdd_parent(rdd);
         int n = parent->lineage.partitions;

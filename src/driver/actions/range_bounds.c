@@ -1,10 +1,10 @@
 /*
- * Bounds of range partitioners: a sample of the keys, taken by a job of its own before the job that needs them.
+ * Bounds of range partitioners: a preliminary job samples the keys.
  *
- * As in Spark the sample aims at 20 keys a partition (spark.rdd.sortByKey's million at most), three times as many
- * from each input partition as its share, and each key stands for the rows that it was drawn from. Where the rows
- * come from text files through element-wise operators only, a task reads some blocks of its split instead of all of
- * it; if that gives too little, everything is read.
+ * As in Spark, the sample aims at 20 keys for each output partition, at most spark.rdd.sortByKey's million, and takes
+ * three times its share from each input partition. Each key is weighted by the rows that it was drawn from. If the rows
+ * come from text files through element-wise operators only, tasks read some blocks of their splits. If that yields too
+ * few keys, tasks read everything.
  */
 #include "driver/actions/preliminary_jobs.h"
 
@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#define SAMPLE_BLOCKS ((size_t)1 << 20) /* bytes of a split that a quick sample reads */
+#define SAMPLE_BLOCKS ((size_t)1 << 20) /* bytes of a split for a quick sample */
 
 struct sample_job {
         struct sample_action sample;
@@ -33,7 +33,7 @@ static int sample_merge(struct action *action, int output, struct task_result *r
 
 /* ------------------------------------------------------------------------------------------------------- bounds */
 
-/* Whether some blocks of the files say as much as all of them. */
+/* Whether some blocks of the files represent all of them. */
 static void sample_reset(struct action *action)
 {
         struct sample_job *self = container_of(action, struct sample_job, sample.action);
@@ -41,21 +41,21 @@ static void sample_reset(struct action *action)
                 drawn_free(steal(self->drawn[i]));
 }
 
-static bool can_read_less(const fst_rdd *rdd)
+static bool range_bounds_can_read_less(const fst_rdd *rdd)
 {
         for (; rdd; rdd = rdd_parent(rdd)) {
                 if (__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED))
                         return false;
                 if (rdd->class->passes_samples)
                         continue;
-                /* Small files are read whole anyway. */
+                /* Small files are read completely anyway. */
                 return (rdd->op == RDD_TEXT_FILE || rdd->op == RDD_BINARY_RECORDS) &&
                        rdd->text.splits.bytes > rdd->text.splits.len * SAMPLE_BLOCKS;
         }
         return false;
 }
 
-static size_t set_bounds(struct partitioner *p, struct sample_job *job, size_t at_least)
+static size_t range_bounds_set(struct partitioner *p, struct sample_job *job, size_t at_least)
 {
         size_t n = 0;
         for (int i = 0; i < job->n; i++)
@@ -93,7 +93,7 @@ static int range_bounds_sample(fst_rdd *shuffled, bool quick, fst_site site, str
         job.drawn = new_array(struct drawn *, (size_t)inputs);
         int r = action_run_job(rdd, &job.sample.action, NULL, 0, site, error);
         if (r == 0)
-                set_bounds(p, &job, quick ? (size_t)size : 0);
+                range_bounds_set(p, &job, quick ? (size_t)size : 0);
         for (int i = 0; i < job.n; i++)
                 drawn_free(job.drawn[i]);
         free(job.drawn);
@@ -112,7 +112,7 @@ int range_bounds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
                 partitioner_copy_bounds(&rdd->shuffle.partitioner, &rdd->shuffle.like->shuffle.partitioner);
                 return 0;
         }
-        if (can_read_less(rdd_parent(rdd)))
+        if (range_bounds_can_read_less(rdd_parent(rdd)))
                 r = range_bounds_sample(rdd, true, site, error);
         if (r == 0 && !partitioner_ready(&rdd->shuffle.partitioner))
                 r = range_bounds_sample(rdd, false, site, error);

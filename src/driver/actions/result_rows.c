@@ -1,10 +1,10 @@
-/* See result_rows.h. Results lie in pages (exec/actions/row_sink.h), outside of the memory manager's pool. */
+/* See result_rows.h. Results are in pages (exec/actions/row_sink.h), outside the memory manager's pool. */
 #include "driver/actions/result_rows.h"
 
 #include "base/mem.h"
 #include "store/page.h"
 
-/* -------------------------------------------------------------------------------------------------- being gathered */
+/* -------------------------------------------------------------------------------------------------- collection */
 
 static int rows_merge(struct action *action, int output, struct task_result *result, struct fst_error *error)
 {
@@ -82,12 +82,12 @@ void rows_job_deinit(struct rows_job *job)
         free(steal(job->pages));
 }
 
-/* ------------------------------------------------------------------------------------ what the application reads */
+/* ------------------------------------------------------------------------------------ iteration */
 
 /*
- * Rows of collect and take are valid until the context stops. BYTES are views into the pages; so are FIXED rows that
- * are no pairs. A pair's structs, which the cursor copies out of records, are put into memory that stays; if nothing is
- * a view then, a page that was read can go.
+ * Rows of collect and take stay valid until the context stops. BYTES, and FIXED rows without keys, are views into the
+ * pages. The cursor copies the structs of pairs into memory that stays. If nothing is a view, a page is freed once it
+ * was read.
  */
 struct kept_column {
         struct kept_column *next;
@@ -97,15 +97,16 @@ struct kept_column {
 struct kept_rows {
         fst_iter iter;
         struct kept_result kept;
-        struct page *first, *next; /* first: what is freed at the end */
+        struct page *first, *next; /* first: freed at the end */
         struct page_cursor cursor;
         struct kept_column *columns;
         bool reading;
-        int64_t left; /* rows that may still be given */
+        int64_t left; /* rows still to return */
 };
 
-/* @column of the batch at hand as one that stays, if the cursor is to fill its memory again. */
-static void keep_column(struct kept_rows *rows, fst_column *column, fst_column cursors, uint8_t kind, uint32_t size)
+/* Gives the current batch's @column memory that stays, if the cursor would overwrite it. */
+static void kept_rows_keep_column(struct kept_rows *rows, fst_column *column, fst_column cursors, uint8_t kind,
+                                  uint32_t size)
 {
         if (kind != FST_KIND_FIXED || column->fixed != cursors.fixed)
                 return;
@@ -117,15 +118,15 @@ static void keep_column(struct kept_rows *rows, fst_column *column, fst_column c
         column->fixed = kept->data;
 }
 
-static void keep_columns(struct kept_rows *rows)
+static void kept_rows_keep_columns(struct kept_rows *rows)
 {
         fst_batch *batch = &rows->iter.batch;
-        keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
-        keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
+        kept_rows_keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
+        kept_rows_keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
 }
 
-/* The page that was read to its end is not needed any more. */
-static void drop_read_page(struct kept_rows *rows)
+/* Frees the page that was read. */
+static void kept_rows_drop_page(struct kept_rows *rows)
 {
         if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->iter.batch.type))
                 return;
@@ -133,7 +134,7 @@ static void drop_read_page(struct kept_rows *rows)
         page_free(NULL, (struct page *)rows->cursor.page);
 }
 
-static bool kept_refill(fst_iter *iter)
+static bool kept_rows_refill(fst_iter *iter)
 {
         struct kept_rows *rows = container_of(iter, struct kept_rows, iter);
         iter->at = 0;
@@ -143,11 +144,11 @@ static bool kept_refill(fst_iter *iter)
                         rows->left -= iter->batch.rows;
                         if (iter->batch.rows == 0)
                                 return false;
-                        keep_columns(rows);
+                        kept_rows_keep_columns(rows);
                         return true;
                 }
                 iter->batch.rows = 0;
-                drop_read_page(rows);
+                kept_rows_drop_page(rows);
                 rows->reading = rows->next != NULL;
                 if (!rows->next)
                         return false;
@@ -173,7 +174,7 @@ fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, in
         struct kept_rows *rows = new0(struct kept_rows);
         rows->iter.tag = fst_type_tag(type);
         rows->iter.batch.type = type;
-        rows->iter.refill = kept_refill;
+        rows->iter.refill = kept_rows_refill;
         rows->kept.free = kept_rows_free;
         rows->kept.iter = &rows->iter;
         rows->kept.memory = rows;

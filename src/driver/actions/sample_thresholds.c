@@ -1,7 +1,6 @@
 /*
- * What exact samples of the fractions of keys need to know (rdd/aggregate/stratified_sampler.h): numbers are drawn for
- * all pairs by a job, and those that may decide come here; with replacement, another job counts the pairs of each key
- * before.
+ * Thresholds of exact stratified samples (rdd/aggregate/stratified_sampler.h). A job draws numbers for all pairs and
+ * sends those that may decide. With replacement, another job counts the pairs of each key first.
  */
 #include "driver/actions/preliminary_jobs.h"
 
@@ -15,26 +14,26 @@
 #include "rdd/aggregate/stratified_sampler.h"
 #include "store/page.h"
 
-struct waiting {
+struct stratum_number {
         uint32_t stratum;
         double number;
 };
 
-/* What the tasks have found out of each key. */
-struct findings {
+/* The numbers of each key, from all tasks. */
+struct stratum_numbers {
         size_t n;
         int64_t *items, *accepted;
-        VEC(struct waiting) waiting;
+        VEC(struct stratum_number) waiting;
 };
 
-static void findings_deinit(struct findings *f)
+static void stratum_numbers_deinit(struct stratum_numbers *f)
 {
         free(f->items);
         free(f->accepted);
         vec_deinit(&f->waiting);
 }
 
-static void sample_thresholds_add(struct findings *f, int64_t key, double number)
+static void sample_thresholds_add(struct stratum_numbers *f, int64_t key, double number)
 {
         size_t stratum = (size_t)(key / STEP_RESULTS);
         if (key < 0 || stratum >= f->n)
@@ -47,11 +46,11 @@ static void sample_thresholds_add(struct findings *f, int64_t key, double number
                 f->accepted[stratum] += (int64_t)number;
                 break;
         default:
-                vec_push(&f->waiting, (struct waiting){(uint32_t)stratum, number});
+                vec_push(&f->waiting, (struct stratum_number){(uint32_t)stratum, number});
         }
 }
 
-static void add_all(struct findings *f, fst_type type, const struct page *pages)
+static void sample_thresholds_add_all(struct stratum_numbers *f, fst_type type, const struct page *pages)
 {
         struct page_cursor cursor;
         fst_batch batch;
@@ -65,8 +64,9 @@ static void add_all(struct findings *f, fst_type type, const struct page *pages)
         page_cursor_deinit(&cursor);
 }
 
-/* Run one step's job; @f is empty before, and has what it found out of all keys then. */
-static int find_out(fst_rdd *sampled, enum sample_step step, struct findings *f, fst_site site, struct fst_error *error)
+/* Run the job of one step. @f is empty before, and has the numbers of all keys afterwards. */
+static int sample_thresholds_run_step(fst_rdd *sampled, enum sample_step step, struct stratum_numbers *f, fst_site site,
+                                      struct fst_error *error)
 {
         int first = rdd_registry_next_id(sampled->sc);
         fst_rdd *rdd = rdd_sample_step(sampled, step);
@@ -81,7 +81,7 @@ static int find_out(fst_rdd *sampled, enum sample_step step, struct findings *f,
                 f->n = sampled->by_key.strata->n;
                 f->items = new_array(int64_t, f->n + 1);
                 f->accepted = new_array(int64_t, f->n + 1);
-                add_all(f, rdd->type, pages);
+                sample_thresholds_add_all(f, rdd->type, pages);
                 page_list_free(NULL, pages);
         }
         rows_job_deinit(&job);
@@ -89,13 +89,13 @@ static int find_out(fst_rdd *sampled, enum sample_step step, struct findings *f,
         return r;
 }
 
-static int count_items(fst_rdd *sampled, fst_site site, struct fst_error *error)
+static int sample_thresholds_count_items(fst_rdd *sampled, fst_site site, struct fst_error *error)
 {
-        _cleanup_(findings_deinit) struct findings f = {0};
+        _cleanup_(stratum_numbers_deinit) struct stratum_numbers f = {0};
         struct strata *strata = sampled->by_key.strata;
         if (sampled->by_key.counted)
-                return 0; /* for a job that failed after that, tasks of which may still look at the bounds */
-        int r = find_out(sampled, SAMPLE_COUNT, &f, site, error);
+                return 0; /* tasks of an earlier, failed job may still read the bounds */
+        int r = sample_thresholds_run_step(sampled, SAMPLE_COUNT, &f, site, error);
         for (size_t i = 0; r == 0 && i < strata->n; i++)
                 if (f.items[i])
                         strata_bounds_replaced(strata->data[i].fraction, f.items[i], &strata->data[i].accept,
@@ -104,18 +104,18 @@ static int count_items(fst_rdd *sampled, fst_site site, struct fst_error *error)
         return r;
 }
 
-static int by_stratum(const void *a, const void *b)
+static int sample_thresholds_by_stratum(const void *a, const void *b)
 {
-        const struct waiting *x = a, *y = b;
+        const struct stratum_number *x = a, *y = b;
         return (x->stratum > y->stratum) - (x->stratum < y->stratum);
 }
 
-static void set_thresholds(fst_rdd *sampled, struct findings *f)
+static void sample_thresholds_set(fst_rdd *sampled, struct stratum_numbers *f)
 {
         struct strata *strata = sampled->by_key.strata;
         _cleanup_free_ double *numbers = new_array(double, f->waiting.len + 1);
         if (f->waiting.len)
-                qsort(f->waiting.data, f->waiting.len, sizeof(*f->waiting.data), by_stratum);
+                qsort(f->waiting.data, f->waiting.len, sizeof(*f->waiting.data), sample_thresholds_by_stratum);
         for (size_t i = 0, at = 0; i < strata->n; i++) {
                 struct stratum *s = &strata->data[i];
                 size_t n = 0;
@@ -127,8 +127,8 @@ static void set_thresholds(fst_rdd *sampled, struct findings *f)
                         strata_bounds_once(s->fraction, f->items[i], &s->accept, &s->wait);
                 if (!strata_threshold(s->fraction, f->items[i], f->accepted[i], numbers, n, s->accept, &s->threshold))
                         log_warn("StratifiedSamplingUtils",
-                                 "%s takes a few rows more or less of a key than was asked "
-                                 "for: chance was outside of its bounds, as in one of 10,000 samples",
+                                 "%s takes a few rows more or fewer of a key than "
+                                 "requested: the random numbers exceeded their bounds, as in one of 10,000 samples",
                                  sampled->call_site);
         }
 }
@@ -140,13 +140,13 @@ bool sample_thresholds_ready(const fst_rdd *rdd)
 
 int sample_thresholds_compute(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        _cleanup_(findings_deinit) struct findings f = {0};
-        int r = rdd->by_key.replaced ? count_items(rdd, site, error) : 0;
+        _cleanup_(stratum_numbers_deinit) struct stratum_numbers f = {0};
+        int r = rdd->by_key.replaced ? sample_thresholds_count_items(rdd, site, error) : 0;
         if (r == 0)
-                r = find_out(rdd, SAMPLE_DRAW, &f, site, error);
+                r = sample_thresholds_run_step(rdd, SAMPLE_DRAW, &f, site, error);
         if (r)
                 return r;
-        set_thresholds(rdd, &f);
+        sample_thresholds_set(rdd, &f);
         __atomic_store_n(&rdd->by_key.ready, true, __ATOMIC_RELEASE);
         return 0;
 }

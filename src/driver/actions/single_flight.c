@@ -1,9 +1,9 @@
-/* See claim.h. */
+/* See single_flight.h. */
 #include "driver/actions/single_flight.h"
 
 #include "driver/context.h"
 
-bool claim_take(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd))
+bool single_flight_begin(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd))
 {
         fst_context *sc = rdd->sc;
         pthread_mutex_lock(&sc->prepare);
@@ -15,7 +15,7 @@ bool claim_take(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd))
         return mine;
 }
 
-void claim_release(fst_rdd *rdd)
+void single_flight_end(fst_rdd *rdd)
 {
         fst_context *sc = rdd->sc;
         pthread_mutex_lock(&sc->prepare);

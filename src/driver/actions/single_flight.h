@@ -1,14 +1,14 @@
 /*
- * What a thread finds out or makes for an RDD, and others that want the same wait for. Who has a claim runs a job for
- * it, whose lineage needs nothing more by then: so nobody waits for a claim while having one, and there is no circle.
+ * Lets one thread compute something for an RDD while others that need it wait. A thread holds an RDD only for a job
+ * whose lineage is ready, so it never waits while holding one, and there is no deadlock.
  */
 #pragma once
 
 #include "rdd/rdd.h"
 
 /*
- * Wait until no other thread has a claim on @rdd: true, with a claim, if it is not @done then; false if it is. Between
- * @done and claim_release no other thread has one.
+ * Wait until no other thread holds @rdd. Returns true, holding @rdd, if it is not @done then, or false. No other thread
+ * holds it between @done and single_flight_end.
  */
-bool claim_take(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd));
-void claim_release(fst_rdd *rdd);
+bool single_flight_begin(fst_rdd *rdd, bool (*done)(const fst_rdd *rdd));
+void single_flight_end(fst_rdd *rdd);

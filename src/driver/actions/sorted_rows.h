@@ -1,26 +1,26 @@
-/* Rows at the driver that are read out of order: two columns of all of them. */
+/* Rows in the driver with random access: two columns of all rows. */
 #pragma once
 
 #include "rdd/pipeline/op.h"
 
 struct page;
 
-struct row_table {
+struct sorted_rows {
         fst_type type;
         size_t n;
         fst_column key, value; /* BYTES are views into the pages */
-        struct page *pages;    /* NULL where nothing points into them */
+        struct page *pages;    /* NULL if no value points into them */
 };
 
-/* Take the rows of @pages, which it takes, into @table. */
-void row_table_init(struct row_table *table, fst_type type, struct page *pages);
+/* Fill @table with the rows of @pages, which it owns. */
+void sorted_rows_init(struct sorted_rows *table, fst_type type, struct page *pages);
 
-/* Empty is allowed. */
-void row_table_deinit(struct row_table *table);
+/* An empty table is allowed. */
+void sorted_rows_deinit(struct sorted_rows *table);
 
-/* Rows @at … @at + @n - 1, valid as long as the table. */
-fst_batch row_table_rows(const struct row_table *table, size_t at, uint32_t n);
+/* Returns rows @at … @at + @n - 1, valid as long as the table. */
+fst_batch sorted_rows_rows(const struct sorted_rows *table, size_t at, uint32_t n);
 
-/* Row @to becomes a copy of row @from, or its value alone does. */
-void row_table_copy(struct row_table *table, size_t to, size_t from);
-void row_table_copy_value(struct row_table *table, size_t to, size_t from);
+/* Copy row @from, or only its value, over row @to. */
+void sorted_rows_copy(struct sorted_rows *table, size_t to, size_t from);
+void sorted_rows_copy_value(struct sorted_rows *table, size_t to, size_t from);
