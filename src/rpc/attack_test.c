@@ -1,6 +1,6 @@
 /*
- * What an attacher of sockets would try. Each is refused with one line in the log, learns no more than it must, and an
- * honest executor that is connected all the while, and another that comes later, notice nothing.
+ * Attacks on a driver's socket. Each is refused with one line in the log and gets as little information as possible. An
+ * honest executor that is connected meanwhile, and one that connects later, work as usual.
  */
 #include "rpc/rpc.h"
 
@@ -30,7 +30,7 @@
 
 static struct {
         uv_loop_t loop;
-        uv_timer_t tick; /* so that the loop's turns are short */
+        uv_timer_t tick; /* keeps loop iterations short */
         struct security *secured;
         struct rpc_env *driver, *executor;
         struct rpc_ref *to_driver;
@@ -192,7 +192,7 @@ static int attacker(void)
         return fd;
 }
 
-/* What the attacker was told until the connection was ended; -1 if it was not, within @ms. */
+/* Returns the number of bytes received until the connection ended, or -1 if it did not end within @ms. */
 static ssize_t told_until_end(int fd, char *text, size_t size, int ms)
 {
         uint64_t until = uv_hrtime() + (uint64_t)ms * 1000000;
@@ -210,7 +210,7 @@ static ssize_t told_until_end(int fd, char *text, size_t size, int ms)
         return -1;
 }
 
-/* The state of the world before an attack, and that nothing but one line in the log changed with it. */
+/* The state before an attack, and the check that an attack only added one line to the log. */
 struct before {
         int received, connected, disconnected, lines;
 };
@@ -257,7 +257,7 @@ static struct frame_header send_header(uint64_t id)
                 .kind = FRAME_SEND, .id = id, .type = 1, .endpoint = frame_endpoint("Scheduler"), .body_len = 3};
 }
 
-/* Send bytes, and be refused. Answers what the attacker was told. */
+/* Sends bytes, which must be refused. Returns the received bytes. */
 static const char *attack(const struct buf *b, int greeted, const char *line)
 {
         static char told[65536];
@@ -305,7 +305,7 @@ static void other_version(void **state)
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         put_hello(&b, 77);
         const char *told = attack(&b, 0, "with version 77");
-        assert_non_null(strstr(told, "version 77")); /* it is one of us, and is told why */
+        assert_non_null(strstr(told, "version 77")); /* a Firesteel peer gets the reason */
         assert_non_null(strstr(told, "version 1"));
 }
 
@@ -315,7 +315,7 @@ static void before_the_greeting(void **state)
         put_frame(&b, send_header(1), "abc");
         int received = w.received;
         attack(&b, 0, "a message before the handshake");
-        assert_int_equal(w.received, received + 1); /* the honest one's, afterwards */
+        assert_int_equal(w.received, received + 1); /* from the honest executor, later */
 }
 
 static void replayed(void **state)
@@ -327,7 +327,7 @@ static void replayed(void **state)
         put_frame(&b, send_header(2), "abc");
         int received = w.received;
         assert_non_null(strstr(attack(&b, 1, "message 1 instead of 2"), "repeated"));
-        assert_int_equal(w.received, received + 2); /* one of them, and the honest one's */
+        assert_int_equal(w.received, received + 2); /* one attacker's, and the honest executor's */
 }
 
 static void oversized(void **state)
@@ -383,7 +383,7 @@ static void slow(void **state)
         struct before s = before();
         int fd = attacker();
         ssize_t end_of_it = -1;
-        for (size_t i = 0; i < b.len && end_of_it < 0; i++) { /* a byte at a time, for more than it has */
+        for (size_t i = 0; i < b.len && end_of_it < 0; i++) { /* byte by byte, for longer than its timeout */
                 (void)!send(fd, (w.secured ? "\x16\x03\x01\x01\x00\x01" : b.data) + (w.secured ? i % 6 : i), 1,
                             MSG_NOSIGNAL);
                 end_of_it = told_until_end(fd, told, sizeof(told), GREETING_MS / 20);
@@ -403,14 +403,14 @@ static void crowd(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
                 fds[i] = attacker();
         turn_for(20);
-        honest_ask(w.to_driver); /* who is in stays in */
+        honest_ask(w.to_driver); /* registered peers stay connected */
         struct rpc_env *late = env_new("late");
         struct rpc_ref *ref;
         _cleanup_free_ char *url = mem_printf("spark://Scheduler@%s", rpc_env_address(w.driver));
         assert_int_equal(rpc_env_ref(late, url, &ref, NULL), 0);
         int before = w.answers;
         uint64_t begin = uv_hrtime();
-        while (w.answers == before) { /* its own patience is as short as the driver's with strangers */
+        while (w.answers == before) { /* its own timeout is as short as the driver's for unregistered peers */
                 assert_true(uv_hrtime() - begin < 20000000000u);
                 int r = rpc_ask(ref, 1, "late", 4, NULL, 10000, answered, NULL);
                 assert_int_equal(r, 0);
@@ -427,10 +427,10 @@ static void crowd(void **state)
                 close(fds[i]);
         turn_for(50);
         honest_ask(w.to_driver);
-        assert_true(log_lines() - lines <= 12); /* not one for each of very many */
+        assert_true(log_lines() - lines <= 12); /* not one line for each peer */
 }
 
-/* With a secret: none of our frames helps, and what is heard of us is at most an alert. */
+/* With a secret: valid frames are refused too, and the attacker gets at most a TLS alert. */
 static void frames_without_secret(void **state)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
@@ -472,7 +472,7 @@ static void other_secret(void **state)
         read_log();
         assert_non_null(strstr(w.log, "its secret is not this application's"));
         assert_non_null(strstr(w.log, "does not accept this application's secret"));
-        assert_int_equal(log_lines() - s.lines, 2); /* one of each side */
+        assert_int_equal(log_lines() - s.lines, 2); /* one on each side */
         honest_ask(w.to_driver);
 }
 

@@ -1,15 +1,14 @@
 /*
- * Frames in: greetings, messages to endpoints, answers to asks.
+ * Dispatches received frames: handshakes, messages to endpoints, replies to asks.
  *
- * A peer speaks in a fixed order: HELLO once, then everything else; its messages are numbered one by one. Whatever
- * breaks that (a second HELLO, a message twice, an answer to nothing) ends the connection, because an honest peer never
- * does it.
+ * A peer sends one HELLO first. Its messages are numbered. Any violation (a second HELLO, a repeated message, a reply
+ * without an ask) ends the connection, because an honest peer never does it.
  */
 #include "rpc/rpc_internal.h"
 
 #include <stdio.h>
 
-/* A sentence of a peer's, fit for a log. */
+/* Returns a peer's message, escaped for a log. */
 static const char *dispatch_sentence(const struct frame *f, char *text, size_t size)
 {
         size_t len = MIN((size_t)f->header.body_len, size - 1);
@@ -31,7 +30,7 @@ static void dispatch_greeted(struct rpc_peer *peer)
                 env->stranger_count--;
                 env_accept_again(env);
         }
-        peer_mark_dirty(peer); /* our own HELLO, if they began */
+        peer_mark_dirty(peer); /* our own HELLO, if the peer connected */
         for (size_t i = 0; i < env->endpoints.len && !peer->doomed && !env->closing; i++) {
                 const struct endpoint e = env->endpoints.data[i];
                 if (e.cls->connected)
@@ -78,7 +77,7 @@ static void no_endpoint(struct rpc_peer *peer, const struct frame_header *h)
         peer_put_message(peer, &answer, text, NULL, NULL);
 }
 
-/* Give a message to its endpoint. What is left of *@attachment is the caller's. */
+/* Delivers a message to its endpoint. The caller owns the rest of *@attachment. */
 static void dispatch_deliver(struct rpc_peer *peer, const struct frame_header *h, const uint8_t *body,
                              uint8_t **attachment)
 {

@@ -1,4 +1,4 @@
-/* See driver_state.h. Standalone masters know RELAUNCHING and ERROR, Mesos dispatchers QUEUED and RETRYING. */
+/* Names of driver states. Standalone masters use RELAUNCHING and ERROR, Mesos dispatchers QUEUED and RETRYING. */
 #include "rpc/driver_state.h"
 
 #include "base/mem.h"

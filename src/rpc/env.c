@@ -1,10 +1,10 @@
 /*
- * The env: what hangs it into its loop, what listens, what closes it.
+ * The RPC environment: its handles in the loop, its listener, and its shutdown.
  *
- * libuv runs prepare handles right before it waits. env_turn runs there: it delivers messages among the env's own
- * endpoints, ends connections that were doomed, and writes what was queued. If something is left to do at once, an idle
- * handle keeps the loop from waiting. Started first, our prepare handle runs after those that were started later, so
- * what they send leaves in the same turn.
+ * libuv runs prepare handles right before it waits. env_turn runs there: it delivers messages between the env's own
+ * endpoints, ends failed connections, and writes queued messages. If work is left, an idle handle keeps the loop from
+ * waiting. Because this prepare handle is started first, it runs after those started later, so their messages are sent
+ * in the same iteration.
  */
 #include "rpc/rpc_internal.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define ACCEPTS_A_TURN 16
-#define STRANGER_LEAST_MS 1000 /* what a stranger may take before it must make room for another */
+#define STRANGER_LEAST_MS 1000 /* minimum age at which an unregistered peer may be replaced by another */
 #define LOG_WINDOW_MS 10000
 #define LOG_WINDOW_LINES 10
 #define ACCEPT_RETRY_MS 100
@@ -69,7 +69,7 @@ static void env_on_handle_closed(uv_handle_t *handle)
 
 static void env_on_idle(uv_idle_t *idle)
 {
-        /* being there is all that it is for */
+        /* an active idle handle is enough */
 }
 
 void env_wake(struct rpc_env *env)
@@ -78,7 +78,7 @@ void env_wake(struct rpc_env *env)
                 uv_idle_start(&env->idle, env_on_idle);
 }
 
-/* The window is over: say what was left out, and begin anew. */
+/* Ends the window: logs the number of suppressed lines, and starts a new window. */
 static void quota_renew(struct rpc_env *env, struct log_quota *q, int64_t now)
 {
         if (q->left_out > 0)
@@ -149,7 +149,7 @@ void rpc_env_flush(struct rpc_env *env)
                 peer_flush(container_of(env->dirty.next, struct rpc_peer, todo));
 }
 
-/* While closing: whether nothing is left that can be written. */
+/* Returns whether, while closing, all writable data is written. */
 static bool env_drained(struct rpc_env *env)
 {
         if (env_now_ms(env) >= env->close_deadline_ms)
@@ -186,7 +186,8 @@ static void on_sweep(uv_timer_t *timer)
         for (struct link *l = env->peers.next, *next; l != &env->peers; l = next) {
                 struct rpc_peer *p = container_of(l, struct rpc_peer, all);
                 next = l->next;
-                if (late > env->sweep_every_ms) { /* this process stood still: what others said was not read yet */
+                if (late >
+                    env->sweep_every_ms) { /* this process was suspended: peers' messages have not been read yet */
                         p->begun_ms += late;
                         p->received_ms += late;
                 }
@@ -214,7 +215,7 @@ void rpc_options_init(struct rpc_options *o)
         };
 }
 
-/* A timeout of its own key, or spark.network.timeout. */
+/* Reads a timeout from its key, or from spark.network.timeout. */
 static int env_read_timeout(const struct fst_conf *conf, const char *key, int64_t fallback, int64_t *out,
                             struct fst_error *error)
 {
@@ -294,7 +295,7 @@ int rpc_env_new(uv_loop_t *loop, const struct rpc_options *options, struct rpc_e
         env->self->local = true;
         env->self->state = PEER_OPEN;
         env->self->name = mem_strdup("itself");
-        /* these four cannot fail */
+        /* these four calls cannot fail */
         uv_prepare_init(loop, &env->prepare);
         uv_idle_init(loop, &env->idle);
         uv_timer_init(loop, &env->wait_timer);
@@ -350,7 +351,7 @@ void rpc_env_unregister(struct rpc_env *env, const char *name)
 
 static void env_accepting(struct rpc_env *env, bool on);
 
-/* Room for one more that has not said who it is. */
+/* Makes room for one more unregistered peer. */
 static bool room_for_stranger(struct rpc_env *env)
 {
         if (env->stranger_count < env->o.max_strangers)
@@ -510,7 +511,7 @@ static void env_shut(struct rpc_env *env)
 
 static void on_drain_end(uv_timer_t *timer)
 {
-        /* env_turn, which comes next, looks at the time */
+        /* env_turn, which runs next, checks the time */
 }
 
 void rpc_env_close(struct rpc_env *env, int64_t drain_ms, void (*closed)(void *owner), void *owner)
@@ -524,7 +525,7 @@ void rpc_env_close(struct rpc_env *env, int64_t drain_ms, void (*closed)(void *o
         env->close_deadline_ms = env_now_ms(env) + drain_ms;
         uv_timer_stop(&env->wait_timer);
         for (struct link *l = env->peers.next; l != &env->peers; l = l->next)
-                peer_update_events(container_of(l, struct rpc_peer, all)); /* nothing is read any more */
+                peer_update_events(container_of(l, struct rpc_peer, all)); /* no more reads */
         uv_timer_start(&env->sweep_timer, on_drain_end, (uint64_t)MAX(drain_ms, 0), 0);
         env_wake(env);
 }

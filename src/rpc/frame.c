@@ -1,6 +1,6 @@
 /*
- * The header of a frame. Whatever cannot be is refused here, before anything is allocated for it; what a stranger
- * probably meant (TLS, HTTP, Spark's own RPC) is named, because that is what a user's mistake looks like.
+ * The header of a frame. Invalid headers are refused before any memory is allocated. The error names a recognized other
+ * protocol (TLS, HTTP, Spark's own RPC), because such bytes usually come from a user's mistake.
  */
 #include "rpc/frame.h"
 
@@ -72,7 +72,7 @@ static int not_ours(const uint8_t *in, struct fst_error *error)
                          in[0], in[1], in[2], in[3]);
 }
 
-/* What a kind may carry: anything that it does not use is zero. */
+/* The fields of a kind. Unused fields must be zero. */
 static int check_kind(const struct frame_header *h, struct fst_error *error)
 {
         bool message = h->kind == FRAME_SEND || h->kind == FRAME_ASK;

@@ -1,11 +1,11 @@
-/* See rpc/frame_reader.h. Invariant: at most one of scratch and kept holds bytes that were not taken yet. */
+/* Reads frames from a stream. Invariant: at most one of scratch and kept holds unconsumed bytes. */
 #include "rpc/frame_reader.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
-#define MIN_READ 16384     /* room that is asked for in `kept` */
-#define MAX_READ (1 << 20) /* and at most at a time */
+#define MIN_READ 16384     /* initial size of `kept` */
+#define MAX_READ (1 << 20) /* and maximum growth at a time */
 #define ATTACHMENT_FIRST (1 << 20)
 
 void frame_reader_init(struct frame_reader *r, size_t max_bytes)
@@ -21,7 +21,7 @@ void frame_reader_deinit(struct frame_reader *r)
         *r = (struct frame_reader){.failed = -ESHUTDOWN};
 }
 
-/* The bytes that were not taken yet. */
+/* Returns the unconsumed bytes. */
 static const uint8_t *rest(const struct frame_reader *r, size_t *len)
 {
         if (r->scratch) {
@@ -53,7 +53,7 @@ void frame_reader_keep(struct frame_reader *r)
 void frame_reader_room(struct frame_reader *r, uint8_t *scratch, size_t scratch_size, uint8_t **where, size_t *room)
 {
         frame_reader_keep(r);
-        if (r->attachment) { /* and header and body are in `kept` */
+        if (r->attachment) { /* header and body are in `kept` */
                 *where = r->attachment + r->attachment_len;
                 *room = r->attachment_cap - r->attachment_len;
         } else if (r->kept.len == 0) {
@@ -78,7 +78,7 @@ void frame_reader_filled(struct frame_reader *r, size_t n)
                 r->kept.len += n;
 }
 
-/* Room for what comes next of an attachment: twice of what came. */
+/* Makes room for the next bytes of an attachment: twice the received ones. */
 static int grow_attachment(struct frame_reader *r, struct fst_error *error)
 {
         size_t cap = MIN(r->attachment_cap * 2, (size_t)r->header.attachment_len);
@@ -91,7 +91,7 @@ static int grow_attachment(struct frame_reader *r, struct fst_error *error)
         return 0;
 }
 
-/* Begin an attachment with what is here of it. */
+/* Begins an attachment with its received bytes. */
 static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t len, struct fst_error *error)
 {
         size_t here = MIN(len, (size_t)r->header.attachment_len);
@@ -106,7 +106,7 @@ static int begin_attachment(struct frame_reader *r, const uint8_t *data, size_t 
         return 0;
 }
 
-/* The whole frame at @data is here, its attachment too: give it. */
+/* Delivers the complete frame at @data with its attachment. */
 static int give(struct frame_reader *r, const uint8_t *data, size_t used, struct frame *out)
 {
         *out = (struct frame){.header = r->header, .body = data + FRAME_HEADER_SIZE, .attachment = r->attachment};
@@ -141,7 +141,7 @@ static int next(struct frame_reader *r, struct frame *out, struct fst_error *err
                         return code;
                 used += r->attachment_len;
                 if (r->attachment_len < r->header.attachment_len) {
-                        /* all that came is of this frame: only header and body stay */
+                        /* all received bytes belong to this frame: keep only header and body */
                         if (r->scratch)
                                 r->scratch_len = r->at + until_body;
                         else

@@ -1,4 +1,4 @@
-/* Frames are these bytes and no others, come out of any cut of a stream, and whatever cannot be is refused. */
+/* Golden bytes of frames, streams split at any position, and invalid frames. */
 #include "rpc/frame_reader.h"
 #include "rpc/handshake.h"
 #include "rpc/send_queue.h"
@@ -81,7 +81,7 @@ static void impossible_headers(void **state)
         frame_header_put(bytes, &send);
         assert_int_equal(frame_header_get(bytes, 1000, &out, NULL), 0);
         frame_header_put(bytes, &hello);
-        bytes[4] = 9; /* HELLO can be read in every version */
+        bytes[4] = 9; /* every version can read HELLO */
         assert_int_equal(frame_header_get(bytes, 1000, &out, NULL), 0);
         assert_int_equal(out.version, 9);
 }
@@ -110,7 +110,7 @@ static void strangers_are_named(void **state)
         }
 }
 
-/* Three messages as one stream: small, empty, and one with an attachment. */
+/* Three messages as one stream: a small one, an empty one, and one with an attachment. */
 static void make_stream(struct buf *b, size_t body, size_t attachment)
 {
         uint8_t head[FRAME_HEADER_SIZE];
@@ -158,7 +158,7 @@ static void read_stream(const struct buf *b, size_t step, size_t body, size_t at
                                 free(frame_reader_take_attachment(&r));
                 }
                 assert_int_equal(code, 0);
-                memset(scratch, 0xee, sizeof(scratch)); /* others use it now */
+                memset(scratch, 0xee, sizeof(scratch)); /* scratch is shared and overwritten */
         }
         assert_int_equal(frames, 4);
         assert_false(frame_reader_partial(&r));
@@ -280,7 +280,7 @@ static void hellos(void **state)
         assert_int_equal(hello_check(&c, &back, &error), -EPROTO);
         assert_non_null(strstr(error_message(&error), "firesteel 9.9 with version 7"));
         assert_non_null(strstr(error_message(&error), "with version 1"));
-        for (size_t i = 0; i < b.len; i++) /* cut anywhere: an error or a HELLO, never more */
+        for (size_t i = 0; i < b.len; i++) /* truncated anywhere: an error or a HELLO */
                 if (hello_decode((uint8_t *)b.data, i, &back, &error) == 0)
                         assert_memory_equal(back.instance, a.instance, HELLO_INSTANCE_SIZE);
         buf_reset(&b);

@@ -1,4 +1,4 @@
-/* See rpc/handshake.h. What a stranger says is checked before any of it reaches a log. */
+/* Encodes and decodes HELLO. A peer's texts are checked before they are logged. */
 #include "rpc/handshake.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ void hello_init(struct hello *h)
         *h = (struct hello){.version_low = FRAME_VERSION, .version_high = FRAME_VERSION};
         snprintf(h->software, sizeof(h->software), "firesteel " FIRESTEEL_VERSION);
         if (getrandom(h->instance, sizeof(h->instance), 0) != (ssize_t)sizeof(h->instance))
-                abort(); /* 16 bytes are never cut short once the kernel has started */
+                abort(); /* the kernel never returns fewer than these 16 bytes once it is seeded */
 }
 
 void hello_encode(const struct hello *h, struct buf *out)
@@ -36,7 +36,7 @@ void hello_encode(const struct hello *h, struct buf *out)
         out->data[out->len] = '\0';
 }
 
-/* Printable ASCII that fits, copied. */
+/* Copies printable ASCII that fits. */
 static int take_text(const char *text, char *out, size_t size, const char *what, struct fst_error *error)
 {
         size_t len = strlen(text);

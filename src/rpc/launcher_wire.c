@@ -1,12 +1,12 @@
 /*
- * Spark's launcher messages in Java's serialization; see launcher_wire.h.
+ * Spark's launcher messages in Java's serialization.
  *
- * A stream is a header, then objects: a class description, a number for the object, its fields. Everything described
- * gets the next number, in the order in which it is begun, and is referred to by it afterwards: class descriptions, the
- * strings that name types of fields, strings, objects, constants of an enumeration. Writer and reader count alike.
+ * A stream is a header, then objects: a class description, a number for the object, its fields. Class descriptions, the
+ * strings that name types of fields, strings, objects, and constants of an enumeration get ascending numbers, in the
+ * order in which they begin, and later references use the number. Writer and reader count alike.
  *
- * The reader is a descent over that grammar with the shapes below in place of a class loader. A message is read whole
- * or not at all: when bytes are missing, what it numbered so far is forgotten, and it is read again with more of them.
+ * The reader descends this grammar, with the shapes below in place of a class loader. It reads complete messages only:
+ * when bytes are missing, it discards the numbers of the message, and reads it again when more bytes have arrived.
  */
 #include "rpc/launcher_wire.h"
 
@@ -50,7 +50,7 @@ static const char *const type_names[TYPES] = {
 
 static const struct shape {
         const char *name;
-        uint64_t uid; /* serialVersionUID: computed by Java from the class's members, 0 for enumerations */
+        uint64_t uid; /* serialVersionUID, which Java computes from the class's members, 0 for enumerations */
         int flags, n_fields;
         struct {
                 const char *name;
@@ -114,8 +114,8 @@ void launcher_message_deinit(struct launcher_message *m)
 /* ------------------------------------------------------------------------------------- text as Java writes it */
 
 /*
- * Java's "modified UTF-8": a character beyond the first 65,536 is two, of three bytes each; a NUL is two bytes, which
- * texts of ours never hold.
+ * Java's "modified UTF-8": a character beyond U+FFFF becomes two of three bytes each. (A NUL would become two bytes,
+ * but our texts have none.)
  */
 static int put_characters(const char *text, struct buf *out)
 {
@@ -146,7 +146,7 @@ static int put_characters(const char *text, struct buf *out)
         return 0;
 }
 
-/* One unit of 16 bits at @p of @n bytes: how many it takes, or 0 for what is none of them. */
+/* Decodes one 16-bit unit at @p of @n bytes. Returns its length, or 0 if it is invalid. */
 static size_t get_unit(const unsigned char *p, size_t n, uint32_t *unit)
 {
         if (p[0] > 0 && p[0] < 0x80) {
@@ -164,7 +164,7 @@ static size_t get_unit(const unsigned char *p, size_t n, uint32_t *unit)
         return 0;
 }
 
-/* As UTF-8; NULL for what no Java string of characters looks like, or one with a NUL. */
+/* Returns the text as UTF-8, or NULL if it is not a valid Java string or contains a NUL. */
 static char *get_characters(const unsigned char *p, size_t n)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -206,7 +206,7 @@ static void put_utf(struct buf *out, const char *ascii)
         buf_puts(out, ascii);
 }
 
-/* If it was described before, refer to it: true. Else it gets its number now. */
+/* Writes a reference and returns true if it was described before. Else assigns its number. */
 static bool put_reference(struct launcher_writer *w, uint32_t *number, struct buf *out)
 {
         if (*number == 0) {
@@ -320,15 +320,14 @@ struct launcher_known {
         char *text; /* KNOWN_TEXT */
 };
 
-/* Where a message is being read. More is 0 when bytes are missing; then, and after an error, the rest is not looked at.
- */
+/* Position in a message. Reading stops after an error, and when bytes are missing. */
 struct cursor {
         struct launcher_reader *reader;
         const unsigned char *at, *end;
         struct fst_error *error;
 };
 
-#define MISSING 1 /* of the functions below: 0 done, MISSING, or negative */
+#define MISSING 1 /* the functions below return 0, MISSING, or a negative error */
 
 static int launcher_wire_refuse(struct cursor *c, const char *what)
 {
@@ -353,7 +352,7 @@ static int get_tag(struct cursor *c, int *tag)
         return r;
 }
 
-/* A number of @bytes that can only be @value. */
+/* Reads a number of @bytes, which must be @value. */
 static int get_exactly(struct cursor *c, int bytes, uint64_t value, const char *what)
 {
         uint64_t found;
@@ -361,7 +360,7 @@ static int get_exactly(struct cursor *c, int bytes, uint64_t value, const char *
         return r ? r : found == value ? 0 : launcher_wire_refuse(c, what);
 }
 
-/* A length and so many bytes, where they lie. */
+/* Reads a length and returns that many bytes in place. */
 static int get_utf(struct cursor *c, const unsigned char **text, size_t *n)
 {
         uint64_t length;
@@ -443,7 +442,7 @@ static int get_shape_id(struct cursor *c, int *id)
         return launcher_wire_refuse(c, "an object of an unknown class");
 }
 
-/* The rest of a class description, but its parent: it must say what the shape says. */
+/* Reads the rest of a class description before its parent. It must equal the shape. */
 static int get_shape(struct cursor *c, const struct shape *shape)
 {
         int r = get_exactly(c, 1, (uint64_t)shape->flags, "a class of another kind");
@@ -459,7 +458,7 @@ static int get_shape(struct cursor *c, const struct shape *shape)
         return r ? r : get_exactly(c, 1, TC_ENDBLOCKDATA, "a class with annotations");
 }
 
-/* A class description with its parents, each the one that it must be; @expected: SHAPES for any message. */
+/* Reads a class description and its parents, which must equal @expected's (SHAPES: those of any message). */
 static int get_class(struct cursor *c, int expected, int *found)
 {
         for (bool first = true;; first = false) {
@@ -519,7 +518,7 @@ static int launcher_wire_get_text(struct cursor *c, char **out)
         return 0;
 }
 
-/* The name of a constant: Java writes it once, so a reference to it is not one of Java's. */
+/* Reads the name of a constant. Java writes it once and never refers to it. */
 static int get_state_name(struct cursor *c, int *state)
 {
         const unsigned char *text;

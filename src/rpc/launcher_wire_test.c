@@ -1,4 +1,4 @@
-/* Messages to a launcher are Java's bytes, are read in any cut, and nothing else is read. */
+/* Golden bytes of launcher messages, streams split at any position, and invalid streams. */
 #include "rpc/launcher_wire.h"
 
 #include "base/error.h"
@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-/* One stream, as java.io.ObjectOutputStream wrote it with the launcher library of Spark 2.3.4, 2.4.8, 3.5.9 and 4.3.0.
- */
+/* A stream that java.io.ObjectOutputStream wrote with the launcher libraries of Spark 2.3.4, 2.4.8, 3.5.9 and 4.3.0. */
 static const char *const golden[] = {
         "aced0005737200306f72672e6170616368652e737061726b2e6c61756e636865722e4c61756e6368657250726f746f63"
         "6f6c2448656c6c6f7f5afac86517b0cd0200024c00067365637265747400124c6a6176612f6c616e672f537472696e67"
@@ -108,7 +107,7 @@ static void reads_what_java_writes(void **state)
         }
 }
 
-/* How reading @stream ends: the first answer that is not a message. */
+/* Reads @stream and returns the first result that is not a message. */
 static int read_all(const void *stream, size_t n, struct fst_error *error)
 {
         struct launcher_reader r = LAUNCHER_READER_INIT;
@@ -123,7 +122,7 @@ static int read_all(const void *stream, size_t n, struct fst_error *error)
         return code;
 }
 
-/* Whatever byte of structure is another one, the stream is refused, or is a shorter one; a text may be another text. */
+/* A changed byte makes the stream invalid or shorter, unless it is in a text. */
 static void refuses_every_other_byte(void **state)
 {
         _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
@@ -131,7 +130,7 @@ static void refuses_every_other_byte(void **state)
         from_hex(golden[3], &stream);
         size_t secret = (size_t)((char *)memmem(stream.data, stream.len, "secrett", 7) - stream.data);
         secret = (size_t)((char *)memmem(stream.data + secret + 7, stream.len - secret - 7, "secret", 6) - stream.data);
-        assert_int_equal(read_all(stream.data, stream.len, NULL), -EBADMSG); /* its numbers are of what was not said */
+        assert_int_equal(read_all(stream.data, stream.len, NULL), -EBADMSG); /* its numbers refer to missing objects */
         buf_reset(&stream);
         from_hex(golden[0], &stream);
         from_hex(golden[1], &stream);
@@ -161,14 +160,14 @@ static void refuses_other_objects(void **state)
                 "aced000570",                                         /* null */
                 "aced00057400016100",                                 /* a string */
                 "aced000571007e0000",                                 /* a dangling reference */
-                "aced00057371007e0000",                               /* the same as a class */
+                "aced00057371007e0000",                               /* a dangling reference as class */
                 "aced000579",                                         /* a reset */
                 "aced000577020001",                                   /* block data */
                 "aced000575",                                         /* an array */
                 "aced00057372ffff",                                   /* a name of 65,535 bytes */
                 "aced0005737200116a6176612e7574696c2e486173684d6170", /* java.util.HashMap */
                 "aced0005737d00000001",                               /* a proxy */
-                "aced000573720010606162636465666768696a6b6c6d6e6f",   /* no class at all */
+                "aced000573720010606162636465666768696a6b6c6d6e6f",   /* no class */
         };
         for (size_t i = 0; i < ARRAY_SIZE(hostile); i++) {
                 _cleanup_(buf_deinit) struct buf stream = BUF_INIT;
@@ -210,7 +209,7 @@ static void refuses_texts(void **state)
         struct launcher_message m = {.kind = LAUNCHER_SET_APP_ID, .text = text};
         assert_int_equal(launcher_writer_put(&w, &m, &out, &error), -EMSGSIZE);
         assert_int_equal(out.len, 0);
-        /* Nothing of it has got a number: what follows is a stream of its own. */
+        /* The failed message used no numbers, so the next bytes are a separate stream. */
         assert_int_equal(launcher_writer_put(&w, &messages[0], &out, NULL), 0);
         assert_int_equal(read_all(out.data, out.len, NULL), 0);
         error_deinit(&error);

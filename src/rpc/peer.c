@@ -1,12 +1,11 @@
 /*
- * Connections: made or accepted, read and written as the loop says, ended in one place.
+ * Connections: connecting, accepting, reading, writing, and ending.
  *
- * A connection has one life: RESOLVING → CONNECTING → GREETING → OPEN → ENDED, from GREETING on for accepted ones.
- * Whatever goes wrong calls peer_doom, which only takes the connection out of the loop's polling and notes why;
- * env_turn then calls peer_end, which is the only place that closes, fails asks and tells endpoints.
+ * The states are RESOLVING → CONNECTING → GREETING → OPEN → ENDED. An accepted connection begins in GREETING. Every
+ * failure calls peer_doom, which only stops polling and stores the reason. env_turn then calls peer_end, the only
+ * function that closes the connection, fails its asks and notifies endpoints.
  *
- * A loop's turn reads at most READ_BUDGET from one connection, so that one that sends without end does not keep the
- * others waiting.
+ * An iteration of the loop reads at most READ_BUDGET from one connection, so that a busy one does not block the others.
  */
 #include "rpc/rpc_internal.h"
 
@@ -146,7 +145,7 @@ void peer_doom(struct rpc_peer *peer, enum log_level level, int code, const char
         }
 }
 
-/* One line about how it ended, but not for each of thousands of strangers. */
+/* Logs the end of a connection, with a rate limit for unregistered peers. */
 static void log_end(struct rpc_peer *peer)
 {
         struct rpc_env *env = peer->env;
@@ -168,7 +167,7 @@ static void log_end(struct rpc_peer *peer)
                 log_at(peer->doom_level, RPC_LOG, "%s: the connection with %s is over: %s", env->name, who, peer->why);
 }
 
-/* Tell a peer that understands us why, if that can be sent at once. What waits for it is of no use any more. */
+/* Sends the reason to a peer that speaks this protocol, if it can be sent at once. Discards queued messages. */
 static void send_refusal(struct rpc_peer *peer)
 {
         bool ours = peer->doom_code == -EPROTO || peer->doom_code == -EMSGSIZE || peer->doom_code == -ECANCELED;
@@ -178,7 +177,7 @@ static void send_refusal(struct rpc_peer *peer)
         size_t len = MIN(strlen(peer->why), (size_t)MAX_FRAME_HELLO);
         struct frame_header h = {.kind = FRAME_REFUSED, .body_len = (uint32_t)len};
         frame_header_put(head, &h);
-        if (peer->doom_code == -ECANCELED) /* a close of ours: first what was said before */
+        if (peer->doom_code == -ECANCELED) /* we close: write earlier messages first */
                 while (peer->out.bytes > 0) {
                         struct iovec iov[IOV_AT_ONCE];
                         ssize_t r = channel_writev(peer->ch, iov, out_queue_iov(&peer->out, iov, IOV_AT_ONCE));
@@ -311,7 +310,7 @@ static void peer_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo
         free(lookup);
 }
 
-/* The target's addresses: at once if it is written as one, else from the resolver, which has threads of its own. */
+/* Resolves the target, at once if it is a numeric address, else on the resolver's threads. */
 static void peer_resolve(struct rpc_peer *peer)
 {
         struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
@@ -369,7 +368,7 @@ void peer_accept(struct rpc_env *env, int fd)
         begin_channel(peer, fd, CHANNEL_SERVER);
         if (!peer->name)
                 peer->name = mem_strdup("socket");
-        put_hello(peer); /* written only behind an answer to the peer's own, see peer_flush */
+        put_hello(peer); /* written only after the reply to the peer's own HELLO, see peer_flush */
         peer_update_events(peer);
 }
 
@@ -396,7 +395,7 @@ void peer_flush(struct rpc_peer *peer)
         link_remove(&peer->todo);
         if (!peer->ch || peer->doomed)
                 return;
-        /* who connects to us learns nothing, not even what we are, before it has said HELLO */
+        /* a connecting peer gets no bytes, not even a HELLO, before it has sent its own HELLO */
         bool may_write = peer->outgoing || peer->state == PEER_OPEN;
         while (may_write && !peer->blocked && peer->out.bytes > 0) {
                 struct iovec iov[IOV_AT_ONCE];
@@ -432,7 +431,7 @@ void peer_read(struct rpc_peer *peer)
         link_remove(&peer->again);
         if (!peer->ch)
                 return;
-        peer_take_frames(peer); /* kept while it was paused */
+        peer_take_frames(peer); /* received while it was paused */
         while (!peer->doomed && !peer->pauses && !env->closing) {
                 uint8_t *where;
                 size_t room;
@@ -450,11 +449,11 @@ void peer_read(struct rpc_peer *peer)
                 peer_take_frames(peer);
                 bool more = channel_pending(peer->ch);
                 if ((size_t)n < room && !more)
-                        break; /* the socket had no more */
+                        break; /* the socket is empty */
                 budget -= MIN(budget, (size_t)n);
                 if (budget == 0) {
                         if (more && !peer->doomed)
-                                link_insert(&env->again, &peer->again); /* no poll will tell */
+                                link_insert(&env->again, &peer->again); /* polling would not report it */
                         break;
                 }
         }

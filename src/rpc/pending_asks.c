@@ -1,9 +1,9 @@
 /*
- * Asks under way: found by id when the answer comes, by deadline when it does not.
+ * Pending asks, by id for replies and by deadline for timeouts.
  *
- * An ask whose time is over stays in its table without anybody who waits, because its answer may still come and is then
- * dropped, while a reply without a request ends the connection. A peer that leaves very many unanswered is
- * given up.
+ * An expired ask stays in the table without a callback, because its reply may still come and must then be dropped,
+ * whereas a reply without an ask ends the connection. The connection to a peer that leaves too many asks unanswered is
+ * closed.
  */
 #include "rpc/rpc_internal.h"
 
@@ -44,7 +44,7 @@ static struct ask *pending_asks_find(const struct ask_table *t, uint64_t id)
         return NULL;
 }
 
-/* Take a place out, and move up what was put behind it for lack of room. */
+/* Removes a slot, and moves displaced entries up. */
 static void pending_asks_take_out(struct ask_table *t, struct ask *a)
 {
         size_t hole = (size_t)(a - t->places), mask = t->size - 1;
@@ -65,7 +65,7 @@ static void pending_asks_arm(struct rpc_env *env)
                 return;
         struct ask_wait *w = container_of(env->waits.next, struct ask_wait, link);
         if (uv_is_active((uv_handle_t *)&env->wait_timer) && env->wait_timer_ms <= w->deadline_ms)
-                return; /* it comes early at worst, and is armed again then */
+                return; /* the timer may fire early and is then rearmed */
         env->wait_timer_ms = w->deadline_ms;
         int64_t left = w->deadline_ms - env_now_ms(env);
         uv_timer_start(&env->wait_timer, asks_timer, (uint64_t)MAX(left, 0), 0);
@@ -89,7 +89,7 @@ void asks_add(struct rpc_peer *peer, uint64_t id, int64_t timeout_ms, rpc_answer
                 pending_asks_grow(&peer->asks);
         pending_asks_put(&peer->asks, (struct ask){id, w});
         peer->asks.used++;
-        /* most have the same timeout, so their place is at the end */
+        /* most have the same timeout, so they belong at the end */
         struct link *at = &env->waits;
         while (at->prev != &env->waits && container_of(at->prev, struct ask_wait, link)->deadline_ms > w->deadline_ms)
                 at = at->prev;
@@ -131,7 +131,7 @@ static void pending_asks_tell_failure(struct ask_wait *w, int code, const char *
 
 void asks_fail_all(struct rpc_peer *peer, const char *why)
 {
-        /* callbacks may ask again, but not this peer: it has ended */
+        /* callbacks may ask again, but not this ended peer */
         struct ask_table t = peer->asks;
         peer->asks = (struct ask_table){0};
         VEC(struct ask_wait *) waits = {0};
@@ -159,7 +159,7 @@ void asks_deinit(struct rpc_peer *peer)
         peer->asks = (struct ask_table){0};
 }
 
-/* The time of the first ones is over. */
+/* Expires the first asks. */
 void asks_timer(uv_timer_t *timer)
 {
         struct rpc_env *env = timer->data;

@@ -1,12 +1,12 @@
 /*
- * Messages out: refs, sends, asks, answers. A message is packed right behind what waits for its connection; the hot
- * path allocates nothing once blocks and tables are there.
+ * Sends messages: refs, sends, asks, replies. A message is packed directly into the send queue of its connection. Once
+ * blocks and tables exist, the hot path allocates no memory.
  */
 #include "rpc/rpc_internal.h"
 
 #include <stdio.h>
 
-#define MAX_COPY 4096 /* attachments up to this are copied: cheaper than a piece of their own */
+#define MAX_COPY 4096 /* smaller attachments are copied, which is cheaper than a separate piece */
 #define URL "spark://"
 #define CLIENT_URL "spark-client://"
 
@@ -97,7 +97,7 @@ int rpc_ref_read(const struct rpc_message *m, const char *url, struct rpc_ref **
         return 0;
 }
 
-/* The connection that this address is reached by now: one we made, or one from a peer that listens there. */
+/* Returns the current connection to this address: our own, or that of a peer that listens there. */
 static struct rpc_peer *peer_at(struct rpc_env *env, const char *address)
 {
         for (struct link *l = env->peers.next; l != &env->peers; l = l->next) {
@@ -109,7 +109,7 @@ static struct rpc_peer *peer_at(struct rpc_env *env, const char *address)
         return NULL;
 }
 
-/* Where a message to @ref goes; NULL and *@code if nowhere. */
+/* Returns the destination of a message to @ref, or NULL with *@code. */
 static struct rpc_peer *ref_peer(struct rpc_ref *ref, int *code)
 {
         struct rpc_env *env = ref->env;
@@ -220,7 +220,7 @@ int peer_put_message(struct rpc_peer *peer, struct frame_header *h, const void *
         return 0;
 }
 
-/* Send or ask: the message's place in the order of its connection is taken only if it goes out. */
+/* Sends or asks. A message gets its number on the connection only if it is sent. */
 static int send_message(struct rpc_ref *ref, struct frame_header *h, const void *body, const ProtobufCMessage *packed,
                         const struct rpc_attachment *attachment, struct rpc_peer **out)
 {
@@ -299,7 +299,7 @@ int rpc_ask_packed(struct rpc_ref *ref, uint16_t type, const ProtobufCMessage *b
 
 /* --------------------------------------------------------------------------------------------------- answers */
 
-/* The answer to @id. If it cannot be sent as it is, the asker is told so. */
+/* Sends the reply to @id. If it cannot be sent, sends an error instead. */
 static int ref_answer(struct rpc_peer *peer, uint64_t id, uint8_t kind, uint16_t type, const void *body, size_t len,
                       const ProtobufCMessage *packed, const struct rpc_attachment *attachment)
 {
@@ -331,7 +331,7 @@ static int answer_failure(struct rpc_peer *peer, uint64_t id, const char *format
         return ref_answer(peer, id, FRAME_FAIL, FST_RPC_E_FAILED, text, n, NULL, NULL);
 }
 
-/* The ask of a message, once. */
+/* Takes the ask of a message, once. */
 static uint64_t ref_take_ask(struct rpc_message *m)
 {
         uint64_t id = m->ask;

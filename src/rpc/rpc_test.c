@@ -1,6 +1,6 @@
 /*
- * Two envs on one loop, as a driver and an executor are: messages, answers, refs that travel, losses, limits. All of it
- * is run over plain connections, and once more with a secret.
+ * Two envs on one loop, like a driver and an executor: messages, replies, refs in messages, losses, limits. All tests
+ * run over plain connections, and again with a secret.
  */
 #include "rpc/rpc.h"
 
@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#undef ECHO /* a terminal's */
+#undef ECHO /* of a terminal */
 enum { ECHO = 1, FAIL_IT, FORGET, LATER, CALL_BACK, COUNT, LARGE, TAKE };
 
 struct world {
@@ -136,7 +136,7 @@ static void limit_reached(uv_timer_t *t)
         fail_msg("the loop did not come to where it should");
 }
 
-/* Turn the loop until @condition. */
+/* Runs the loop until @condition. */
 #define RUN_UNTIL(w, condition)                                                                                        \
         do {                                                                                                           \
                 uv_timer_start(&(w)->limit, limit_reached, 20000, 0);                                                  \
@@ -209,7 +209,7 @@ static void ask_and_answer(void **state)
         struct world *w = world_new();
         assert_null(rpc_ref_peer(w->to_driver));
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "hello", 5, NULL, 0, answered, w), 0);
-        assert_int_equal(w->answers, 0); /* nothing is called from within a call */
+        assert_int_equal(w->answers, 0); /* no callback runs inside a call */
         RUN_UNTIL(w, w->answers == 1);
         assert_int_equal(w->answer.status, 0);
         assert_string_equal(w->body, "hello");
@@ -239,8 +239,7 @@ static void ask_and_answer(void **state)
         hello.app_id = "packed";
         assert_int_equal(rpc_ask_packed(w->to_driver, ECHO, &hello.base, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 5);
-        Firesteel__Rpc__Hello *back =
-                firesteel__rpc__hello__unpack(NULL, w->answer.len, (const uint8_t *)w->body);
+        Firesteel__Rpc__Hello *back = firesteel__rpc__hello__unpack(NULL, w->answer.len, (const uint8_t *)w->body);
         assert_non_null(back);
         assert_string_equal(back->app_id, "packed");
         firesteel__rpc__hello__free_unpacked(back, NULL);
@@ -281,7 +280,7 @@ static void time_is_over(void **state)
         assert_int_equal(w->answer.status, -ETIMEDOUT);
         assert_non_null(strstr(w->message, "spark.rpc.askTimeout"));
         RUN_UNTIL(w, w->call);
-        rpc_call_reply(steal(w->call), LATER, NULL, 0, NULL); /* dropped, and no reason to part */
+        rpc_call_reply(steal(w->call), LATER, NULL, 0, NULL); /* dropped, and the connection stays */
         assert_int_equal(rpc_ask(w->to_driver, ECHO, "a", 1, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 2);
         assert_int_equal(w->answer.status, 0);
@@ -300,12 +299,12 @@ static void refs_travel(void **state)
         RUN_UNTIL(w, w->answers == 1);
         assert_string_equal(w->body, "from the executor");
         rpc_ref_unref(own);
-        /* its connection is all that there is to it */
+        /* it has only a connection */
         rpc_peer_close(w->peer, "over");
         RUN_UNTIL(w, w->disconnected == 1);
         assert_int_equal(rpc_send(w->back, ECHO, NULL, 0, NULL), -ENOTCONN);
         assert_int_equal(rpc_ask(w->back, ECHO, NULL, 0, NULL, 0, answered, w), -ENOTCONN);
-        /* an endpoint of one's own, by name and by address */
+        /* an own endpoint, by name and by address */
         own = rpc_env_own_ref(w->driver, "Scheduler");
         struct rpc_ref *by_address;
         assert_int_equal(rpc_env_ref(w->driver, rpc_ref_url(own), &by_address, NULL), 0);
@@ -321,8 +320,15 @@ static void refs_travel(void **state)
         rpc_ref_unref(own);
         rpc_ref_unref(by_address);
         struct fst_error error = FST_ERROR_INIT;
-        static const char *const bad[] = {"", "Name", "spark://", "spark://Name", "spark://@h:1", "spark://N@h",
-                                          "spark://N@h:0", "http://N@h:1", "spark://N@::1:5"};
+        static const char *const bad[] = {"",
+                                          "Name",
+                                          "spark://",
+                                          "spark://Name",
+                                          "spark://@h:1",
+                                          "spark://N@h",
+                                          "spark://N@h:0",
+                                          "http://N@h:1",
+                                          "spark://N@::1:5"};
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
                 assert_int_equal(rpc_env_ref(w->driver, bad[i], &by_address, &error), -EINVAL);
         error_deinit(&error);
@@ -383,7 +389,7 @@ static void too_large(void **state)
         assert_int_equal(released, 1);
         assert_int_equal(rpc_send(w->to_driver, LARGE, data, (1 << 20) + 1, NULL), -EMSGSIZE);
         a.len = (1 << 20) - 1;
-        assert_int_equal(rpc_send(w->to_driver, LARGE, data, 1, &a), 0); /* and what was refused left no gap */
+        assert_int_equal(rpc_send(w->to_driver, LARGE, data, 1, &a), 0); /* refused messages leave no gap */
         RUN_UNTIL(w, w->received == 1);
         assert_int_equal(w->disconnected, 0);
         world_free(w);
@@ -407,7 +413,7 @@ static void who_does_not_read(void **state)
         assert_int_equal(w->received, 1);
         RUN_UNTIL(w, w->executor_disconnected == 1);
         assert_non_null(strstr(w->why, "does not read"));
-        rpc_peer_resume(w->peer); /* what was under way still comes, then the end */
+        rpc_peer_resume(w->peer); /* sent messages still arrive, then the end */
         RUN_UNTIL(w, w->disconnected == 1);
         assert_true(w->received > 1);
         world_free(w);
@@ -445,7 +451,7 @@ static void not_reached(void **state)
         RUN_UNTIL(w, w->answers == 2);
         assert_int_equal(w->answer.status, -ENOTCONN);
         assert_non_null(strstr(w->message, "Connection refused"));
-        assert_int_equal(w->executor_disconnected, 0); /* was never connected */
+        assert_int_equal(w->executor_disconnected, 0); /* never connected */
         rpc_ref_unref(ref);
         assert_int_equal(rpc_env_ref(w->executor, "spark://Scheduler@no-such-host.invalid:1", &ref, NULL), 0);
         assert_int_equal(rpc_ask(ref, ECHO, NULL, 0, NULL, 0, answered, w), 0);
@@ -484,9 +490,9 @@ static void silence(void **state)
         assert_int_equal(rpc_ask(w->to_driver, ECHO, NULL, 0, NULL, 0, answered, w), 0);
         RUN_UNTIL(w, w->answers == 1);
         uint64_t begin = uv_hrtime();
-        RUN_UNTIL(w, uv_hrtime() - begin > 400 * 1000000ull); /* quiet, but it answers pings */
+        RUN_UNTIL(w, uv_hrtime() - begin > 400 * 1000000ull); /* silent, but it answers pings */
         assert_int_equal(w->executor_disconnected, 0);
-        rpc_peer_pause(w->peer); /* now it does not */
+        rpc_peer_pause(w->peer); /* now it does not answer */
         RUN_UNTIL(w, w->executor_disconnected == 1);
         assert_non_null(strstr(w->why, "silent"));
         rpc_peer_resume(w->peer);

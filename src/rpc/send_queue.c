@@ -1,6 +1,6 @@
 /*
- * See rpc/send_queue.h. Invariant: pieces of a block are in the order of their bytes, and a block that is not the
- * current one and has no piece left goes back to the pool.
+ * A queue of bytes to send, in pooled blocks. Invariant: pieces of a block are in the order of their bytes. A block
+ * that is not current and has no pieces returns to the pool.
  */
 #include "rpc/send_queue.h"
 
@@ -9,7 +9,7 @@
 struct out_block {
         struct out_block *next; /* in the pool */
         size_t used, cap;
-        size_t pieces; /* that point into it */
+        size_t pieces; /* pieces that point into it */
         uint8_t data[];
 };
 
@@ -109,7 +109,7 @@ void out_queue_commit(struct out_queue *q, size_t n)
 {
         struct out_block *b = q->current;
         struct out_piece *last = q->len > 0 ? &q->pieces[q->first + q->len - 1] : NULL;
-        if (last && last->block == b) { /* no other piece of it can be newer: the run goes on */
+        if (last && last->block == b) { /* it is the newest piece of the block: extend it */
                 last->len += n;
         } else {
                 *send_queue_push(q) = (struct out_piece){.data = b->data + b->used, .len = n, .block = b};

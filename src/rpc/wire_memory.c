@@ -1,4 +1,4 @@
-/* A capped arena; see wire_memory.h. */
+/* A capped arena for protobuf-c. */
 #include "rpc/wire_memory.h"
 
 #include <stdint.h>
@@ -31,7 +31,7 @@ static void *wire_memory_allocate(void *memory, size_t size)
 
 static void wire_memory_release(void *memory, void *pointer)
 {
-        /* with the arena */
+        /* freed with the arena */
 }
 
 ProtobufCAllocator wire_memory_allocator(struct wire_memory *memory)

@@ -1,12 +1,12 @@
 /*
- * See transfer_client.h.
+ * The client of data transfers.
  *
- * A connection is either in the pool or in one input. What a server may have closed while it lay in the pool shows by
- * an end of stream before it is used, or, if that crosses the request, by a failure before the first byte of the
- * answer: then the request is sent again on a new connection, once, without counting as a retry.
+ * A connection is either in the pool or in one input. The server may close a pooled connection. The client sees an end
+ * of stream before it uses the connection, or a failure before the first byte of the reply. In that case it sends the
+ * request once more on a new connection, which does not count as a retry.
  *
- * Small reads go through a buffer, so that the headers between two large ones and a little of what follows come with
- * one call; large ones go straight to where the caller wants the bytes.
+ * Small reads go through a buffer, so that one call reads the headers between two large reads and some of the following
+ * bytes. Large reads go directly into the caller's memory.
  */
 #include "rpc/transfer/transfer_client.h"
 
@@ -28,12 +28,12 @@
 #define SECOND ((int64_t)1000000000)
 #define AHEAD 2048                     /* bytes that small reads fetch at once */
 #define UPLOAD_FRAME ((size_t)1 << 20) /* bytes of an upload's frame */
-#define KEPT_NS (60 * SECOND)          /* in the pool; servers close them after twice that */
-#define OWN_WINDOW ((size_t)6 << 20)   /* the most that Linux takes for a connection */
+#define KEPT_NS (60 * SECOND)          /* in the pool. Servers close them after twice that time */
+#define OWN_WINDOW ((size_t)6 << 20)   /* Linux's maximum for a connection */
 #define LEAST_WINDOW                                                                                                   \
         ((size_t)256 << 10)           /* a few segments of the loopback's 64 KiB: with less, TCP waits for timers      \
                                        */
-#define LOW_WATER ((size_t)128 << 10) /* of bytes to come, for being woken */
+#define LOW_WATER ((size_t)128 << 10) /* of expected bytes that must be available to wake the reader */
 
 struct kept {
         char *host;
@@ -56,14 +56,14 @@ struct transfer_input {
         int port;
         struct channel *channel; /* NULL after a failure */
         bool reused;             /* it came from the pool */
-        bool bounded;            /* its receive buffer has been given a size */
-        bool answered;           /* something has arrived */
+        bool bounded;            /* its receive buffer size is set */
+        bool answered;           /* bytes have arrived */
         bool ended, refused, failed;
         enum transfer_kind kind; /* of the request */
-        unsigned char *request;  /* until something has arrived */
+        unsigned char *request;  /* until bytes arrive */
         size_t request_len;
-        uint32_t left; /* of the present DATA frame */
-        int low_water; /* as the socket has it */
+        uint32_t left; /* of the current DATA frame */
+        int low_water; /* of the socket */
         size_t ahead_at, ahead_len;
         unsigned char ahead[AHEAD];
 };
@@ -124,14 +124,14 @@ static void remove_kept(struct transfer_client *c, size_t i)
         c->pool.len--;
 }
 
-/* The server has not ended it. (TLS leaves bytes to be read of its own, so bytes say nothing.) */
+/* Returns whether the server has not closed it. (TLS leaves own bytes to read, so readable bytes do not matter.) */
 static bool transfer_client_is_open(struct channel *channel)
 {
         struct pollfd p = {.fd = channel_fd(channel), .events = POLLRDHUP};
         return poll(&p, 1, 0) == 0;
 }
 
-/* The newest connection to a peer out of the pool, or NULL. */
+/* Takes the newest connection to a peer from the pool, or returns NULL. */
 static struct channel *pool_take(struct transfer_client *c, const char *host, int port, bool *bounded)
 {
         struct channel *found = NULL;
@@ -176,8 +176,8 @@ static void pool_put(struct transfer_client *c, struct kept k)
 /* --------------------------------------------------------------------------------------------------- connecting */
 
 /*
- * Bound what the peer may have under way. Where that is more than the kernel gives by itself (tcp_rmem), its own way of
- * finding the right size is better and is left alone; a smaller one can be no more than rmem_max.
+ * Limits the unread bytes of the peer. If the limit exceeds the kernel's default (tcp_rmem), the kernel's automatic
+ * sizing is better and stays. A smaller size can be at most rmem_max.
  */
 static void set_window(struct transfer_input *in)
 {
@@ -220,8 +220,8 @@ static void drop_channel(struct transfer_input *in)
 }
 
 /*
- * Sleep: 0, -ECANCELED when told to stop, or 1 when the peer is known to be gone, which often becomes known only a
- * moment after its connections have broken.
+ * Sleeps. Returns 0, -ECANCELED when the task is stopped, or 1 when the peer is known to be lost, which often becomes
+ * known only shortly after its connections have failed.
  */
 static int pause_ns(struct transfer_input *in, int64_t ns)
 {
@@ -240,7 +240,7 @@ static int pause_ns(struct transfer_input *in, int64_t ns)
         return 0;
 }
 
-/* Wait before the next try; -ECANCELED when told to stop, 1 when there is no sense in another try. */
+/* Waits before the next try. Returns -ECANCELED when the task is stopped, or 1 when another try is useless. */
 static int pause_retry(struct transfer_input *in, int tried, int code, const struct fst_error *error)
 {
         const struct transfer_client_options *o = &in->client->options;
@@ -258,7 +258,7 @@ static int transfer_client_cancelled(struct fst_error *error)
         return error_set(error, -ECANCELED, "task was cancelled");
 }
 
-/* A connection with the request on its way. */
+/* Opens a connection and sends the request. */
 static int transfer_client_start(struct transfer_input *in, bool fresh, struct fst_error *error)
 {
         int64_t begin = now_ns();
@@ -325,8 +325,8 @@ int transfer_open(struct transfer_client *client, const char *host, int port, co
 /* ------------------------------------------------------------------------------------------------------ reading */
 
 /*
- * Wait until there is something to read. A large read is woken only when a good part of it is there, which saves most
- * of the switches between the two ends; those bytes are sure to come, as they are in a frame that has begun.
+ * Waits for bytes to read. A large read is woken only when a large part of it is available, which saves most of the
+ * context switches between both ends. These bytes are certain to come, because their frame has begun.
  */
 static int wait_readable(struct transfer_input *in, size_t wanted, struct fst_error *error)
 {
@@ -349,7 +349,7 @@ static int wait_readable(struct transfer_input *in, size_t wanted, struct fst_er
         return error_set(error, r, "waiting for %s: %s", in->peer, strerror(-r));
 }
 
-/* Some bytes from the connection, of which @sure are certain to come: their number, or negative. */
+/* Reads some bytes, of which @sure are certain to come. Returns their number or a negative error. */
 static ssize_t transfer_client_receive(struct transfer_input *in, void *buf, size_t n, size_t sure,
                                        struct fst_error *error)
 {
@@ -368,7 +368,7 @@ static ssize_t transfer_client_receive(struct transfer_input *in, void *buf, siz
                                 return r;
                         continue;
                 }
-                /* It was closed while it lay in the pool: that is nobody's failure. */
+                /* Returns whether the server closed it in the pool, which is not a failure. */
                 if (in->reused && !in->answered && in->kind == TRANSFER_FETCH) {
                         drop_channel(in);
                         int r = transfer_client_start(in, true, error);
@@ -381,7 +381,7 @@ static ssize_t transfer_client_receive(struct transfer_input *in, void *buf, siz
         }
 }
 
-/* At least @n bytes into the buffer. */
+/* Reads at least @n bytes into the buffer. */
 static int need_ahead(struct transfer_input *in, size_t n, struct fst_error *error)
 {
         if (in->ahead_at == in->ahead_len)
@@ -405,7 +405,7 @@ static int transfer_client_broken(struct transfer_input *in, const char *what, s
         return error_set(error, -EPROTO, "%s %s", in->peer, what);
 }
 
-/* The server's sentence becomes the error. */
+/* Makes an error of the server's message. */
 static int transfer_client_read_failure(struct transfer_input *in, uint32_t length, struct fst_error *error)
 {
         unsigned char text[TRANSFER_SENTENCE] = {0};
@@ -421,13 +421,13 @@ static int transfer_client_read_failure(struct transfer_input *in, uint32_t leng
         uint32_t code = transfer_get_u32(text);
         for (uint32_t i = 4; i < length; i++)
                 if (text[i] < ' ' || text[i] == 0x7f)
-                        text[i] = '?'; /* it goes into logs */
+                        text[i] = '?'; /* it is logged */
         in->refused = in->ended = true;
         return error_set(error, code >= 1 && code < 4096 ? -(int)code : -EIO, "%s: %.*s", in->peer, (int)length - 4,
                          (const char *)text + 4);
 }
 
-/* The next DATA frame begins: 1; 0 at the end of the stream; or negative. */
+/* Begins the next DATA frame. Returns 1, 0 at the end of the stream, or a negative error. */
 static int next_frame(struct transfer_input *in, struct fst_error *error)
 {
         enum transfer_kind kind;
@@ -513,7 +513,7 @@ bool transfer_input_refused(const struct transfer_input *in)
         return in->refused;
 }
 
-/* The end of an answer may not have been read when all that was wanted of it was. */
+/* Reads the end of a reply, which a caller that has all its data may not have read. */
 static void read_end(struct transfer_input *in)
 {
         if (in->ended || in->failed || !in->answered || in->left || in->ahead_len - in->ahead_at < TRANSFER_HEADER)
@@ -544,14 +544,14 @@ void transfer_close(struct transfer_input *in)
 
 /* ------------------------------------------------------------------------------------------------------ uploads */
 
-/* Whether the server says something already, which can only be that it does not want the rest. */
+/* Returns whether the server has replied early, which only means that it refuses the rest. */
 static bool transfer_client_speaks(struct transfer_input *in)
 {
         struct pollfd p = {.fd = channel_fd(in->channel), .events = POLLIN};
         return !in->client->options.security && poll(&p, 1, 0) > 0;
 }
 
-/* 0; negative; or 1: the server has spoken, and nothing more is to be sent. */
+/* Returns 0, a negative error, or 1 if the server has replied and the caller must stop sending. */
 static int send_piece(struct transfer_input *in, const struct iovec *piece, struct fst_error *error)
 {
         unsigned char header[TRANSFER_HEADER];
@@ -598,7 +598,7 @@ static int send_stream(struct transfer_input *in, struct transfer_stream *stream
         return r ? MIN(r, 0) : send_end(in, error);
 }
 
-/* All was sent, or sending has ended with @r: what the server says. Closes. */
+/* Returns the server's reply after sending ended with @r, and closes the connection. */
 static int end_upload(struct transfer_input *in, int r, struct fst_error *error)
 {
         char rest;
@@ -608,7 +608,7 @@ static int end_upload(struct transfer_input *in, int r, struct fst_error *error)
                     : got > 0 ? transfer_client_broken(in, "answered an upload with data", error)
                               : 0;
         }
-        if (r) /* it may still expect the rest */
+        if (r) /* the server may still expect the rest */
                 channel_free(steal(in->channel));
         transfer_close(in);
         return r;

@@ -1,11 +1,11 @@
 /*
- * See transfer_connection.h.
+ * One connection of a transfer server.
  *
- * Input is read unit by unit (greeting, header, request) and never beyond the unit, so that nothing has to be kept from
- * one to the next; memory for a request grows as its bytes arrive, not as its length claims. Output is a list of iovecs
- * that belong to the stream; more is asked for when all of them are with the kernel.
+ * Input is read unit by unit (greeting, header, request) and never beyond a unit, so no bytes are kept between units.
+ * Memory for a request grows with the received bytes, not with the claimed length. Output is a list of iovecs owned by
+ * the stream. The next ones are requested when the kernel has taken all of them.
  *
- * Invariants: at most one of stream and sink is set; the stream's bytes are referred to (out) only until its next call.
+ * Invariants: at most one of stream and sink is set. `out` refers to the stream's bytes only until its next call.
  */
 #include "rpc/transfer/transfer_connection.h"
 
@@ -16,7 +16,7 @@
 
 #include <poll.h>
 
-#define TURN ((size_t)4 << 20) /* bytes that a connection may move before others have their turn */
+#define TURN ((size_t)4 << 20) /* bytes per turn of a connection */
 #define KEEP_INPUT ((size_t)16 << 10)
 
 struct transfer_connection *transfer_connection_new(struct channel *channel, const struct transfer_rules *rules,
@@ -59,7 +59,7 @@ int64_t transfer_connection_deadline(const struct transfer_connection *c, const 
 
 /* ------------------------------------------------------------------------------------------------------ output */
 
-/* Bytes are due; 0 when all of them are written, -EAGAIN when the peer has to read first. */
+/* Writes pending bytes. Returns 0 when all are written, -EAGAIN when the peer must read first. */
 static int transfer_connection_flush(struct transfer_connection *c, int64_t now, size_t *moved, struct fst_error *error)
 {
         while (c->out_at < c->out_n) {
@@ -79,7 +79,7 @@ static int transfer_connection_flush(struct transfer_connection *c, int64_t now,
                         c->out[c->out_at].iov_len -= done;
                 }
                 if (*moved >= TURN && c->out_at < c->out_n)
-                        return -EAGAIN; /* the loop comes back: the socket is still ready */
+                        return -EAGAIN; /* the socket stays ready, so the loop returns here */
         }
         return 0;
 }
@@ -98,7 +98,7 @@ static void answer_end(struct transfer_connection *c)
         c->ending = true;
 }
 
-/* Tell the client why not. The message is taken out of @error. */
+/* Sends an error to the client, and takes the message out of @error. */
 static void answer_failed(struct transfer_connection *c, int code, struct fst_error *error)
 {
         size_t len = strnlen(error_message(error), TRANSFER_SENTENCE - 4);
@@ -112,7 +112,7 @@ static void answer_failed(struct transfer_connection *c, int code, struct fst_er
         error_deinit(error);
 }
 
-/* What the stream has next becomes a DATA frame, END or FAILED. */
+/* Makes a DATA, END or FAILED frame of the stream's next result. */
 static void transfer_connection_fill(struct transfer_connection *c)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -165,7 +165,7 @@ static int transfer_connection_send_answer(struct transfer_connection *c, int64_
 
 /* ------------------------------------------------------------------------------------------------------- input */
 
-/* The present unit is there: 0; -EAGAIN; -ESHUTDOWN for an end between exchanges. */
+/* Reads the current unit. Returns 0, -EAGAIN, or -ESHUTDOWN for an end between exchanges. */
 static int transfer_connection_gather(struct transfer_connection *c, int64_t now, struct fst_error *error)
 {
         while (c->in_len < c->need) {
@@ -255,7 +255,7 @@ static void transfer_connection_requested(struct transfer_connection *c, int64_t
         answer_failed(c, r, &error);
 }
 
-/* An upload is refused, or its sink failed: say so at once, and throw away what still comes. */
+/* Reports a refused upload or a failed sink at once, and discards further bytes. */
 static void transfer_connection_refuse(struct transfer_connection *c, int code, struct fst_error *error)
 {
         close_exchange(c);
@@ -282,7 +282,7 @@ static int upload_headed(struct transfer_connection *c, int64_t now, struct fst_
                 else
                         answer_end(c);
         }
-        c->phase = PHASE_SENDING; /* of what is in out */
+        c->phase = PHASE_SENDING; /* of out */
         return 0;
 }
 
@@ -311,7 +311,7 @@ static int transfer_connection_uploading(struct transfer_connection *c, int64_t 
         return 0;
 }
 
-/* One unit: 0 when it is done, else as transfer_connection_run, or -EAGAIN. */
+/* Handles one unit. Returns 0 when it is done, else -EAGAIN or the result of transfer_connection_run. */
 static int transfer_connection_step(struct transfer_connection *c, int64_t now, unsigned char *scratch, size_t *moved,
                                     struct fst_error *error)
 {
@@ -348,7 +348,8 @@ int transfer_connection_run(struct transfer_connection *c, int64_t now, unsigned
                 if (r == 0 && moved >= TURN)
                         r = FST_TRANSFER_E_AGAIN;
         } while (r == 0);
-        bool early = c->phase != PHASE_SENDING && c->out_at < c->out_n; /* the refusal of an upload that still comes */
+        bool early =
+                c->phase != PHASE_SENDING && c->out_at < c->out_n; /* the refusal of an upload that is still arriving */
         if (r == -EAGAIN && early) {
                 int w = transfer_connection_flush(c, now, &moved, error);
                 if (w < 0 && w != -EAGAIN)

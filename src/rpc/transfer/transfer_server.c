@@ -1,11 +1,10 @@
 /*
- * See transfer_server.h.
+ * The server of data transfers.
  *
- * Each thread has an epoll loop and connections of its own; the first one also accepts, and hands connections out in
- * turn. Connections are counted, timed and logged here; what happens on one is transfer_connection's business.
+ * Each thread has an epoll loop and its own connections. The first thread also accepts connections and distributes them
+ * in turn. This file counts, times and logs connections. transfer_connection handles their contents.
  *
- * A thread without connections sleeps until there is one; with some, it looks a few times in each timeout whether one
- * has to go.
+ * A thread without connections sleeps until it gets one. With connections, it checks deadlines a few times per timeout.
  */
 #include "rpc/transfer/transfer_server.h"
 
@@ -34,9 +33,9 @@ struct worker {
         pthread_t thread;
         bool running;
         int epoll, wake;                              /* an eventfd */
-        LIST(struct transfer_connection) connections; /* the thread's */
-        struct transfer_connection *handed;           /* under the server's lock: on their way to it */
-        unsigned char *scratch;                       /* for uploads: made when first needed */
+        LIST(struct transfer_connection) connections; /* of the thread */
+        struct transfer_connection *handed;           /* under the server's lock: new connections for it */
+        unsigned char *scratch;                       /* for uploads, allocated on first use */
 };
 
 struct transfer_server {
@@ -45,15 +44,15 @@ struct transfer_server {
         int fd, port;
         int n_workers;
         struct worker *workers;
-        int turn;     /* the acceptor's: who gets the next connection */
+        int turn;     /* of the acceptor: thread that gets the next connection */
         int stopping; /* atomic */
         int64_t quiet_until;
-        int quieted; /* lines not written since */
+        int quieted; /* suppressed lines since then */
         pthread_mutex_t lock;
         struct transfer_server_counters counters; /* under lock */
 };
 
-/* A line about a stranger, but no flood of them: at most ten in a second. */
+/* Logs a line about an unauthenticated peer, at most ten a second. */
 static void transfer_server_complain(struct transfer_server *s, const char *peer, const char *what)
 {
         pthread_mutex_lock(&s->lock);
@@ -84,7 +83,7 @@ static void transfer_server_drop(struct worker *w, struct transfer_connection *c
         w->server->counters.bytes_sent += c->sent;
         w->server->counters.bytes_received += c->received;
         pthread_mutex_unlock(&w->server->lock);
-        /* Closing does it too, but not if somebody else has got a copy of the descriptor. */
+        /* Closing does this too, but not if another process has a copy of the descriptor. */
         if (c->events >= 0)
                 epoll_ctl(w->epoll, EPOLL_CTL_DEL, channel_fd(c->channel), NULL);
         transfer_connection_free(c);
@@ -99,7 +98,7 @@ static void transfer_server_wait_for(struct worker *w, struct transfer_connectio
         c->events = events;
 }
 
-/* Let a connection go on. While an answer is sent the peer says nothing, so its end shows only as an event. */
+/* Continues a connection. While a reply is sent the peer sends no data, so only an event reports its end. */
 static void transfer_server_run(struct worker *w, struct transfer_connection *c, uint32_t ready)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -110,7 +109,7 @@ static void transfer_server_run(struct worker *w, struct transfer_connection *c,
         }
         int r = transfer_connection_run(c, now_ns(), w->scratch, &events, &error);
         if (r == FST_TRANSFER_E_AGAIN) {
-                /* Both are ready at most times: the loop comes back without waiting. */
+                /* Usually both are ready, and the loop returns without waiting. */
                 transfer_server_wait_for(w, c, EPOLLIN | EPOLLOUT);
         } else if (r == 0) {
                 transfer_server_wait_for(w, c,
@@ -142,7 +141,7 @@ static void transfer_server_adopt(struct worker *w)
         }
 }
 
-/* Close what has passed its deadline; returns how long to sleep at most, in ms. */
+/* Closes connections past their deadline. Returns the maximum time to sleep in ms. */
 static int transfer_server_expire(struct worker *w, int64_t *looked)
 {
         const struct transfer_rules *rules = &w->server->rules;
@@ -209,7 +208,7 @@ static void accept_all(struct transfer_server *s)
                 int fd = socket_accept(s->fd);
                 if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {
                         transfer_server_complain(s, "a client", strerror(-fd));
-                        poll(NULL, 0, 20); /* the connection is still there: do not spin */
+                        poll(NULL, 0, 20); /* the connection still exists: do not spin */
                 }
                 if (fd < 0)
                         return;
@@ -318,7 +317,7 @@ void transfer_server_free(struct transfer_server *s)
         }
         for (int i = 0; i < s->n_workers; i++) {
                 struct worker *w = &s->workers[i];
-                /* What the acceptor handed to a thread that had ended already. */
+                /* Closes connections passed to a thread that had already ended. */
                 for (struct transfer_connection *c = w->handed, *next; c; c = next) {
                         next = c->next;
                         transfer_connection_free(c);

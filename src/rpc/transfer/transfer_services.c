@@ -1,4 +1,4 @@
-/* See transfer_services.h. A request is untrusted: it is read by protobuf-c, within the server's limit of its size. */
+/* Finds the service for a request. Requests are untrusted: protobuf-c parses them, and the server limits their size. */
 #include "rpc/transfer/transfer_services.h"
 
 #include "base/error.h"

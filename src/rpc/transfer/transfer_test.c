@@ -1,4 +1,4 @@
-/* Transfer server and client over loopback: streams, uploads, limits, timeouts, and peers that do not behave. */
+/* Transfer server and client over loopback: streams, uploads, limits, timeouts, and misbehaving peers. */
 #include "rpc/transfer/transfer.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@
 
 #define MS ((int64_t)1000000)
 
-/* What is served: a request "N" is a stream of N bytes, byte i being i % 251; "fail N" fails after them. */
+/* The service: a request "N" returns N bytes, byte i being i % 251, and "fail N" fails after them. */
 struct numbers {
         struct transfer_stream stream;
         size_t at, end;
@@ -32,7 +32,7 @@ struct numbers {
         unsigned char bytes[251 * 64];
 };
 
-static int opened, closed; /* atomic: how many requests there were, and streams and sinks that ended */
+static int opened, closed; /* atomic: numbers of requests, and of ended streams and sinks */
 
 static int numbers_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
@@ -74,7 +74,7 @@ static int open_numbers(void *owner, const unsigned char *request, size_t len, s
         return 0;
 }
 
-/* An upload "N": at most N bytes are taken. */
+/* An upload "N" accepts at most N bytes. */
 struct bag {
         struct transfer_sink sink;
         size_t most, got;
@@ -171,7 +171,7 @@ static void test_streams(void **state)
                         assert_int_equal(fetch(client, transfer_server_port(server), request, pieces[j], NULL),
                                          sizes[i]);
                 }
-        /* One after another, over one connection. */
+        /* Requests in sequence over one connection. */
         assert_int_equal(transfer_server_counters(server).connections, 1);
         transfer_client_free(client);
         transfer_server_free(server);
@@ -198,7 +198,7 @@ static void test_failures_are_told(void **state)
         assert_int_equal(transfer_read_all(in, buf, 20, &error), -EPROTO);
         transfer_close(in);
         assert_int_equal(fetch(client, port, "5", 100, &error), 5);
-        /* Only the one that was read beyond its end was cut. */
+        /* Only the stream that was read beyond its end was closed. */
         assert_true(transfer_server_counters(server).connections <= 2);
         error_deinit(&error);
         transfer_client_free(client);
@@ -260,7 +260,7 @@ static void test_many_threads(void **state)
 
 /* ------------------------------------------------------------------------------------------------ what does not */
 
-/* A client that does not read: others are served, and its stream is ended after a while. */
+/* A client that does not read: other clients are served, and its stream ends after the timeout. */
 static void test_slow_reader(void **state)
 {
         struct transfer_server *server =
@@ -296,7 +296,7 @@ static void *raise_flag(void *arg)
         return NULL;
 }
 
-/* A server that is silent: the stop flag and the timeout both end the wait. */
+/* A silent server: the stop flag and the timeout both end the wait. */
 static void test_silence(void **state)
 {
         int port = 0, stop = 0;
@@ -346,7 +346,7 @@ static void test_connecting_again(void **state)
         transfer_client_free(client);
 }
 
-/* A connection that the server closed while it lay in the pool is no failure. */
+/* A pooled connection that the server closed is not a failure. */
 static void test_stale_connection(void **state)
 {
         struct transfer_server *server =
@@ -363,7 +363,7 @@ static void test_stale_connection(void **state)
         transfer_server_free(server);
 }
 
-/* Send @n bytes to the server, and wait until it ends the connection; returns how many bytes came back. */
+/* Sends @n bytes to the server, and waits until it ends the connection. Returns the number of received bytes. */
 static size_t attack(int port, const void *bytes, size_t n, bool patient)
 {
         char buf[4096];
@@ -395,13 +395,14 @@ static void test_hostile(void **state)
 
         assert_int_equal(attack(port, "GET / HTTP/1.1\r\n\r\n", 18, true), 0);
         memcpy(bytes, good, n);
-        bytes[4] = 9; /* a version to come */
+        bytes[4] = 9; /* a future version */
         assert_int_equal(attack(port, bytes, n, true), 0);
         size_t other = transfer_greeting(bytes, "bpp");
         assert_int_equal(attack(port, bytes, other, true), 0);
         other = transfer_greeting(bytes, "ap");
         assert_int_equal(attack(port, bytes, other, true), 0);
-        /* A request too large, of an unknown kind, with rubbish in its header, cut off; a frame out of turn. */
+        /* A request that is too large, of an unknown kind, with an invalid header, or truncated; an unexpected frame.
+         */
         static const struct {
                 uint32_t length, kind;
         } bad[] = {{1001, TRANSFER_FETCH}, {UINT32_MAX, TRANSFER_FETCH}, {4, 99}, {4, 0x101}, {1, TRANSFER_DATA},
@@ -418,13 +419,13 @@ static void test_hostile(void **state)
                 transfer_header(bytes + n, TRANSFER_FETCH, 5);
                 assert_int_equal(attack(port, bytes, cut, false), 0);
         }
-        /* Slow-loris: part of a greeting, part of a request, and no more. */
+        /* Slow-loris: part of a greeting, or part of a request. */
         int64_t begin = now_ns();
         assert_int_equal(attack(port, good, 5, true), 0);
         assert_int_equal(attack(port, bytes, n + 3, true), 0);
         assert_int_equal(attack(port, bytes, n + 8, true), 0);
         assert_true(now_ns() - begin >= 500 * MS);
-        /* An upload of something else. */
+        /* An upload with other frames. */
         transfer_header(bytes + n, TRANSFER_PUT, 0);
         transfer_header(bytes + n + 8, TRANSFER_FETCH, 0);
         assert_int_equal(attack(port, bytes, n + 16, true), 0);
@@ -462,7 +463,7 @@ static void test_too_many(void **state)
         transfer_server_free(server);
 }
 
-/* Streams in the middle when the server goes. */
+/* Unfinished streams when the server stops. */
 static void test_server_goes(void **state)
 {
         struct transfer_server *server = serve((struct transfer_server_options){0});
@@ -512,7 +513,7 @@ static struct security *secret_of(const char *secret)
         return security;
 }
 
-/* With a secret: who knows it is served, others are not, whatever they speak. */
+/* With a secret: only clients that know it are served. */
 static void test_secret(void **state)
 {
         struct security *right = secret_of("0123456789abcdef0123456789abcdef");
