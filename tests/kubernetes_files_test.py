@@ -116,12 +116,12 @@ def test_failed_upload_is_named_and_leaves_nothing(tmp_path, depot, api):
                                  ("s3a://bucket/up", s3(depot), "the object store answers 403: Access Denied"),
                                  ("hdfs://127.0.0.1:1/up", ("--conf", "spark.hadoop.dfs.namenode.http-address=127.0.0.1:1"),
                                   "127.0.0.1 port 1"),
-                                 ("gs://bucket/up", (), 'nothing can be written to "gs:" here')):
+                                 ("gs://bucket/up", (), 'cannot write to "gs:" (supported: file:')):
         done = upload(tmp_path, api, b"content", where, *words)
         assert done.returncode == 1
         assert f"Uploading file {tmp_path}/x y.txt failed..." in done.stderr, done.stderr
         assert reason in done.stderr, done.stderr
-        assert "set spark.kubernetes.file.upload.path to where this user may write" in done.stderr
+        assert "set spark.kubernetes.file.upload.path to a directory that you may write to" in done.stderr
         assert not api.objects
     removed = [path for method, path in depot.asked if method == "DELETE"]
     assert any("op=DELETE" in path for path in removed)

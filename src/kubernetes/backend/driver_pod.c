@@ -1,4 +1,4 @@
-/* See driver_pod.h. */
+/* Fetches the driver's own pod and waits until it is ready. */
 #include "kubernetes/backend/driver_pod.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ struct driver_pod_wait {
         void (*ready)(void *owner);
         void *owner;
         uv_timer_t timer;
-        struct kube_call *call; /* NULL: none is under way */
+        struct kube_call *call; /* NULL: no request in flight */
 };
 
 int driver_pod_fetch(struct kube_client *client, const char *namespace, const char *name, json_t **out,

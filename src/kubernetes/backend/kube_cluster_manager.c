@@ -1,4 +1,4 @@
-/* See kube_manager.h. */
+/* Runs executors in pods for k8s:// master URLs. */
 #include "kubernetes/backend/kube_cluster_manager.h"
 
 #include "base/error.h"
@@ -32,26 +32,26 @@
 #define PREFIX "spark.kubernetes.executor.podNamePrefix"
 #define SECRET "spark.authenticate.secret"
 
-#define SHUTDOWN_TIMEOUT_MS 30000 /* for the API server to take what is to be deleted at the end */
+#define SHUTDOWN_TIMEOUT_MS 30000 /* limit for deletions at the end */
 
 struct kube_manager {
         struct executor_manager manager;
         struct fst_context *sc;
         struct cluster_backend *backend;
-        struct fst_conf settings; /* the context's, as pods are made from them */
+        struct fst_conf settings; /* the context's settings, with which pods are built */
         struct fresh_names names;
         struct submission_files files;
         struct kube_config server;
         struct kube_client *client;
-        struct kube_conf conf; /* of executors */
+        struct kube_conf conf; /* for executors */
         struct kube_executors *executors;
         struct gang gang;
-        struct gang_watch *gang_watch; /* NULL: there is no gang */
-        struct roll_schedule *rolls;   /* NULL: executors are not rolled */
+        struct gang_watch *gang_watch; /* NULL: no gang scheduling */
+        struct roll_schedule *rolls;   /* NULL: no rolling */
         char *app_id, *namespace;
-        json_t *driver_pod; /* NULL: the driver runs in none */
+        json_t *driver_pod; /* NULL: the driver does not run in a pod */
         int64_t cores_each;
-        int target; /* executors of the default profile, as was said before the start; -1: nothing was */
+        int target; /* executors of the default profile set before the start; -1: not set */
 };
 
 static struct kube_manager *manager_of(struct executor_manager *manager)
@@ -59,8 +59,7 @@ static struct kube_manager *manager_of(struct executor_manager *manager)
         return container_of(manager, struct kube_manager, manager);
 }
 
-/* ------------------------------------------------------------------------------------------ the API server, the driver
- */
+/* ------------------------------------------------------------------------------------- API server and driver pod */
 
 static const char *variable(const char *name)
 {
@@ -95,10 +94,9 @@ static int find_driver_pod(struct kube_manager *m, struct fst_error *error)
         return name ? driver_pod_fetch(m->client, m->namespace, name, &m->driver_pod, error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------- what pods are made from
- */
+/* ------------------------------------------------------------------------------------------- pod configuration */
 
-/* What executors prove themselves with; NULL: nothing, or it reaches them otherwise. */
+/* Returns the secret that executors authenticate with, or NULL if they need none or get it otherwise. */
 static int find_secret(const struct fst_conf *conf, const char **out, struct fst_error *error)
 {
         bool wanted;
@@ -152,8 +150,7 @@ static int create_config_map(struct kube_manager *m, struct fst_error *error)
         return r;
 }
 
-/* ----------------------------------------------------------------------------------------- what becomes of executors
- */
+/* ------------------------------------------------------------------------------------------------- executor events */
 
 static void on_removed(void *owner, int32_t id, const struct exit_reason *reason)
 {
@@ -167,7 +164,7 @@ static void on_given_up(void *owner, int exit_code, const char *message)
 {
         const struct kube_manager *m = owner;
         log_error(LOG, "Application has been killed. Reason: %s", message);
-        if (exit_code == LIFECYCLE_EXIT_FAILURES) /* Spark's driver ends at once then */
+        if (exit_code == LIFECYCLE_EXIT_FAILURES) /* as Spark's driver, exit at once */
                 exit_hooks_exit(exit_code);
         cluster_backend_abort(m->backend, message);
 }
@@ -192,7 +189,7 @@ static void on_roll(void *owner, const char *executor_id, const char *reason)
 static const struct gang_watch_ops gang_ops = {.why = why_not_here, .given_up = on_no_gang};
 static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
 
-/* ------------------------------------------------------------------------------------------------- the manager */
+/* ----------------------------------------------------------------------------------------------------- the manager */
 
 static int read_settings(struct kube_manager *m, struct fst_error *error)
 {
@@ -203,12 +200,12 @@ static int read_settings(struct kube_manager *m, struct fst_error *error)
                 r = conf_get_int(conf, "spark.executor.cores", &m->cores_each, error);
         if (r == 0)
                 r = gang_read(conf, &m->gang, error);
-        if (r == 0 && m->gang.wanted) /* who waits too long is the gang's to say */
+        if (r == 0 && m->gang.wanted) /* the gang's timeout replaces this one */
                 conf_set_if_missing(conf, "spark.scheduler.maxRegisteredResourcesWaitingTime", "3650d");
         return r;
 }
 
-/* Executors of one application have names that begin alike. */
+/* Sets the common prefix of the executors' pod names. */
 static void choose_prefix(struct kube_manager *m)
 {
         if (conf_contains(m->sc->conf, PREFIX))
@@ -239,7 +236,7 @@ static int initial_executors(const struct kube_manager *m, int *out, struct fst_
         return m->target >= 0 ? 0 : executor_instances_read(m->sc->conf, out, error);
 }
 
-/* Nothing owns the objects of a driver that runs in no pod. */
+/* Logs how to remove the objects of a killed driver outside the cluster, which no pod owns. */
 static void log_cleanup_command(const struct kube_manager *m)
 {
         if (!m->driver_pod)
@@ -291,7 +288,7 @@ static int kube_make_secret(struct executor_manager *manager, struct fst_error *
         return r;
 }
 
-/* Ids are ours, and numbers: whoever has another one (-1) is no executor in a pod. */
+/* Parses an executor id. Ids are positive numbers that we assign: -1 is not an executor in a pod. */
 static int32_t id_of(const char *executor_id)
 {
         char *end;
@@ -347,7 +344,7 @@ static int64_t kube_expected_cores(const struct executor_manager *manager, doubl
         const struct kube_manager *m = container_of(manager, const struct kube_manager, manager);
         struct fst_error error = FST_ERROR_INIT;
         int executors;
-        *ratio = m->gang.wanted ? 1 : 0.8; /* Spark's for Kubernetes */
+        *ratio = m->gang.wanted ? 1 : 0.8; /* Spark's default for Kubernetes */
         if (initial_executors(m, &executors, &error) < 0)
                 executors = 0;
         error_deinit(&error);
@@ -370,7 +367,7 @@ static void on_timeout(uv_timer_t *timer)
         timer->data = NULL;
 }
 
-/* What the API server was not told stays there for ever, unless the driver's pod owns it. */
+/* Waits until the server has the deletions: objects that the driver's pod does not own would stay forever. */
 static void wait_for_deletions(struct kube_manager *m)
 {
         uv_loop_t *loop = cluster_backend_loop(m->backend);
@@ -382,7 +379,7 @@ static void wait_for_deletions(struct kube_manager *m)
                 uv_run(loop, UV_RUN_ONCE);
         if (!kube_executors_drained(m->executors))
                 log_warn(LOG,
-                         "The API server did not take it that executors are to be deleted: kubectl delete pods "
+                         "The API server did not accept the deletion of executors. To remove them: kubectl delete pods "
                          "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor removes what is left",
                          m->namespace, m->app_id);
         uv_close((uv_handle_t *)&timeout, NULL);

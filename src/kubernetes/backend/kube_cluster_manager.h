@@ -1,9 +1,9 @@
 /*
- * k8s://…: executors in pods, as an executor manager. What Spark's KubernetesClusterManager and
- * KubernetesClusterSchedulerBackend are; the pods themselves are kube_executors.h's.
+ * The executor manager of k8s:// master URLs, Spark's KubernetesClusterManager and KubernetesClusterSchedulerBackend.
+ * kube_executor_backend.h handles the pods.
  *
- * A driver that a submission has put into a pod reaches the API server at spark.kubernetes.driver.master, with what is
- * mounted into its pod; any other one, at the master URL, as kube_config.h says.
+ * A driver that a submission has put into a pod reaches the API server at spark.kubernetes.driver.master, with the
+ * credentials mounted into its pod. Any other driver uses the master URL, see kube_config.h.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 
 struct fst_context;
 
-/* 0, or negative with @error for settings that cannot be. */
+/* Returns 0, or negative with @error for invalid settings. */
 int kube_manager_new(struct fst_context *sc, struct executor_manager **out, struct fst_error *error);

@@ -1,8 +1,8 @@
 /*
- * The core of executor pods with an API server and a clock. See kube_executor_backend.h.
+ * Runs the core of executor pods with an API server and a clock.
  *
- * Every event for the core ends in kube_executors_run, which does the core's actions. What the driver calls from
- * within an action adds actions to the same queue, so that they are done in order.
+ * Every event for the core ends in kube_executors_run, which performs the core's actions. Calls of the driver from
+ * within an action append to the same queue, so that actions keep their order.
  */
 #include "kubernetes/backend/kube_executor_backend.h"
 
@@ -24,28 +24,28 @@
 
 #define K8S "spark.kubernetes."
 #define READINESS_INTERVAL_MS 100
-#define MANY_PODS 100 /* for one call to delete */
+#define MANY_PODS 100 /* delete by label above this number of pods */
 
 struct kube_executors {
         struct kube_executors_options options;
         const struct kube_executors_ops *ops;
         void *owner;
         struct executor_pods pods;
-        struct claim_need *claims; /* of each pod */
+        struct claim_need *claims; /* claims of each pod */
         int n_claims;
         struct pod_creator *creator;
         struct pod_calls *calls;
         struct pods_source *source;
         struct driver_pod_wait *readiness;
         uv_timer_t timer;
-        bool running; /* actions are being done */
+        bool running; /* performing actions */
 
         bool watches, polls, from_cache, waits_for_driver;
         int64_t polling_interval;
         char *decommission_label, *decommission_value; /* NULL: none */
         struct {
                 bool executors, config_map, claims, service;
-        } deleted; /* at the end */
+        } deleted; /* what to delete at the end */
 
         bool given_up, stopped, deleted_late;
 };
@@ -118,7 +118,7 @@ static void kube_executors_set_timer(struct kube_executors *x)
                 uv_timer_start(&x->timer, on_timer, ms_until(deadline, now), 0);
 }
 
-/* After each event: does the actions that it caused, and sets the timer for the next deadline. */
+/* Performs the actions of an event and sets the timer for the next deadline. Called after each event. */
 static void kube_executors_run(struct kube_executors *x)
 {
         if (x->running)
@@ -137,7 +137,7 @@ static void on_timer(uv_timer_t *timer)
         kube_executors_run(x);
 }
 
-/* ------------------------------------------------------------------------------------------------ answers */
+/* --------------------------------------------------------------------------------------------- responses */
 
 static void on_creation(void *owner, const struct pod_creation *c)
 {
@@ -183,7 +183,7 @@ static void on_driver_ready(void *owner)
         kube_executors_run(x);
 }
 
-/* ------------------------------------------------------------------------------------------------- start and end */
+/* ------------------------------------------------------------------------------------------------- start and stop */
 
 static int read_settings(struct kube_executors *x, struct fst_error *error)
 {
@@ -205,13 +205,13 @@ static int read_settings(struct kube_executors *x, struct fst_error *error)
         x->deleted.service = x->deleted.service && x->options.driver_pod;
         if (!x->watches && !x->polls)
                 return error_set(error, -EINVAL,
-                                 K8S "executor.enableApiWatcher and .enableApiPolling are both false: nothing would "
-                                     "be known of executor pods; set one of them to true");
+                                 K8S "executor.enableApiWatcher and .enableApiPolling are both false, but the "
+                                     "driver needs one of them to see its executors: set one to true");
         const char *allocator = conf_get_value(conf, K8S "allocation.pods.allocator");
         if (strcmp(allocator, "direct") != 0)
                 return error_set(error, -ENOTSUP,
-                                 K8S "allocation.pods.allocator is '%s', but executors' pods are created one by one "
-                                     "here (direct): leave it out",
+                                 K8S "allocation.pods.allocator is '%s', but only direct is supported: remove "
+                                     "the key",
                                  allocator);
         if (x->polling_interval < 1)
                 return error_set(error, -EINVAL, K8S "executor.apiPollingInterval must be at least 1 ms");
@@ -343,12 +343,12 @@ bool kube_executors_drained(struct kube_executors *x)
                 return false;
         if (x->deleted_late || !x->deleted.executors)
                 return true;
-        x->deleted_late = true; /* those that were created after the others were deleted, or read to their end first */
+        x->deleted_late = true; /* pods created after the first deletion, or whose log was read first */
         pod_calls_delete_all(x->calls, "pods", "executor");
         return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ from the driver */
+/* ---------------------------------------------------------------------------------------- calls of the driver */
 
 void kube_executors_set_target(struct kube_executors *x, int32_t profile, int target)
 {
@@ -390,7 +390,7 @@ int kube_executors_running(const struct kube_executors *x)
 
 void kube_executors_kill(struct kube_executors *x, int32_t id)
 {
-        kube_executors_decommissioned(x, id); /* as Spark: a service may want to know whom it need not keep */
+        kube_executors_decommissioned(x, id); /* as Spark, so that a service may watch the label */
         lifecycle_manager_killed(x->pods.lifecycle, &id, 1, now_of(x));
         kube_executors_run(x);
 }

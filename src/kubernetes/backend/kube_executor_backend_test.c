@@ -1,4 +1,4 @@
-/* The executors of an application, with an API server that is played: what is asked of it, and what is told. */
+/* The executors of an application against a simulated API server. */
 #include "kubernetes/backend/kube_executor_backend.h"
 
 #define HTTP_FIXTURE_CONNECTIONS 4096
@@ -32,7 +32,7 @@ static void on_removed(void *owner, int32_t id, const struct exit_reason *reason
         seen.removed++;
         seen.last = id;
         snprintf(seen.reason, sizeof(seen.reason), "%s", reason->message);
-        kube_executors_unregistered(executors, id); /* as the driver does, at once */
+        kube_executors_unregistered(executors, id); /* at once, as the driver does */
 }
 
 static void on_given_up(void *owner, int exit_code, const char *message)
@@ -92,8 +92,7 @@ static int tear_down(void **state)
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- what the cluster does
- */
+/* ------------------------------------------------------------------------------------------------------ the cluster */
 
 static json_t *pod_of(int id)
 {
@@ -231,7 +230,7 @@ static const char no_list[] =
         "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods is forbidden: User \\\"alice\\\" cannot "
         "list resource \\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\",\"details\":{\"kind\":\"pods\"}}";
 
-/* As it answers while it reads who may what. */
+/* The server's response while it loads RBAC. */
 static void a_server_that_has_just_been_started(void **state)
 {
         refuse_next(2, "GET", 403, no_list);
@@ -306,7 +305,7 @@ static void a_late_creation_is_taken_back(void **state)
         begin(1, settings(FAST));
         while (faults_left > 0)
                 uv_run(&loop, UV_RUN_ONCE);
-        kube_executors_stop(executors); /* while the creation is being tried again */
+        kube_executors_stop(executors); /* while the client retries the creation */
         run_until(kube_executors_drained(executors));
         assert_int_equal(api.creations, 1);
         assert_int_equal(count(), 0);
@@ -346,7 +345,7 @@ static void the_log_of_who_failed_last_is_read_first(void **state)
         "{\"metadata\": {\"name\": \"" name "\", \"creationTimestamp\": \"2020-01-01T00:00:00Z\"}, \"spec\": "         \
         "{\"storageClassName\": \"s\", \"resources\": {\"requests\": {\"storage\": \"1Gi\"}}}}"
 
-/* One claim is there that nobody mounts; others may be created. */
+/* One claim is free. Others may be created. */
 static enum kube_fault one_claim_is_free(struct kube_fixture *server, const struct fixture_exchange *x)
 {
         if (!strstr(x->target, "/persistentvolumeclaims"))
@@ -398,7 +397,7 @@ static void reports_pods_that_cannot_be_built(void **state)
         assert_int_equal(make(settings(FAST, "spark.kubernetes.executor.enableApiWatcher=false",
                                        "spark.kubernetes.executor.enableApiPolling=false")),
                          -EINVAL);
-        assert_non_null(strstr(error_message(&made.error), "nothing would be known of executor pods"));
+        assert_non_null(strstr(error_message(&made.error), "needs one of them to see its executors"));
         executors = NULL;
         step_end(&made);
         assert_int_equal(make(settings(FAST, "spark.kubernetes.allocation.pods.allocator=statefulset")), -ENOTSUP);

@@ -1,4 +1,4 @@
-/* See gang_watch.h. */
+/* Waits for the minimum executors of a gang. */
 #include "kubernetes/backend/min_executors_wait.h"
 
 #include "base/log.h"
@@ -6,7 +6,7 @@
 
 #define LOG "KubernetesGang"
 
-#define REPORTS 20 /* of a wait that lasts until its end */
+#define REPORTS 20 /* reports of a wait that lasts until its timeout */
 #define REPORT_LEAST_MS 1000
 #define REPORT_MOST_MS 60000
 
@@ -22,9 +22,9 @@ struct gang_watch {
 static char *describe_wait(const struct gang_watch *w)
 {
         _cleanup_free_ char *why = w->ops->why(w->owner);
-        return mem_printf("%d of the %d executors that the application needs at least %s here after %llu s%s%s",
-                          w->here, w->gang.executors, w->here == 1 ? "is" : "are",
-                          (unsigned long long)((uv_now(w->timer.loop) - w->began) / 1000), *why ? ": " : "", why);
+        return mem_printf("%d of at least %d executors %s registered after %llu s%s%s", w->here, w->gang.executors,
+                          w->here == 1 ? "is" : "are", (unsigned long long)((uv_now(w->timer.loop) - w->began) / 1000),
+                          *why ? ": " : "", why);
 }
 
 static bool min_executors_wait_is_over(const struct gang_watch *w)
@@ -41,10 +41,10 @@ static void min_executors_wait_on_timer(uv_timer_t *timer)
                 return;
         }
         uv_timer_stop(timer);
-        _cleanup_free_ char *message = mem_printf(
-                "the gang did not come together within spark.firesteel.kubernetes.gang.timeout, and what the "
-                "application has is given back (ask for fewer or smaller executors, or wait longer): %s",
-                state);
+        _cleanup_free_ char *message =
+                mem_printf("the gang was incomplete after spark.firesteel.kubernetes.gang.timeout, so the application "
+                           "releases its executors (request fewer or smaller executors, or raise the timeout): %s",
+                           state);
         w->ops->given_up(w->owner, message);
 }
 
@@ -68,7 +68,7 @@ void gang_watch_arrived(struct gang_watch *w)
 {
         if (!w || !uv_is_active((uv_handle_t *)&w->timer) || ++w->here < w->gang.executors)
                 return;
-        log_info(LOG, "The gang is together: %d executors after %llu ms", w->here,
+        log_info(LOG, "The gang is complete: %d executors after %llu ms", w->here,
                  (unsigned long long)(uv_now(w->timer.loop) - w->began));
         uv_timer_stop(&w->timer);
 }

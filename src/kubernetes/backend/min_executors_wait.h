@@ -1,12 +1,12 @@
 /*
- * Waiting for a gang (gang.h) on the driver's side: told in the log while it lasts, and given up when it lasts too
- * long.
+ * Waits for the minimum executors of a gang (gang_scheduling.h) in the driver: logs the wait, and gives up after the
+ * timeout.
  *
  *      watch = gang_watch_begin(loop, &gang, &ops, owner);
  *      gang_watch_arrived(watch);               ← an executor has registered
  *      gang_watch_end(watch);
  *
- * On the loop's thread.
+ * Threads: the loop's thread.
  */
 #pragma once
 
@@ -17,18 +17,18 @@
 struct gang_watch;
 
 struct gang_watch_ops {
-        /* Why executors are not there, in words, or "". The caller of it owns what is returned. */
+        /* Returns why executors are missing, or "". The caller owns the result. */
         char *(*why)(void *owner);
-        /* The time is over. @message says how many came, and what to do. Once. */
+        /* Called once after the timeout. @message has the number of executors and the remedy. */
         void (*given_up)(void *owner, const char *message);
 };
 
-/* @ops and @owner are borrowed. NULL: nobody is to be waited for, which the functions below take. */
+/* @ops and @owner are borrowed. Returns NULL if there is nothing to wait for. The functions below accept NULL. */
 struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, const struct gang_watch_ops *ops,
                                     void *owner);
 
-/* An executor has registered. */
+/* Reports that an executor has registered. */
 void gang_watch_arrived(struct gang_watch *watch);
 
-/* The loop has to turn. */
+/* The loop must run once more. */
 void gang_watch_end(struct gang_watch *watch);

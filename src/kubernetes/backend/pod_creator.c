@@ -1,4 +1,4 @@
-/* See pod_creator.h. Spark's ExecutorPodsAllocator.requestNewExecutors, from the pod on. */
+/* Builds and creates executor pods: Spark's ExecutorPodsAllocator.requestNewExecutors from the pod on. */
 #include "kubernetes/backend/pod_creator.h"
 
 #include "base/error.h"
@@ -14,13 +14,13 @@
 
 struct creation {
         struct pod_creator *creator;
-        size_t place; /* in creator->creations */
+        size_t place; /* index in creator->creations */
         int32_t id;
         json_t *claims; /* an array */
-        size_t pending; /* claims without an answer */
+        size_t pending; /* claims without a response */
         int throttled;
         int64_t retry_after_ms;
-        char *message; /* of the first claim that failed */
+        char *message; /* from the first failed claim */
 };
 
 struct pod_creator {
@@ -66,7 +66,7 @@ static struct creation *creation_new(struct pod_creator *creator, int32_t id, js
         return c;
 }
 
-/* ------------------------------------------------------------------------------------------------------- answers */
+/* --------------------------------------------------------------------------------------------- responses */
 
 static void pod_creator_answer(struct creation *c, enum create_outcome outcome, const char *message)
 {
@@ -148,7 +148,7 @@ static const char *pod_creator_text_at(const json_t *object, const char *const *
         return json_string_value(object);
 }
 
-/* The volume that mounts the claim @from mounts @to. */
+/* Replaces the claim @from by @to in the pod's volumes. */
 static void replace_claim(json_t *pod, const char *from, const char *to)
 {
         json_t *volume;
@@ -161,7 +161,7 @@ static void replace_claim(json_t *pod, const char *from, const char *to)
         }
 }
 
-/* The claims to create besides the pod: those in whose place it mounts no other. */
+/* Returns the claims to create with the pod: those without a reused claim, which replaces them in the pod. */
 static json_t *claims_to_create(const json_t *resources, char *const *reused, int n_reused, json_t *pod)
 {
         json_t *claims = json_array(), *claim;

@@ -1,4 +1,4 @@
-/* See pod_calls.h. */
+/* Deletes, labels and lists objects of executors. */
 #include "kubernetes/backend/pod_requests.h"
 
 #include "base/buf.h"
@@ -15,12 +15,12 @@
 
 #define LOG "ExecutorPods"
 
-#define LOG_SILENCE_MS 5000 /* of a node that does not answer the API server: the pod is deleted without its log */
+#define LOG_SILENCE_MS 5000 /* if the node does not respond to the API server, the pod is deleted without its log */
 #define LOG_ATTEMPTS 2
 
 enum { DELETED_TOGETHER = 100 };
 
-/* The end of a pod's log that is being fetched; the pod is deleted then. */
+/* A running fetch of a pod's last log lines, after which the pod is deleted. */
 struct farewell {
         struct pod_calls *calls;
         struct pod_state *pod;
@@ -34,7 +34,7 @@ struct pod_calls {
         const struct pod_calls_ops *ops;
         void *owner;
         VEC(struct farewell *) farewells;
-        items claims; /* of the list that is under way */
+        items claims; /* items of the running list */
         int deleting;
 };
 
@@ -72,7 +72,7 @@ void pod_calls_free(struct pod_calls *calls)
         free(calls);
 }
 
-/* What is asked for again, or does not matter any more. */
+/* Errors that a repetition solves or that no longer matter. */
 static bool is_settled(int r)
 {
         return r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT;
@@ -180,7 +180,7 @@ static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, 
         farewell_free(f);
 }
 
-/* It is asked for again for as long as the pod is there. */
+/* The core repeats the deletion while the pod exists: one fetch suffices. */
 static bool is_fetched(const struct pod_calls *calls, const struct pod_state *pod)
 {
         for (size_t i = 0; i < calls->farewells.len; i++)
@@ -256,7 +256,7 @@ static struct pod_claim read_claim(const json_t *item)
 static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
         struct pod_calls *calls = owner;
-        _cleanup_(items_deinit) items listed = calls->claims; /* another list may be asked for below */
+        _cleanup_(items_deinit) items listed = calls->claims; /* the callback may request another list */
         calls->claims = (items){0};
         struct pod_claim *claims = new_array(struct pod_claim, listed.len);
         if (r)

@@ -1,7 +1,7 @@
 /*
- * What is asked of the API server about executors' pods that are there: to delete them, one after the end of its log
- * was put into ours, or many by their labels; to label them; to list the claims that they mount. Nobody waits for an
- * answer but to claims and to the last deletion; what fails is told in the log.
+ * Requests about existing executor pods: deletes one pod (optionally after its last log lines went to the driver's log)
+ * or many by label, labels a pod, lists claims. Only the claims and the final deletions report a result. Other failures
+ * are logged.
  */
 #pragma once
 
@@ -11,26 +11,26 @@ struct kube_client;
 struct pod_calls;
 struct pod_state;
 
-/* How much of the log of an executor that failed is put into the driver's. */
+/* How much of a failed executor's log goes to the driver's. */
 #define POD_LOG_LINES 100
 #define POD_LOG_BYTES 16384
 
-/* Borrowed as long as the calls are. */
+/* Borrowed while the object lives. */
 struct pod_calls_options {
         struct kube_client *client;
         const char *namespace, *app_id;
-        const char *container; /* that runs Spark, where a pod has more than one */
+        const char *container; /* the Spark container, for pods with more than one */
 };
 
 struct pod_calls_ops {
-        /* The application's claims; @n negative: they cannot be listed. Borrowed for the call. */
+        /* The application's claims. @n negative: they cannot be listed. Borrowed for the call. */
         void (*claims)(void *owner, const struct pod_claim *claims, int n);
 };
 
-/* @options is copied; @ops and @owner are borrowed. Never NULL. */
+/* Copies @options. @ops and @owner are borrowed. Never NULL. */
 struct pod_calls *pod_calls_new(const struct pod_calls_options *options, const struct pod_calls_ops *ops, void *owner);
 
-/* Nothing is answered any more. Before the client is freed, or right after it. NULL is allowed. */
+/* Makes no further callbacks. Call it before the client is freed, or right after. NULL is allowed. */
 void pod_calls_free(struct pod_calls *calls);
 
 /* POD_ACTION_DELETE_MANY, POD_ACTION_DELETE and POD_ACTION_LIST_CLAIMS of pod_actions.h. */
@@ -38,17 +38,17 @@ void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, b
 void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, bool log_first);
 void pod_calls_list_claims(struct pod_calls *calls);
 
-/* Set a label of a pod; @value "" is allowed. */
+/* Sets a label of a pod. @value "" is allowed. */
 void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label, const char *value);
 
-/* Delete all of the application's objects of a kind, "pods", …; those with this role unless it is NULL. */
+/* Deletes all of the application's objects of a kind ("pods", …), with this role unless it is NULL. */
 void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const char *role);
 
-/* Delete these pods, some hundred side by side: the API server deletes what one call names one after the other. */
+/* Deletes these pods with some hundred concurrent requests: the server deletes the pods of one request one by one. */
 void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot *pods);
 
-/* Of the last two: without an answer yet. */
+/* Returns the number of calls of the two functions above without a response. */
 int pod_calls_deleting(const struct pod_calls *calls);
 
-/* Logs that have not come to their end: of pods that are not to be deleted before that. */
+/* Returns the number of running log fetches, whose pods are not deleted yet. */
 int pod_calls_fetching(const struct pod_calls *calls);

@@ -1,4 +1,4 @@
-/* See pods_source.h. */
+/* Feeds the snapshots store from a watch or from lists. */
 #include "kubernetes/backend/pods_snapshot_source.h"
 
 #include "base/error.h"
@@ -18,10 +18,10 @@ struct pods_source {
         const struct pods_source_ops *ops;
         void *owner;
         struct kube_watch *watch;
-        bool synced;            /* the watch stands: what it told is all there is */
-        bool seen;              /* pods were told once */
-        int refused;            /* how often it was forbidden, the last times */
-        struct kube_call *list; /* NULL: none is under way */
+        bool synced;            /* the watch is up and its list is complete */
+        bool seen;              /* pods were listed once */
+        int refused;            /* consecutive 403 responses */
+        struct kube_call *list; /* NULL: no list in flight */
         uv_timer_t timer;
 };
 
@@ -30,14 +30,17 @@ static int64_t pods_snapshot_source_now_of(const struct pods_source *s)
         return (int64_t)uv_now(s->timer.loop);
 }
 
-/* An API server that has just been started knows no rights yet; and who has seen pods before will see them again. */
+/*
+ * Whether a 403 is final. A freshly started API server answers 403 until it has loaded RBAC. An account that has listed
+ * pods before keeps retrying.
+ */
 static bool is_permanently_forbidden(struct pods_source *s, int r)
 {
         s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
         return !s->seen && s->refused == KUBE_REFUSALS;
 }
 
-/* Servers end watches as they please: that is no news before it lasts. */
+/* Servers end watches at any time, so short gaps go to the debug log. */
 static void pods_snapshot_source_tell_failure(struct pods_source *s, int r, const struct fst_error *error,
                                               int64_t again_ms)
 {
@@ -45,7 +48,7 @@ static void pods_snapshot_source_tell_failure(struct pods_source *s, int r, cons
                 s->ops->forbidden(s->owner, error);
         else
                 log_at(again_ms < LOG_THRESHOLD_MS ? LOG_DEBUG : LOG_WARN, LOG,
-                       "Executor pods are not seen for %lld ms: %s", (long long)again_ms, error_message(error));
+                       "No view of executor pods for %lld ms: %s", (long long)again_ms, error_message(error));
 }
 
 static void pods_snapshot_source_on_event(void *owner, enum kube_event what, json_t *pod)

@@ -1,9 +1,9 @@
 /*
- * What the API server says of an application's executor pods, stored in snapshots_store.h: by a watch, by lists now and
- * then, or both, as spark.kubernetes.executor.enableApiWatcher and .enableApiPolling say. Spark's
- * ExecutorPodsWatchSnapshotSource and ExecutorPodsPollingSnapshotSource.
+ * Feeds snapshots_store.h with the API server's events about executor pods: by a watch, by periodic lists, or both, as
+ * spark.kubernetes.executor.enableApiWatcher and .enableApiPolling say. Spark's ExecutorPodsWatchSnapshotSource and
+ * ExecutorPodsPollingSnapshotSource.
  *
- * A watch mends itself and lists by itself (kube_watch.h), so that with one nothing is listed besides.
+ * A watch recovers and lists by itself (kube_watch.h), so with a watch there are no other lists.
  */
 #pragma once
 
@@ -19,16 +19,16 @@ struct snapshots_store;
 struct pods_source_options {
         struct kube_client *client;
         const char *namespace;
-        const char *labels;       /* which pods */
-        bool watches, polls;      /* at least one, or nothing is ever heard */
-        bool from_cache;          /* lists as the server has them at hand */
+        const char *labels;       /* label selector */
+        bool watches, polls;      /* at least one must be true */
+        bool from_cache;          /* list the server's cached state */
         int64_t polling_interval; /* ms, at least 1 */
 };
 
 struct pods_source_ops {
-        /* The store has news: act on it. */
+        /* The store has changes. */
         void (*told)(void *owner);
-        /* They cannot be listed or watched, and never will: this account must not. */
+        /* The account may not list or watch pods. Final. */
         void (*forbidden)(void *owner, const struct fst_error *error);
 };
 
@@ -36,5 +36,5 @@ struct pods_source_ops {
 struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
                                       const struct pods_source_ops *ops, void *owner);
 
-/* Nothing is told any more; the loop has to turn. Before the client is freed. NULL is allowed. */
+/* Makes no further callbacks. The loop must run once more. Call it before the client is freed. NULL is allowed. */
 void pods_source_stop(struct pods_source *source);

@@ -1,4 +1,4 @@
-/* See roll_schedule.h. */
+/* Rolls executors at an interval. */
 #include "kubernetes/backend/roll_schedule.h"
 
 #include "base/error.h"

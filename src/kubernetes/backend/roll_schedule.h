@@ -1,10 +1,10 @@
 /*
- * Executors that are replaced now and then, the worst one each time: Spark's ExecutorRollPlugin, if spark.plugins names
- * it, with spark.kubernetes.executor.rollInterval, .rollPolicy and .minTasksPerExecutorBeforeRolling. Which one is the
- * worst says executor_roll.h; the executor is decommissioned, and another one comes for it.
+ * Replaces the worst executor at an interval: Spark's ExecutorRollPlugin, if spark.plugins names it, with
+ * spark.kubernetes.executor.rollInterval, .rollPolicy and .minTasksPerExecutorBeforeRolling. executor_rolling.h chooses
+ * the executor, which is decommissioned and replaced.
  *
- * Garbage is not collected here, and the heap is what tasks have used at most: policies that look at the former find
- * all executors alike.
+ * Differs from Spark: there is no garbage collection, and heap is the peak memory of tasks. To policies on garbage
+ * collection all executors are equal.
  */
 #pragma once
 
@@ -23,9 +23,9 @@ struct roll_schedule_options {
         void *owner;
 };
 
-/* *@out NULL: nothing is to be rolled. 0, or -EINVAL with @error for a policy that there is not. */
+/* Sets *@out to NULL if rolling is off. Returns 0, or -EINVAL with @error for an unknown policy. */
 int roll_schedule_begin(const struct roll_schedule_options *options, struct roll_schedule **out,
                         struct fst_error *error);
 
-/* The loop has to turn. NULL is allowed. */
+/* The loop must run once more. NULL is allowed. */
 void roll_schedule_end(struct roll_schedule *schedule);

@@ -1,10 +1,9 @@
 /*
- * See driver_diagnosis.h.
+ * Explains why a driver pod failed.
  *
- * Differs from Spark: Spark's client shows the states of the pod's containers alone. It names no init container, and
- * its reader must know what the numbers mean. Here the text names the cause and the remedy. It refers to a log only
- * while there is one: the log of a pod goes when the pod is deleted, and with the containers when a node evicts the
- * pod.
+ * Differs from Spark: Spark's client shows only the states of the pod's containers. It names no init container, and its
+ * reader must know what the numbers mean. Here the text names the cause and the remedy. It refers to a log only while
+ * there is one: the log of a pod goes when the pod is deleted, and with the containers when a node evicts the pod.
  */
 #include "kubernetes/driver/driver_diagnosis.h"
 

@@ -1,4 +1,4 @@
-/* What is said of drivers that failed. */
+/* Diagnoses of failed drivers. */
 #include "kubernetes/driver/driver_diagnosis.h"
 
 #include "kubernetes/api/pod_fixture.h"
@@ -91,7 +91,7 @@ static void refers_to_no_log_that_is_gone(void **state)
         check_rows(SPEC, rows, ARRAY_SIZE(rows));
 }
 
-/* A node ends the containers of a pod that is deleted before the pod goes: its status is Failed then. */
+/* A node ends the containers of a deleted pod before the pod goes: its status is Failed then. */
 static void deleted_pod_that_failed_was_deleted(void **state)
 {
         static const struct row row = {

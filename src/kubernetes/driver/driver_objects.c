@@ -1,11 +1,11 @@
-/* See driver_objects.h. */
+/* Lists the objects of a submission. */
 #include "kubernetes/driver/driver_objects.h"
 
 #include "base/mem.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/conf/kube_settings.h"
 
-/* Append copies of @objects, owned by @pod unless that is NULL. */
+/* Appends copies of @objects, owned by @pod unless that is NULL. */
 static void driver_objects_append(json_t *out, const json_t *objects, const json_t *pod)
 {
         json_t *object;
@@ -18,7 +18,7 @@ static void driver_objects_append(json_t *out, const json_t *objects, const json
         }
 }
 
-/* Where a template says a namespace, it is that of the application all the same. */
+/* Replaces a template's namespace by the application's. */
 static int put_namespace(const struct kube_conf *c, json_t *pod, struct fst_error *error)
 {
         json_t *metadata = json_object_get(pod, "metadata");

@@ -1,4 +1,4 @@
-/* What a cluster-mode submission sends to the API server, in order. */
+/* The objects that a cluster-mode submission sends to the API server, in order. */
 #pragma once
 
 #include <jansson.h>
@@ -7,14 +7,15 @@ struct fst_error;
 struct kube_conf;
 
 /*
- * An array of objects: what must be there before the driver's pod, the pod, its service, config maps, secrets, claims.
- * For people and programs that want to see it; owners are left out, as nobody knows the pod's uid before it exists. The
- * caller owns *@out; *@pod_at (NULL is allowed) is the place of the pod, as what comes before it may hold pods, too.
- * Negative with Spark's sentence in @error.
+ * Builds an array: the objects needed before the driver's pod, the pod, its service, config maps, secrets, claims. For
+ * display, so without owners, because the pod has no uid before it exists. The caller owns *@out. *@pod_at, if not
+ * NULL, is set to the pod's index, because earlier objects may include pods. Returns a negative code with Spark's
+ * message in @error.
  */
 int driver_objects_make(const struct kube_conf *c, json_t **out, size_t *pod_at, struct fst_error *error);
 
 /*
- * The same as it is sent, the pod's uid being @uid: what comes before the pod is sent again after it, with its owner.
+ * As driver_objects_make, but as the objects are sent if the pod gets @uid: earlier objects are sent again after the
+ * pod, with their owner.
  */
 int driver_objects_sent(const struct kube_conf *c, const char *uid, json_t **out, struct fst_error *error);

@@ -1,10 +1,9 @@
 /*
- * See pod_follower.h. The watch of a namespace begins when its first pod is followed, which is before that one is
- * created: so each pod is in its list or is told by an event. Only one that was created and deleted again while the
- * server was away is in neither: whoever was not seen when there is a new list is asked for by name.
+ * Follows driver pods on one watch per namespace. The watch begins when its first pod is followed, before that pod is
+ * created, so each pod is in the list or in an event. A pod that was created and deleted while the server was
+ * unreachable is in neither: after a new list, unseen pods are requested by name.
  *
- * A watch that nobody needs stays for some seconds: who submits one application after the other does not list all
- * drivers each time.
+ * An unused watch stays for some seconds, so that consecutive submissions do not list all drivers each time.
  */
 #include "kubernetes/driver/driver_pods_watch.h"
 
@@ -17,29 +16,29 @@
 #include <string.h>
 
 #define IDLE_MS 10000
-/* A failure so long after the last one is not of the same absence: in between something worked. */
+/* A failure this long after the last one belongs to another outage: between them the watch worked. */
 #define APART_MS 300000
 
 struct place {
         struct pod_follower *follower;
         struct place *next;
         char *namespace;
-        struct kube_watch *watch; /* NULL: it ended with the last pod */
+        struct kube_watch *watch; /* NULL: ended with the last pod */
         struct object_table table;
         struct followed_pod *first, *last;
         uv_timer_t idle;
         int refusals;
-        uint64_t failed, away_since; /* the last failure, and the first of this absence; 0: none */
+        uint64_t failed, away_since; /* the last failure, and the first of this outage; 0: none */
 };
 
 struct followed_pod {
         struct place *place;
         struct followed_pod *prev, *next;
-        struct followed_pod *twin; /* another one that is to have this name, if only one can */
+        struct followed_pod *twin; /* another pod of the same name, of which only one can be created */
         void *owner;
         char *name, *uid;
         bool seen, early_gone;
-        json_t *early; /* what was told before the uid was known */
+        json_t *early; /* the last event before the uid was known */
         struct kube_call *look;
 };
 
@@ -60,14 +59,14 @@ static bool driver_pods_watch_has_name(const void *object, const void *name)
         return strcmp(((const struct followed_pod *)object)->name, name) == 0;
 }
 
-/* Nothing of @p is used afterwards. */
+/* @p may be invalid afterwards. */
 static void driver_pods_watch_tell(struct followed_pod *p, bool gone, const json_t *pod)
 {
         const struct pod_follower_ops *ops = p->place->follower->ops;
         const char *uid = driver_pods_watch_metadata_text(pod, "uid");
         bool same = uid && strcmp(uid, p->uid) == 0;
         if (gone && !same)
-                return; /* one that had the name before */
+                return; /* an earlier pod of that name */
         p->seen = true;
         if (gone || !same)
                 ops->gone(p->owner, same && json_object_get(pod, "status") ? pod : NULL);
@@ -75,7 +74,7 @@ static void driver_pods_watch_tell(struct followed_pod *p, bool gone, const json
                 ops->changed(p->owner, pod);
 }
 
-/* ---------------------------------------------------------------------------------------------------- by its name */
+/* ------------------------------------------------------------------------------------------------ requests by name */
 
 static void driver_pods_watch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
 {
@@ -85,7 +84,7 @@ static void driver_pods_watch_on_looked(void *owner, struct kube_call *call, int
                 driver_pods_watch_tell(p, false, answer->object);
         else if (r == FST_KUBE_E_NOT_FOUND)
                 p->place->follower->ops->gone(p->owner, NULL);
-        /* else: the watch goes on, and tells of absences */
+        /* else the watch continues and reports the outage */
 }
 
 static void driver_pods_watch_look(struct followed_pod *p)
@@ -96,8 +95,7 @@ static void driver_pods_watch_look(struct followed_pod *p)
         p->look = kube_get(p->place->follower->client, path, driver_pods_watch_on_looked, p);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- watching
- */
+/* ---------------------------------------------------------------------------------------------------------- watch */
 
 static void driver_pods_watch_on_event(void *owner, enum kube_event what, json_t *pod)
 {
@@ -175,8 +173,7 @@ static struct place *driver_pods_watch_place_of(struct pod_follower *f, const ch
         return place;
 }
 
-/* --------------------------------------------------------------------------------------------------------- interface
- */
+/* ------------------------------------------------------------------------------------------------------ interface */
 
 struct pod_follower *pod_follower_new(struct kube_client *client, const char *labels,
                                       const struct pod_follower_ops *ops)

@@ -1,8 +1,8 @@
 /*
- * See driver_watch.h. The log lines are those of Spark's watcher.
+ * Watches one driver pod and logs its states in the words of Spark's watcher.
  *
- * Differs from Spark: a driver that failed or was deleted is no success, and the exit status says so. The client's last
- * line names the cause; it holds the end of the driver's log, which has the reason.
+ * Differs from Spark: a failed or deleted driver is a failure with an exit status. The client's last line names the
+ * cause and ends with the last lines of the driver's log.
  */
 #include "kubernetes/driver/driver_watch.h"
 
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define LOG_SILENCE_MS 5000 /* of a node that does not answer the API server */
+#define LOG_SILENCE_MS 5000 /* if the node does not respond to the API server */
 #define LOG_ATTEMPTS 2
 
 #define COMPONENT "LoggingPodStatusWatcherImpl"
@@ -30,7 +30,7 @@ static void driver_watch_report(const struct driver_watch *w)
         log_info(COMPONENT, "Application status for %s (phase: %s)", w->subject.app_id, pod_text_phase(w->pod));
 }
 
-/* What keeps a pod from starting is in none of the lines that Spark shows. */
+/* Logs why the pod waits, which Spark's lines do not show. */
 static void tell_wait(struct driver_watch *w)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -54,7 +54,7 @@ static void driver_watch_take(struct driver_watch *w, json_t *pod)
         json_decref(w->pod);
         w->pod = json_incref(pod);
         pod_text_state(pod, &text);
-        log_info(COMPONENT, "State changed, new state: \n%s", buf_text(&text) + 1); /* it begins with a line break */
+        log_info(COMPONENT, "State changed, new state: \n%s", buf_text(&text) + 1); /* starts with a line break */
         if (!driver_watch_pod_has_ended(pod))
                 tell_wait(w);
 }
@@ -74,7 +74,7 @@ static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, 
                 error_set(&w->log_error, -EIO, "%s", error_message(answer->error));
 }
 
-/* The driver has ended: find out why, and fetch the end of its log if the log tells more. */
+/* Diagnoses the end of the driver, and fetches the last lines of its log if the log has more. */
 static void watch_end(struct driver_watch *w)
 {
         w->ended = true;
@@ -101,7 +101,7 @@ static void driver_watch_on_event(void *owner, enum kube_event what, json_t *pod
         struct driver_watch *w = owner;
         if (w->ended)
                 return;
-        if (what == KUBE_SYNCED) { /* if nothing was listed, the pod went before it was watched */
+        if (what == KUBE_SYNCED) { /* an empty list: the pod was deleted before the watch */
                 if (!kube_watch_counts(w->watch).objects)
                         watch_end_deleted(w);
                 return;
@@ -109,7 +109,7 @@ static void driver_watch_on_event(void *owner, enum kube_event what, json_t *pod
         const char *uid = driver_watch_metadata_text(pod, "uid"),
                    *its = driver_watch_metadata_text(w->subject.pod, "uid");
         bool same = uid && its && strcmp(uid, its) == 0;
-        if (what != KUBE_DELETED && !same) { /* somebody else's, in its place */
+        if (what != KUBE_DELETED && !same) { /* another pod of that name */
                 watch_end_deleted(w);
                 return;
         }
@@ -133,7 +133,7 @@ static void driver_watch_on_failure(void *owner, int r, const struct fst_error *
                 w->ended = true;
                 return;
         }
-        log_debug(COMPONENT, "Watching the driver goes on in %lld ms: %s", (long long)again_ms, error_message(error));
+        log_debug(COMPONENT, "Retrying to watch the driver in %lld ms: %s", (long long)again_ms, error_message(error));
 }
 
 static void driver_watch_on_timer(uv_timer_t *timer)
@@ -168,7 +168,7 @@ bool driver_watch_is_over(const struct driver_watch *w)
         return w->ended && !w->log_call;
 }
 
-/* The exit code of the driver's container, or what stands for it. */
+/* Returns the exit code of the driver's container, or a substitute. */
 static int exit_code(const struct driver_watch *w)
 {
         const json_t *statuses = json_object_get(json_object_get(w->pod, "status"), "containerStatuses"), *status;
@@ -185,7 +185,7 @@ static int exit_code(const struct driver_watch *w)
         return strcmp(pod_text_phase(w->pod), "Succeeded") == 0 ? 0 : 1;
 }
 
-/* The last line that the client logs: all above it is Spark's. */
+/* Logs the cause as the client's last line. The lines before are Spark's. */
 static void log_diagnosis(struct driver_watch *w)
 {
         const struct driver_subject *s = &w->subject;
@@ -201,12 +201,11 @@ static void log_diagnosis(struct driver_watch *w)
         else if (!w->log_call && !w->log_error.message)
                 log_error(COMPONENT, "The driver pod %s: %s. Its log is empty", s->submission_id, text);
         else
-                log_error(
-                        COMPONENT,
-                        "The driver pod %s: %s. Its log says more: kubectl logs %s --namespace=%s --container=%s%s%s%s",
-                        s->submission_id, text, driver_watch_metadata_text(s->pod, "name"), s->namespace,
-                        d->log_container, w->log_call ? "" : " (this client cannot read it: ",
-                        w->log_call ? "" : error_message(&w->log_error), w->log_call ? "" : ")");
+                log_error(COMPONENT,
+                          "The driver pod %s: %s. For its log: kubectl logs %s --namespace=%s --container=%s%s%s%s",
+                          s->submission_id, text, driver_watch_metadata_text(s->pod, "name"), s->namespace,
+                          d->log_container, w->log_call ? "" : " (this client cannot read it: ",
+                          w->log_call ? "" : error_message(&w->log_error), w->log_call ? "" : ")");
 }
 
 static void log_result(struct driver_watch *w)

@@ -1,5 +1,5 @@
 /*
- * A submission that waits for its driver: tells what becomes of the pod, and ends with it. Spark's
+ * Waits for the driver of a submission: reports the pod's states and ends with the pod. Spark's
  * LoggingPodStatusWatcherImpl.
  *
  *      struct driver_watch w;
@@ -8,7 +8,7 @@
  *              uv_run(loop, UV_RUN_ONCE);
  *      r = driver_watch_end(&w, &status, error);
  *
- * An API server that does not answer for a while is waited for; what happened meanwhile is told when it is back.
+ * It waits for an unreachable API server and reports the changes afterwards.
  */
 #pragma once
 
@@ -25,11 +25,11 @@ struct kube_call;
 struct kube_client;
 struct kube_watch;
 
-/* All is borrowed. */
+/* All borrowed. */
 struct driver_subject {
-        const json_t *pod;     /* as the server returned it when it was created */
-        const char *namespace; /* where it is */
-        const char *container; /* that runs the driver */
+        const json_t *pod;     /* the server's response to its creation */
+        const char *namespace; /* the pod's namespace */
+        const char *container; /* the driver's container */
         const char *app_name, *app_id;
         const char *submission_id; /* "namespace:pod" */
         int64_t interval_ms;       /* between reports; 0: none */
@@ -44,29 +44,29 @@ struct driver_watch {
         struct kube_client *client;
         struct kube_watch *watch;
         uv_timer_t timer;
-        json_t *pod;                       /* as it was seen last */
-        char *waits;                       /* what for, as it was told last; NULL: nothing was */
+        json_t *pod;                       /* the last known state */
+        char *waits;                       /* the last reported reason to wait, or NULL */
         bool ended, gone;                  /* gone: deleted before it ended */
-        struct driver_diagnosis diagnosis; /* once it has ended */
-        struct kube_call *log_call;        /* fetches the end of the log of a driver that failed; NULL: none does */
+        struct driver_diagnosis diagnosis; /* set once it has ended */
+        struct kube_call *log_call;        /* fetches the last log lines of a failed driver; NULL: no fetch */
         struct log_tail log;
-        struct fst_error log_error; /* the log cannot be read */
-        int refusals;               /* how often watching was forbidden, the last times */
-        struct fst_error error;     /* it cannot be watched */
+        struct fst_error log_error; /* why the log cannot be read */
+        int refusals;               /* consecutive 403 responses to the watch */
+        struct fst_error error;     /* why the pod cannot be watched */
         int result;
 };
 
 void driver_watch_begin(struct driver_watch *w, struct kube_client *client, const struct driver_subject *subject);
 
-/* The driver has ended, or it cannot be watched. */
+/* Whether the driver has ended, or cannot be watched. */
 bool driver_watch_has_ended(const struct driver_watch *w);
 
-/* The same, and the end of a failed driver's log has arrived. */
+/* As above, and the last log lines of a failed driver have arrived. */
 bool driver_watch_is_over(const struct driver_watch *w);
 
 /*
- * Stop. If the driver has ended, log its end and why it failed; 0 with *@status: the exit code of the driver's
- * container, or 1 for a pod that failed without one or was deleted. Negative with @error: it could not be watched. The
- * loop has to turn once more.
+ * Stops. If the driver has ended, logs its end and the cause, and returns 0 with *@status: the exit code of the
+ * driver's container, or 1 for a pod that failed without one or was deleted. Returns a negative code with @error if the
+ * pod could not be watched. The loop must run once more.
  */
 int driver_watch_end(struct driver_watch *w, int *status, struct fst_error *error);

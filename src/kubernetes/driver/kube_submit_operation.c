@@ -1,4 +1,4 @@
-/* See kube_operation.h. */
+/* Kills drivers or prints their status. */
 #include "kubernetes/driver/kube_submit_operation.h"
 
 #include "base/error.h"
@@ -18,18 +18,18 @@
 
 struct kube_operation {
         struct kube_operation_options options;
-        char *path, *prefix; /* of the names of those that are meant; NULL: one of this name */
+        char *path, *prefix; /* prefix of the names; NULL: one exact name */
         struct kube_client *client;
         kube_operation_done *done;
         void *owner;
         struct pending *first;
         json_t *pods;
         bool found;
-        int result; /* the first failure, with its sentence: */
+        int result; /* the first failure and its message: */
         struct fst_error error;
 };
 
-/* A call that is under way. */
+/* A call in flight. */
 struct pending {
         struct kube_operation *operation;
         struct pending *next;
@@ -85,7 +85,7 @@ static int kube_submit_operation_on_item(void *owner, json_t *pod)
         return 0;
 }
 
-/* Of whatever was asked. */
+/* The response to any call. */
 static void kube_submit_operation_on_answer(void *owner, struct kube_call *call, int r,
                                             const struct kube_answer *answer)
 {
@@ -126,7 +126,7 @@ int kube_operation_check(const char *id, struct fst_error *error)
         const char *colon = strchr(id, ':'), *pod = colon ? colon + 1 : id;
         return *pod && colon != id
                        ? 0
-                       : error_set(error, -EINVAL, "'%s' names no driver: it is namespace:pod, or the pod alone", id);
+                       : error_set(error, -EINVAL, "'%s' is not a valid driver (write namespace:pod, or pod)", id);
 }
 
 struct kube_operation *kube_operation_begin(struct kube_client *client, const struct kube_operation_options *options,
@@ -181,7 +181,7 @@ int kube_operation_grace(const struct fst_conf *conf, int64_t *seconds, struct f
         return kube_is_set(&c, key) ? kube_seconds(&c, key, seconds, error) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- of spark-submit */
+/* ------------------------------------------------------------------------------------------------- spark-submit */
 
 struct told {
         bool kill, pattern, over;

@@ -1,12 +1,11 @@
 /*
  * --kill and --status of drivers in Kubernetes: Spark's K8SSparkSubmitOperation.
  *
- * A driver is "namespace:pod", or "pod" in the namespace of the kubeconfig file's context ("default" without one). A
- * pod that ends with "*" means all drivers whose names begin so. What is found is told on standard error, in Spark's
- * words.
+ * A driver is "namespace:pod", or "pod" in the namespace of the kubeconfig context ("default" without one). A pod name
+ * that ends with "*" selects all drivers with that prefix. Results go to standard error in Spark's words.
  *
- *      r = kube_kill(master, "jobs:pi-*", &conf, error);             what spark-submit does: it tells, and waits
- *      o = kube_operation_begin(client, &options, done, owner);      the same on a loop, without a word
+ *      r = kube_kill(master, "jobs:pi-*", &conf, error);             spark-submit: blocks and prints
+ *      o = kube_operation_begin(client, &options, done, owner);      on a loop, without output
  */
 #pragma once
 
@@ -21,30 +20,30 @@ struct kube_operation;
 struct strmap;
 
 /*
- * @conf: how the API server is reached, and spark.kubernetes.appKillPodDeletionGracePeriod. 0, also if there is no such
- * driver, which is told; or negative with @error: -EINVAL the name or a setting cannot be, -EACCES the API server does
- * not allow it, -EIO it refused, others as kube_client.h has them.
+ * @conf has the API server's keys and spark.kubernetes.appKillPodDeletionGracePeriod. Returns 0, also if there is no
+ * such driver, which is printed. Negative with @error: -EINVAL for an invalid name or setting, -EACCES if the API
+ * server forbids it, -EIO if it refuses, else the codes of kube_client.h.
  */
 int kube_kill(const char *master, const char *id, const struct strmap *conf, struct fst_error *error);
 int kube_status(const char *master, const char *id, const struct strmap *conf, struct fst_error *error);
 
-/* 0, or -EINVAL with @error: @id cannot be the name of drivers. */
+/* Returns 0, or -EINVAL with @error if @id is not a valid name of drivers. */
 int kube_operation_check(const char *id, struct fst_error *error);
 
-/* spark.kubernetes.appKillPodDeletionGracePeriod in seconds, -1 if it is not set; or -EINVAL with @error. */
+/* Reads spark.kubernetes.appKillPodDeletionGracePeriod in seconds, -1 if not set. Returns -EINVAL with @error. */
 int kube_operation_grace(const struct fst_conf *conf, int64_t *seconds, struct fst_error *error);
 
 struct kube_operation_options {
-        const char *id; /* that was checked */
+        const char *id; /* checked by kube_operation_check */
         bool kill;
-        int64_t grace_s;                                /* of whom is killed; -1: what its pod says */
-        void (*found)(void *owner, const json_t *pods); /* before any of them is killed; NULL: it is not told */
+        int64_t grace_s;                                /* for the killed pods; -1: the pod's own */
+        void (*found)(void *owner, const json_t *pods); /* called before any of them is killed; may be NULL */
 };
 
-/* @pods: those that were found, as they were then. @r 0, or negative with @error, as kube_kill has it. */
+/* @pods: the drivers found, in their state then. @r 0, or negative with @error, as for kube_kill. */
 typedef void kube_operation_done(void *owner, int r, const json_t *pods, const struct fst_error *error);
 
-/* `done` is called once, from the loop, unless the operation is freed before. Free it before the client. */
+/* Calls `done` once, from the loop, unless the operation is freed first. Free it before the client. */
 struct kube_operation *kube_operation_begin(struct kube_client *client, const struct kube_operation_options *options,
                                             kube_operation_done *done, void *owner);
 void kube_operation_free(struct kube_operation *o); /* NULL is allowed */

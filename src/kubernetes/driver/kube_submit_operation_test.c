@@ -1,4 +1,4 @@
-/* --kill and --status: whom they ask for what, and what they tell. */
+/* --kill and --status: their requests and output. */
 #include "kubernetes/driver/kube_submit_operation.h"
 
 #include "base/error.h"
@@ -56,14 +56,14 @@ static int end(void **state)
         return 0;
 }
 
-/* @first with the two names in it. */
+/* Fills the two names into @first. */
 static char *show(const char *first, const char *id)
 {
         _cleanup_free_ char *half = kube_replace(first, "<ID>", id);
         return kube_replace(half, "<MASTER>", master);
 }
 
-/* Do it; `told` is what came on standard error after the first line, which names @id and the master. */
+/* Runs the operation. `told` is its standard error after the first line, which names @id and the master. */
 static int operate(int (*what)(const char *, const char *, const struct strmap *, struct fst_error *), const char *id,
                    const char *first)
 {
@@ -122,7 +122,7 @@ static void a_bare_pod_is_told(void **state)
                             "\t node name: N/A\n\t start time: N/A\n\t phase: N/A\n\t container status: N/A\n");
 }
 
-/* What genuine Spark printed of the same pod. */
+/* Spark's output for the same pod. */
 static void a_pod_is_told_as_spark_does(void **state)
 {
         json_t *pod = json_loads(

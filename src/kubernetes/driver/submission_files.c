@@ -1,4 +1,4 @@
-/* See submission_files.h. */
+/* Fetches templates and uploads local files for a submission. */
 #include "kubernetes/driver/submission_files.h"
 
 #include "base/error.h"
@@ -50,10 +50,9 @@ static int submission_files_fetch(void *owner, const char *uri, char **path, str
         return r;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- uploads
- */
+/* ---------------------------------------------------------------------------------------------------------- uploads */
 
-/* The file system that @target is in. */
+/* Finds the file system of @target. */
 static int system_of(struct submission_files *f, const char *target, const struct file_system **fs,
                      struct fst_error *error)
 {
@@ -64,11 +63,10 @@ static int system_of(struct submission_files *f, const char *target, const struc
         if (r == 0)
                 r = remote_files_systems(f->remote, &remote, error);
         if (r == 0 && remote_fs_of(remote, target, fs, NULL) < 0)
-                r = error_set(
-                        error, -EPROTONOSUPPORT,
-                        "nothing can be written to \"%.*s:\" here, but to file:, hdfs:, webhdfs:, swebhdfs:, s3a:, "
-                        "s3: and s3n:",
-                        (int)path_scheme_len(target), target);
+                r = error_set(error, -EPROTONOSUPPORT,
+                              "cannot write to \"%.*s:\" (supported: file:, hdfs:, webhdfs:, swebhdfs:, s3a:, "
+                              "s3: and s3n:)",
+                              (int)path_scheme_len(target), target);
         return r;
 }
 
@@ -99,7 +97,7 @@ static int submission_files_copy_to(struct open_file *from, const struct file_sy
         else
                 r = there->close(&to, error);
         if (r < 0)
-                there->remove(there, target, NULL); /* half of it may be there */
+                there->remove(there, target, NULL); /* remove a partial file */
         return r;
 }
 
@@ -132,11 +130,10 @@ static int submission_files_upload(void *owner, const char *uri, const char *tar
         int r = submission_files_copy_file(owner, local ? local : uri, target, error);
         use_tickets(owner, false);
         if (r < 0 && access(local ? local : uri, R_OK) == 0)
-                error_set(
-                        error, r,
-                        "%s; set spark.kubernetes.file.upload.path to where this user may write, or put the file where "
-                        "pods can read it by other means, and name it by its URI",
-                        error_message(error));
+                error_set(error, r,
+                          "%s; set spark.kubernetes.file.upload.path to a directory that you may write to, "
+                          "or put the file where pods can read it, and pass its URI",
+                          error_message(error));
         return r;
 }
 

@@ -1,8 +1,8 @@
 /*
- * See create_window.h. A window is only grown when it was what held creations back: one that was never full says
- * nothing about what the server can bear.
+ * The window of concurrent creations. It grows only after it was full: a window that was never full shows nothing about
+ * the server's limit.
  *
- * Invariant: 1 ≤ size ≤ most; in_flight is what was sent and not answered.
+ * Invariant: 1 ≤ size ≤ most. in_flight counts creations that were sent and not answered.
  */
 #include "kubernetes/executors/create_window.h"
 
@@ -28,7 +28,7 @@ void create_window_sent(struct create_window *w)
         w->was_full |= w->in_flight >= w->size;
 }
 
-/* Returns three to five quarters of @pause, in steps of a millisecond. */
+/* Returns a random pause from three to five quarters of @pause, in steps of a millisecond. */
 static int64_t create_window_vary(struct create_window *w, int64_t pause)
 {
         w->random ^= w->random << 13;
@@ -38,10 +38,10 @@ static int64_t create_window_vary(struct create_window *w, int64_t pause)
         return (ms * 3 / 4 + (int64_t)(w->random % (uint64_t)(ms / 2 + 1))) * NS_PER_MS;
 }
 
-/* Nothing for @retry_after, or for a pause that begins with @first and doubles. */
+/* Sends nothing for @retry_after, or else for a pause that starts with @first and doubles. */
 static void create_window_hold(struct create_window *w, int64_t first, int64_t retry_after, int64_t now)
 {
-        if (now >= w->held) { /* what was sent together and fails together is one failure */
+        if (now >= w->held) { /* creations that were sent together and fail together count as one failure */
                 w->pause = w->pause ? MIN(w->pause * 2, w->config.most_pause) : first;
                 w->pause = MAX(w->pause, first);
         }
@@ -81,7 +81,7 @@ void create_window_answered(struct create_window *w, enum create_outcome outcome
         case CREATE_DONE:
         case CREATE_CLAIM_FAILED:
                 if (is_settling)
-                        return; /* it was sent before the trouble began */
+                        return; /* sent before the throttling began */
                 w->pause = 0;
                 w->quota = false;
                 create_window_grow(w);

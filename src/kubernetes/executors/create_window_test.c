@@ -1,4 +1,4 @@
-/* How many creations are under way, as the server answers. */
+/* The window under each kind of response. */
 #include "kubernetes/executors/create_window.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ static struct create_window a_window(void)
         return w;
 }
 
-/* Send all that may be sent; answer all of it the same. Returns how many. */
+/* Sends all that the window allows and gives each the same response. Returns the number sent. */
 static int round_of(struct create_window *w, enum create_outcome outcome, int64_t now)
 {
         int n = create_window_room(w, now);
@@ -41,7 +41,7 @@ static void it_begins_with_the_batch_and_doubles(void **state)
                 round_of(&w, CREATE_DONE, 0);
         assert_int_equal(create_window_room(&w, 0), 128);
 
-        /* As it is used: an answer lets out the next one or two. */
+        /* As the allocator uses it: each response releases the next one or two. */
         w = a_window();
         int sent = 0;
         for (; create_window_room(&w, 0) > 0; sent++)
@@ -80,13 +80,13 @@ static void too_much_halves_it_once_for_what_was_sent_together(void **state)
         assert_int_equal(create_window_room(&w, first - 1), 0);
         assert_int_equal(create_window_room(&w, first), 40);
 
-        /* Again: half of it, after twice the pause. */
+        /* Again: half the size, after twice the pause. */
         assert_int_equal(round_of(&w, CREATE_SLOW_DOWN, first), 40);
         assert_int_equal(w.size, 20);
         int64_t second = create_window_deadline(&w, first);
         assert_in_range(second - first, MS(150), MS(250));
 
-        /* From half of what was too much it grows by one with each windowful. */
+        /* Above half of the size that was too much it grows by one per window. */
         assert_int_equal(w.threshold, 20);
         assert_int_equal(round_of(&w, CREATE_DONE, second), 20);
         assert_in_range(w.size, 20, 21);
@@ -107,7 +107,7 @@ static void what_was_throttled_on_its_way_counts_as_too_much(void **state)
                 create_window_answered(&w, CREATE_DONE, 0, 0);
         }
         assert_int_equal(w.size, 10);
-        assert_int_equal(create_window_room(&w, 0), 10); /* no pause: the client has waited */
+        assert_int_equal(create_window_room(&w, 0), 10); /* no pause: the client has paused */
 }
 
 static void the_server_may_say_how_long_to_wait(void **state)
@@ -135,7 +135,7 @@ static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
         }
         assert_in_range(create_window_deadline(&w, now) - now, MS(22500), MS(37500));
 
-        /* Something ended: there may be room at once. */
+        /* A pod ended: there may be room at once. */
         create_window_freed(&w, now);
         assert_true(create_window_deadline(&w, now) == now + MS(100));
         now += MS(100);
@@ -151,12 +151,12 @@ static void an_unreachable_server_is_asked_seldom(void **state)
 
         assert_int_equal(round_of(&w, CREATE_UNKNOWN, 0), 20);
         assert_in_range(create_window_deadline(&w, 0), MS(750), MS(1250));
-        create_window_freed(&w, 0); /* this is no quota */
+        create_window_freed(&w, 0); /* not held by a quota */
         assert_true(create_window_deadline(&w, 0) > MS(100));
         assert_int_equal(round_of(&w, CREATE_DONE, MS(2000)), 1);
         for (int i = 0; i < 12; i++)
                 round_of(&w, CREATE_DONE, MS(2000));
-        assert_in_range(w.size, 10, 20); /* fast up to half of what it was, then slowly */
+        assert_in_range(w.size, 10, 20); /* fast up to half of the former size, then slowly */
 }
 
 static void what_is_refused_is_tried_a_batch_at_a_time(void **state)

@@ -1,16 +1,16 @@
 /*
- * The store, the lifecycle manager and the allocator of executor pods, and their order. See executor_pods.h.
+ * Connects the store, the lifecycle manager and the allocator of executor pods, and fixes their order.
  *
- * Events of pods are only stored; executor_pods_tick passes them on when they are due. The allocator acts on answers
- * and targets at once.
+ * Pod events are only stored. executor_pods_tick passes them on when they are due. The allocator acts on responses and
+ * targets at once.
  *
- * Spark's counterpart is what KubernetesClusterSchedulerBackend ties together.
+ * Spark's counterpart is KubernetesClusterSchedulerBackend.
  */
 #include "kubernetes/executors/executor_pods.h"
 
 #include "base/error.h"
 
-/* How often the allocator looks at news when the user has not set a pace. */
+/* The allocator's interval for pod changes, unless the user has set batch.delay. */
 #define POLL_INTERVAL (100 * NS_PER_MS)
 
 int executor_pods_config_check(const struct executor_pods_config *config, struct fst_error *error)
@@ -75,7 +75,7 @@ void executor_pods_tick(struct executor_pods *p, int64_t now)
 
         if (p->stopped)
                 return;
-        /* First why an executor ended, then another one in its place. */
+        /* The lifecycle manager first, so that an executor's end is reported before its replacement is requested. */
         if (pods_subscription_next(p->lifecycle_news, &batch, now))
                 lifecycle_manager_snapshot(p->lifecycle, &batch, now);
         if (pods_subscription_next(p->allocator_news, &batch, now))

@@ -1,4 +1,5 @@
-/* See executor_pods_conf.h. What is not set and has no default in the table of keys is as EXECUTOR_PODS_DEFAULT has it.
+/*
+ * Reads the settings of executor pods. Keys without a value or a default in the key table keep EXECUTOR_PODS_DEFAULT.
  */
 #include "kubernetes/executors/executor_pods_conf.h"
 
@@ -45,7 +46,7 @@ static int executor_pods_conf_read_bool(const struct fst_conf *conf, const char 
         return conf_get_value(conf, key) ? conf_get_bool(conf, key, out, error) : 0;
 }
 
-/* As many executors as there may be: @otherwise without a number. */
+/* Reads the maximum number of executors, @otherwise if there is none. */
 static int read_executors(const struct fst_conf *conf, int otherwise, int *out, struct fst_error *error)
 {
         bool is_dynamic = false;
@@ -104,7 +105,7 @@ static int read_allocation(const struct fst_conf *conf, bool driver_pod, struct 
         r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.useDriverPodIP", &by_address, error);
         r = r ? r : executor_pods_conf_read_bool(conf, K8S "executor.deleteOnTermination", &a->delete_executors, error);
         r = r ? r : executor_pods_conf_read_bool(conf, K8S "allocation.recoveryMode.enabled", &recovers, error);
-        /* The service's name leads to pods that are ready. The driver's address needs no service. */
+        /* The service's name resolves only to ready pods. An address needs no service. */
         a->wait_for_driver = driver_pod && !publishes && !by_address;
         a->recovery = conf_get_value(conf, K8S "allocation.recoveryMode.enabled") ? recovers : -1;
         return r;

@@ -1,4 +1,4 @@
-/* The settings of executors' pods, as an application's configuration has them. */
+/* Reads the settings of executor pods from an application's configuration. */
 #pragma once
 
 #include "kubernetes/executors/executor_pods.h"
@@ -6,13 +6,13 @@
 struct fst_conf;
 
 /*
- * Fill @config from spark.kubernetes.allocation.*, .executor.*, .driver.*PersistentVolumeClaim and what else
- * executor_pods.h names, but for wall_offset and the window's seed. @driver_pod: the driver runs in a pod (or
- * spark.kubernetes.driver.pod.name says so): it is waited for, and owns claims. Strings are borrowed from @conf. 0, or
- * -EINVAL with what cannot be, in Spark's words; then @config is untouched.
+ * Fills @config from spark.kubernetes.allocation.*, .executor.*, .driver.*PersistentVolumeClaim and the other keys in
+ * executor_pods.h, but not wall_offset and the window's seed. @driver_pod: the driver runs in a pod (or
+ * spark.kubernetes.driver.pod.name is set), so executors wait for it and it owns claims. Strings are borrowed from
+ * @conf. Returns 0, or -EINVAL with Spark's message and @config unchanged.
  */
 int executor_pods_config_read(const struct fst_conf *conf, bool driver_pod, struct executor_pods_config *config,
                               struct fst_error *error);
 
-/* How many executors there are to be where allocation is not dynamic: spark.executor.instances, 2 if it is not set. */
+/* Returns the number of executors without dynamic allocation: spark.executor.instances, 2 by default. */
 int executor_instances_read(const struct fst_conf *conf, int *out, struct fst_error *error);

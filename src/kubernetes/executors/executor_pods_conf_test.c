@@ -1,4 +1,4 @@
-/* Settings, from a configuration. */
+/* Settings of executor pods. */
 #include "kubernetes/executors/executor_pods_conf.h"
 
 #include "base/error.h"
@@ -24,7 +24,7 @@ static struct executor_pods_config read_ok(const char *const *pairs, bool driver
                 fail_msg("%s", error_message(&error));
         if (config.lifecycle.rules.container)
                 assert_string_equal(config.lifecycle.rules.container, "spark");
-        config.lifecycle.rules.container = NULL; /* it was the configuration's */
+        config.lifecycle.rules.container = NULL; /* borrowed from the configuration */
         conf_deinit(&conf);
         return config;
 }

@@ -1,6 +1,6 @@
 /*
- * What thousands of executors cost the core: memory, and processor time of reading their pods and deciding. It asserts
- * the memory, and that each pod costs a few calls; times are printed for docs/status.md:
+ * Measures the core with thousands of executors: memory, and processor time for reading pods and deciding. Asserts the
+ * memory, and a few calls per pod. Prints times for docs/status.md:
  *
  *      executor_pods_load_test [PODS…]
  */
@@ -27,7 +27,7 @@ static void run(void)
         }
 }
 
-/* A pod with all that an API server adds to it: some 8 KB. */
+/* Returns a pod with all fields of an API server: some 8 KB. */
 static char *pod_text(int id, const char *phase, int version)
 {
         _cleanup_json_ json_t *pod = pod_with_version(pod_in(id, 0, phase), version);
@@ -47,7 +47,7 @@ static char *pod_text(int id, const char *phase, int version)
         return json_dumps(pod, 0);
 }
 
-/* Milliseconds of the processor since the last call. */
+/* Returns the processor's milliseconds since the last call. */
 static double spent(void)
 {
         static clock_t before;
@@ -78,7 +78,7 @@ static void all_told(int n, const char *phase, int version, const char *what)
                 _cleanup_json_ json_t *pod = json_loads(text, 0, NULL);
                 parse += spent();
                 snapshots_store_update(p.store, pod, now);
-                if (id % 50 == 0) { /* an API server that tells 500 in a second */
+                if (id % 50 == 0) { /* an API server that reports 500 per second */
                         now += 100 * NS_PER_MS;
                         tick();
                 }
@@ -125,7 +125,7 @@ static void costs(int n)
         tick();
         print_message("  all gone: %.1f ms\n", spent());
         assert_int_equal(removed, n);
-        assert_true(asked > n); /* others are asked for */
+        assert_true(asked > n); /* the allocator requests replacements */
         executor_pods_deinit(&p);
 }
 

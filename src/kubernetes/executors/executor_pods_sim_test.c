@@ -1,19 +1,20 @@
 /*
- * The core in a random world: an API server that answers late or never, does what was asked after its answer was given
- * up, says 429, 409 and 500, has a quota, goes away and comes back, ends watches (which are then listed again) and
- * gives stale lists; pods that fail, end, are evicted, deleted by others, on nodes that are lost; executors that
- * register late; a scheduler that changes its mind. A seed makes a world, and
+ * Simulates the core in a random world. The API server answers late or never, carries out requests after their
+ * responses timed out, returns 429, 409 and 500, has a quota, disappears and returns, ends watches (which list again)
+ * and returns stale lists. Pods fail, end, are evicted, are deleted by others, and lose their nodes. Executors register
+ * late. The scheduler changes its targets. A seed determines a world, and
  *
  *      executor_pods_sim_test SEED [COUNT]
  *
- * shows it again. Always:
+ * repeats it. Invariants at all times:
  *
- *      no id is given twice, and no executor is removed twice;
- *      when a pod is asked for, those of its profile that live, are not refused, or are asked for, are at most the
- * target, and those that do not run at most the limit of pending pods; no claim is mounted by two pods that are wanted;
- *      after a tick nothing is due at once;
- * and when the faults have stopped, there are as many running, registered executors as wanted and no other pod; and
- * when none is wanted any more, none is left on the server and nothing is remembered.
+ *      No id is used twice, and no executor is removed twice.
+ *      When a pod is requested, the profile's live, not excluded and requested pods are at most the target, and those
+ *      not running at most the limit of pending pods. No claim is mounted by two wanted pods.
+ *      After a tick nothing is due at once.
+ *
+ * After the faults end, there are as many running, registered executors as wanted, and no other pod. When none is
+ * wanted, the server has no pod and the core no record.
  */
 #include "kubernetes/executors/executor_pods.h"
 
@@ -31,7 +32,7 @@ enum { PROFILES = 2, IDS = 8192, SEEDS = 60 };
 #define LIVELY (120 * NS_PER_SECOND)
 #define QUIET (900 * NS_PER_SECOND)
 
-/* What happened over all seeds, so that the test notices when it tests nothing any more. */
+/* Counts of all events over all seeds, so that the test fails if it no longer covers one. */
 static struct {
         long created, lost_answers, late, throttled, quota, failed, killed, deleted_by_others, evicted;
         long relists, polls, stale_polls, outages, strangers, reused, refused, registered, ticks, adaptive, labelled;
@@ -44,12 +45,12 @@ struct server_pod {
         bool exists, leaving, inactive, ever;
         enum phase phase;
         int profile, exit_code, claim; /* claim -1: none */
-        int64_t created, next;         /* when it changes by itself */
-        int64_t ends;                  /* leaving: when it is gone */
+        int64_t created, next;         /* time of its next change by itself */
+        int64_t ends;                  /* leaving: when it disappears */
         uint64_t version;
 };
 
-/* A change as the watch tells it. */
+/* A change as the watch reports it. */
 struct change {
         int id;
         struct server_pod pod; /* pod.exists false: deleted */
@@ -76,10 +77,10 @@ static struct world {
         int64_t now;
         struct executor_pods_config config;
         struct executor_pods p;
-        bool calm; /* no faults any more */
+        bool calm; /* no more faults */
         struct server_pod pods[IDS];
         VEC(struct change) history;
-        size_t told; /* of it, by the watch */
+        size_t told; /* changes that the watch has reported */
         bool watching;
         int64_t watch_again, next_poll, next_sync, down_until;
         uint64_t version;
@@ -102,7 +103,7 @@ static unsigned roll(unsigned n)
         return (unsigned)((x ^ (x >> 31)) % n);
 }
 
-/* So many times in a thousand, as long as there are faults. */
+/* Returns true @per_mille times in a thousand while there are faults. */
 static bool fault(unsigned per_mille)
 {
         return !w.calm && roll(1000) < per_mille;
@@ -209,7 +210,7 @@ static void server_delete(int id, bool pending_only)
         record(id);
 }
 
-/* What pods do by themselves. */
+/* Changes that pods make by themselves. */
 static void pod_lives(int id)
 {
         struct server_pod *pod = &w.pods[id];
@@ -239,7 +240,7 @@ static void pod_lives(int id)
                 seen.failed++;
                 record(id);
         } else if (pod->phase == RUNNING && w.doomed[id]) {
-                pod->phase = FAILED; /* its executor was refused, and has ended */
+                pod->phase = FAILED; /* its executor was refused and has exited */
                 pod->exit_code = 1;
                 record(id);
         } else if (pod->phase == UNKNOWN) {
@@ -254,8 +255,7 @@ static void pod_lives(int id)
         }
 }
 
-/* ----------------------------------------------------------------------------------------------- what is asked of it
- */
+/* -------------------------------------------------------------------------------------------------- requests */
 
 static void post(struct letter l, int64_t delay_ms)
 {
@@ -347,27 +347,27 @@ static void do_action(const struct pod_action *action)
                 break;
         case POD_ACTION_LOG:
                 HOLDS(*action->log.line);
-                if (strstr(action->log.line, "is there after all"))
+                if (strstr(action->log.line, "although the executor was given up"))
                         seen.strangers++;
                 break;
         }
 }
 
-/* After each event. */
+/* Performs all actions. Called after each event. */
 static void run(void)
 {
         for (const struct pod_action *action; (action = executor_pods_next_action(&w.p));)
                 do_action(action);
 }
 
-/* A request to create arrives: what is done, and what is said of it. */
+/* A creation request arrives: carries it out and chooses the response. */
 static void creation_arrives(struct letter l)
 {
         struct letter answer = l;
 
         answer.kind = TO_ANSWER;
         answer.outcome = CREATE_DONE;
-        if (is_down() || fault(30)) { /* the request is lost, or comes when nobody expects it any more */
+        if (is_down() || fault(30)) { /* the request is lost, or arrives after the client gave up */
                 answer.outcome = CREATE_UNKNOWN;
                 seen.lost_answers++;
                 if (fault(300)) {
@@ -471,7 +471,7 @@ static void deliver_letters(void)
         }
 }
 
-/* ------------------------------------------------------------------------------------------- what it says of itself */
+/* ---------------------------------------------------------------------------------------------- watch and lists */
 
 static void tell(int id, const struct server_pod *pod, bool name_only)
 {
@@ -490,7 +490,7 @@ static void tell(int id, const struct server_pod *pod, bool name_only)
         run();
 }
 
-/* The watch was ended, or is begun: what is and is no more, as kube_watch.h tells it. */
+/* The watch was ended or begins: reports present and missing pods as kube_watch.h does. */
 static void relist(void)
 {
         seen.relists++;
@@ -517,7 +517,7 @@ static void watch(void)
                 const struct change *c = &w.history.data[w.told];
                 tell(c->id, &c->pod, false);
                 if (fault(20))
-                        tell(c->id, &c->pod, false); /* twice */
+                        tell(c->id, &c->pod, false); /* report it twice */
         }
         if (fault(5)) {
                 w.watching = false;
@@ -529,7 +529,7 @@ static void watch(void)
         }
 }
 
-/* A list beside the watch; it may come from a cache that is behind. */
+/* A list beside the watch, possibly from a stale cache. */
 static void poll(void)
 {
         static struct server_pod then[IDS];
@@ -554,7 +554,7 @@ static void poll(void)
                         snapshots_store_list_pod(w.p.store, j, w.now);
                 }
         if (fault(100))
-                return; /* the last page did not come */
+                return; /* the last page is missing */
         snprintf(version, sizeof(version), "%d", until ? (int)w.history.data[until - 1].pod.version : 0);
         snapshots_store_list_end(w.p.store, version, w.now);
 }
@@ -593,7 +593,7 @@ static void set_target(int profile, int target)
                 if (w.registered[id] && w.profile_of[id] == profile) {
                         over--;
                         seen.killed++;
-                        w.doomed[id] = roll(3) > 0; /* it ends by itself, or must be ended */
+                        w.doomed[id] = roll(3) > 0; /* it exits by itself, or must be killed */
                         forget_executor(id);
                         lifecycle_manager_killed(w.p.lifecycle, &id, 1, w.now);
                 }
@@ -623,7 +623,7 @@ static void pass(int64_t time, int64_t step)
         for (int64_t until = w.now + time; w.now < until; w.now += step) {
                 turn();
                 for (int i = 0; i < PROFILES; i++)
-                        set_target(i, w.target[i]); /* those that came after it fell are too many, too */
+                        set_target(i, w.target[i]); /* executors that registered after the target fell are excess too */
         }
 }
 

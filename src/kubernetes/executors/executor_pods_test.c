@@ -1,4 +1,4 @@
-/* The parts put together; what they do is in their own tests, and executor_pods_sim_test.c. */
+/* The parts together. Their own tests and executor_pods_sim_test.c cover their behaviour. */
 #include "kubernetes/executors/executor_pods.h"
 
 #include "base/error.h"
@@ -86,7 +86,7 @@ static void pods_are_acted_upon_in_ticks(void **state)
         assert_int_equal(pods_allocator_counts(w.p.allocator, 0).running, 2);
         assert_string_equal(pods_snapshot_get(snapshots_store_pods(w.p.store), 1)->name, "app-exec-1");
 
-        /* One ends: its executor is removed, its pod deleted, another one asked for. */
+        /* A pod ends: its executor is removed, the pod deleted, a new one requested. */
         tell(pod_failed(1, 0));
         pass(NS_PER_SECOND);
         assert_int_equal(w.removed, 1);

@@ -1,7 +1,7 @@
 /*
- * See executor_roll.h: ExecutorRollDriverPlugin.choose. Of equal ones the policies that take the largest choose the one
- * that came last, as there (they sort, then turn the list round); ID and ADD_TIME choose the first. An outlier is above
- * the mean by more than two standard deviations, in single precision, as there.
+ * Chooses the executor to replace: ExecutorRollDriverPlugin.choose. Among equals the policies that take the largest
+ * choose the last one, as Spark does (it sorts and reverses). ID and ADD_TIME choose the first. An outlier exceeds the
+ * mean by more than two standard deviations, in single precision as in Spark.
  */
 #include "kubernetes/executors/executor_rolling.h"
 
@@ -68,7 +68,7 @@ static double of_average(const struct roll_summary *e)
         return (float)e->total_duration / (float)MAX(1, e->total_tasks);
 }
 
-/* Among outliers the average is a whole number, as there. */
+/* Spark rounds the average to an integer when it looks for outliers. */
 static double of_whole_average(const struct roll_summary *e)
 {
         return (double)(e->total_duration / MAX(1, e->total_tasks));
@@ -99,7 +99,7 @@ static double of_disk(const struct roll_summary *e)
         return (double)e->disk_used;
 }
 
-/* Who may be chosen at all. */
+/* Whether an executor may be chosen. */
 static bool is_eligible(const struct roll_summary *e, int min_tasks)
 {
         return e->id >= 0 && e->total_tasks >= min_tasks;

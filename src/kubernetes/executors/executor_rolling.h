@@ -1,5 +1,5 @@
 /*
- * Which executor is to be replaced next, when executors are rolled: Spark's ExecutorRollPlugin
+ * Chooses the next executor to replace when executors are rolled: Spark's ExecutorRollPlugin
  * (spark.kubernetes.executor.rollInterval, .rollPolicy, .minTasksPerExecutorBeforeRolling).
  */
 #pragma once
@@ -21,7 +21,7 @@ enum roll_policy {
         ROLL_OUTLIER_NO_FALLBACK,
 };
 
-/* Of an executor, as the status store has it; times in ms, sizes in bytes. */
+/* An executor in the status store. Times in ms, sizes in bytes. */
 struct roll_summary {
         int32_t id; /* negative: the driver, which is never chosen */
         int64_t add_time;
@@ -30,9 +30,9 @@ struct roll_summary {
         int64_t peak_heap, peak_off_heap; /* JVMHeapMemory, JVMOffHeapMemory */
 };
 
-/* "OUTLIER", …: 0, or -1 if there is none of that name. */
+/* Parses "OUTLIER", … Returns 0, or -1 for an unknown name. */
 int roll_policy_parse(const char *name, enum roll_policy *policy);
 const char *roll_policy_name(enum roll_policy policy);
 
-/* The id of the executor to decommission; -1: none. Executors with fewer than @min_tasks tasks are left alone. */
+/* Returns the id of the executor to decommission, or -1. Skips executors with fewer than @min_tasks tasks. */
 int32_t roll_choose(const struct roll_summary *executors, int n, enum roll_policy policy, int min_tasks);

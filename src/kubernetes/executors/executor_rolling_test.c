@@ -58,12 +58,12 @@ static void each_policy_has_its_choice(void **state)
         assert_int_equal(roll_choose(suite, N, ROLL_AVERAGE_DURATION, 0), 6);
         assert_int_equal(roll_choose(suite, N, ROLL_OUTLIER, 0), 4);
         assert_int_equal(roll_choose(suite, N, ROLL_OUTLIER_NO_FALLBACK, 0), -1);
-        assert_int_equal(roll_choose(suite, N, ROLL_DISK_USED, 0), 10); /* of equal ones the last */
+        assert_int_equal(roll_choose(suite, N, ROLL_DISK_USED, 0), 10); /* the last among equals */
         assert_int_equal(roll_choose(suite, N, ROLL_TOTAL_DURATION, 3), 4);
         assert_int_equal(roll_choose(suite, N, ROLL_ID, 2), 4);
 }
 
-/* The suite's executors and another one: what an outlier policy chooses. */
+/* Asserts the choice of an outlier policy among the suite's executors and another one. */
 static void chooses_outlier(struct roll_summary e, enum roll_policy same_as)
 {
         struct roll_summary all[N + 1];

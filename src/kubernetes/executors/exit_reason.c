@@ -1,9 +1,10 @@
 /*
- * See exit_reason.h. Spark's sentences (exitReasonMessage, describeExitCode, containersDescription) stay as they are,
- * since people and programs know them; what the sentences mean stands behind the first one.
+ * Explains why executor pods ended. Spark's sentences (exitReasonMessage, describeExitCode, containersDescription) stay
+ * unchanged, because people and programs know them. The explanation follows the first one.
  *
- * Departs from Spark in whom it blames: a pod that had to give way (preempted, its node drained, shut down or lost, no
- * room when it came) did not fail by what the application did, so its tasks' failures do not count against it.
+ * Differs from Spark in the blame: a pod that was displaced (preempted, or its node drained, shut down, lost or full
+ * when it arrived) did not fail because of the application, so its tasks' failures do not count against the
+ * application.
  */
 #include "kubernetes/executors/exit_reason.h"
 
@@ -70,7 +71,7 @@ static void describe_containers(const struct pod_state *pod, struct buf *out)
         }
 }
 
-/* -------------------------------------------------------------------------------------------------- what it means */
+/* ----------------------------------------------------------------------------------------------------- explanations */
 
 static bool is_one_of(const char *text, const char *const *words, size_t n)
 {
@@ -94,10 +95,10 @@ static const struct pod_container *ended_for(const struct pod_state *pod, const 
 
 static const char *node_of(const struct pod_state *pod)
 {
-        return pod->node ? pod->node : "that it was to run on";
+        return pod->node ? pod->node : "(unknown)";
 }
 
-/* A server's sentence without the full stop that follows. */
+/* Appends a server's sentence without its full stop. */
 static void put_sentence(struct buf *out, const char *text)
 {
         size_t n = text ? strlen(text) : 0;
@@ -119,36 +120,37 @@ static void explain_out_of_memory(const struct pod_state *pod, const struct pod_
         if (!c->name || strcmp(c->name, spark) == 0)
                 buf_puts(out, MORE_MEMORY);
         else
-                buf_puts(out, "Raise that container's limit where it is defined: in the pod template, or by whoever "
-                              "injects it.");
+                buf_puts(
+                        out,
+                        "Raise that container's limit where it is defined: in the pod template, or in the component that "
+                        "injects it.");
 }
 
 static void explain_eviction(const struct pod_state *pod, struct buf *out)
 {
-        buf_printf(out, "node %s evicted it because it ran short of something: ", node_of(pod));
-        put_sentence(out, pod->message ? pod->message : "the server does not say of what");
+        buf_printf(out, "node %s evicted it because the node ran short of a resource: ", node_of(pod));
+        put_sentence(out, pod->message ? pod->message : "the server does not name it");
         if (pod->message && strstr(pod->message, "ephemeral"))
                 buf_puts(out, ". Give executors a volume for spark.local.dir (spark.kubernetes.executor.volumes.*."
                               "spark-local-dir-1.*), or request ephemeral storage in the pod template.");
         else
-                buf_puts(out, ". What an executor asks for should cover what it uses: see spark.executor.memory and "
+                buf_puts(out, ". Let the executor's requests cover its usage: see spark.executor.memory and "
                               "spark.executor.memoryOverhead.");
 }
 
-/* It had to give way: what for, and what to do. False: it did not. */
+/* Explains a displacement, with the remedy. Returns false if the pod was not displaced. */
 static bool explain_disruption(const struct pod_state *pod, struct buf *out)
 {
         if (ONE_OF(pod->disruption, "PreemptionByScheduler", "PreemptionByKubeScheduler") ||
             ONE_OF(pod->reason, "Preempting", "Preempted"))
-                buf_puts(out,
-                         "it was preempted: pods of a higher priority needed its place. Give executors a priority "
-                         "class (priorityClassName in spark.kubernetes.executor.podTemplateFile) if that should not "
-                         "be.");
+                buf_puts(out, "it was preempted: pods of a higher priority needed its place. Give executors a priority "
+                              "class (priorityClassName in spark.kubernetes.executor.podTemplateFile) to prevent "
+                              "this.");
         else if (ONE_OF(pod->disruption, "DeletionByTaintManager", "DeletionByPodGC") ||
                  ONE_OF(pod->reason, "NodeLost"))
                 buf_printf(out,
-                           "node %s was lost: the cluster does not hear of it any more. The executor is replaced; "
-                           "what it had computed is computed again.",
+                           "node %s was lost: the cluster has no contact with it. The executor is replaced, and "
+                           "its results are computed again.",
                            node_of(pod));
         else if (ONE_OF(pod->reason, "NodeShutdown", "Shutdown") ||
                  (ONE_OF(pod->reason, "Terminated") && pod->message && strstr(pod->message, "node shutdown")))
@@ -158,7 +160,7 @@ static bool explain_disruption(const struct pod_state *pod, struct buf *out)
                            node_of(pod));
         else if (ONE_OF(pod->disruption, "EvictionByEvictionAPI"))
                 buf_printf(out,
-                           "node %s was drained, or somebody else asked for its eviction. With "
+                           "node %s was drained, or another client evicted the pod. With "
                            "spark.decommission.enabled=true executors move their blocks away before that.",
                            node_of(pod));
         else if (ONE_OF(pod->reason, "OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfephemeral-storage", "NodeAffinity",
@@ -179,8 +181,8 @@ static void explain_code(int code, struct buf *out)
                          "more partitions.");
                 break;
         case 53:
-                buf_puts(out, "it could not write to its local directories: the volume behind spark.local.dir is full "
-                              "or may not be written to.");
+                buf_puts(out, "it could not write to its local directories: the volume of spark.local.dir is full "
+                              "or read-only.");
                 break;
         case 126:
         case 127:
@@ -189,19 +191,19 @@ static void explain_code(int code, struct buf *out)
                               "container.image) is made for executors, and for the node's architecture.");
                 break;
         case 137:
-                buf_puts(out, "it was killed (SIGKILL) without being over its own memory limit: its node was short of "
-                              "memory, or it did not end in time when it was asked to.");
+                buf_puts(out, "it was killed (SIGKILL) within its own memory limit: its node was short of "
+                              "memory, or it did not exit in time after SIGTERM.");
                 break;
         case 143:
-                buf_puts(out, "it was asked to end (SIGTERM): its pod was deleted, or its node is being drained.");
+                buf_puts(out, "it received SIGTERM: its pod was deleted, or its node is being drained.");
                 break;
         default:
-                buf_puts(out, "the last lines of its log say more.");
+                buf_puts(out, "see the last lines of its log.");
                 break;
         }
 }
 
-/* Returns whether the application is to blame. */
+/* Returns whether the application caused the failure. */
 static bool explain(const struct pod_state *pod, const char *spark, int code, struct buf *out)
 {
         const struct pod_container *oom = ended_for(pod, "OOMKilled");
@@ -266,7 +268,7 @@ struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_
                 r.message = buf_steal(&out);
         } else
                 r.message = failure_message(pod, spark, r.code, requested, &r.caused_by_app);
-        /* The message cannot tell: Spark's words for exit code 137 mention OOM, whatever sent the SIGKILL. */
+        /* The message does not suffice: Spark's text for exit code 137 mentions OOM, whoever sent the SIGKILL. */
         r.out_of_memory =
                 pod->kind != POD_DELETED && (ended_for(pod, "OOMKilled") || r.code == EXIT_CODE_OUT_OF_MEMORY);
         return r;
@@ -277,9 +279,9 @@ void exit_reason_deinit(struct exit_reason *reason)
         free(steal(reason->message));
 }
 
-/* -------------------------------------------------------------------------------------------------- why it waits */
+/* -------------------------------------------------------------------------------------------------- waiting pods */
 
-/* @role: "driver", "executor", as keys have it. */
+/* @role: "driver" or "executor", as in the keys. */
 static void advise(const char *reason, const char *message, const char *role, struct buf *out)
 {
         bool unschedulable = strcmp(reason, "Unschedulable") == 0;
@@ -292,7 +294,7 @@ static void advise(const char *reason, const char *message, const char *role, st
                            "spark.%s.memoryOverhead on one node: ask for less, or add nodes.",
                            strcmp(role, "driver") == 0 ? "The driver" : "An executor", role, role, role, role);
         else if (strcmp(reason, "SchedulingGated") == 0)
-                buf_puts(out, " Somebody's scheduling gate holds it; it is for them to open it.");
+                buf_puts(out, " A scheduling gate holds it until the gate's owner removes it.");
         else if (ONE_OF(reason, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName",
                         "RegistryUnavailable", "ImageInspectError"))
                 buf_printf(out,
@@ -301,18 +303,17 @@ static void advise(const char *reason, const char *message, const char *role, st
                            "the registry.",
                            role);
         else if (strcmp(reason, "CreateContainerConfigError") == 0)
-                buf_printf(
-                        out,
-                        " Check that the config maps and secrets exist that it names: spark.kubernetes.%s.secrets.*, "
-                        "spark.kubernetes.%s.secretKeyRef.*, the pod template.",
-                        role, role);
+                buf_printf(out,
+                           " Check that its config maps and secrets exist: spark.kubernetes.%s.secrets.*, "
+                           "spark.kubernetes.%s.secretKeyRef.*, the pod template.",
+                           role, role);
         else if (ONE_OF(reason, "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"))
                 buf_printf(out,
                            " Check the image's entry point, and the volumes that it mounts (spark.kubernetes.%s."
                            "volumes.*).",
                            role);
         else if (strcmp(reason, "CrashLoopBackOff") == 0)
-                buf_puts(out, " This container ends again and again; its log says why (kubectl logs -c).");
+                buf_puts(out, " This container exits repeatedly. Its log has the reason (kubectl logs -c).");
 }
 
 bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf *out)

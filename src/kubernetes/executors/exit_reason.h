@@ -1,6 +1,6 @@
 /*
- * Why an executor's pod ended, or waits, in words for a person: which pod, which limit, what to do. The first sentences
- * are Spark's (ExecutorPodsLifecycleManager); what they mean, and the key that helps, comes after them.
+ * Explains why an executor's pod ended or waits: the pod, the limit, the remedy. The first sentences are Spark's
+ * (ExecutorPodsLifecycleManager). Their meaning and the key that helps follow.
  */
 #pragma once
 
@@ -10,22 +10,25 @@
 #define EXIT_CODE_UNKNOWN (-1)
 
 struct exit_reason {
-        int code;           /* of the Spark container; EXIT_CODE_UNKNOWN */
-        bool caused_by_app; /* false: its tasks' failures do not count against the application */
-        bool out_of_memory; /* a container was OOMKilled, or the executor said so by its exit code */
+        int code;           /* of the Spark container, or EXIT_CODE_UNKNOWN */
+        bool caused_by_app; /* false: the failures of its tasks do not count against the application */
+        bool out_of_memory; /* a container was OOMKilled, or the executor's exit code says so */
         char *message;      /* owned */
 };
 
-/* Of a pod whose kind is final. @rules as it was read by. @requested: the driver has asked the executor to end. */
+/*
+ * Explains a pod in a final state. @rules: those with which it was read. @requested: the driver has asked the executor
+ * to exit.
+ */
 struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_rules *rules, bool requested);
 void exit_reason_deinit(struct exit_reason *reason);
 
-/* "137(SIGKILL, possible container OOM)". @text holds @size bytes and is what is returned. */
+/* Writes "137(SIGKILL, possible container OOM)" to @text, which holds @size bytes, and returns @text. */
 const char *exit_code_describe(int code, char *text, size_t size);
 
 /*
- * Why a pod waits and what to do: "ImagePullBackOff: Back-off pulling image …. Check spark.kubernetes.…". Nothing is
- * written, and false returned, if it does not wait for a reason. @role, "driver" or "executor", is whose keys are
+ * Writes why a pod waits and the remedy: "ImagePullBackOff: Back-off pulling image …. Check spark.kubernetes.…".
+ * Returns false and writes nothing if the pod waits without a reason. @role ("driver" or "executor") selects the keys
  * named.
  */
 bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf *out);

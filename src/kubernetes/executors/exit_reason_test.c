@@ -1,4 +1,4 @@
-/* Why executors' pods end and wait, in words. */
+/* Reasons why executor pods end and wait. */
 #include "kubernetes/executors/exit_reason.h"
 
 #include "kubernetes/api/pod_fixture.h"
@@ -36,7 +36,7 @@ static void sparks_message_is_whole(void **state)
         assert_string_equal(
                 r.message,
                 "\nThe executor with id 1 exited with exit code 1(generic, look at logs to clarify). Pod app-exec-1: "
-                "node that it was to run on evicted it because it ran short of something: The node was low on "
+                "node (unknown) evicted it because the node ran short of a resource: The node was low on "
                 "resource: ephemeral-storage. Give executors a volume for spark.local.dir (spark.kubernetes.executor."
                 "volumes.*.spark-local-dir-1.*), or request ephemeral storage in the pod template.\n"
                 "The API gave the following brief reason: Evicted\n"
@@ -90,7 +90,7 @@ static void exit_codes_are_described_as_spark_does(void **state)
                 assert_string_equal(exit_code_describe(cases[i].code, text, sizeof(text)), cases[i].words);
 }
 
-/* A failed pod on node n1 whose Spark container has a limit of 1408Mi. */
+/* Returns a failed pod on node n1 whose Spark container has a limit of 1408Mi. */
 static json_t *failed_with(const char *status)
 {
         json_t *pod = pod_in(3, 0, "Failed"), *more = json_text("%s", status);
@@ -127,16 +127,16 @@ static void what_happened_and_what_to_do(void **state)
                  true,
                  {"container proxy on node n1 used more memory than its limit of 64Mi",
                   "Raise that container's limit where it is defined", "exit code -1(unexpected)"}},
-                {SPARK_ENDED(137, "Error"), true, false, {"killed (SIGKILL) without being over its own memory limit"}},
-                {SPARK_ENDED(143, "Error"), true, false, {"asked to end (SIGTERM)"}},
+                {SPARK_ENDED(137, "Error"), true, false, {"killed (SIGKILL) within its own memory limit"}},
+                {SPARK_ENDED(143, "Error"), true, false, {"it received SIGTERM"}},
                 {SPARK_ENDED(52, "Error"), true, true, {"ran out of memory. Raise spark.executor.memory"}},
-                {SPARK_ENDED(53, "Error"), true, false, {"the volume behind spark.local.dir is full"}},
+                {SPARK_ENDED(53, "Error"), true, false, {"the volume of spark.local.dir is full"}},
                 {SPARK_ENDED(128, "StartError"), true, false, {"spark.kubernetes.executor.container.image"}},
-                {SPARK_ENDED(3, "Error"), true, false, {"the last lines of its log say more"}},
+                {SPARK_ENDED(3, "Error"), true, false, {"see the last lines of its log"}},
                 {"{'reason': 'Evicted', 'message': 'The node was low on resource: memory.'}",
                  true,
                  false,
-                 {"node n1 evicted it", "low on resource: memory. What an executor asks for"}},
+                 {"node n1 evicted it", "low on resource: memory. Let the executor's requests cover"}},
                 {"{'conditions': [{'type': 'DisruptionTarget', 'status': 'True', 'reason': 'PreemptionByScheduler'}]}",
                  false,
                  false,
@@ -214,7 +214,7 @@ static void why_pods_wait(void **state)
                   "container c: ImagePullBackOff: Back-off pulling image x. Check the image's name");
         waits_for(WAITING("ErrImagePull", "denied"), "spark.kubernetes.container.image.pullSecrets");
         waits_for(WAITING("CreateContainerConfigError", "secret s not found"),
-                  "secret s not found. Check that the config maps and secrets exist");
+                  "secret s not found. Check that its config maps and secrets exist");
         waits_for(WAITING("CrashLoopBackOff", "back-off"), "kubectl logs");
         waits_for(WAITING("SomethingNew", "why"), "container c: SomethingNew: why.");
 }

@@ -1,12 +1,12 @@
 /*
- * See lifecycle_manager.h. What of an executor is known here is one record, from its registration or its pod's end
- * until `removed_memory` after its removal; Spark keeps the same in a cache of removed ids, a set of failed ones, one
- * of labelled ones, and asks the scheduler for the others.
+ * Keeps one record for each executor from its registration or its pod's end until `removed_memory` after its removal.
+ * Spark keeps a cache of removed ids, a set of failed and a set of labelled ones, and asks the scheduler for the
+ * others.
  *
- * Where Spark differs: it asks for a deletion again whenever a snapshot still has the pod, and never if nothing
- * happens; here each has its time. A registered executor without pod is reported once.
+ * Differs from Spark: Spark repeats a deletion whenever a snapshot still has the pod, and never if no event comes. Here
+ * each deletion has a retry time. A registered executor without a pod is reported once.
  *
- * Invariant: next_at is not after any record's moment (kill_at, ask_at, forget_at).
+ * Invariant: next_at is at most every record's kill_at, ask_at and forget_at.
  */
 #include "kubernetes/executors/lifecycle_manager.h"
 
@@ -18,25 +18,25 @@
 
 #define lifecycle_log(m, level, ...) pod_actions_log((m)->actions, level, LOG, __VA_ARGS__)
 
-/* When a deletion or label is asked for again; how long a reason that is over is remembered; how many there may be. */
+/* The retry interval of deletions and labels, how long an old waiting reason is remembered, the maximum of reasons. */
 #define ASK_AGAIN (10 * NS_PER_SECOND)
 #define REASON_MEMORY (300 * NS_PER_SECOND)
 #define MAX_REASONS 32
 
 struct record {
         int32_t id;
-        bool registered, removed, failed, requested; /* requested: the driver has asked it to end */
+        bool registered, removed, failed, requested; /* requested: the driver has asked it to exit */
         int64_t registered_at;
-        int64_t ask_at;    /* its ended pod is to be deleted (or labelled) again then; INT64_MAX: not asked for */
-        int64_t kill_at;   /* it was told to end, and is deleted then; INT64_MAX: no */
-        int64_t forget_at; /* INT64_MAX: it is registered, or not removed yet */
+        int64_t ask_at;    /* when to delete (or label) its ended pod again; INT64_MAX: not requested */
+        int64_t kill_at;   /* it was asked to exit, and its pod is deleted then; INT64_MAX: no */
+        int64_t forget_at; /* when to drop the record; INT64_MAX: registered, or not removed yet */
 };
 
-/* Why executors wait. */
+/* A reason why executors wait. */
 struct reason {
         char *text;
         int n;
-        int32_t first; /* of them */
+        int32_t first; /* the lowest executor id */
         int64_t seen;
 };
 
@@ -45,9 +45,9 @@ struct lifecycle_manager {
         char *container;
         struct pod_actions *actions;
         VEC(struct record) records; /* by id */
-        VEC(int64_t) failures;      /* when */
+        VEC(int64_t) failures;      /* times */
         VEC(struct reason) reasons;
-        size_t first_failure; /* that counts */
+        size_t first_failure; /* index of the oldest failure that counts */
         int64_t next_at;
         bool gave_up, saw_out_of_memory;
 };
@@ -134,7 +134,7 @@ void lifecycle_manager_unregistered(struct lifecycle_manager *m, int32_t id, int
         forget_later(m, r, now);
 }
 
-/* ----------------------------------------------------------------------------------------------------- failures */
+/* --------------------------------------------------------------------------------------------------------- failures */
 
 int lifecycle_manager_failures(struct lifecycle_manager *m, int64_t now)
 {
@@ -169,9 +169,9 @@ void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now)
         check_failures(m, now);
 }
 
-/* ------------------------------------------------------------------------------------------------- pods that end */
+/* ------------------------------------------------------------------------------------------------------- ended pods */
 
-/* Takes the content of @reason. */
+/* Takes ownership of @reason's content. */
 static void executor_remove(struct lifecycle_manager *m, int32_t id, struct exit_reason reason)
 {
         if (reason.out_of_memory) {
@@ -205,7 +205,7 @@ static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_
                         "unless Spark specifically informed the executor to exit.",
                         pod->id);
         else if (pod->kind == POD_FAILED && !was_registered)
-                lifecycle_log(m, LOG_WARN, "An executor failed before it had registered. %s", reason.message);
+                lifecycle_log(m, LOG_WARN, "An executor failed before it registered. %s", reason.message);
         executor_remove(m, pod->id, reason);
 }
 
@@ -236,7 +236,7 @@ static void remove_from_server(struct lifecycle_manager *m, struct pod_state *po
         }
 }
 
-/* Returns whether it is a failure that was not known. */
+/* Returns whether this is a new failure. */
 static bool see(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
         if (!pod_state_kind_is_final(pod->kind))
@@ -255,7 +255,7 @@ static bool see(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
         return is_failure;
 }
 
-/* Executors that the scheduler knows and that have no pod, although all pods were told after they had registered. */
+/* Finds registered executors without a pod, although a full list came after their registration. */
 static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
 {
         VEC(struct record) missing = {0};
@@ -286,9 +286,9 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
         vec_deinit(&missing);
 }
 
-/* ------------------------------------------------------------------------------------------------ pods that wait */
+/* ----------------------------------------------------------------------------------------------------- waiting pods */
 
-/* The number of its reason; -1: there are too many already. */
+/* Returns the index of the pod's reason, or -1 if there are too many reasons. */
 static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -325,7 +325,7 @@ static void count_reasons(struct lifecycle_manager *m, const struct pods_snapsho
                 const struct pod_state *pod = pods->places.data[i].pod;
                 if (!pod || !pod->waiting || pod->leaving)
                         continue;
-                if (!before || !waits_as(before, pod)) /* thousands wait for the same */
+                if (!before || !waits_as(before, pod)) /* thousands may wait for the same reason */
                         at = reason_ensure(m, pod);
                 before = pod;
                 if (at >= 0 && m->reasons.data[at].n++ == 0)
@@ -361,7 +361,7 @@ static void say_reasons(struct lifecycle_manager *m, const struct pods_snapshot 
         forget_reasons(m, now);
 }
 
-/* --------------------------------------------------------------------------------------------------- what happened */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_batch *batch, int64_t now)
 {
@@ -401,7 +401,7 @@ void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, i
         }
 }
 
-/* Returns whether its pod was still there. */
+/* Deletes the pod. Returns whether it still existed. */
 static bool end_by_force(struct lifecycle_manager *m, struct record *r, struct pod_state *pod, int64_t now)
 {
         r->kill_at = INT64_MAX;
@@ -409,7 +409,7 @@ static bool end_by_force(struct lifecycle_manager *m, struct record *r, struct p
                 return false;
         if (!pod && r->removed)
                 return false;
-        r->kill_at = now + ASK_AGAIN; /* until it is gone; one that was not seen yet is waited for */
+        r->kill_at = now + ASK_AGAIN; /* repeat until it is gone; a pod that was not seen yet may still come */
         if (pod)
                 pod_delete(m, pod, false);
         return pod != NULL;
@@ -439,7 +439,7 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
                         if (pod && pod_state_kind_is_final(pod->kind) && !pod->leaving && !pod->inactive)
                                 remove_from_server(m, pod, now);
                         if (r->ask_at <= now)
-                                r->ask_at = INT64_MAX - 1; /* asked for, and nothing is left to ask for */
+                                r->ask_at = INT64_MAX - 1; /* requested, and nothing is left to request */
                 }
                 if (r->forget_at <= now && !pod)
                         continue;

@@ -1,5 +1,5 @@
 /*
- * What becomes of executors whose pods end: Spark's ExecutorPodsLifecycleManager, and its backend's deletions.
+ * Handles executors whose pods end: Spark's ExecutorPodsLifecycleManager, and its backend's deletions.
  *
  *      struct lifecycle_manager *m = lifecycle_manager_new(&config, &actions);
  *      lifecycle_manager_registered(m, 1, now);             ← the scheduler knows executor 1
@@ -7,13 +7,13 @@
  *                                                           → POD_ACTION_REMOVE_EXECUTOR, POD_ACTION_DELETE, …
  *      … call lifecycle_manager_tick at lifecycle_manager_deadline(m)
  *
- * A pod that fails, succeeds or is deleted takes its executor out of the scheduler, once, with a reason in words
- * (exit_reason.h); its pod is deleted, after the tail of its log was fetched if it failed, or, if pods are to stay for
- * people to look at (delete_executors false), labelled inactive. An executor that has no pod is removed when it was
- * registered more than `missing_delta` before the last full list. Executors that are killed get `kill_grace` to end by
- * themselves, then their pods are deleted. Too many failures stop the application.
+ * When a pod fails, succeeds or is deleted, its executor is removed from the scheduler once, with a reason
+ * (exit_reason.h). Then the pod is deleted, after its log's tail was fetched if it failed. With delete_executors false
+ * the pod is labelled inactive and kept for inspection. An executor without a pod is removed if it registered more than
+ * `missing_delta` before the last full list. Killed executors get `kill_grace` to exit before their pods are deleted.
+ * Too many failures stop the application.
  *
- * Pods that wait for a reason are spoken of once, together, and again when the reason is another.
+ * Waiting pods are logged once per reason, together, and again when the reason changes.
  *
  * Pure: it appends to the actions of executor_pods.h. Times are ns of any monotonic clock. One thread.
  */
@@ -31,9 +31,9 @@ struct lifecycle_config {
         int64_t removed_memory;   /* .executor.deletedExecutorsCacheTimeout */
         int64_t kill_grace;       /* spark.kubernetes.dynamicAllocation.deleteGracePeriod */
         int max_failures;         /* spark.executor.maxNumFailures, else lifecycle_max_failures() */
-        int64_t failure_validity; /* spark.executor.failuresValidityInterval; 0 or less: for ever */
-        int64_t wall_offset;      /* what to add to `now` for the time of day since 1970 */
-        struct pod_rules rules;   /* as the store has them */
+        int64_t failure_validity; /* spark.executor.failuresValidityInterval; 0 or less: no expiry */
+        int64_t wall_offset;      /* added to `now` gives the time of day since 1970 */
+        struct pod_rules rules;   /* the store's rules */
 };
 
 #define LIFECYCLE_DEFAULT                                                                                              \
@@ -45,43 +45,43 @@ struct lifecycle_config {
                                    .failure_validity = -1,                                                             \
                                    .rules = {.check_all = true}})
 
-/* What spark.executor.maxNumFailures is if not set: twice the executors (the most that there may be), 3 at least. */
+/* Returns the default of spark.executor.maxNumFailures: twice the maximum number of executors, at least 3. */
 int lifecycle_max_failures(int executors);
 
 /* The exit code of an application whose executors fail too often. */
 #define LIFECYCLE_EXIT_FAILURES 11
 
-/* @config is copied, its strings too; @actions is borrowed. Never NULL. */
+/* Copies @config with its strings. @actions is borrowed. Never NULL. */
 struct lifecycle_manager *lifecycle_manager_new(const struct lifecycle_config *config, struct pod_actions *actions);
 void lifecycle_manager_free(struct lifecycle_manager *m);
 
-/* The scheduler knows an executor, or does no longer. */
+/* Reports that the scheduler has added or removed an executor. */
 void lifecycle_manager_registered(struct lifecycle_manager *m, int32_t id, int64_t now);
 void lifecycle_manager_unregistered(struct lifecycle_manager *m, int32_t id, int64_t now);
 
 void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_batch *batch, int64_t now);
 
-/* A pod could not be created: it counts as a failed executor. */
+/* Reports a pod that could not be created. It counts as a failed executor. */
 void lifecycle_manager_creation_failed(struct lifecycle_manager *m, int64_t now);
 
-/* The scheduler has told these executors to end: their pods are deleted if they still run after kill_grace. */
+/* Reports that the scheduler has killed these executors. Pods that still run after kill_grace are deleted. */
 void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, int n, int64_t now);
 
-/* The scheduler has asked this executor to move its data and to end. */
+/* Reports that the scheduler has asked this executor to move its data and to exit. */
 void lifecycle_manager_decommissioned(struct lifecycle_manager *m, int32_t id);
 
-/* When lifecycle_manager_tick has something to do; INT64_MAX: nothing until something happens. */
+/* Returns the time of the next lifecycle_manager_tick, or INT64_MAX for none before the next event. */
 int64_t lifecycle_manager_deadline(const struct lifecycle_manager *m);
 void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now);
 
-/* Too many executors have failed: the application ends. */
+/* Whether too many executors have failed, which ends the application. */
 bool lifecycle_manager_gave_up(const struct lifecycle_manager *m);
 
-/* An executor ran out of memory, once at least. */
+/* Whether an executor has ever run out of memory. */
 bool lifecycle_manager_saw_out_of_memory(const struct lifecycle_manager *m);
 
-/* Failures that count, now. */
+/* Returns the failures that count now. */
 int lifecycle_manager_failures(struct lifecycle_manager *m, int64_t now);
 
-/* Records that it holds, for tests and metrics. */
+/* Returns the number of records, for tests and metrics. */
 size_t lifecycle_manager_size(const struct lifecycle_manager *m);

@@ -1,4 +1,4 @@
-/* Spark's ExecutorPodsLifecycleManagerSuite, case by case; then what is ours. */
+/* Spark's ExecutorPodsLifecycleManagerSuite case by case, then our own cases. */
 #include "kubernetes/executors/lifecycle_manager.h"
 
 #include "kubernetes/api/kube_names.h"
@@ -54,7 +54,7 @@ static void run(void)
                 do_action(action);
 }
 
-/* The manager hears of what is new. */
+/* Passes the changes to the manager. */
 static void look(void)
 {
         struct pods_batch batch;
@@ -174,10 +174,10 @@ static void executors_without_pods_are_removed(void **state)
         w.now += 30 * NS_PER_SECOND;
         snapshots_store_synced(w.store, w.now);
         notify();
-        SAID(removed, ""); /* it might be too new to be in the list */
+        SAID(removed, ""); /* too new for the list */
         w.now += NS_PER_MS;
         notify();
-        SAID(removed, ""); /* no list since */
+        SAID(removed, ""); /* no list since then */
         snapshots_store_synced(w.store, w.now);
         notify();
         SAID(removed, "1:-1! ");
@@ -288,7 +288,7 @@ static void the_default_limit_is_twice_the_executors(void **state)
         assert_int_equal(lifecycle_max_failures(INT32_MAX), INT32_MAX);
 }
 
-/* ------------------------------------------------------------------------------------------------------- ours */
+/* -------------------------------------------------------------------------------------------------- our own cases */
 
 static void deletions_are_asked_for_until_they_happen(void **state)
 {
@@ -311,7 +311,7 @@ static void deletions_are_asked_for_until_they_happen(void **state)
         notify();
         while (lifecycle_manager_deadline(w.m) != INT64_MAX)
                 pass(lifecycle_manager_deadline(w.m) - w.now);
-        assert_int_equal(lifecycle_manager_size(w.m), 0); /* nothing is remembered for ever */
+        assert_int_equal(lifecycle_manager_size(w.m), 0); /* no record stays forever */
         SAID(removed, "1:1 2:-1 ");
         end();
 }
@@ -328,7 +328,7 @@ static void an_executor_that_ends_by_itself_is_spoken_of(void **state)
         assert_non_null(strstr(w.message, "it has ended by itself"));
         pod(pod_failed(2, 0));
         notify();
-        assert_non_null(strstr(w.log, "An executor failed before it had registered."));
+        assert_non_null(strstr(w.log, "An executor failed before it registered."));
         end();
 }
 
@@ -373,7 +373,7 @@ static void killed_executors_have_time_to_end(void **state)
         pass(5 * NS_PER_SECOND);
         SAID(deleted, "app-exec-3 ");
         assert_non_null(strstr(w.log, "Forcefully deleting 1 pods (out of 4) that are still running"));
-        pod(pod_in(4, 0, "Pending")); /* which was killed before it was seen */
+        pod(pod_in(4, 0, "Pending")); /* which was killed before its pod was seen */
         notify();
         pass(10 * NS_PER_SECOND);
         SAID(deleted, "app-exec-3 app-exec-4 ");
@@ -420,7 +420,7 @@ static void a_reason_to_wait_is_said_once_for_all(void **state)
         notify();
         assert_int_equal(times("wait"), 2);
 
-        /* Another reason is said; the first again only when it was over for long. */
+        /* A new reason is logged. The first is logged again only after a long absence. */
         for (int id = 1; id <= 102; id++)
                 pod(waiting_pod(id, "Unschedulable", "0/3 nodes are available: 3 Insufficient memory."));
         notify();

@@ -1,4 +1,4 @@
-/* The queue of what the core of executor pods wants done. See pod_actions.h. */
+/* The action queue of the core of executor pods. */
 #include "kubernetes/executors/pod_actions.h"
 
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /*
- * What the core of an application's executor pods (executor_pods.h) wants done, in order. Its parts append actions;
- * the backend takes them out one by one (executor_pods_next_action) and does them.
+ * The actions of the core of executor pods (executor_pods.h), in order. Its parts append actions. The backend takes
+ * them one by one (executor_pods_next_action) and performs them.
  *
  * Behaviour: the API server answers only POD_ACTION_CREATE and POD_ACTION_LIST_CLAIMS, and each of these answers is an
- * event. The core repeats every other action for as long as it has no effect, so a lost answer costs only time.
+ * event. The core repeats every other action as long as it has no effect, so a lost answer costs only time.
  *
- * Ownership: an action owns what it points to. The backend borrows it until it takes the next one.
+ * Ownership: an action owns the objects that it points to. The backend borrows it until it takes the next one.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ enum pod_action_kind {
          * with pods_allocator_config.reuse_claims.
          */
         POD_ACTION_LIST_CLAIMS,
-        /* remove: the scheduler removes the executor, and answers with executor_pods_unregistered if it knew it. */
+        /* remove: the scheduler removes the executor. If it knew the executor, it calls executor_pods_unregistered. */
         POD_ACTION_REMOVE_EXECUTOR,
         /* stop: too many executors failed. End the application with this exit code. At most once. */
         POD_ACTION_STOP_APPLICATION,
@@ -83,16 +83,16 @@ struct pod_action {
 
 struct pod_actions {
         QUEUE(struct pod_action) queue;
-        struct pod_action current; /* taken out last */
+        struct pod_action current; /* the last action taken */
         bool has_current;
 };
 
 void pod_actions_deinit(struct pod_actions *actions);
 
-/* Appends @action, whose content becomes the queue's. */
+/* Appends @action and takes ownership of its content. */
 void pod_actions_push(struct pod_actions *actions, struct pod_action action);
 void pod_actions_log(struct pod_actions *actions, enum log_level level, const char *component, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
-/* Takes the oldest action out. NULL: there is none. Borrowed until the next call. */
+/* Takes the oldest action, or returns NULL. Borrowed until the next call. */
 const struct pod_action *pod_actions_next(struct pod_actions *actions);

@@ -1,10 +1,10 @@
 /*
- * See pods_allocator.h. What is counted as what is Spark's ExecutorPodsAllocator (4.x): executors that run, those
- * pending or created that the scheduler knows, and those that it does not; of these only the last are ever deleted for
- * being too many. Unlike there, an executor is one record from its being asked for to its pod's end, and counts are
- * kept as it moves, so that an answer costs no pass over all of them.
+ * Records and counts executors as Spark's ExecutorPodsAllocator (4.x) does: running executors, pending or created ones
+ * that the scheduler knows, and those that it does not know. Only the last are ever deleted as excess. Differs from
+ * Spark: an executor is one record from its request to its pod's end, and the counts change with it, so that a response
+ * needs no pass over all executors.
  *
- * What becomes of an executor is in `stage` alone (allocator_move); that its pod is unwanted is in `deleted`.
+ * `stage` alone holds an executor's progress (allocator_move). `deleted` marks an unwanted pod.
  */
 #include "kubernetes/executors/pods_allocator.h"
 
@@ -134,7 +134,7 @@ static void pods_allocator_count(struct pods_allocator *a, const struct allocate
                 pods_allocator_profile_find(a, e->profile)->n[e->stage][e->known] += by;
 }
 
-/* Those that have ended leave when they are the most; nobody may hold a pointer to an executor meanwhile. */
+/* Drops ended records once they are half of all. No pointer to an executor may be live. */
 static void pods_allocator_squeeze(struct pods_allocator *a)
 {
         size_t n = 0;
@@ -172,7 +172,7 @@ struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, i
 
         profile_ensure(a, profile);
         if (at < a->executors.len && a->executors.data[at].id == id) {
-                a->n_ended--; /* one that was given up is back */
+                a->n_ended--; /* an executor that was given up has come back */
                 a->executors.data[at] = e;
         } else {
                 vec_insert(&a->executors, at, e);
@@ -182,7 +182,7 @@ struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, i
         return &a->executors.data[at];
 }
 
-/* --------------------------------------------------------------------------------------------------- beginning */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 void pods_allocator_start(struct pods_allocator *a, int64_t now)
 {
@@ -218,7 +218,7 @@ void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int ta
                 allocator_round(a, now);
 }
 
-/* ---------------------------------------------------------------------------------------- answers to creations */
+/* --------------------------------------------------------------------------------------------- creation responses */
 
 static void wait_for_pod(struct pods_allocator *a, struct allocated_executor *e, int64_t now)
 {
@@ -246,7 +246,7 @@ void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now)
         allocator_round(a, now);
 }
 
-/* Said once, and again when it is another. */
+/* Logs a refusal once, and again when the message changes. */
 static void say_trouble(struct pods_allocator *a, enum log_level level, const char *what, const char *message)
 {
         const char *words = message ? message : "no reason was given";
@@ -285,14 +285,13 @@ static void pods_allocator_failed(struct pods_allocator *a, struct allocated_exe
                 break;
         case CREATE_QUOTA:
                 say_trouble(a, LOG_WARN,
-                            "No more executor pods until the namespace has room; they are asked for again, ever less "
-                            "often. Raise the quota, or ask for fewer or smaller executors",
+                            "No more executor pods until the namespace has room. Requests are repeated at growing "
+                            "intervals. Raise the quota, or request fewer or smaller executors",
                             message);
                 pods_allocator_give_up(a, e);
                 break;
         case CREATE_UNKNOWN:
-                say_trouble(a, LOG_WARN,
-                            "The API server did not answer whether it created an executor pod; it is looked for",
+                say_trouble(a, LOG_WARN, "No response to the creation of an executor pod, waiting for the pod",
                             message);
                 wait_for_pod(a, e, now);
                 break;
@@ -333,8 +332,8 @@ static enum executor_pod_stage pods_allocator_stage_of(const struct pod_state *p
 }
 
 /*
- * A pod that is in no record: it was given up, or is not ours. The former is unwanted by now; the latter is taken for
- * ours, and its id is not given again. With deletion off nothing is unwanted, as in Spark.
+ * A pod without a record was given up, or is not ours. The former is deleted. The latter counts as ours, and its id is
+ * not used again. With deletion off no pod is deleted, as in Spark.
  */
 static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
 {
@@ -349,9 +348,8 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
         allocator_move(a, e, pods_allocator_stage_of(pod));
         if (!is_unwanted)
                 return;
-        allocator_log(a, LOG_WARN,
-                      "The pod %s of executor %d, which had been given up, is there after all: deleting it.", pod->name,
-                      pod->id);
+        allocator_log(a, LOG_WARN, "The pod %s of executor %d exists although the executor was given up: deleting it.",
+                      pod->name, pod->id);
         allocator_delete(a, &pod->id, 1, false, now);
 }
 
@@ -385,7 +383,7 @@ void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *
                 const struct pod_state *pod = batch->changes[i];
                 pods_allocator_see(a, pod, now);
                 if (pod_state_kind_is_final(pod->kind))
-                        create_window_freed(&a->window, now); /* a quota counts it no more */
+                        create_window_freed(&a->window, now); /* a quota no longer counts it */
         }
         for (size_t i = 0; i < batch->n_gone; i++)
                 is_gone(a, batch->gone[i], now);
@@ -425,7 +423,7 @@ void pods_allocator_tick(struct pods_allocator *a, int64_t now)
                 allocator_round(a, now);
 }
 
-/* ------------------------------------------------------------------------------------------------------- looks */
+/* ---------------------------------------------------------------------------------------------------------- queries */
 
 bool pods_allocator_is_excluded(const struct pods_allocator *a, int32_t id)
 {

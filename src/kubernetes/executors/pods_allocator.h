@@ -1,30 +1,30 @@
 /*
- * Which executor pods to create, and which to delete because they are too many: Spark's ExecutorPodsAllocator.
+ * Decides which executor pods to create, and which to delete as excess: Spark's ExecutorPodsAllocator.
  *
  *      struct pods_allocator *a = pods_allocator_new(&config, lifecycle, &actions);
  *      pods_allocator_start(a, now);
- *      pods_allocator_set_target(a, 0, 1000, now);          → POD_ACTION_CREATE for each that the server may be asked
- * for pods_allocator_created(a, 1, now);                   → POD_ACTION_CREATE for the next
+ *      pods_allocator_set_target(a, 0, 1000, now);          → POD_ACTION_CREATE for each pod of the window
+ *      pods_allocator_created(a, 1, now);                   → POD_ACTION_CREATE for the next
  *      pods_allocator_create_failed(a, 2, CREATE_SLOW_DOWN, 0, "…", now);
  *      pods_allocator_snapshot(a, &batch, now);             ← a batch of the snapshots store
  *      … call pods_allocator_tick at pods_allocator_deadline(a)
  *
- * An executor is asked for, then created, then in the snapshot; what of it was in none within `creation_timeout` is
- * deleted and replaced. For each profile
+ * An executor is requested, then created, then in the snapshot. A pod that is in no snapshot within `creation_timeout`
+ * is deleted and replaced. For each profile
  *
- *      executors that run + pending + created + asked for ≤ target,
+ *      running + pending + created + requested executors ≤ target,
  *
- * but for those that were there before the target fell: those that the scheduler does not know are deleted when they
- * are older than `idle_timeout`, unless they run. Pods not running are at most `max_pending`. Ids begin with 1 and are
- * never used twice, whatever becomes of a creation.
+ * except for executors from before the target fell. Of those, the ones that the scheduler does not know are deleted
+ * once they are older than `idle_timeout`, unless they run. At most `max_pending` pods are not running. Ids start at 1
+ * and are never used twice, even if a creation fails.
  *
- * Pace. Spark creates `batch_size` pods one after the other, then waits for `batch_delay` and until all of them were in
- * a snapshot. So it is here if the user has set spark.kubernetes.allocation.batch.size (`batch_size_set`). Else
- * creations are under way side by side (create_window.h), the batch size being only where that begins.
+ * Pace. Spark creates `batch_size` pods one after the other, then waits for `batch_delay` and until all of them are in
+ * a snapshot. The allocator does the same if the user has set spark.kubernetes.allocation.batch.size
+ * (`batch_size_set`). Otherwise creations run concurrently (create_window.h), and the batch size is only the first
+ * window.
  *
- * A creation without an answer counts as created. If the pod is not among all that there are `missing_delta` later, it
- * is asked for again, under another id; should the first one come after all, it is deleted, as is every pod whose
- * executor was given up.
+ * A creation without a response counts as created. If no full list has the pod `missing_delta` later, a new pod is
+ * requested under another id. If the first pod appears later it is deleted, like every pod whose executor was given up.
  *
  * Pure: it appends to the actions of executor_pods.h. Times are ns of any monotonic clock. One thread.
  */
@@ -38,7 +38,7 @@ struct fst_error;
 struct lifecycle_manager;
 struct pods_allocator;
 
-/* A persistent volume claim that every executor's pod mounts and that is new unless there is a free one. */
+/* A persistent volume claim of every executor pod: a free one is reused, else a new one is created. */
 struct claim_need {
         char *storage_class; /* NULL: none */
         int64_t size;        /* bytes */
@@ -46,25 +46,26 @@ struct claim_need {
 
 struct pods_allocator_config {
         int batch_size;              /* spark.kubernetes.allocation.batch.size */
-        bool batch_size_set;         /* by the user: see Pace */
+        bool batch_size_set;         /* set by the user: see Pace */
         int64_t batch_delay;         /* .allocation.batch.delay */
         int max_pending;             /* .allocation.maxPendingPods */
         int max_pending_per_profile; /* .allocation.maxPendingPodsPerRp */
         int maximum;                 /* .allocation.maximum: ids stay below it */
-        int64_t creation_timeout;    /* .allocation.executor.timeout; 5 batch delays at least */
+        int64_t creation_timeout;    /* .allocation.executor.timeout, at least 5 batch delays */
         int64_t missing_delta;       /* .executor.missingPodDetectDelta */
         int64_t idle_timeout;        /* spark.dynamicAllocation.executorIdleTimeout */
-        bool wait_for_driver;        /* executors find the driver pod by a name that leads to ready pods only */
+        bool wait_for_driver;        /* executors find the driver by a name that resolves only to ready pods */
         int64_t driver_timeout;      /* .allocation.driver.readinessTimeout */
         bool delete_executors;       /* .executor.deleteOnTermination */
-        bool reuse_claims;    /* .driver.ownPersistentVolumeClaim, .reusePersistentVolumeClaim, and a driver pod */
-        bool wait_for_claims; /* and .driver.waitToReusePersistentVolumeClaim */
-        const struct claim_need *claims; /* "OnDemand", of each pod; borrowed as long as the allocator is */
+        bool reuse_claims;    /* .driver.ownPersistentVolumeClaim, .reusePersistentVolumeClaim, and the driver runs in a
+                                 pod */
+        bool wait_for_claims; /* in addition .driver.waitToReusePersistentVolumeClaim */
+        const struct claim_need *claims; /* claims "OnDemand" of each pod; borrowed while the allocator lives */
         int n_claims;                    /* 0 without reuse_claims */
         int max_claims; /* with wait_for_claims: spark.dynamicAllocation.maxExecutors, else spark.executor.instances */
-        int recovery;   /* .allocation.recoveryMode.enabled: 0 never, 1 always, -1 when an executor ran out of memory */
-        int64_t wall_offset;                /* what to add to `now` for the time of day since 1970 */
-        struct create_window_config window; /* start 0: batch_size */
+        int recovery; /* .allocation.recoveryMode.enabled: 0 never, 1 always, -1 after an executor ran out of memory */
+        int64_t wall_offset;                /* added to `now` gives the time of day since 1970 */
+        struct create_window_config window; /* start 0: use batch_size */
 };
 
 /* Spark's defaults. */
@@ -89,83 +90,83 @@ struct pod_claim {
         int64_t created;                  /* by the server's clock, ms since 1970 */
 };
 
-/* 0, or -EINVAL with the key and what is wrong with it, in Spark's words. */
+/* Returns 0, or -EINVAL with the key and the problem in Spark's words. */
 int pods_allocator_config_check(const struct pods_allocator_config *config, struct fst_error *error);
 
 /*
- * @config passes the check and is copied; @lifecycle and @actions are borrowed. The allocator reports creations that
- * failed for good to @lifecycle, and creates nothing once that gave up. Never NULL.
+ * @config must pass the check. It is copied. @lifecycle and @actions are borrowed. The allocator reports permanent
+ * creation failures to @lifecycle, and creates nothing after the lifecycle manager has given up. Never NULL.
  */
 struct pods_allocator *pods_allocator_new(const struct pods_allocator_config *config,
                                           struct lifecycle_manager *lifecycle, struct pod_actions *actions);
 void pods_allocator_free(struct pods_allocator *a);
 
-/* Nothing is created before; with wait_for_driver, not before driver_timeout or pods_allocator_driver_ready. */
+/* Allows creations. With wait_for_driver they wait for driver_timeout or pods_allocator_driver_ready. */
 void pods_allocator_start(struct pods_allocator *a, int64_t now);
 void pods_allocator_driver_ready(struct pods_allocator *a, int64_t now);
 
-/* No pod is created or deleted any more. */
+/* After it no pod is created or deleted. */
 void pods_allocator_stop(struct pods_allocator *a);
 
-/* How many executors of a profile there are to be. A profile stays for ever. */
+/* Sets the wanted number of executors of a profile. Profiles are never removed. */
 void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int target, int64_t now);
 
-/* ------------------------------------------------------------------------------------------------- what happened */
+/* ---------------------------------------------------------------------------------------------------------- events */
 
 void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now);
 
-/* Before the answer to a creation that met 429 and was tried again. */
+/* Reports a creation that met 429 and that the client retries, before its response. */
 void pods_allocator_throttled(struct pods_allocator *a);
 
-/* @outcome is not CREATE_DONE. @message: the server's words, or why it could not be built. */
+/* @outcome is not CREATE_DONE. @message: the server's reason, or why the pod could not be built. */
 void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum create_outcome outcome,
                                   int64_t retry_after, const char *message, int64_t now);
 
-/* The application's claims; @n negative: they cannot be listed. */
+/* Reports the application's claims. @n negative: they cannot be listed. */
 void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *claims, int n, int64_t now);
 
-/* @batch->pods must stay what it is: the store's. */
+/* @batch->pods is the store's snapshot, which must stay valid. */
 void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *batch, int64_t now);
 
-/* The scheduler knows an executor (it has registered), or does no longer. */
+/* Reports that the scheduler has added (the executor registered) or removed an executor. */
 void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int64_t now);
 
-/* ----------------------------------------------------------------------------------------------------- what is done */
+/* -------------------------------------------------------------------------------------------------------- deadlines */
 
-/* When pods_allocator_tick has something to do; INT64_MAX: nothing until something happens. */
+/* Returns the time of the next pods_allocator_tick, or INT64_MAX for none before the next event. */
 int64_t pods_allocator_deadline(const struct pods_allocator *a);
 void pods_allocator_tick(struct pods_allocator *a, int64_t now);
 
-/* ------------------------------------------------------------------------------------------------------------ looks */
+/* ---------------------------------------------------------------------------------------------------------- queries */
 
-/* It was deleted, or given up: its registration is to be refused. */
+/* Whether the executor was deleted or given up, so that its registration must be refused. */
 bool pods_allocator_is_excluded(const struct pods_allocator *a, int32_t id);
 
 struct pods_allocator_counts {
         int target;
-        int asked;   /* no answer yet */
+        int asked;   /* no response yet */
         int created; /* not in a snapshot yet */
         int pending, running;
-        int known_created, known_pending; /* of them, those that the scheduler knows */
+        int known_created, known_pending; /* those of them that the scheduler knows */
 };
 
-/* Of one profile; of all with @profile negative. */
+/* Counts executors of one profile, or of all if @profile is negative. */
 struct pods_allocator_counts pods_allocator_counts(const struct pods_allocator *a, int32_t profile);
 
 /* Spark's numOutstandingPods: not running, and unknown to the scheduler. */
 int pods_allocator_outstanding(const struct pods_allocator *a);
 
-/* Creations that were not answered yet. */
+/* Returns the number of creations without a response. */
 int pods_allocator_in_flight(const struct pods_allocator *a);
 
-/* The highest id that was given. */
+/* Returns the highest id used. */
 int32_t pods_allocator_last_id(const struct pods_allocator *a);
 
-/* New claims that creations have made, or will have. */
+/* Returns the number of new claims that creations have made or will make. */
 int pods_allocator_claims_made(const struct pods_allocator *a);
 
-/* Records that it holds, for tests and metrics. */
+/* Returns the number of records, for tests and metrics. */
 size_t pods_allocator_size(const struct pods_allocator *a);
 
-/* Spark's splitSlots: @slots shared among @n, the first ones getting what is left over. */
+/* Spark's splitSlots: distributes @slots over @n. The first ones get the remainder. */
 void pods_split_slots(int n, int slots, int *out);

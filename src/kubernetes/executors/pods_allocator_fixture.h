@@ -1,7 +1,7 @@
 /*
- * For the tests of the allocator: it stands between a server that creates what it is asked for, unless the test
- * answers itself, and a store of snapshots; its actions are written down. suite_config() is the one of
- * Spark's ExecutorPodsAllocatorSuite: the batch size is set (5), and pods are created as soon as they are asked for.
+ * Fixture for the allocator's tests: a server that creates all requested pods, unless the test responds itself, and a
+ * snapshots store. It records the allocator's actions. suite_config() is that of Spark's ExecutorPodsAllocatorSuite:
+ * the batch size is set (5), and pods are created as soon as they are requested.
  */
 #pragma once
 
@@ -25,9 +25,9 @@ static struct world {
         struct snapshots_store *store;
         struct pods_subscription *news;
         int64_t now;
-        VEC(struct asked) created;      /* all that was asked for */
-        size_t answered;                /* of them */
-        bool keep_asking;               /* creations are not answered by themselves */
+        VEC(struct asked) created;      /* all requested creations */
+        size_t answered;                /* the number with a response */
+        bool keep_asking;               /* do not respond to creations */
         char reused[256], deleted[512]; /* "3,4p 7 " */
         int deletions, claim_lists;
         char log[4096];
@@ -60,12 +60,12 @@ static inline void do_action(const struct pod_action *action)
         case POD_ACTION_DELETE:
         case POD_ACTION_LABEL_INACTIVE:
         case POD_ACTION_REMOVE_EXECUTOR:
-        case POD_ACTION_STOP_APPLICATION: /* the lifecycle manager's */
+        case POD_ACTION_STOP_APPLICATION: /* for the lifecycle manager */
                 break;
         }
 }
 
-/* Does all that is wanted by now. */
+/* Performs all actions. */
 static inline void run(void)
 {
         for (const struct pod_action *action; (action = pod_actions_next(&w.actions));)
@@ -94,7 +94,7 @@ static inline struct pods_allocator_config our_config(void)
         return c;
 }
 
-/* The allocator hears of what is new. */
+/* Passes the changes to the allocator. */
 static inline void look(void)
 {
         struct pods_batch batch;
@@ -130,7 +130,7 @@ static inline void end(void)
         vec_deinit(&w.created);
 }
 
-/* Events, and what is done because of them. */
+/* Events, and the actions that follow them. */
 static inline void created(int32_t id)
 {
         pods_allocator_created(w.a, id, w.now);
@@ -149,7 +149,7 @@ static inline void tick(void)
         run();
 }
 
-/* The server creates what was asked for. */
+/* The server creates all requested pods. */
 static inline void answer(void)
 {
         run();
@@ -175,7 +175,7 @@ static inline void pods_gone(json_t *json)
         json_decref(json);
 }
 
-/* An allocation cycle passes. */
+/* One allocation interval passes. */
 static inline void notify(void)
 {
         w.now += NS_PER_SECOND;

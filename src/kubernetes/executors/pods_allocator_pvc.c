@@ -1,10 +1,10 @@
 /*
- * Persistent volume claims that executors left behind, given to new ones: getReusablePVCs and replacePVCsIfNeeded of
- * Spark's ExecutorPodsAllocator. See pods_allocator_state.h.
+ * Reuses persistent volume claims of ended executors: getReusablePVCs and replacePVCsIfNeeded of Spark's
+ * ExecutorPodsAllocator.
  *
- * A claim is free if no pod of the snapshot mounts it, no executor that is in none yet was given it, and it is older
- * than the creation timeout (a younger one may belong to a pod that is still to come). What is free is listed anew for
- * each burst of creations.
+ * A claim is free if no pod of the snapshot mounts it, no executor without a snapshot has it, and it is older than the
+ * creation timeout (a younger one may belong to a pod that is still to come). Each burst of creations lists the free
+ * claims again.
  */
 #include "kubernetes/executors/pods_allocator_state.h"
 
@@ -44,7 +44,7 @@ bool allocator_claims_ready(struct pods_allocator *a, int64_t now)
         if (a->claims_state == CLAIMS_LISTED && now - a->claims_at < a->config.batch_delay)
                 return !is_full || a->claims.len > 0;
         if (is_full && !a->news)
-                return false; /* nothing has happened that could have made one free */
+                return false; /* no event since then can have freed a claim */
         a->news = false;
         a->claims_state = CLAIMS_ASKED;
         pod_actions_push(a->actions, (struct pod_action){POD_ACTION_LIST_CLAIMS});
@@ -93,7 +93,7 @@ static bool class_same(const char *a, const char *b)
         return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The name of a free claim, which is @e's from now on; NULL: there is none that fits, and a new one is created. */
+/* Assigns a free claim to @e and returns its name, or NULL if none fits and a new one must be created. */
 static char *claim_take(struct pods_allocator *a, struct allocated_executor *e, const struct claim_need *need)
 {
         for (size_t i = 0; i < a->claims.len; i++) {

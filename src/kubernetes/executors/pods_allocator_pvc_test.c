@@ -1,4 +1,4 @@
-/* Claims of volumes given on to the next executors: those cases of Spark's ExecutorPodsAllocatorSuite. */
+/* Reuse of claims: those cases of Spark's ExecutorPodsAllocatorSuite. */
 #include "kubernetes/executors/pods_allocator_fixture.h"
 
 static struct pods_allocator_config claims_config(void)
@@ -48,14 +48,14 @@ static void spark_35416_claims_are_reused(void **state)
         assert_string_equal(w.reused, "2:pvc-0 ");
         assert_int_equal(pods_allocator_claims_made(w.a), 1);
 
-        /* It is taken, although no pod shows it yet; then, because a pod does. */
+        /* The claim is in use, first by a creation without a pod, then by the pod. */
         notify();
         pod(pod_in(2, 0, "Pending"));
         target(0, 3);
         notify();
         pods_allocator_claims(w.a, one, 1, w.now);
         answer();
-        assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 "); /* the pod that was seen does not mount it */
+        assert_string_equal(w.reused, "2:pvc-0 3:pvc-0 "); /* the pod in the snapshot does not mount it */
         json_t *mounts = pod_in(3, 0, "Running");
         json_object_set_new(json_object_get(mounts, "spec"), "volumes",
                             json_text("[{'name': 'v', 'persistentVolumeClaim': {'claimName': 'pvc-0'}}]"));
@@ -116,7 +116,7 @@ static void spark_41410_executors_wait_for_claims(void **state)
         CREATED(1);
         int lists = w.claim_lists;
         notify();
-        assert_int_equal(w.claim_lists, lists); /* not before something happened */
+        assert_int_equal(w.claim_lists, lists); /* only after an event */
         pod(pod_failed(1, 0));
         notify();
         assert_int_equal(w.claim_lists, lists + 1);

@@ -1,16 +1,15 @@
 /*
- * One look at what is and what is wanted, in Spark's order (ExecutorPodsAllocator.onNewSnapshots): what was created but
- * never seen is given up; what is too much is deleted; what is missing is created, within the limits on pods that are
- * not running. See pods_allocator_state.h.
+ * Compares known and wanted executors, in Spark's order (ExecutorPodsAllocator.onNewSnapshots): gives up created pods
+ * that never appeared, deletes excess ones, and creates missing ones within the limits on pods that are not running.
  *
- * All that time alone can change has its moment (timeout_at, excess_at, retry_at, create_at), so that a round without
- * anything to do looks at no executor.
+ * Each change that time alone can cause has a deadline (timeout_at, excess_at, retry_at, create_at), so that a round
+ * without work looks at no executor.
  */
 #include "base/buf.h"
 #include "kubernetes/executors/lifecycle_manager.h"
 #include "kubernetes/executors/pods_allocator_state.h"
 
-/* When a deletion that was asked for is asked for again, should the pod still be there. */
+/* The retry interval of a deletion while the pod still exists. */
 #define DELETE_RETRY (10 * NS_PER_SECOND)
 #define MAX_LOGGED_IDS 50
 
@@ -62,7 +61,7 @@ void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool 
         ask_deletion(a, ids, n, pending);
 }
 
-/* Deletions that did not happen: their answer was lost, or the pod ran by the time. */
+/* Repeats deletions without effect: the request was lost, or the pod had started to run. */
 static void delete_again(struct pods_allocator *a, int64_t now)
 {
         id_list ids = {0};
@@ -86,8 +85,7 @@ static void delete_again(struct pods_allocator *a, int64_t now)
         vec_deinit(&ids);
 }
 
-/* ------------------------------------------------------------------------------------------------------ what came not
- */
+/* ------------------------------------------------------------------------------------------------------- lost pods */
 
 static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after)
 {
@@ -101,7 +99,7 @@ static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after
                 text, (long long)(after / NS_PER_MS));
 }
 
-/* Whether a created pod that nobody has seen is given up: it is not among all pods, or was waited for too long. */
+/* Whether to give up a created pod that no snapshot has: a full list lacks it, or it has timed out. */
 static bool is_lost(const struct pods_allocator *a, const struct allocated_executor *e, int64_t now)
 {
         int64_t full_at = a->pods ? a->pods->full_at : 0;
@@ -139,8 +137,7 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
         vec_deinit(&ids);
 }
 
-/* --------------------------------------------------------------------------------------------------- what is too much
- */
+/* ----------------------------------------------------------------------------------------------------- excess pods */
 
 static int running_of(const struct allocated_profile *p)
 {
@@ -156,7 +153,7 @@ static int not_running_of(const struct allocated_profile *p)
         return n;
 }
 
-/* Up to @most executors of a profile in @stage that are unknown to the scheduler and older than the idle timeout. */
+/* Collects up to @most executors of a profile in @stage that the scheduler does not know, idle beyond the timeout. */
 static void pick_idle(struct pods_allocator *a, const struct allocated_profile *p, enum executor_pod_stage stage,
                       int most, id_list *ids, int64_t now)
 {
@@ -189,8 +186,7 @@ static void delete_excess(struct pods_allocator *a, const struct allocated_profi
         vec_deinit(&ids);
 }
 
-/* ---------------------------------------------------------------------------------------------------- what is missing
- */
+/* ---------------------------------------------------------------------------------------------------- missing pods */
 
 void pods_split_slots(int n, int slots, int *out)
 {
@@ -198,7 +194,7 @@ void pods_split_slots(int n, int slots, int *out)
                 out[i] = slots / n + (i < slots % n);
 }
 
-/* Pods are created for recovery if the user wants that always, or left it open and an executor ran out of memory. */
+/* Whether pods are created for recovery: always, or after an executor ran out of memory. */
 static bool is_recovering(const struct pods_allocator *a)
 {
         return a->config.recovery > 0 || (a->config.recovery < 0 && lifecycle_manager_saw_out_of_memory(a->lifecycle));
@@ -215,14 +211,14 @@ static void pod_create(struct pods_allocator *a, struct allocated_executor *e)
                                                                            .n_claims = a->config.n_claims}});
 }
 
-/* How many were asked for. */
+/* Requests up to @n executors and returns how many. */
 static int pods_allocator_reconcile_request(struct pods_allocator *a, int32_t profile, int n, int64_t now)
 {
         for (int i = 0; i < n; i++) {
                 if (a->last_id + 1 >= a->config.maximum) {
                         if (!a->limit_logged)
                                 allocator_log(a, LOG_ERROR,
-                                              "Exceed the pod creation limit: %d. No executor is created any more; "
+                                              "Exceed the pod creation limit: %d. No more executors are created: "
                                               "raise spark.kubernetes.allocation.maximum.",
                                               a->config.maximum);
                         a->limit_logged = true;
@@ -237,7 +233,7 @@ static int pods_allocator_reconcile_request(struct pods_allocator *a, int32_t pr
 
 static bool is_candidate(const struct pods_allocator *a, const struct allocated_profile *p)
 {
-        /* Spark waits until the last batch was seen. */
+        /* Spark waits until the last batch is in a snapshot. */
         if (!allocator_adapts(a) && (p->n[EXECUTOR_POD_REQUESTED][0] || p->n[EXECUTOR_POD_CREATED][0]))
                 return false;
         return running_of(p) + not_running_of(p) < p->target;
@@ -253,7 +249,7 @@ static int missing_of(const struct pods_allocator *a, const struct allocated_pro
 static void allocator_log_request(struct pods_allocator *a, struct allocated_profile *p, int n, int share)
 {
         if (p->deficit_logged && allocator_adapts(a))
-                return; /* said when it began */
+                return; /* logged at its start */
         p->deficit_logged = true;
         allocator_log(
                 a, LOG_INFO,
@@ -262,7 +258,7 @@ static void allocator_log_request(struct pods_allocator *a, struct allocated_pro
                 n, p->id, p->target, running_of(p) + not_running_of(p), share);
 }
 
-/* Share @slots among the profiles that miss executors. Returns how many were asked for. */
+/* Distributes @slots over the profiles that miss executors. Returns the number of requests. */
 static int create_within(struct pods_allocator *a, int slots, int64_t now)
 {
         VEC(size_t) candidates = {0};
@@ -301,7 +297,7 @@ static int room_for_pending(const struct pods_allocator *a)
         return (int)MAX(room, 0);
 }
 
-/* Whether any profile misses what could be created now, were it not for the time. */
+/* Whether a profile misses executors that only time holds back. */
 static bool pods_allocator_reconcile_wants_more(const struct pods_allocator *a)
 {
         for (size_t i = 0; i < a->profiles.len; i++)
@@ -314,8 +310,7 @@ static bool driver_is_ready(struct pods_allocator *a, int64_t now)
 {
         if (!a->driver_ready && now >= a->driver_deadline) {
                 a->driver_ready = true;
-                allocator_log(a, LOG_WARN,
-                              "The driver's pod is not ready after %lld ms: executors are created all the same.",
+                allocator_log(a, LOG_WARN, "The driver's pod is not ready after %lld ms: creating executors anyway.",
                               (long long)(a->config.driver_timeout / NS_PER_MS));
         }
         return a->driver_ready;
@@ -326,7 +321,7 @@ static void create_missing(struct pods_allocator *a, int64_t now)
         a->create_at = INT64_MAX;
         if (!pods_allocator_reconcile_wants_more(a)) {
                 a->notified = false;
-                create_within(a, 0, now); /* forgets what was said */
+                create_within(a, 0, now); /* clears deficit_logged */
                 return;
         }
         if (!driver_is_ready(a, now)) {

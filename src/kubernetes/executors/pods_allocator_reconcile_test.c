@@ -1,6 +1,6 @@
 /*
- * Which pods a round creates and which are too many, as Spark's ExecutorPodsAllocatorSuite has it: batches, limits,
- * several profiles, more wanted and less.
+ * Creations and excess pods as in Spark's ExecutorPodsAllocatorSuite: batches, limits, several profiles, rising and
+ * falling targets.
  */
 #include "kubernetes/executors/pods_allocator_fixture.h"
 #include "unit/cases.h"
@@ -76,7 +76,7 @@ static void spark_36052_pending_limit_with_several_profiles(void **state)
         created_of(3, 1);
         CREATED(3);
 
-        /* What is pending or newly created leaves no room. */
+        /* Pending and newly created pods leave no room. */
         pod(pod_in(2, 0, "Pending"));
         pod(pod_in(3, 1, "Pending"));
         notify();
@@ -84,7 +84,7 @@ static void spark_36052_pending_limit_with_several_profiles(void **state)
         CREATED(3);
         DELETED("");
 
-        /* One less of the first makes room. */
+        /* One less of the first profile makes room. */
         w.now += IDLE * 2;
         target(0, 1);
         notify();
@@ -137,7 +137,7 @@ static void executors_are_requested_in_batches(void **state)
         OUTSTANDING(5);
         CREATED(5);
         notify();
-        CREATED(5); /* the first batch has not come */
+        CREATED(5); /* the first batch is in no snapshot */
         end();
 }
 
@@ -228,7 +228,7 @@ static void spark_28487_scale_up_and_down(void **state)
         CREATED(4);
         DELETED("");
 
-        /* Down to one: what does not run is deleted, seen or not. */
+        /* Down to one: pods that do not run are deleted, seen or not. */
         w.now += IDLE * 2;
         target(0, 1);
         notify();
@@ -247,7 +247,8 @@ static void spark_28487_scale_up_and_down(void **state)
         notify();
         OUTSTANDING(0);
         CREATED(4);
-        assert_true(pods_allocator_is_excluded(w.a, 3)); /* for good: here an id that is over stays refused */
+        assert_true(
+                pods_allocator_is_excluded(w.a, 3)); /* permanently: our allocator never accepts a finished id again */
         end();
 }
 
@@ -284,7 +285,7 @@ static void spark_33099_the_idle_timeout_protects(void **state)
         DELETED("");
         assert_true(pods_allocator_deadline(w.a) > w.now);
 
-        /* SPARK-34361: those that the scheduler knows are not deleted, pending or not. */
+        /* SPARK-34361: pods that the scheduler knows are not deleted, pending or not. */
         w.now += IDLE * 2;
         known(" 1 3 4 ");
         notify();
@@ -331,7 +332,7 @@ static void spark_34361_known_pods_of_several_profiles_when_scaling_down(void **
         assert_true(pods_allocator_is_excluded(w.a, 6));
         assert_true(pods_allocator_is_excluded(w.a, 7));
 
-        /* Two known ones of each are there still. */
+        /* Two known ones of each remain. */
         target(0, 2);
         target(1, 2);
         notify();
@@ -441,7 +442,7 @@ static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
         w.now += IDLE;
         notify();
         DELETED("1p ");
-        pod(pod_in(1, 0, "Running")); /* so the server found nothing pending */
+        pod(pod_in(1, 0, "Running")); /* so the server found no pending pod */
         notify();
         DELETED("");
         assert_true(pods_allocator_is_excluded(w.a, 1));

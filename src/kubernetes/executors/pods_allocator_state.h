@@ -1,8 +1,8 @@
 /*
- * What a pods_allocator holds: common ground of pods_allocator*.c. Not for others.
+ * The state of a pods_allocator, shared by pods_allocator*.c only.
  *
- * What never changes: a profile's counts are those of the executors of it that are not `deleted`, by stage and whether
- * the scheduler knows them; ids in `executors` grow; none is above last_id.
+ * Invariants: a profile's counts cover its executors that are not `deleted`, by stage and whether the scheduler knows
+ * them. Ids in `executors` increase. None exceeds last_id.
  */
 #pragma once
 
@@ -12,24 +12,24 @@
 #define allocator_log(a, level, ...) pod_actions_log((a)->actions, level, "ExecutorPodsAllocator", __VA_ARGS__)
 
 enum executor_pod_stage {
-        EXECUTOR_POD_REQUESTED, /* for its creation: no answer yet */
-        EXECUTOR_POD_CREATED,   /* or perhaps so; in no snapshot yet */
-        EXECUTOR_POD_PENDING,   /* in the snapshot, as these */
+        EXECUTOR_POD_REQUESTED, /* creation requested, no response yet */
+        EXECUTOR_POD_CREATED,   /* created, or possibly so; in no snapshot yet */
+        EXECUTOR_POD_PENDING,   /* pending in the snapshot */
         EXECUTOR_POD_RUNNING,
-        EXECUTOR_POD_TERMINATING, /* in the snapshot as anything else: counts for nothing */
-        EXECUTOR_POD_ENDED,       /* gone, or given up; its place is to be cleared */
+        EXECUTOR_POD_TERMINATING, /* in another state in the snapshot; not counted */
+        EXECUTOR_POD_ENDED,       /* gone, or given up; the record can be dropped */
 };
 
 struct allocated_executor {
         int32_t id, profile;
         enum executor_pod_stage stage;
-        bool known;           /* by the scheduler */
-        bool deleted;         /* we asked for its deletion: counts for nothing */
+        bool known;           /* the scheduler knows it */
+        bool deleted;         /* its deletion was requested; not counted */
         bool leaving;         /* its pod has a deletion timestamp */
-        int64_t since;        /* when it was asked for, or, if it was, created */
-        int64_t retry_at;     /* deleted: when it is deleted again if it is still there */
-        int new_claims;       /* that its creation makes */
-        char **reused_claims; /* names of claims that it was given; until it is in a snapshot */
+        int64_t since;        /* time of the request, then of the creation */
+        int64_t retry_at;     /* deleted: time of the next deletion if it still exists */
+        int new_claims;       /* claims that its creation makes */
+        char **reused_claims; /* names of its reused claims, until it is in a snapshot */
         int n_reused_claims;
 };
 
@@ -37,7 +37,7 @@ struct allocated_profile {
         int32_t id;
         int target;
         int n[EXECUTOR_POD_TERMINATING][2]; /* [stage][known] */
-        bool deficit_logged;                /* said that more are requested */
+        bool deficit_logged;                /* the deficit is in the log */
 };
 
 struct free_claim {
@@ -56,13 +56,13 @@ struct pods_allocator {
         const struct pods_snapshot *pods;
         int32_t last_id;
         bool started, stopped, driver_ready;
-        bool news;         /* the server told something since pods were last created */
-        bool notified;     /* a new target may be acted on without waiting for the batch delay */
-        bool limit_logged; /* that the maximum is reached */
-        char *last_error;  /* what the server refused with, as it was last said */
+        bool news;         /* an event arrived since the last creation */
+        bool notified;     /* act on the new target without waiting for the batch delay */
+        bool limit_logged; /* the maximum is in the log */
+        char *last_error;  /* the last refusal in the log */
         int64_t driver_deadline, last_round;
-        int64_t timeout_at, excess_at, retry_at; /* not before these has time changed anything */
-        int64_t create_at;                       /* when pods may be created that only time holds back */
+        int64_t timeout_at, excess_at, retry_at; /* before these times nothing changes by itself */
+        int64_t create_at;                       /* when time allows creations again */
 
         VEC(struct free_claim) claims;
         enum { CLAIMS_UNKNOWN, CLAIMS_ASKED, CLAIMS_LISTED } claims_state;
@@ -71,7 +71,7 @@ struct pods_allocator {
 };
 
 /* pods_allocator.c */
-/* Not started, or the end has begun: nothing is created or deleted. */
+/* Before the start and after the stop nothing is created or deleted. */
 bool allocator_is_idle(const struct pods_allocator *a);
 struct allocated_executor *allocator_find(const struct pods_allocator *a, int32_t id);
 void allocator_move(struct pods_allocator *a, struct allocated_executor *e, enum executor_pod_stage stage);
@@ -79,17 +79,19 @@ void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor 
 bool allocator_adapts(const struct pods_allocator *a);
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);
 
-/* pods_allocator_round.c: delete what is too much or did not come, create what is missing. */
+/* pods_allocator_reconcile.c: deletes excess and lost pods, creates missing ones. */
 void allocator_round(struct pods_allocator *a, int64_t now);
 
-/* Ask for the deletion of these, which count no more. @ids is sorted. */
+/* Requests the deletion of these executors, which no longer count. @ids is sorted. */
 void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending, int64_t now);
 
-/* pods_allocator_claims.c */
-/* Whether pods may be created as far as claims are concerned. False: they were asked for, or must become free. */
+/* pods_allocator_pvc.c */
+/* Whether claims allow creations now. If not, a list of claims is requested, or a claim must become free. */
 bool allocator_claims_ready(struct pods_allocator *a, int64_t now);
 
-/* A claim for each of config.claims: the name of a free one, which is @e's from now on, or NULL. Owned, as its names.
+/*
+ * Returns an array with one entry for each of config.claims: the name of a free claim, now assigned to @e, or NULL. The
+ * caller owns the array and the names.
  */
 char **allocator_claims_take(struct pods_allocator *a, struct allocated_executor *e);
 void allocator_claims_deinit(struct pods_allocator *a);

@@ -1,6 +1,6 @@
 /*
- * What happens to what was asked for: creations side by side, slowed down and refused, answers that are lost, pods
- * that come before the answer or after all; when the driver is ready, and when recovery begins.
+ * Creations: concurrent, throttled and refused ones, lost responses, pods that appear before the response or after they
+ * were given up, the driver's readiness, and recovery mode.
  */
 #include "kubernetes/executors/pods_allocator_fixture.h"
 
@@ -76,7 +76,7 @@ static void recovery_mode_begins_with_the_first_that_runs_out_of_memory(void **s
         }
 }
 
-/* Moments that were set for what is over by now pass; then there is none. */
+/* Deadlines of finished work pass. Then there is none. */
 static void comes_to_rest(void)
 {
         for (int i = 0; i < 3 && pods_allocator_deadline(w.a) != INT64_MAX; i++) {
@@ -95,7 +95,7 @@ static void without_a_batch_size_creations_run_side_by_side(void **state)
         CREATED(20);
         for (int id = 1; id <= 20; id++)
                 created(id);
-        CREATED(60); /* 40 at a time by now, nothing was seen in a snapshot, and no time went by */
+        CREATED(60); /* 40 at a time by now, without a snapshot and without time passing */
         for (int id = 21; id <= (int)w.created.len; id++)
                 created(id);
         CREATED(1000);
@@ -172,7 +172,7 @@ static void a_creation_without_answer_is_looked_for(void **state)
         OUTSTANDING(1);
         CREATED(2);
 
-        /* All there is was told, but too early to be sure; then late enough. */
+        /* Full lists: one too early to be sure, then one late enough. */
         snapshots_store_synced(w.store, w.now);
         notify();
         CREATED(2);
@@ -183,7 +183,7 @@ static void a_creation_without_answer_is_looked_for(void **state)
         DELETED("1 ");
         assert_true(pods_allocator_is_excluded(w.a, 1));
 
-        /* It comes after all: it is not wanted any more, and does not count. */
+        /* The pod appears after it was given up: it is unwanted and not counted. */
         created(3);
         pod(pod_in(3, 0, "Running"));
         pod(pod_in(1, 0, "Running"));
@@ -220,7 +220,7 @@ static void only_those_that_are_missing_for_long_are_given_up(void **state)
         snapshots_store_synced(w.store, w.now);
         notify();
         DELETED("1 ");
-        w.now += c.missing_delta * 2; /* nothing was told meanwhile that 2 might be in */
+        w.now += c.missing_delta * 2; /* no snapshot since then could have had 2 */
         notify();
         DELETED("");
         CREATED(3);

@@ -1,6 +1,5 @@
 /*
- * See pods_snapshot.h. A sorted array: looked up by halving, grown at its end. An id that comes below the last one (a
- * list in the order of names) is moved into place.
+ * A sorted array with binary search. New ids are appended. A lower id (in a list sorted by name) is moved into place.
  */
 #include "kubernetes/executors/pods_snapshot.h"
 
@@ -23,7 +22,7 @@ struct pod_state *pods_snapshot_get(const struct pods_snapshot *s, int32_t id)
 
 struct pod_state *pods_snapshot_named(const struct pods_snapshot *s, const char *name)
 {
-        /* Names that we give end in the id. */
+        /* Names that the allocator gives end in the id. */
         const char *dash = strrchr(name, '-');
         struct pod_state *pod = dash ? pods_snapshot_get(s, atoi(dash + 1)) : NULL;
 

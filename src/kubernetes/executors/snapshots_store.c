@@ -1,12 +1,12 @@
 /*
- * See snapshots_store.h. Spark hands its subscriptions a whole snapshot for each event; here each has a list of the
- * states that were new, which says the same and costs what has changed.
+ * Stores pod states and delivers changes in batches. Differs from Spark, which passes a whole snapshot per event: each
+ * subscription gets the list of new states, which costs as much as has changed.
  *
- * What is older than what is known, by resource versions where both have one: another state of the same pod; a pod that
- * is not known and was not in a list that is newer; a pod of a list that is not known, if the list is older than the
- * newest deletion of which we heard (it is probably what was deleted).
+ * By resource version the store ignores an older state of the same pod, an unknown pod that is older than a list
+ * without it, and an unknown pod in a list that is older than the newest known deletion (it is probably the deleted
+ * pod).
  *
- * Invariant: every state in `pods` was once among each subscription's changes.
+ * Invariant: every state in `pods` was once in each subscription's changes.
  */
 #include "kubernetes/executors/snapshots_store.h"
 
@@ -20,8 +20,8 @@ struct pods_changes {
 struct pods_subscription {
         const struct pods_snapshot *pods;
         int64_t interval;
-        int64_t due;               /* no batch before */
-        bool notified;             /* but for this */
+        int64_t due;               /* no batch before this time */
+        bool notified;             /* deliver earlier */
         struct pods_changes next;  /* since the last batch */
         struct pods_changes taken; /* the last batch */
         bool full;
@@ -33,7 +33,7 @@ struct snapshots_store {
         char *container;
         struct pods_snapshot pods;
         VEC(struct pods_subscription *) subscriptions;
-        VEC(struct pod_state *) list; /* that is under way */
+        VEC(struct pod_state *) list; /* items of the running list */
         uint64_t list_version, gone_version;
 };
 
@@ -129,7 +129,7 @@ static bool same_pod(const struct pod_state *a, const struct pod_state *b)
         return !a->uid || !b->uid || strcmp(a->uid, b->uid) == 0;
 }
 
-/* Put a state in place of the one that is known; mark its place. */
+/* Replaces the known state of the pod and marks its place. */
 static void snapshots_store_put(struct snapshots_store *store, struct pod_state *pod)
 {
         struct pod_state *known = pods_snapshot_get(&store->pods, pod->id);
@@ -154,7 +154,7 @@ void snapshots_store_update(struct snapshots_store *store, const json_t *pod, in
         tell_news(store);
 }
 
-/* @last: what is known of it at the end; how it ended is told before that it is gone. */
+/* @last: the last known state. Its end is reported before its removal. */
 static void remove_pod(struct snapshots_store *store, struct pod_state *last)
 {
         const struct pod_state *known = pods_snapshot_get(&store->pods, last->id);
@@ -179,12 +179,12 @@ void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, in
 
         tell_news(store);
         if (known && uid && known->uid && strcmp(uid, known->uid) != 0)
-                return; /* another one had the name */
+                return; /* the deleted pod was another one of that name */
         if (pod_state_read(pod, &store->rules, &last) == 0)
                 store->gone_version = MAX(store->gone_version, last->version);
         if (known && (!last || (!pod_state_kind_is_final(last->kind) && pod_state_kind_is_final(known->kind)))) {
                 pod_state_unref(last);
-                last = pod_state_ref(known); /* it says more of how it ended */
+                last = pod_state_ref(known); /* it has more about its end */
         }
         if (last && (known || !is_older(last->version, store->list_version)))
                 remove_pod(store, last);

@@ -1,4 +1,4 @@
-/* Spark's ExecutorPodsSnapshotsStoreSuite, and what comes late or twice. */
+/* Spark's ExecutorPodsSnapshotsStoreSuite, and late and duplicate events. */
 #include "kubernetes/api/pod_fixture.h"
 #include "kubernetes/executors/snapshots_store.h"
 
@@ -68,7 +68,7 @@ static void subscribers_are_called_each_in_its_interval(void **state)
         seldom.news = snapshots_store_subscribe(store, 2000, 0);
         hear(&often, 0);
         hear(&seldom, 0);
-        assert_int_equal(often.calls + seldom.calls, 2); /* what is known at the beginning: nothing */
+        assert_int_equal(often.calls + seldom.calls, 2); /* the known pods at the beginning: none */
         assert_true(snapshots_store_deadline(store) == INT64_MAX);
 
         update(store, pod_in(1, 0, "Pending"), 100);
@@ -132,7 +132,7 @@ static void a_list_replaces_what_was_known(void **state)
         hear(&l, 0);
         l = (struct listener){.news = l.news};
         snapshots_store_list_begin(store);
-        listed(store, pod_in(7, 0, "Running")); /* of a list that failed half-way */
+        listed(store, pod_in(7, 0, "Running")); /* from a list that failed half-way */
         snapshots_store_list_begin(store);
         listed(store, pod_in(3, 0, "Running"));
         listed(store, pod_in(1, 0, "Pending"));
@@ -176,7 +176,7 @@ static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
         assert_int_equal(l.gone, 1);
         assert_int_equal(l.pods, 0);
 
-        /* Of one that failed, that is told first. */
+        /* The failure of a failed pod is reported first. */
         update(store, pod_in(2, 0, "Running"), 0);
         gone(store, pod_failed(2, 0), 0);
         update(store, pod_failed(6, 0), 0);
@@ -184,13 +184,13 @@ static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
         hear(&l, 1);
         SAID(l, "2 running, 2 failed, 2 deleted, 6 failed, 6 deleted, ");
 
-        /* One that was never heard of. */
+        /* A pod that the store never knew. */
         gone(store, pod_leaving(pod_in(3, 0, "Failed")), 0);
         gone(store, json_text("{'metadata': {'name': 'app-exec-4'}}"), 0);
         hear(&l, 2);
         SAID(l, "3 deleted, ");
 
-        /* Another pod had the name. */
+        /* The deleted pod was another one of that name. */
         update(store, pod_in(5, 0, "Running"), 0);
         gone(store, json_text("{'metadata': {'name': 'app-exec-5', 'uid': 'older'}}"), 0);
         hear(&l, 3);
@@ -210,7 +210,7 @@ static void what_is_older_is_ignored(void **state)
         hear(&l, 0);
         SAID(l, "1 running, ");
 
-        /* A list from before the pod was created, and before another one was deleted. */
+        /* A list from before the pod's creation and another pod's deletion. */
         update(store, pod_with_version(pod_in(2, 0, "Running"), 21), 0);
         gone(store, pod_with_version(pod_in(2, 0, "Running"), 30), 0);
         hear(&l, 1);
@@ -222,7 +222,7 @@ static void what_is_older_is_ignored(void **state)
         SAID(l, "");
         assert_int_equal(l.pods, 1);
 
-        /* News of a pod that was in no newer list. */
+        /* An event of a pod that a newer list lacks. */
         snapshots_store_list_begin(store);
         listed(store, pod_with_version(pod_in(1, 0, "Running"), 20));
         snapshots_store_list_end(store, "40", 3);

@@ -218,7 +218,7 @@ static void unreadable_driver_log_is_referred_to(void **state)
         refused = "/log?";
         refused_with = 403;
         _cleanup_free_ char *log = wait_and_read_log("{\"phase\":\"Failed\"," CONTAINER("3") "}");
-        assert_non_null(strstr(log, "ended with exit code 3. Its log says more: kubectl logs pi-"));
+        assert_non_null(strstr(log, "ended with exit code 3. For its log: kubectl logs pi-"));
         assert_non_null(strstr(log, "(this client cannot read it: "));
 }
 
