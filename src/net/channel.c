@@ -1,10 +1,9 @@
 /*
- * Channels: see net/channel.h.
+ * Plain and TLS channels.
  *
- * A TLS write takes one record's worth at a time (16 KiB). Small pieces are gathered into a record's buffer first, so
- * that a header does not become a record of its own; large ones are encrypted where they lie. After -EAGAIN OpenSSL
- * holds an encrypted record whose plain bytes it counts as not taken; it wants them again, which is why the next write
- * must begin with the same bytes.
+ * A TLS write takes at most one record (16 KiB) at a time. Small pieces are first collected in a record's buffer, so
+ * that a header does not need its own record. Large pieces are encrypted in place. After -EAGAIN OpenSSL holds an
+ * encrypted record but counts its plain bytes as not written, so the next write must begin with the same bytes.
  */
 #include "net/channel.h"
 
@@ -27,11 +26,11 @@ struct channel {
         int fd;
         bool handshaken;
         bool begun; /* the handshake */
-        int failed; /* 0, or the negative that every further call answers */
+        int failed; /* 0, or the negative result of all further calls */
         enum channel_side side;
-        const struct security *security; /* NULL: plain */
-        struct tls *tls;                 /* from when the handshake has something to do */
-        uint8_t *record;                 /* RECORD bytes to gather small pieces in; NULL until needed */
+        const struct security *security; /* NULL if plain */
+        struct tls *tls;                 /* start of the handshake */
+        uint8_t *record;                 /* RECORD bytes to collect small pieces, NULL until needed */
         char error[256];
         char peer[320];
 };
@@ -48,7 +47,7 @@ int channel_new(int fd, const struct security *security, enum channel_side side,
         struct channel *ch = new0(struct channel);
         ch->fd = fd;
         socket_name(fd, true, ch->peer, sizeof(ch->peer));
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* no TCP: no harm */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* fails harmlessly for other sockets than TCP */
         ch->side = side;
         ch->security = security;
         ch->handshaken = !security;
@@ -89,8 +88,8 @@ static ssize_t fail_tls(struct channel *ch, ssize_t r)
 }
 
 /*
- * A server's connection costs OpenSSL 45 KB. They are spent on who begins as TLS does: not on who connects and waits,
- * nor on who came to the wrong port.
+ * A server's connection costs 45 KB in OpenSSL. They are allocated only when the peer begins with TLS, not for a peer
+ * that only connects, or that uses the wrong port.
  */
 static ssize_t begin_tls(struct channel *ch)
 {
@@ -113,7 +112,7 @@ static ssize_t begin_tls(struct channel *ch)
         return ch->tls ? 0 : channel_fail(ch, -ENOMEM, "no memory for a TLS connection");
 }
 
-/* 0 when the channel may be used. */
+/* Returns 0 when the channel may be used. */
 static ssize_t channel_prepare(struct channel *ch)
 {
         if (unlikely(ch->failed))
@@ -145,7 +144,7 @@ ssize_t channel_read(struct channel *ch, void *buf, size_t n)
         return r < 0 ? fail_errno(ch) : r;
 }
 
-/* Pieces too small for a record of their own, one after another, in `record`: how many bytes. */
+/* Collects small pieces in `record`. Returns the number of bytes. */
 static size_t channel_gather(struct channel *ch, const struct iovec *iov, int n, size_t skip)
 {
         size_t len = 0;
@@ -240,7 +239,7 @@ const char *channel_peer(const struct channel *ch)
 
 /* ------------------------------------------------------------------------------------------------- blocking */
 
-/* Wait for what the last -EAGAIN was about. 0, or negative with @error set. */
+/* Waits for the cause of the last -EAGAIN. Returns 0, or a negative value with @error set. */
 static int channel_wait_for(struct channel *ch, int events, int64_t timeout_ns, const int *stopped,
                             struct fst_error *error)
 {

@@ -1,4 +1,4 @@
-/* Streams of bytes arrive whole, waiting ends when told or after its time, and what breaks is named. */
+/* Streams of bytes, stop flags, timeouts and error messages of channels. */
 #include "net/channel.h"
 
 #include "base/error.h"
@@ -52,7 +52,7 @@ static void answers_at_once(void **state)
         assert_string_equal(channel_peer(p.a), "socket");
         channel_free(steal(p.a));
         assert_int_equal(channel_read(p.b, text, sizeof(text)), 0);
-        ssize_t r = channel_writev(p.b, iov, 3); /* no SIGPIPE either */
+        ssize_t r = channel_writev(p.b, iov, 3); /* and no SIGPIPE */
         assert_int_equal(r, -EPIPE);
         assert_string_equal(channel_error(p.b), "Broken pipe");
         assert_int_equal(channel_read(p.b, text, sizeof(text)), -EPIPE);

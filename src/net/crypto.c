@@ -1,4 +1,4 @@
-/* Finds and loads the crypto module, once for a process. */
+/* Finds and loads the crypto module, once in a process. */
 #include "net/crypto.h"
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /*
- * The crypto module: OpenSSL behind net/crypto.h. It is a shared object of its own and uses nothing of the core.
+ * The crypto module: OpenSSL behind net/crypto.h. It is a separate shared object and uses no function of the core.
  *
- * OpenSSL's configuration file is not read: what is done here does not depend on the machine.
+ * It does not read OpenSSL's configuration file, so its behaviour does not depend on the machine.
  */
 #include "net/crypto_module.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digests are fetched once: looking one up by name costs more than hashing a page. */
+/* Digests are fetched once, because a lookup by name costs more than hashing a page. */
 static EVP_MD *sha256_md;
 static EVP_CIPHER *aes_cipher;
 
@@ -62,7 +62,7 @@ static void aes_free(struct aes_ctr *a)
 {
         if (!a)
                 return;
-        EVP_CIPHER_CTX_free(a->ctx); /* wipes what it holds */
+        EVP_CIPHER_CTX_free(a->ctx); /* wipes the data */
         OPENSSL_cleanse(a, sizeof(*a));
         free(a);
 }
@@ -78,7 +78,7 @@ static struct aes_ctr *aes_new(const uint8_t key[AES_CTR_KEY_SIZE], const uint8_
         return NULL;
 }
 
-/* The counter of the block that holds byte @offset: iv + offset / 16, big-endian. */
+/* Computes the counter of the block of byte @offset: iv + offset / 16, big-endian. */
 static void counter_at(const uint8_t iv[16], uint64_t offset, uint8_t out[16])
 {
         uint64_t add = offset / 16;

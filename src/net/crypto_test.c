@@ -1,4 +1,4 @@
-/* The module is found and its answers are those of the standards' own examples. */
+/* Loading of the module, and the examples of the standards. */
 #include "net/crypto.h"
 
 #include "base/error.h"
@@ -53,19 +53,21 @@ static void aes_256_ctr(void **state) /* NIST SP 800-38A, F.5.5 */
         from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4", key);
         from_hex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", iv);
         from_hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
-                 "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710", plain);
+                 "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+                 plain);
         from_hex("601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5"
-                 "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6", cipher);
+                 "2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6",
+                 cipher);
         struct aes_ctr *a = crypto->aes_ctr_new(key, iv);
         assert_non_null(a);
-        for (size_t from = 0; from <= 64; from++) /* any part on its own */
+        for (size_t from = 0; from <= 64; from++) /* any part separately */
                 for (size_t len = 0; from + len <= 64; len++) {
                         assert_int_equal(crypto->aes_ctr_crypt(a, from, plain + from, out, len), 0);
                         assert_memory_equal(out, cipher + from, len);
                         assert_int_equal(crypto->aes_ctr_crypt(a, from, out, out, len), 0); /* in place */
                         assert_memory_equal(out, plain + from, len);
                 }
-        /* the counter's carries: blocks around 2^32 of one stream agree with each other */
+        /* carries of the counter: blocks of one stream around 2^32 are consistent */
         uint8_t whole[96] = {0}, part[40] = {0};
         assert_int_equal(crypto->aes_ctr_crypt(a, (16ull << 32) - 48, whole, whole, 96), 0);
         assert_int_equal(crypto->aes_ctr_crypt(a, (16ull << 32) - 48 + 41, part, part, 40), 0);
@@ -96,8 +98,10 @@ static void random_differs(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sha256_of_abc),    cmocka_unit_test(aes_256_ctr),
-                cmocka_unit_test(hkdf_of_rfc_5869), cmocka_unit_test(random_differs),
+                cmocka_unit_test(sha256_of_abc),
+                cmocka_unit_test(aes_256_ctr),
+                cmocka_unit_test(hkdf_of_rfc_5869),
+                cmocka_unit_test(random_differs),
         };
         return cmocka_run_group_tests(tests, load, NULL);
 }

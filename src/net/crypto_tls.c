@@ -1,12 +1,12 @@
 /*
- * TLS 1.3 by OpenSSL; part of the crypto module (net/crypto.h).
+ * TLS 1.3 with OpenSSL, part of the crypto module (net/crypto.h).
  *
  * With a pre-shared key: one identity, one cipher suite, always an (EC)DHE exchange, no early data, no tickets. A
- * client believes nobody who did not use the key: no certificate is trusted, and a handshake that ended without the key
- * is refused. A server has no certificate, so a client that does not offer the key fails before any secret is computed.
- * With certificates: what the files say; without a trust store, exactly the own certificate chain is trusted.
+ * client trusts no certificate, and refuses a handshake without the key. A server has no certificate, so a client that
+ * does not offer the key fails before any secret is computed.
+ * With certificates: those of the files. Without a trust store, only the own certificate chain is trusted.
  *
- * OpenSSL's own reasons are for its developers; what a user may have set wrongly is said in his words.
+ * OpenSSL's reasons are for developers, so errors that a user can cause get messages that name the settings.
  */
 #include "net/crypto_module.h"
 
@@ -38,7 +38,7 @@ struct tls {
         SSL *ssl;
         const struct tls_context *context;
         int wants;
-        bool failed; /* nothing more may be sent */
+        bool failed; /* no more data may be sent */
         char message[256];
 };
 
@@ -71,7 +71,7 @@ static long socket_ctrl(BIO *bio, int what, long number, void *pointer)
         return what == BIO_CTRL_FLUSH || what == BIO_CTRL_DUP;
 }
 
-/* Made once and kept; the lock is taken once for each connection. */
+/* Created once. Each connection takes the lock once. */
 static BIO_METHOD *socket_method(void)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,7 +104,7 @@ static int offer_psk(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_
         const struct tls_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
         *session = NULL;
         if (md && EVP_MD_get_type(md) != NID_sha256)
-                return 1; /* the server wants another suite: go on without, and fail */
+                return 1; /* the server selected another suite: continue without the key, and fail */
         *session = psk_session(ssl, context);
         *id = (const unsigned char *)context->identity;
         *id_len = strlen(context->identity);
@@ -133,7 +133,7 @@ static int use_psk(struct tls_context *c, const struct tls_options *o)
         else
                 SSL_CTX_set_psk_use_session_callback(c->ctx, offer_psk);
         if (!o->server)
-                SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL); /* and nobody is trusted */
+                SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL); /* and no certificate is trusted */
         return 0;
 }
 
@@ -178,7 +178,7 @@ static PKCS12 *read_pkcs12(const char *path)
         return p;
 }
 
-/* What a bag of a PKCS#12 store holds: the key, or one more certificate. False: its password is wrong. */
+/* Reads a bag of a PKCS#12 store: the key, or one more certificate. Returns false if the password is wrong. */
 static bool pkcs12_bag_read(PKCS12_SAFEBAG *bag, const char *key_password, EVP_PKEY **key, STACK_OF(X509) * certs)
 {
         PKCS8_PRIV_KEY_INFO *plain = NULL;
@@ -218,7 +218,7 @@ static bool pkcs12_safe_read(PKCS7 *safe, const char *password, const char *key_
         return read;
 }
 
-/* As PKCS12_parse, for a store whose key has a password of its own, as Java's key stores may have. */
+/* Like PKCS12_parse, for a store whose key has its own password, as Java's key stores may have. */
 static bool pkcs12_parse_key_apart(PKCS12 *p, const char *password, const char *key_password, EVP_PKEY **key,
                                    X509 **cert, STACK_OF(X509) * *others)
 {
@@ -244,7 +244,7 @@ static bool pkcs12_parse(PKCS12 *p, const char *password, const char *key_passwo
         return PKCS12_parse(p, password, key, cert, others);
 }
 
-/* Add what a PKCS#12 store holds: to trust it, or to be it. @key_password of the key in it; NULL: the store's. */
+/* Adds a PKCS#12 store as trust store or as own key. @key_password is the key's, NULL if it equals the store's. */
 static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, const char *key_password, bool own,
                       char *message, size_t size)
 {
@@ -255,8 +255,9 @@ static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, cons
         int r = -EINVAL;
         if (!p || !pkcs12_parse(p, password, key_password, &key, &cert, &others)) {
                 crypto_tls_refuse(message, size,
-                                  key_password ? "cannot open the key store (are its password and that of its key right?)"
-                                               : "cannot open the key store (is its password right?)",
+                                  key_password
+                                          ? "cannot open the key store (are its password and that of its key right?)"
+                                          : "cannot open the key store (is its password right?)",
                                   path);
         } else if (own) {
                 r = cert && key && SSL_CTX_use_cert_and_key(ctx, cert, key, others, 1)
@@ -314,7 +315,7 @@ static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, siz
 static int use_trust(SSL_CTX *ctx, const struct tls_options *o, char *message, size_t size)
 {
         const char *path = o->trust_file, *password = o->trust_password, *key_password = NULL;
-        if (!path) { /* peers with the very certificate that this process has, or one that it signed */
+        if (!path) { /* trust peers with this process's certificate, or with one that it signed */
                 path = o->store_file ? o->store_file : o->chain_file;
                 password = o->store_password;
                 key_password = o->store_key_password;
@@ -429,7 +430,7 @@ void crypto_tls_free(struct tls *t)
         free(t);
 }
 
-/* What OpenSSL's reason means to who set up driver and executors. */
+/* Returns OpenSSL's reason in terms of the settings of driver and executors. */
 static const char *plain_words(const struct tls *t, unsigned long code)
 {
         bool psk = t->context->with_psk, server = t->context->server;
@@ -486,7 +487,7 @@ static int crypto_tls_explain(struct tls *t)
         return ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? -ECONNRESET : -EPROTO;
 }
 
-/* What a call that did not succeed means. */
+/* Converts the result of a failed call. */
 static ssize_t crypto_tls_outcome(struct tls *t, int r)
 {
         int saved = errno;

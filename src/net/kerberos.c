@@ -1,4 +1,4 @@
-/* See kerberos.h. */
+/* Loads the Kerberos module and logs in. */
 #include "net/kerberos.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static _Atomic(const struct kerberos_ops *) module; /* NULL: nobody has logged in */
+static _Atomic(const struct kerberos_ops *) module; /* NULL before a login */
 
 static int kerberos_load(const struct kerberos_ops **ops, struct fst_error *error)
 {
@@ -28,7 +28,7 @@ static int kerberos_load(const struct kerberos_ops **ops, struct fst_error *erro
 
 int kerberos_login(const char *principal, const char *keytab, char **cache, int64_t *expires, struct fst_error *error)
 {
-        static atomic_uint last; /* of the caches' names */
+        static atomic_uint last; /* number in the names of caches */
         const struct kerberos_ops *ops;
         char message[1024] = "";
         int64_t end;

@@ -1,4 +1,4 @@
-/* The module libfiresteel-krb5.so; see kerberos.h. */
+/* The module libfiresteel-krb5.so behind kerberos.h. */
 #include "net/kerberos.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int kerberos_module_login(const char *principal, const char *keytab, cons
         return e ? -EACCES : 0;
 }
 
-/* The name is the thread's own in MIT's library. */
+/* MIT's library keeps the name per thread. */
 static void kerberos_module_use(const char *cache)
 {
         OM_uint32 minor;

@@ -1,6 +1,6 @@
 /*
- * A PKCS#12 key store whose key has another password than the store, as Java's KeyStore.setEntry makes it (no command
- * does), and its certificate: an EC key for localhost, valid for a hundred years.
+ * A PKCS#12 key store whose key has another password than the store, as only Java's KeyStore.setEntry creates it, and
+ * its certificate: an EC key for localhost, valid for a hundred years.
  */
 #pragma once
 

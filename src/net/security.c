@@ -1,12 +1,12 @@
 /*
- * What the configuration asks of peers, made into TLS contexts: see net/security.h.
+ * Makes TLS contexts of the configuration.
  *
- * From the secret to a key: HKDF-SHA-256 in two steps, one that binds the application, one that binds the purpose of a
- * channel. The identity that travels in clear names application and purpose and nothing else. With spark.authenticate
- * and spark.ssl.rpc.enabled together the secret decides: it proves more than a certificate does, on both sides.
+ * The key is derived from the secret with HKDF-SHA-256 in two steps. One binds the application, the other the purpose
+ * of a channel. The identity, which is sent in clear, names only application and purpose. With both spark.authenticate
+ * and spark.ssl.rpc.enabled the secret is used, because it authenticates both sides better than certificates.
  *
- * As in Spark, spark.ssl.rpc.enabled is not inherited from spark.ssl.enabled, all other settings of spark.ssl.rpc are,
- * and passwords may also come by the environment.
+ * As in Spark, spark.ssl.rpc.enabled is not inherited from spark.ssl.enabled, but all other settings of spark.ssl.rpc
+ * are, and passwords may also come from the environment.
  */
 #include "net/security.h"
 
@@ -104,7 +104,7 @@ static int read_secret(const struct fst_conf *conf, enum security_role role, str
         return read_secret_file(role == SECURITY_DRIVER ? driver : executor, out, error);
 }
 
-/* How much there is to guess at most, seen from the characters that are used. */
+/* Estimates an upper bound of the entropy from the characters used. */
 static double security_bits_of(const struct buf *secret)
 {
         bool seen[256] = {false}, classes[4] = {false};
@@ -180,7 +180,7 @@ static int new_psk(struct security *s, const struct fst_conf *conf, const char *
         return make_psk_contexts(s, "data", error);
 }
 
-/* spark.ssl.rpc.@name, or what the environment says; NULL if neither. */
+/* Returns spark.ssl.rpc.@name, or the environment's value, or NULL. */
 static int ssl_setting(const struct fst_conf *conf, const char *name, const char *env, char **out,
                        struct fst_error *error)
 {
@@ -196,7 +196,7 @@ static int ssl_setting(const struct fst_conf *conf, const char *name, const char
         return 0;
 }
 
-/* Those of spark.ssl.rpc.enabledAlgorithms that TLS 1.3 has, as OpenSSL wants them; NULL if none is named. */
+/* Returns the TLS 1.3 suites of spark.ssl.rpc.enabledAlgorithms in OpenSSL's format, or NULL if it names none. */
 static int read_suites(const struct fst_conf *conf, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *text = NULL;
@@ -297,7 +297,7 @@ int security_for(const struct security *security, const char *purpose, struct se
         s->kind = security->kind;
         s->crypto = security->crypto;
         if (security->kind == SECURITY_CERTIFICATES) {
-                /* certificates say who somebody is, for every purpose */
+                /* a certificate identifies its owner for every purpose */
                 s->shared = security;
                 s->client = security->client;
                 s->server = security->server;

@@ -1,4 +1,4 @@
-/* Who knows the secret or has the certificate is let in, everybody else is told nothing but no. */
+/* Peers with the secret or the certificate are accepted. Others get only an alert. */
 #include "net/security.h"
 
 #include "base/base64.h"
@@ -27,7 +27,7 @@
 #define MUCH ((size_t)3 << 20)
 #define SECRET "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
-/* Self-signed certificates of two strangers to each other, valid for a hundred years. */
+/* Two unrelated self-signed certificates, valid for a hundred years. */
 static const char one_pem[] = "-----BEGIN CERTIFICATE-----\n"
                               "MIIBkTCCATegAwIBAgIUM9Vj5CL5aDsbNXIoSfDK/l5ksNwwCgYIKoZIzj0EAwIw\n"
                               "HTEbMBkGA1UEAwwSZmlyZXN0ZWVsIHRlc3Qgb25lMCAXDTI2MTEyMTA0NTMxMloY\n"
@@ -92,7 +92,7 @@ static int remove_folder(void **state)
         return rmdir(folder);
 }
 
-/* A security of these settings (key, value, …, NULL); NULL if it cannot be, with @error set. */
+/* Creates a security from settings (key, value, …, NULL). Returns NULL with @error set if they are invalid. */
 static struct security *make(const char *app_id, enum security_role role, struct fst_error *error, ...)
 {
         struct fst_conf conf;
@@ -131,7 +131,7 @@ static void *shake(void *arg)
         return NULL;
 }
 
-/* Both ends of a connection and what became of their handshakes. */
+/* Both ends of a connection and the results of their handshakes. */
 static void meet(const struct security *client, const struct security *server, struct end *a, struct end *b)
 {
         int ends[2];
@@ -143,7 +143,7 @@ static void meet(const struct security *client, const struct security *server, s
         assert_int_equal(pthread_create(&thread, NULL, shake, a), 0);
         shake(b);
         if (b->result < 0)
-                channel_free(steal(b->ch)); /* as a server does, so that the client is not kept waiting */
+                channel_free(steal(b->ch)); /* as a server does, so that the client does not wait */
         pthread_join(thread, NULL);
 }
 
@@ -163,7 +163,7 @@ static void *write_much(void *arg)
         return NULL;
 }
 
-/* Bytes go both ways, whole. */
+/* Checks that bytes arrive in both directions. */
 static void talk(struct end *a, struct end *b)
 {
         struct end *ends[] = {a, b, a};
@@ -192,11 +192,12 @@ static void let_in(const struct security *client, const struct security *server)
         assert_true(channel_ready(b.ch));
         talk(&a, &b);
         channel_free(steal(a.ch));
-        assert_int_equal(channel_read_some(b.ch, &(char){0}, 1, SECOND, NULL, NULL), 0); /* it said goodbye */
+        assert_int_equal(channel_read_some(b.ch, &(char){0}, 1, SECOND, NULL, NULL),
+                         0); /* the peer sent close_notify */
         part(&a, &b);
 }
 
-/* The server refuses, with @says in what it says; the client gets nothing. */
+/* Checks that the server refuses with @says in its message, and that the client gets no data. */
 static void keep_out(const struct security *client, const struct security *server, const char *says)
 {
         struct end a, b;
@@ -243,7 +244,7 @@ static void strangers(void **state)
         struct end a, b;
         keep_out(other_secret, driver, "its secret is not this application's");
         keep_out(other_app, driver, "that of another application");
-        /* a client believes nobody either */
+        /* a client also trusts no other peer */
         meet(driver, other_app, &a, &b);
         assert_true(a.result < 0);
         assert_non_null(strstr(error_message(&a.error), "spark.authenticate.secret"));
@@ -270,7 +271,7 @@ static void who_speaks_no_tls(void **state)
                 assert_true(b.result < 0);
                 assert_true(strlen(error_message(&b.error)) > 10);
                 channel_free(b.ch);
-                ssize_t n = read(ends[0], reply, sizeof(reply)); /* an alert of seven bytes at most */
+                ssize_t n = read(ends[0], reply, sizeof(reply)); /* at most an alert of seven bytes */
                 assert_true(n <= 7);
                 close(ends[0]);
                 error_deinit(&b.error);
@@ -278,7 +279,7 @@ static void who_speaks_no_tls(void **state)
         security_free(driver);
 }
 
-/* Who only connects gets no memory of OpenSSL's; who begins otherwise is told so at its first byte. */
+/* A peer that only connects uses no memory of OpenSSL. Another protocol is refused at its first byte. */
 static void who_says_nothing(void **state)
 {
         enum { N = 64, MOST = 2048 };
@@ -350,7 +351,7 @@ static void where_secrets_come_from(void **state)
         error_deinit(&error);
 }
 
-/* Whether the log has a word on a secret; the secret itself it never has. */
+/* Returns whether the log mentions a secret, and checks that it does not contain the secret. */
 static bool warns(const char *secret)
 {
         int saved = dup(2), pipes[2];
@@ -401,7 +402,7 @@ static void certificates(void **state)
         struct security *two = make("app", SECURITY_DRIVER, &error, "spark.ssl.rpc.enabled", "true",
                                     "spark.ssl.rpc.privateKey", key2, "spark.ssl.rpc.certChain", cert2, NULL);
         struct end a, b;
-        meet(two, one, &a, &b); /* the client finds that it does not know the server */
+        meet(two, one, &a, &b); /* the client does not trust the server */
         assert_true(a.result < 0);
         assert_non_null(strstr(error_message(&a.error), "not trusted"));
         part(&a, &b);
@@ -471,7 +472,7 @@ static void test_key_of_a_store_has_its_own_password(void **state)
                 if ((s != NULL) != cases[i].opens)
                         fail_msg("%s: %s", cases[i].label, s ? "opened" : error_message(&error));
                 if (s)
-                        let_in(s, s); /* trusts the very certificate of its store */
+                        let_in(s, s); /* trusts the certificate of its store */
                 else
                         assert_non_null(strstr(error_message(&error), "two_passwords.p12"));
                 security_free(s);

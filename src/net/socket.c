@@ -1,4 +1,4 @@
-/* TCP sockets as the rest of the program wants them: see net/socket.h. Retries of ports are those of Spark. */
+/* TCP sockets. Ports are retried as in Spark. */
 #include "net/socket.h"
 
 #include "base/clock.h"
@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_LOOK_NS (20 * 1000000L) /* how often a waiting thread looks at its stop flag */
+#define STOP_LOOK_NS (20 * 1000000L) /* interval at which a waiting thread checks its stop flag */
 
-/* Characters that neither a host name nor an address has: blanks, control characters, the delimiters of a URI. */
+/* Characters invalid in host names and addresses: blanks, control characters, the delimiters of a URI. */
 static bool host_has_bad_character(const char *host, size_t length)
 {
         for (size_t i = 0; i < length; i++)
@@ -118,7 +118,7 @@ static int listen_on(const struct addrinfo *address, int port, int backlog)
         memcpy(&bound, address->ai_addr, address->ai_addrlen);
         if (address->ai_family == AF_INET6) {
                 ((struct sockaddr_in6 *)&bound)->sin6_port = htons((uint16_t)port);
-                setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero)); /* "::" is all of both */
+                setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero)); /* "::" listens on IPv4 and IPv6 */
         } else {
                 ((struct sockaddr_in *)&bound)->sin_port = htons((uint16_t)port);
         }
@@ -131,7 +131,7 @@ static int listen_on(const struct addrinfo *address, int port, int backlog)
         return fd;
 }
 
-/* The port of attempt @i, as Spark counts: past the last one it goes on behind the privileged ones. */
+/* Returns the port of attempt @i. As in Spark, it wraps to the first unprivileged port after the last one. */
 static int port_of_attempt(int port, int i)
 {
         return port == 0 ? 0 : i == 0 ? port : (port + i - 1024) % (65536 - 1024) + 1024;
@@ -161,7 +161,7 @@ static int listen_attempts(const struct listen_options *o, const struct addrinfo
                                 break;
                 }
                 if (r != -EADDRINUSE)
-                        break; /* another port would fare no better */
+                        break; /* another port would fail too */
                 if (i < o->max_retries && o->port != 0)
                         log_warn("Utils", "Service '%s' could not bind on port %d. Attempting port %d.", o->service,
                                  port, port_of_attempt(o->port, i + 1));
@@ -214,7 +214,7 @@ int socket_accept(int listener)
                 int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
                 if (fd >= 0)
                         return fd;
-                /* these are about the one connection, which is gone */
+                /* these errors concern a single, lost connection */
                 if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO && errno != ENETDOWN &&
                     errno != ENOPROTOOPT && errno != EHOSTDOWN && errno != ENONET && errno != EHOSTUNREACH &&
                     errno != EOPNOTSUPP && errno != ENETUNREACH)
@@ -272,7 +272,7 @@ int socket_wait(int fd, int events, int64_t timeout_ns, const int *stopped)
         }
 }
 
-/* Connect to one address until @end: the descriptor, or negative without a message. */
+/* Connects to one address until @end. Returns the descriptor, or a negative error without a message. */
 static int connect_one(const struct addrinfo *address, int64_t end, const int *stopped)
 {
         int fd = socket_connect_start(address->ai_addr, address->ai_addrlen, NULL);
@@ -326,7 +326,7 @@ static char *address_text(const struct sockaddr *address)
         return mem_strdup(inet_ntop(address->sa_family, at, text, sizeof(text)) ? text : "127.0.0.1");
 }
 
-/* The first address of an interface that others can reach; NULL if there is none. */
+/* Returns the first address of an interface that other machines can reach, or NULL. */
 static char *interface_address(void)
 {
         struct ifaddrs *all = NULL;

@@ -1,4 +1,4 @@
-/* Ports are retried as Spark does, addresses are read and written in both families, waiting ends when told. */
+/* Retries of ports as in Spark, parsing and printing of IPv4 and IPv6 addresses, and stop flags. */
 #include "net/socket.h"
 
 #include "base/error.h"

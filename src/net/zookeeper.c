@@ -1,6 +1,7 @@
 /*
- * See zookeeper.h. What the module says on its threads is copied into a list, and the loop is woken; what it says while
- * a session is being connected waits until that is over, so that the owner's first event finds a handle to use.
+ * A ZooKeeper session on a loop. Events from the module's threads are copied into a list, and the loop is woken. Events
+ * that arrive while a session is being created wait until it exists, so that the owner has a valid handle at its first
+ * event.
  */
 #include "net/zookeeper.h"
 
@@ -11,7 +12,7 @@
 #include "base/module_loader.h"
 #include "net/zookeeper_module.h"
 
-/* A request that was not answered yet. */
+/* A pending request. */
 struct call {
         zookeeper_done *done;
         void *context;
@@ -20,15 +21,15 @@ struct call {
 
 enum said_kind { SAID_SESSION, SAID_WATCH, SAID_ANSWER };
 
-/* Something that the module said. */
+/* An event of the module. */
 struct said {
         enum said_kind kind;
         struct said *next;
         enum zookeeper_session session;
         int timeout;
-        char *path; /* of a watch, or of the answer */
+        char *path; /* of a watch, or of a reply */
         struct call *call;
-        struct zookeeper_answer answer; /* texts, data and children owned but for `text` */
+        struct zookeeper_answer answer; /* owns texts, data and children except `text` */
 };
 
 struct zookeeper {

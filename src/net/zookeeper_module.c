@@ -1,9 +1,9 @@
 /*
- * The zookeeper module: libzookeeper_mt behind net/zookeeper.h. It is a shared object of its own and uses nothing of
+ * The zookeeper module: libzookeeper_mt behind net/zookeeper.h. It is a separate shared object and uses no function of
  * the core.
  *
- * The library has a thread for its socket, which keeps the session alive whatever the loop is busy with, and one for
- * answers. Of a name that it cannot resolve it only says "invalid argument" when a session begins.
+ * The library has a thread for its socket, which keeps the session alive while the loop is busy, and one for replies.
+ * If it cannot resolve a name, it only returns "invalid argument" when a session begins.
  */
 #include "net/zookeeper_module.h"
 
@@ -20,7 +20,7 @@ struct zookeeper_handle {
         const struct ACL_vector *acl;
 };
 
-/* A request under way. */
+/* A pending request. */
 struct request {
         struct zookeeper_handle *handle;
         void *tag;
@@ -64,7 +64,7 @@ static struct request *request_new(struct zookeeper_handle *h, void *tag, size_t
         return r;
 }
 
-/* Completes @answer, which has what is particular to the request, and frees the request. */
+/* Completes @answer, which has the request's specific fields, and frees the request. */
 static void zookeeper_module_reply(const struct request *r, int rc, struct zookeeper_answer *answer)
 {
         const struct zookeeper_receiver *receiver = r->handle->receiver;
@@ -74,7 +74,7 @@ static void zookeeper_module_reply(const struct request *r, int rc, struct zooke
         free((void *)r);
 }
 
-/* A request that the library would not even take. */
+/* Completes a request that the library rejected at once. */
 static void zookeeper_module_refused(struct request *r, int rc)
 {
         if (rc != ZOK)
@@ -203,7 +203,7 @@ static void zookeeper_module_multi(struct zookeeper_handle *h, const struct zook
 
 static void zookeeper_module_authenticated(int rc, const void *data)
 {
-        /* A refusal comes as the session's state. */
+        /* The session's state reports a refusal. */
 }
 
 static struct zookeeper_handle *zookeeper_module_start(const struct zookeeper_options *o,
@@ -217,7 +217,7 @@ static struct zookeeper_handle *zookeeper_module_start(const struct zookeeper_op
         h->receiver = receiver;
         h->acl = o->user_password ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
         zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-        sigfillset(&all); /* signals are for the process's own threads */
+        sigfillset(&all); /* only the process's own threads handle signals */
         pthread_sigmask(SIG_SETMASK, &all, &old);
         h->zh = zookeeper_init2(o->servers, zookeeper_module_on_session, o->session_timeout, NULL, h, 0, receiver->log);
         pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -1,4 +1,4 @@
-/* Requests, and where their answers go; see http.h. What speaks to the network is in http_module.c. */
+/* Synchronous HTTP requests and their replies. http_module.c does the transfers. */
 #include "net/http/http.h"
 
 #include "base/error.h"
@@ -122,7 +122,7 @@ int http_exchange_header(void *context, const char *line, size_t n)
         struct http_exchange *x = context;
         if (x->result < 0)
                 return x->result;
-        /* Each answer begins with its status: those of redirections and of a proxy are forgotten. */
+        /* A reply begins with a status line. Discards earlier replies of redirections and of a proxy. */
         if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
                 buf_reset(&x->answer->headers);
         if (n > MAX_HEADERS - x->answer->headers.len) {

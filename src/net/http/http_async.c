@@ -1,13 +1,13 @@
 /*
- * Requests on a loop; see http_async.h. The module says which sockets to watch and when to look at its clock; here they
- * become handles of the loop.
+ * Asynchronous HTTP requests. The module names the sockets and timeouts to watch, and this file makes loop handles of
+ * them.
  *
- * A transfer lies in one of three lists: waiting, active, or gone (cancelled by a function that the module itself
- * called, which it must not hear of before it has returned). `busy` counts calls of the module that may call us back,
- * `held` the turns that still need the client: one that is freed meanwhile goes when both are over.
+ * A transfer is in one of three lists: waiting, active, or gone (cancelled by a callback of the module, which must
+ * return before the module may learn of it). `busy` counts calls of the module that may call back, `held` the callbacks
+ * that still need the client. A client freed meanwhile is released when both are 0.
  *
- * Many requests to a server of which nothing has been heard lately would each find no connection and make one. So one
- * goes first, the probe; when its answer begins, it is known what the server speaks and how many may go at a time.
+ * Many requests to a server without a recent reply would each open a connection. So one request, the probe, goes first.
+ * When its reply begins, the protocol of the server and the number of parallel requests are known.
  */
 #include "net/http/http_async.h"
 
@@ -18,17 +18,17 @@
 
 #define DEFAULT_CONNECTIONS 4
 #define DEFAULT_STREAMS 100
-#define HEARD_MS 5000 /* a connection that answered so long ago may be counted on */
+#define HEARD_MS 5000 /* a connection with a reply within this time counts as usable */
 
 struct http_transfer {
         struct http_async *client;
         struct http_transfer *prev, *next;
         struct transfers *list;
-        struct http_request request; /* all texts are copies, but certificates */
+        struct http_request request; /* all texts except certificates are copies */
         char **headers;
         struct http_answer answer;
         struct http_exchange exchange;
-        struct http_easy *easy; /* NULL: not begun */
+        struct http_easy *easy; /* NULL before the start */
         http_async_done *done;
         void *owner;
 };
@@ -44,13 +44,13 @@ struct http_async {
         struct http_multi *multi;
         struct http_async_options options;
         struct transfers waiting, waiting_streams, active, active_streams, gone;
-        uv_timer_t timer; /* libcurl's */
-        uv_idle_t kick;   /* what was sent begins with the loop's next turn */
-        int handles;      /* of the loop's that are not closed */
+        uv_timer_t timer; /* of libcurl */
+        uv_idle_t kick;   /* starts new requests in the loop's next iteration */
+        int handles;      /* open handles of the loop */
         int busy, held, connections;
         struct http_transfer *probe;
-        uint64_t heard; /* when an answer began last, on the loop's clock */
-        bool known;     /* it began since anything failed */
+        uint64_t heard; /* begin of the last reply, on the loop's clock */
+        bool known;     /* it began after the last failure */
         bool dead, http2;
 };
 
@@ -212,7 +212,7 @@ static void http_async_set_timer(void *context, int64_t ms)
 
 /* ----------------------------------------------------------------------------------------------------------- turns */
 
-/* The exchange's own function, which needs to know no client, comes after this. */
+/* The exchange's own callback, which does not use the client, runs after this. */
 static int http_async_hear(void *context, const char *line, size_t n)
 {
         struct http_transfer *t = container_of((struct http_exchange *)context, struct http_transfer, exchange);
@@ -226,7 +226,7 @@ static int http_async_hear(void *context, const char *line, size_t n)
         return http_exchange_header(context, line, n);
 }
 
-/* Also for what could not begin. The module has forgotten it. */
+/* Also for requests that could not start. The module has removed it. */
 static void http_async_deliver(struct http_async *c, struct http_transfer *t, int r, const char *message)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -273,12 +273,12 @@ static bool may_begin(const struct http_async *c, bool stream)
 
 static void close_handles(struct http_async *c)
 {
-        c->ops->multi_free(c->multi); /* closes those of sockets */
+        c->ops->multi_free(c->multi); /* closes the handles of sockets */
         uv_close((uv_handle_t *)&c->timer, on_timer_closed);
         uv_close((uv_handle_t *)&c->kick, on_timer_closed);
 }
 
-/* Whatever the module has finished is told, and what may begin begins. */
+/* Completes finished requests, and starts waiting ones. */
 static void http_async_settle(struct http_async *c)
 {
         char message[512];
@@ -374,9 +374,9 @@ void http_async_cancel(struct http_transfer *t)
 {
         struct http_async *c = t->client;
         if (!t->list)
-                return; /* its `done` is being called */
+                return; /* its `done` is running */
         if (t->easy && c->busy > 0) {
-                t->exchange.result = -ECANCELED; /* nothing is taken any more */
+                t->exchange.result = -ECANCELED; /* no more requests are accepted */
                 t->request.progress = t->request.progress ? http_async_ended : NULL;
                 c->probe = c->probe == t ? NULL : c->probe;
                 http_async_join(&c->gone, t);

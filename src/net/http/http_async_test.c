@@ -1,4 +1,4 @@
-/* Many requests at once, over HTTP/1.1, TLS and HTTP/2: each is answered once, whatever is done in between. */
+/* Many concurrent requests over HTTP/1.1, TLS and HTTP/2: each one completes once, also with cancellations. */
 #include "net/http/http_async.h"
 
 #include "base/clock.h"
@@ -19,10 +19,10 @@ static uv_loop_t loop;
 static struct http_async *client;
 static struct fst_error error;
 
-/* "/echo" says what was asked; the rest is named by its path. */
+/* "/echo" returns the request. Other paths name their reply. */
 static void serve(struct fixture_exchange *x)
 {
-        if (strcmp(x->target, "/stream") == 0) { /* two pieces and no end */
+        if (strcmp(x->target, "/stream") == 0) { /* two pieces without an end */
                 buf_puts(&x->out, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n");
                 return;
         }
@@ -34,7 +34,7 @@ static void serve(struct fixture_exchange *x)
                 return;
         }
         if (strcmp(x->target, "/close") == 0)
-                x->close = true; /* without a word */
+                x->close = true; /* closes without a reply */
         else if (strcmp(x->target, "/missing") == 0)
                 fixture_answer(x, 404, "", "no such thing");
         else {
@@ -47,7 +47,7 @@ static void serve(struct fixture_exchange *x)
         }
 }
 
-/* What became of one request. */
+/* The result of one request. */
 struct seen {
         int done, result, status;
         char *body, *message;
@@ -126,7 +126,7 @@ static const char *https(const char *path)
 static void send_it(int i, const struct http_request *request)
 {
         seen[i].transfer = http_async_send(client, request, done, &seen[i]);
-        assert_int_equal(seen[i].done, 0); /* never at once */
+        assert_int_equal(seen[i].done, 0); /* never inside the call */
 }
 
 static void run_until_done(void)
@@ -162,7 +162,7 @@ static void requests_arrive(void **state)
         assert_false(http_async_is_http2(client));
 }
 
-/* 200 requests, no more connections than were allowed. */
+/* 200 requests use no more connections than allowed. */
 static void connections_are_kept(void **state)
 {
         int before = plain.connections;
@@ -179,7 +179,7 @@ static void all_go_over_one_connection(void **state)
 {
         int before = tls.handshakes;
         http2.most = 0;
-        /* The first connection says that it is HTTP/2; then 50 are answered only once all of them are there. */
+        /* The first connection selects HTTP/2. Then 50 requests get replies only after all of them have arrived. */
         send_it(0, &(struct http_request){.url = https("/"), .ca_data = tls.ca});
         run_until_done();
         assert_body(0, "ok");
@@ -199,7 +199,7 @@ static void all_go_over_one_connection(void **state)
         assert_int_equal(tls.handshakes - before, 1);
 }
 
-/* Sent all at once to a server of which nothing is known: one handshake all the same. */
+/* Requests sent at once to an unknown server still make only one handshake. */
 static void one_handshake_from_the_beginning(void **state)
 {
         int before = tls.handshakes;
@@ -238,8 +238,8 @@ static void certificates_are_checked(void **state)
         assert_false(seen[0].sent);
         assert_int_equal(seen[1].result, -EPROTO);
         assert_body(2, "ok");
-        assert_true(seen[3].result < 0); /* it wants a client's certificate */
-        /* The name that the certificate must have may be another than where it is. */
+        assert_true(seen[3].result < 0); /* the server requires a client certificate */
+        /* The expected name of the certificate may differ from the address. */
         send_it(4, &(struct http_request){.url = at("https://127.0.0.1:", tls1.port, "/echo"),
                                           .ca_data = tls1.ca,
                                           .cert_data = tls1.client_cert,
@@ -266,7 +266,7 @@ static void streams_come_as_they_are_sent(void **state)
         assert_int_equal(seen[0].done, 0);
 }
 
-/* More streams than connections do not keep requests from their answers. */
+/* More streams than connections do not block replies. */
 static void streams_are_in_nobodys_way(void **state)
 {
         for (int i = 0; i < 8; i++)
@@ -292,7 +292,7 @@ static void sinks_may_end_it(void **state)
         run_until_done();
         assert_int_equal(seen[1].done, 0);
         assert_true(seen[1].streamed.len > 0);
-        /* An error's text is no content. */
+        /* The text of an error is not content. */
         send_it(2, &(struct http_request){.url = http("/missing"), .sink = streamed, .context = &seen[2]});
         run_until_done();
         assert_int_equal(seen[2].status, 404);
@@ -309,7 +309,7 @@ static void what_is_cancelled_is_not_done(void **state)
         run_until_done();
         for (int i = 0; i < 40; i++)
                 assert_int_equal(seen[i].done, i % 2 ? 0 : 1);
-        /* One answer cancels another that is on its way, or has come. */
+        /* A callback cancels another request that is pending, or has its reply. */
         for (int i = 40; i < 80; i++)
                 send_it(i, &(struct http_request){.url = http("/echo")});
         for (int i = 40; i < 60; i++)
@@ -344,7 +344,7 @@ static void the_client_may_be_freed_at_any_time(void **state)
                         http_async_free(steal(client));
                 while (client)
                         uv_run(&loop, UV_RUN_ONCE);
-                uv_run(&loop, UV_RUN_DEFAULT); /* nothing of it is left on the loop */
+                uv_run(&loop, UV_RUN_DEFAULT); /* no handle is left on the loop */
                 for (size_t i = 0; i < 20; i++) {
                         assert_in_range(seen[i].done, 0, 1);
                         free(seen[i].body);
@@ -377,7 +377,7 @@ static void failures_have_their_number(void **state)
         assert_true(seen[1].sent);
 }
 
-/* What may have been done is not sent a second time behind the caller's back. */
+/* A request that the server may have executed is not sent again. */
 static void nothing_is_sent_twice(void **state)
 {
         send_it(0, &(struct http_request){.url = http("/echo")});
@@ -400,7 +400,7 @@ static void nothing_is_sent_twice(void **state)
                 assert_true(seen[2 + i].result < 0);
                 assert_int_equal(http2.requests - before, i + 1);
         }
-        send_it(9, &(struct http_request){.url = https("/"), .ca_data = tls.ca}); /* and it goes on */
+        send_it(9, &(struct http_request){.url = https("/"), .ca_data = tls.ca}); /* later requests work */
         run_until_done();
         assert_body(9, "ok");
 }

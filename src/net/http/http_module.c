@@ -1,9 +1,9 @@
 /*
- * The http module: libcurl behind net/http/http.h. It is a shared object of its own and uses nothing of the core.
+ * The http module: libcurl behind net/http/http.h. It is a separate shared object and uses no function of the core.
  *
- * Here: what a request's fields mean to libcurl, and requests one at a time, with one easy handle to a client: its
- * connections, names and TLS sessions stay from request to request, its options do not. Many at once: http_multi.c;
- * bodies that come piece by piece: http_upload_module.c.
+ * This file translates a request's fields to libcurl, and runs one request at a time, with one easy handle for a
+ * client. Connections, names and TLS sessions are kept between requests, options are not. http_multi.c runs many
+ * requests at once, and http_upload_module.c sends bodies piece by piece.
  */
 #include "net/http/http_module_internal.h"
 
@@ -58,7 +58,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_of
         return h->request->progress(h->request->context, (int64_t)done, (int64_t)total) != 0;
 }
 
-/* The machine itself: no proxy stands between. */
+/* Returns whether the host is this machine, which needs no proxy. */
 static bool http_module_is_loopback(const char *url)
 {
         static const char *const hosts[] = {"127.", "localhost", "[::1]"};
@@ -84,7 +84,7 @@ int http_error_code(const struct http_handle *h, CURLcode code)
 {
         long number = 0;
         switch (code) {
-        case CURLE_UNSUPPORTED_PROTOCOL: /* also of a redirection, and for what does not speak HTTP */
+        case CURLE_UNSUPPORTED_PROTOCOL: /* also for a redirection, and for other protocols */
                 curl_easy_getinfo(h->curl, CURLINFO_REQUEST_SIZE, &number);
                 return number > 0 ? -EPROTO : -EINVAL;
         case CURLE_URL_MALFORMAT:
@@ -124,7 +124,8 @@ int http_error_code(const struct http_handle *h, CURLcode code)
         }
 }
 
-/* Whom to trust: where nothing is said, what the program curl asks in the environment, which its library does not. */
+/* Sets the trusted certificates. By default they come from the environment variables of the program curl, which its
+ * library ignores. */
 static const char *http_module_trusted(const char *said)
 {
         const char *file = said;
@@ -177,7 +178,7 @@ static void set_identity(CURL *curl, const struct http_request *q)
         }
 }
 
-/* A file, or a text that stays as long as the request. */
+/* Sets a file, or a text that lives as long as the request. */
 static void http_module_set_pem(CURL *curl, CURLoption file_option, const char *file, CURLoption data_option,
                                 const char *data)
 {
@@ -228,7 +229,7 @@ static void set_limits(CURL *curl, const struct http_request *q)
                 curl_easy_setopt(curl, CURLOPT_PROXY, "");
 }
 
-/* The request's headers, and those with which curl's own are taken back. */
+/* Sets the request's headers, and removes curl's own. */
 static int make_headers(const struct http_request *q, bool uploads, struct curl_slist **out)
 {
         bool body = q->body || q->body_len || uploads;
@@ -240,7 +241,7 @@ static int make_headers(const struct http_request *q, bool uploads, struct curl_
                 list = next;
                 typed = typed || strncasecmp(q->headers[i], "Content-Type:", 13) == 0;
         }
-        /* An answer to "Expect: 100-continue" would be waited for. */
+        /* libcurl would wait for the reply to "Expect: 100-continue". */
         if ((q->body_len > 0 || uploads) && !(next = curl_slist_append(list, "Expect:")))
                 goto no_memory;
         else if (q->body_len > 0 || uploads)
@@ -270,8 +271,8 @@ void http_finish(struct http_handle *h)
 }
 
 /*
- * The certificate's name is what libcurl takes from the URL: so it gets a URL with that name, is told where to connect
- * in truth, and the header says what the host is called.
+ * libcurl takes the certificate's expected name from the URL. So the URL gets this name, an option sets the real
+ * address, and a header sets the host.
  */
 static int set_host(CURL *curl, const struct http_request *q, struct curl_slist **headers,
                     struct curl_slist **connect_to)
@@ -346,7 +347,7 @@ static int http_module_perform(struct http_handle *h, const struct http_request 
 {
         char text[CURL_ERROR_SIZE] = "";
         struct curl_slist *headers = NULL, *connect_to = NULL;
-        curl_easy_reset(h->curl); /* options only: connections are kept */
+        curl_easy_reset(h->curl); /* resets options, keeps connections */
         int r = http_configure(h, q, receiver, text, &headers, &connect_to, message, size);
         CURLcode code = r == 0 ? curl_easy_perform(h->curl) : CURLE_OK;
         curl_slist_free_all(headers);

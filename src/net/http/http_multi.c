@@ -1,9 +1,9 @@
 /*
- * The part of the http module that has many requests under way: libcurl's multi interface, whose sockets and timer the
- * core's loop watches. Handles that are done are kept for the next requests: making one costs more than a request.
+ * Runs many requests at once with libcurl's multi interface. The core's loop watches its sockets and timer. Finished
+ * handles are reused, because creating one costs more than a request.
  *
- * libcurl sends a request again by itself when a kept connection turns out to be dead. Here that is a failure
- * (-ECONNRESET): only who made the request knows whether it may arrive twice.
+ * libcurl resends a request by itself if a kept connection is dead. Here that is a failure (-ECONNRESET), because only
+ * the caller knows whether the request may arrive twice.
  */
 #include "net/http/http_module_internal.h"
 
@@ -16,12 +16,12 @@
 #define MAX_SPARE 64
 
 struct http_easy {
-        struct http_handle handle; /* first: libcurl's functions get it */
+        struct http_handle handle; /* first member, passed to libcurl's callbacks */
         struct http_multi *multi;
         struct curl_slist *headers, *connect_to;
         char text[CURL_ERROR_SIZE];
         void *owner;
-        int sent; /* how often the request was begun to be sent */
+        int sent; /* number of times that sending has started */
         struct http_easy *next;
 };
 
@@ -114,7 +114,8 @@ struct http_multi *http_multi_new(const struct http_hooks *hooks, void *context)
         curl_multi_setopt(m->curl, CURLMOPT_SOCKETDATA, m);
         curl_multi_setopt(m->curl, CURLMOPT_TIMERFUNCTION, http_multi_on_timer);
         curl_multi_setopt(m->curl, CURLMOPT_TIMERDATA, m);
-        curl_multi_setopt(m->curl, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000L); /* the server says how many it bears */
+        curl_multi_setopt(m->curl, CURLMOPT_MAX_CONCURRENT_STREAMS,
+                          1000L); /* the server limits the number of streams */
         return m;
 }
 
@@ -147,12 +148,12 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
         }
         CURL *curl = e->handle.curl;
         curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)(http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
-        /* Rather wait for a connection that is being made than make another; only with TLS is it known when it is. */
+        /* Waits for a connection that is being opened instead of opening another. Only TLS shows when it is open. */
         curl_easy_setopt(curl, CURLOPT_PIPEWAIT, !http1 && strncasecmp(q->url, "https:", 6) == 0 ? 1L : 0L);
         curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_sending);
         curl_easy_setopt(curl, CURLOPT_PREREQDATA, e);
         curl_easy_setopt(curl, CURLOPT_PRIVATE, e);
-        /* A peer that is gone without a word is noticed after some two minutes, even by a stream that is silent. */
+        /* Detects a dead peer after about two minutes, also for a silent stream. */
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 30L);
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 10L);

@@ -1,4 +1,4 @@
-/* HTTP over a plain channel; see http_plain.h. */
+/* HTTP over a plain channel. */
 #include "net/http/http_plain.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ struct http_plain {
         char *host;
         int port;
         char name[300];
-        struct channel *channel; /* NULL: not connected */
+        struct channel *channel; /* NULL if not connected */
         struct buf head;         /* of the request */
 };
 
@@ -45,7 +45,7 @@ void http_plain_free(struct http_plain *c)
         free(c);
 }
 
-/* A kept connection that has anything to say, its end included, is not at rest: it cannot be used again. */
+/* Returns whether a kept connection is idle. One with unread bytes, or at its end, cannot be used again. */
 static bool at_rest(struct http_plain *c)
 {
         char byte;

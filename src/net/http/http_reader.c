@@ -1,9 +1,9 @@
 /*
- * The reader of an HTTP answer; see http_reader.h.
+ * Reads an HTTP reply.
  *
- * A machine over lines and runs of bytes: STATUS, HEADER…, then BODY, or CHUNK_SIZE, CHUNK, CHUNK_END… and TRAILER.
- * Lines may end in a bare line feed. Where an answer has both a length and chunks, chunks win (RFC 9112, 6.3); two
- * lengths that differ are refused, since the next answer would begin at a place of the server's choosing.
+ * A state machine over lines and bytes: STATUS, HEADER…, then BODY, or CHUNK_SIZE, CHUNK, CHUNK_END… and TRAILER.
+ * Lines may end in a bare line feed. If a reply has both a length and chunks, chunks win (RFC 9112, 6.3). Two different
+ * lengths are refused, because the server could choose where the next reply begins.
  */
 #include "net/http/http_reader.h"
 
@@ -31,7 +31,7 @@ void http_reader_deinit(struct http_reader *r)
         *r = HTTP_READER_INIT;
 }
 
-/* Digits of @base, at most what fits: false for anything else. */
+/* Parses digits of @base. Returns false for other characters and overflow. */
 static bool http_reader_number(const char *text, size_t n, unsigned base, uint64_t *out)
 {
         uint64_t value = 0;
@@ -60,7 +60,7 @@ static int status_line(struct http_reader *r, struct fst_error *error)
         return 0;
 }
 
-/* The value after "Name:", with blanks off both ends; NULL if the line is another header. */
+/* Returns the value after "Name:" without surrounding blanks, or NULL if the line is another header. */
 static const char *http_reader_value_of(const char *line, const char *name, size_t *length)
 {
         size_t n = strlen(name);
@@ -74,7 +74,7 @@ static const char *http_reader_value_of(const char *line, const char *name, size
         return value;
 }
 
-/* Whether a comma list has @word, whatever its case. */
+/* Returns whether a comma-separated list has @word, in any case. */
 static bool http_reader_has_word(const char *list, size_t n, const char *word)
 {
         size_t length = strlen(word);
@@ -118,7 +118,7 @@ static int http_reader_too_large(const struct http_reader *r, struct fst_error *
         return error_set(error, -EMSGSIZE, "the answer is larger than %zu bytes", r->max_body);
 }
 
-/* The empty line after the headers. */
+/* Handles the empty line after the headers. */
 static int headers_end(struct http_reader *r, struct fst_error *error)
 {
         if (r->status < 200) {
@@ -178,7 +178,7 @@ static int whole_line(struct http_reader *r, struct fst_error *error)
         return 0;
 }
 
-/* Add what there is of a line; whole ones are acted on. How many bytes were taken. */
+/* Adds bytes to the line and handles a complete one. Returns the number of consumed bytes. */
 static ssize_t take_line(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
 {
         const char *end = memchr(data, '\n', n);

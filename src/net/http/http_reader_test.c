@@ -1,4 +1,4 @@
-/* The reader of HTTP answers: whole, in pieces of every size, ended early, hostile. */
+/* HTTP replies: complete, in pieces of every size, truncated, malicious. */
 #include "net/http/http_reader.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* Feed @text in pieces of @piece bytes, then the end: the first result that is not 0. */
+/* Feeds @text in pieces of @piece bytes, then the end. Returns the first result other than 0. */
 static int feed(struct http_reader *r, const char *text, size_t piece, struct fst_error *error)
 {
         size_t size = strlen(text);

@@ -1,12 +1,12 @@
 /*
- * See http_server.h. What is here: the listener, who may stay for how long, bodies and answers. What is said on a
- * connection is http_server_module.c's, which calls `step`.
+ * The HTTP server: listener, timeouts of connections, request bodies and replies. http_server_module.c speaks HTTP, and
+ * calls `step`.
  *
- * A connection waits for a request, or one of its requests is handled, or its answer is on the way. Only the first and
- * the last end by the clock: a second at a time, a look at all of them. What is to end is shut down; libmicrohttpd
- * sees that as it sees a client that goes, and `closed` follows.
+ * A connection waits for a request, or its request is handled, or its reply is being sent. The first and the last state
+ * have a timeout, which is checked every second. An expired connection is shut down. libmicrohttpd handles this like a
+ * client that disconnects, and calls `closed`.
  *
- * A call is freed when both have let go of it: the handler by answering, the connection by ending the exchange.
+ * A call is freed when the handler has replied and the connection has ended the exchange.
  */
 #include "net/http/http_server.h"
 
@@ -27,9 +27,9 @@
 #define ACCEPTS_A_TURN 32
 #define ACCEPT_RETRY_MS 100
 #define LOOK_MS 1000
-#define LEAST_WAIT_MS 1000 /* what a connection may take before it must make room for another */
+#define LEAST_WAIT_MS 1000 /* minimum age at which an idle connection may be replaced by another */
 #define ANSWER_MS 60000
-#define ANSWER_BYTES_A_MS 16 /* and as much time as this speed takes */
+#define ANSWER_BYTES_A_MS 16 /* plus the time at this speed */
 
 enum connection_state { WAITS, HANDLED, ANSWERED };
 
@@ -40,22 +40,22 @@ struct connection {
         enum connection_state state;
         int64_t since, allowed_ms;
         bool shut;
-        struct call *call; /* the request that it is about; NULL: none */
+        struct call *call; /* the current request, or NULL */
         char peer[64];
 };
 
 struct call {
         struct http_call call;
-        struct connection *connection; /* NULL: it is gone, nobody wants the answer */
+        struct connection *connection; /* NULL if it is closed, and the reply is discarded */
         void *handle;
         char method[16];
         char *target; /* path, NUL, query */
         struct buf body;
         VEC(struct http_header) headers;
-        bool has_head;  /* the headers were seen */
-        bool handled;   /* the handler has it, or had it */
-        bool answered;  /* the answer is below */
-        bool suspended; /* the connection waits for that */
+        bool has_head;  /* the headers have been read */
+        bool handled;   /* it has been passed to the handler */
+        bool answered;  /* the reply is set below */
+        bool suspended; /* the connection waits for the reply */
         int status;
         struct buf answer;
 };
@@ -64,7 +64,7 @@ struct http_server {
         struct http_server_options options;
         struct http_server_tls tls;
         const struct http_server_ops *ops;
-        struct http_daemon *daemon; /* NULL: no connection so far */
+        struct http_daemon *daemon; /* NULL before the first connection */
         int listener, port;
         uv_poll_t listening, ready;
         uv_timer_t look, again, rest;
@@ -150,7 +150,7 @@ static void http_server_on_closed(void *owner, void *connection)
         free(c);
 }
 
-/* Room for one more: who has waited for longest without a request goes. False: all others do something. */
+/* Makes room for one more by closing the connection that is idle for longest. Returns false if none is idle. */
 static bool http_server_make_room(struct http_server *s)
 {
         struct connection *oldest = NULL;
@@ -212,7 +212,7 @@ static void http_server_on_ended(void *owner, void *data)
         call->connection = NULL;
         call->handle = NULL;
         if (call->handled && !call->answered)
-                call->call.server = NULL; /* its handler still has it */
+                call->call.server = NULL; /* the handler still has it */
         else
                 http_server_call_free(call);
 }
@@ -238,7 +238,7 @@ static enum http_step http_server_send_answer(struct http_server *s, struct call
         return r < 0 ? HTTP_STEP_CLOSE : HTTP_STEP_ANSWERED;
 }
 
-/* Whether a body of this size may come. */
+/* Returns whether a body of this size is allowed. */
 static bool body_fits(const struct http_server *s, size_t size)
 {
         return size <= s->options.max_body &&
@@ -250,7 +250,7 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
         call->has_head = true;
         snprintf(call->method, sizeof(call->method), "%s", strcmp(method, "HEAD") == 0 ? "GET" : method);
         if (!s->ops->has_clear_framing(call->handle)) {
-                /* What follows may be the body of this request or another request: do not read it. */
+                /* The next bytes may be the body of this request or another request: do not read them. */
                 struct buf text = BUF_INIT;
                 buf_puts(&text, "The length of this request's body is ambiguous.\n");
                 http_call_set_header(&call->call, "Connection", "close");
@@ -269,7 +269,7 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
 static enum http_step http_server_take_body(struct http_server *s, struct call *call, const char *data, size_t size)
 {
         if (!body_fits(s, call->body.len + size) || !body_fits(s, size))
-                return HTTP_STEP_CLOSE; /* it did not say so at first */
+                return HTTP_STEP_CLOSE; /* its length was unknown at first */
         buf_append(&call->body, data, size);
         s->bodies += size;
         return HTTP_STEP_ON;
@@ -335,7 +335,7 @@ static void on_ready(uv_poll_t *poll, int status, int happened)
         http_server_run(poll->data);
 }
 
-/* The module is loaded by the first connection. */
+/* The first connection loads the module. */
 static int start_daemon(struct http_server *s)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -347,7 +347,7 @@ static int start_daemon(struct http_server *s)
         int r = http_server_load_module(&s->ops, &error);
         if (r == 0) {
                 struct http_daemon_options o = {
-                        /* Those that are shut down go a little later. */
+                        /* Shut down connections are removed later. */
                         .max_connections = 2 * s->options.max_connections + ACCEPTS_A_TURN,
                         .tls = s->options.tls,
                         .events = &events,
@@ -419,7 +419,7 @@ static void on_listening(uv_poll_t *poll, int status, int happened)
 
 /* ----------------------------------------------------------------------------------------------------- answers */
 
-/* Not at once: this may be within `run` of this very server. */
+/* Not immediately, because this may be inside `run` of this server. */
 static void http_server_resume(struct http_server *s, struct call *call)
 {
         s->ops->resume(call->handle);
@@ -524,7 +524,7 @@ int http_server_new(const struct http_server_options *options, struct http_serve
         struct http_server *s = new0(struct http_server);
         s->options = *options;
         s->options.service = mem_strdup(options->service);
-        s->options.host = NULL; /* not needed again */
+        s->options.host = NULL; /* no longer needed */
         s->options.too_large = options->too_large ? mem_strdup(options->too_large) : NULL;
         s->options.max_connections = options->max_connections > 0 ? options->max_connections : 512;
         s->options.request_ms = options->request_ms > 0 ? options->request_ms : 30000;

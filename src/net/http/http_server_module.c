@@ -1,7 +1,7 @@
 /*
  * The module libfiresteel-http-server.so: libmicrohttpd without threads, driven by its epoll descriptor, which the
- * loop watches. It listens to nothing and knows no time: connections are given to it, and whoever gave them cuts off
- * what takes too long. PKCS#12 is read with GnuTLS, on which libmicrohttpd's TLS stands.
+ * loop watches. It has no listener and no timeouts: the caller passes connections to it, and closes slow ones. It reads
+ * PKCS#12 with GnuTLS, which libmicrohttpd uses for TLS.
  */
 #include "net/http/http_server_module.h"
 
@@ -22,7 +22,7 @@ struct http_daemon {
         struct MHD_Daemon *mhd;
         struct http_server_events events;
         void *owner;
-        char *key, *chain; /* made of a PKCS#12 store */
+        char *key, *chain; /* made from a PKCS#12 store */
         bool need_client;
         char said[256];
 };
@@ -52,7 +52,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *c)
         return d->events.began(d->owner, http_server_module_connection_of(c), c, target);
 }
 
-/* libmicrohttpd asks for a certificate and takes any. */
+/* libmicrohttpd requests a certificate and accepts any. */
 static bool client_is_known(struct MHD_Connection *c)
 {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
@@ -65,7 +65,7 @@ static enum MHD_Result on_access(void *cls, struct MHD_Connection *c, const char
 {
         struct http_daemon *d = cls;
         size_t n = *size;
-        *size = 0; /* all of it is taken */
+        *size = 0; /* all bytes are consumed */
         if (d->need_client && !client_is_known(c))
                 return MHD_NO;
         switch (d->events.step(d->owner, *call, method, n ? data : NULL, n)) {
@@ -90,13 +90,13 @@ static void http_server_module_on_ended(void *cls, struct MHD_Connection *c, voi
         *call = NULL;
 }
 
-/* Targets are read by who gets them: what libmicrohttpd would unescape in place stays. */
+/* Keeps escapes in targets, which libmicrohttpd would decode in place. The handler decodes them. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
 {
         return strlen(text);
 }
 
-/* What it says while it starts is why it does not; later it is about clients. */
+/* A message at the start is the reason of its failure. Later messages concern clients. */
 static void on_said(void *cls, const char *format, va_list args)
 {
         struct http_daemon *d = cls;
@@ -122,7 +122,7 @@ static char *http_server_module_exported(int r, gnutls_datum_t *datum, char *bef
         return all;
 }
 
-/* What one bag holds: the key, if there is none yet, and certificates, which are appended to @chain. */
+/* Reads one bag: the key, if there is none yet, and certificates, which are appended to @chain. */
 static int bag_read(gnutls_pkcs12_bag_t bag, const char *key_password, gnutls_x509_privkey_t *key,
                     gnutls_x509_crt_t **chain, unsigned int *n)
 {
@@ -151,7 +151,7 @@ static int bag_read(gnutls_pkcs12_bag_t bag, const char *key_password, gnutls_x5
         return r;
 }
 
-/* As gnutls_pkcs12_simple_parse, for a store whose key has a password of its own, as Java's key stores may have. */
+/* Like gnutls_pkcs12_simple_parse, for a store whose key has its own password, as Java's key stores may have. */
 static int store_parse_key_apart(gnutls_pkcs12_t store, const char *password, const char *key_password,
                                  gnutls_x509_privkey_t *key, gnutls_x509_crt_t **chain, unsigned int *n)
 {
@@ -269,7 +269,7 @@ static int http_server_module_start(const struct http_daemon_options *o, struct 
                 n = tls_items(d, o->tls, items);
         }
         items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-        /* The logger comes first: it is used while the others are read. */
+        /* The logger comes first, because libmicrohttpd uses it while it reads the others. */
         d->mhd = MHD_start_daemon(
                 flags, 0, NULL, NULL, on_access, d, MHD_OPTION_EXTERNAL_LOGGER, on_said, d, MHD_OPTION_ARRAY, items,
                 MHD_OPTION_CONNECTION_LIMIT, (unsigned int)o->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,

@@ -1,6 +1,6 @@
 /*
- * Requests over real sockets: what a handler sees, answers that come later, clients that go, dawdle, send too much or
- * are too many, TLS. Each test runs its own loop on this thread; what blocks is libcurl's, on another.
+ * Requests over real sockets: handlers, delayed replies, clients that disconnect, are slow, send too much or are too
+ * many, TLS. Each test runs its own loop on this thread, and libcurl blocks on another thread.
  */
 #include "net/http/http_server.h"
 
@@ -24,9 +24,9 @@
 
 static struct {
         uv_loop_t loop;
-        uv_timer_t tick; /* what a test waits for is looked at every 5 ms at least */
+        uv_timer_t tick; /* conditions are checked at least every 5 ms */
         struct http_server *server;
-        struct http_call *held; /* by the handler, for "/later" */
+        struct http_call *held; /* stored by the handler of "/later" */
         int handled;
         bool closed;
 } t;
@@ -104,7 +104,7 @@ static void say(int fd, const char *text)
                 if (sent < 0 && errno == EAGAIN)
                         uv_run(&t.loop, UV_RUN_NOWAIT);
                 else if (sent < 0)
-                        return; /* it was closed: what was answered tells */
+                        return; /* closed: the reply shows why */
                 else {
                         text += sent;
                         n -= (size_t)sent;
@@ -112,7 +112,7 @@ static void say(int fd, const char *text)
         }
 }
 
-/* Turn the loop until @fd is closed or what came holds @until @times. What came. */
+/* Runs the loop until @fd is closed or the received text has @until @times times. Returns the text. */
 static const char *hear(int fd, const char *until, int times)
 {
         static struct buf in;
@@ -277,7 +277,7 @@ static void who_dawdles_is_cut_off(void **state)
         assert_string_equal(hear(silent, NULL, 0), "");
         assert_null(strstr(hear(slow, NULL, 0), "200"));
         assert_null(strstr(hear(body, NULL, 0), "200"));
-        assert_non_null(strstr(hear(idle, NULL, 0), "GET /x")); /* answered, and closed when it said no more */
+        assert_non_null(strstr(hear(idle, NULL, 0), "GET /x")); /* answered, and closed when it was idle */
         while (http_server_connections(t.server) > 0)
                 uv_run(&t.loop, UV_RUN_ONCE);
         close(silent);
@@ -312,7 +312,7 @@ static void too_much_is_refused(void **state)
         a = ask(buf_text(&text), NULL);
         assert_non_null(strstr(a, "HTTP/1.1 414 "));
         assert_int_equal(t.handled, 0);
-        a = ask("\x16\x03\x01\x02\x01\x01\r\n\r\n", NULL); /* a client that wants TLS */
+        a = ask("\x16\x03\x01\x02\x01\x01\r\n\r\n", NULL); /* a client that begins TLS */
         assert_null(strstr(a, " 200 "));
         assert_int_equal(t.handled, 0);
 }
@@ -344,7 +344,7 @@ static void connections_make_room(void **state)
         int idle[8];
         for (int i = 0; i < 8; i++)
                 idle[i] = client();
-        /* Four stay, four found no room; after their least time the oldest make room for who asks. */
+        /* Four stay, four found no room. After the minimum age the oldest make room for new requests. */
         while (http_server_connections(t.server) < 4)
                 uv_run(&t.loop, UV_RUN_ONCE);
         assert_int_equal(http_server_connections(t.server), 4);
@@ -446,14 +446,14 @@ static void https_with_and_without_client_certificates(void **state)
                 assert_int_equal(t.handled, variants[i].need_client ? 1 : 2);
                 http_answer_deinit(&with.answer);
                 http_answer_deinit(&without.answer);
-                /* plain HTTP finds no answer there */
+                /* plain HTTP gets no reply there */
                 assert_null(strstr(ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n", NULL), " 200 "));
         }
         snprintf(command, sizeof(command), "rm -rf %s", folder);
         assert_int_equal(system(command), 0);
 }
 
-/* Whether a server with the store of key_store_fixture.h answers over TLS. */
+/* Returns whether a server with the store of key_store_fixture.h replies over TLS. */
 static bool store_serves(const char *key_password)
 {
         _cleanup_(buf_deinit) struct buf store = BUF_INIT;

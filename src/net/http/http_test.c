@@ -1,4 +1,4 @@
-/* The module is found; requests arrive as they were meant, answers and failures come back as the header says. */
+/* Loading of the module, requests as the server sees them, replies and failures. */
 #include "net/http/http.h"
 
 #include "base/error.h"
@@ -14,7 +14,7 @@ static struct http_client *client;
 static struct http_answer answer;
 static struct fst_error error;
 
-/* "/PATH?…": answers what was asked, or what the path names. */
+/* "/PATH?…" returns the request, or the reply that the path names. */
 static void serve(struct fixture_exchange *x)
 {
         char value[256];
@@ -60,7 +60,7 @@ static void serve(struct fixture_exchange *x)
         fixture_answer(x, 200, "X-Answer:  yes \r\nContent-Type: text/plain\r\n", buf_text(&text));
 }
 
-/* The path's URL; stays until the next call. */
+/* Returns the path's URL, valid until the next call. */
 static const char *at(const char *path)
 {
         static char url[256];
@@ -92,7 +92,7 @@ static void requests_arrive(void **state)
                          0);
         assert_says("PUT /p|Content-Type: application/octet-stream|a");
         assert_int_equal(perform(&(struct http_request){.url = at("/p"), .method = "DELETE"}), 0);
-        assert_says("DELETE /p"); /* nothing of the requests before is left */
+        assert_says("DELETE /p"); /* without data of earlier requests */
         assert_int_equal(perform(&(struct http_request){.url = at("/p"), .method = "HEAD"}), 0);
         assert_says("");
         assert_int_equal(perform(&(struct http_request){.url = at("/k"), .method = "POST"}), 0);
@@ -135,7 +135,7 @@ static void redirections(void **state)
         assert_int_equal(perform(&(struct http_request){.url = at("/redirect"), .follow = true}), 0);
         assert_says("GET /echo?then");
         assert_string_equal(answer.url, at("/echo?then"));
-        assert_null(http_answer_header(&answer, "X-From")); /* the last answer's only */
+        assert_null(http_answer_header(&answer, "X-From")); /* of the last reply only */
         assert_int_equal(perform(&(struct http_request){.url = at("/to-file"), .follow = true}), -EPROTO);
         assert_int_equal(perform(&(struct http_request){.url = at("/to-ftp"), .follow = true}), -EPROTO);
         assert_int_equal(perform(&(struct http_request){.url = at("/loop"), .follow = true}), -EPROTO);
@@ -177,7 +177,7 @@ static void bodies_can_go_elsewhere(void **state)
         assert_int_equal(taken.total, 208890);
         assert_int_equal(answer.body.len, 0);
         buf_reset(&taken.data);
-        q.url = at("/missing"); /* an error's text is no content */
+        q.url = at("/missing"); /* the text of an error is not content */
         assert_int_equal(perform(&q), 0);
         assert_int_equal(taken.data.len, 0);
         assert_string_equal(buf_text(&answer.body), "no such thing");
@@ -201,7 +201,7 @@ static void failures_have_their_number(void **state)
         assert_int_equal(perform(&(struct http_request){.url = "file:///etc/hostname"}), -EINVAL);
         assert_int_equal(perform(&(struct http_request){.url = ""}), -EINVAL);
         assert_int_equal(perform(&(struct http_request){0}), -EINVAL);
-        /* A port that was free a moment ago. */
+        /* Returns an unused port. */
         struct http_fixture other;
         http_fixture_start(&other, serve);
         http_fixture_stop(&other);
@@ -211,12 +211,12 @@ static void failures_have_their_number(void **state)
         assert_null(strstr(error_message(&error), "secret"));
         snprintf(url, sizeof(url), "http://127.0.0.1:%d/x: ", other.port);
         assert_memory_equal(error_message(&error), url, strlen(url));
-        /* Afterwards the client still works. */
+        /* The client still works afterwards. */
         assert_int_equal(perform(&(struct http_request){.url = at("/echo")}), 0);
         assert_says("GET /echo");
 }
 
-/* A proxy is asked for other machines, not for this one; `direct` asks none. */
+/* Requests to other machines use the proxy, requests to this machine and `direct` ones do not. */
 static void proxies_are_used(void **state)
 {
         assert_int_equal(setenv("http_proxy", server.url, 1), 0);

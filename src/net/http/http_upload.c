@@ -1,4 +1,4 @@
-/* See http_upload.h. What speaks to the network is in http_upload_module.c. */
+/* Uploads. http_upload_module.c does the transfers. */
 #include "net/http/http_upload.h"
 
 #include "base/error.h"

@@ -1,8 +1,8 @@
 /*
- * The part of the http module that sends a body as it is written: a transfer that libcurl asks for bytes, and that is
- * paused while there are none. It is driven by the calls of who writes; there is no thread.
+ * Sends a body as the caller writes it. libcurl requests bytes, and the transfer pauses while there are none. The
+ * caller's writes drive it, without a thread.
  *
- * It has a handle of its own, so requests in between do not disturb it, and its connections stay for the next upload.
+ * It has its own handle, so other requests do not disturb it, and its connections are kept for the next upload.
  */
 #include "net/http/http_module_internal.h"
 
@@ -13,15 +13,15 @@
 #include <time.h>
 
 struct http_sending {
-        struct http_handle handle; /* first: libcurl's functions get it */
+        struct http_handle handle; /* first member, passed to libcurl's callbacks */
         CURLM *multi;
         struct curl_slist *headers, *connect_to;
         char text[CURL_ERROR_SIZE];
         const char *data;
         size_t left;
-        bool paused, last; /* no more comes */
+        bool paused, last; /* the body is complete */
         bool under_way;
-        bool over; /* it has ended as: */
+        bool over; /* its result: */
         CURLcode code;
         int64_t stall_ms;
 };
@@ -62,7 +62,7 @@ static void http_upload_module_look(struct http_sending *s)
                 }
 }
 
-/* Until what was given is taken, or, with @last, the answer is there. What stands still for too long ends. */
+/* Runs until the bytes are sent, or with @last until the reply is complete. Fails when no progress is made. */
 static void http_upload_module_pump(struct http_sending *s)
 {
         int64_t since = http_upload_module_now_ms();
@@ -136,7 +136,7 @@ int http_sending_begin(struct http_handle *h, const struct http_request *q, stru
                 snprintf(message, size, "no memory");
                 return -ENOMEM;
         }
-        curl_easy_reset(s->handle.curl); /* options only: connections are kept */
+        curl_easy_reset(s->handle.curl); /* resets options, keeps connections */
         s->handle.uploads = true;
         s->text[0] = 0;
         s->left = 0;
@@ -151,7 +151,7 @@ int http_sending_begin(struct http_handle *h, const struct http_request *q, stru
         curl_easy_setopt(curl, CURLOPT_READFUNCTION, http_upload_module_on_read);
         curl_easy_setopt(curl, CURLOPT_READDATA, s);
         curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-        /* Who writes may be slow: only this side of it knows who is waited for. */
+        /* No timeout of libcurl, because the caller may write slowly. */
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 0L);
         curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 0L);
         s->stall_ms = q->stall_timeout_ms ? q->stall_timeout_ms : HTTP_STALL_TIMEOUT_MS;

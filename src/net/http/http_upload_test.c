@@ -1,4 +1,4 @@
-/* Bodies arrive as they were written, whatever their length; answers, early ones too, and failures come back. */
+/* Bodies of every length, replies, early replies and failures. */
 #include "net/http/http_upload.h"
 
 #include "base/error.h"
