@@ -19,40 +19,48 @@ struct allocation {
         struct scheduler_backend *backend;
         struct executor_allocation *core;
         struct executor_monitor *monitor;
-        bool asking; /* a request of the core is running, which already knows its effects */
+        bool running; /* actions are being performed */
 };
 
 /* ---------------------------------------------------------------------------------------------- requests */
 
-static bool allocation_request_total(void *owner, const struct executor_request *requests, int n)
+static void allocation_do(struct allocation *a, const struct allocation_action *action)
 {
-        struct allocation *a = owner;
-        return a->backend->class->request_executors(a->backend, requests, n);
+        const struct scheduler_backend_class *class = a->backend->class;
+        _cleanup_free_ int32_t *accepted = NULL;
+        int n;
+        switch (action->kind) {
+        case ALLOCATION_REQUEST:
+                executor_allocation_requested(
+                        a->core, class->request_executors(a->backend, action->request.profiles, action->request.n),
+                        now_ns());
+                break;
+        case ALLOCATION_REMOVE:
+                accepted = new_array(int32_t, (size_t)action->remove.n);
+                n = class->remove_executors(a->backend, action->remove.executors, action->remove.n,
+                                            action->remove.decommission, accepted);
+                executor_allocation_removed(a->core, accepted, n);
+                break;
+        }
 }
 
-static int allocation_remove_idle(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+/* Performs the core's actions; called after each event that may cause some. */
+static void allocation_run(struct allocation *a)
 {
-        struct allocation *a = owner;
-        a->asking = true;
-        int gone = a->backend->class->remove_executors(a->backend, executors, n, decommission, accepted);
-        a->asking = false;
-        return gone;
+        if (a->running)
+                return;
+        a->running = true;
+        for (const struct allocation_action *action; (action = executor_allocation_next_action(a->core));)
+                allocation_do(a, action);
+        a->running = false;
 }
-
-static const char *allocation_executor_id(void *owner, int32_t executor)
-{
-        const struct allocation *a = owner;
-        return a->sc->executors.data[executor]->id;
-}
-
-static const struct executor_allocation_ops ops = {.request_total = allocation_request_total,
-                                                   .remove = allocation_remove_idle,
-                                                   .monitor = {.id = allocation_executor_id}};
 
 void allocation_start(struct allocation *a)
 {
-        if (a)
-                executor_allocation_start(a->core);
+        if (!a)
+                return;
+        executor_allocation_start(a->core);
+        allocation_run(a);
 }
 
 int64_t allocation_deadline(const struct allocation *a)
@@ -62,8 +70,10 @@ int64_t allocation_deadline(const struct allocation *a)
 
 void allocation_tick(struct allocation *a, int64_t now)
 {
-        if (a)
-                executor_allocation_tick(a->core, now);
+        if (!a)
+                return;
+        executor_allocation_tick(a->core, now);
+        allocation_run(a);
 }
 
 /* --------------------------------------------------------------------------------------------- events */
@@ -115,6 +125,7 @@ void allocation_stage_submitted(struct allocation *a, const struct sched *sched,
                 &(struct stage_demand){
                         .stage = set->stage_id, .attempt = set->attempt, .n_tasks = set->n, .places = places},
                 now_ns());
+        allocation_run(a);
 }
 
 void allocation_stage_completed(struct allocation *a, const struct stage *stage)
@@ -187,7 +198,7 @@ void allocation_ended(struct allocation *a, const struct task_batch *run)
 void allocation_executor_added(struct allocation *a, int executor)
 {
         if (a)
-                executor_monitor_added(a->monitor, executor, 0, now_ns());
+                executor_monitor_added(a->monitor, executor, a->sc->executors.data[executor]->id, 0, now_ns());
 }
 
 void allocation_executor_removed(struct allocation *a, int executor, const char *reason)
@@ -198,7 +209,7 @@ void allocation_executor_removed(struct allocation *a, int executor, const char 
 
 void allocation_executor_leaves(struct allocation *a, int executor, bool decommissioned)
 {
-        if (!a || a->asking)
+        if (!a)
                 return;
         if (decommissioned)
                 executor_monitor_decommissioned(a->monitor, &executor, 1);
@@ -267,7 +278,7 @@ int allocation_new(struct fst_context *sc, struct scheduler_backend *backend, st
         struct allocation *a = new0(struct allocation);
         a->sc = sc;
         a->backend = backend;
-        a->core = executor_allocation_new(&config, &ops, a);
+        a->core = executor_allocation_new(&config);
         a->monitor = executor_allocation_monitor(a->core);
         *allocation = a;
         return 0;

@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/queue.h"
 #include "base/vec.h"
 #include "sched/tasks/executors.h"
 
@@ -52,7 +53,7 @@ struct stage_attempt {
 struct profile {
         int id, tasks_per_executor;
         int target, step;
-        int before; /* the target that the cluster manager knows, while a request is made */
+        int before; /* the target that the cluster manager knows, until the request is answered */
         struct sched_demand demand;
         int local_tasks;
         VEC(struct host_demand) hosts;
@@ -60,8 +61,8 @@ struct profile {
 
 struct executor_allocation {
         struct executor_allocation_config config;
-        const struct executor_allocation_ops *ops;
-        void *owner;
+        QUEUE(struct allocation_action) actions;
+        struct allocation_action current; /* taken out last */
         struct executor_monitor *monitor;
         VEC(struct profile) profiles;
         VEC(struct stage_attempt *) attempts;
@@ -69,8 +70,13 @@ struct executor_allocation {
         int n_submitted;
         int64_t add_time; /* INT64_MAX if no timer runs */
         bool initializing;
-        bool told;  /* the cluster manager got the last request */
-        bool dirty; /* an event occurred since the last tick */
+        bool told;                      /* the cluster manager got the last request */
+        bool asked;                     /* a request is not answered yet */
+        bool adjusts;                   /* it is that of executor_allocation_adjust */
+        bool again;                     /* another request follows the answer */
+        VEC(struct idle_executor) idle; /* to remove after the answer */
+        VEC(int32_t) leaving;           /* executors of the removal that is not answered yet */
+        bool dirty;                     /* an event occurred since the last tick */
         int64_t last_tick;
         int last_executors; /* their number at that time */
 };
@@ -120,6 +126,7 @@ static struct profile *profile_add(struct executor_allocation *a, int id, int ta
                                   .tasks_per_executor =
                                           tasks_per_executor > 0 ? tasks_per_executor : a->config.tasks_per_executor,
                                   .target = a->config.initial,
+                                  .before = a->config.initial,
                                   .step = 1});
         return &a->profiles.data[a->profiles.len - 1];
 }
@@ -252,15 +259,39 @@ static struct executor_request executor_allocation_request_of(const struct profi
                                          .n_hosts = (int)p->hosts.len};
 }
 
-static bool executor_allocation_request_total(struct executor_allocation *a)
+static struct executor_request request_copy(const struct profile *p)
 {
-        VEC(struct executor_request) requests = {0};
+        struct executor_request request = executor_allocation_request_of(p);
+        struct host_demand *hosts = new_array(struct host_demand, p->hosts.len + 1);
+
+        for (size_t i = 0; i < p->hosts.len; i++)
+                hosts[i] = p->hosts.data[i]; /* the names stay as long as the allocation */
+        request.hosts = hosts;
+        return request;
+}
+
+static void request_push(struct executor_allocation *a)
+{
+        struct executor_request *profiles = new_array(struct executor_request, a->profiles.len);
 
         for (size_t i = 0; i < a->profiles.len; i++)
-                vec_push(&requests, executor_allocation_request_of(&a->profiles.data[i]));
-        a->told = a->ops->request_total(a->owner, requests.data, (int)requests.len);
-        vec_deinit(&requests);
-        return a->told;
+                profiles[i] = request_copy(&a->profiles.data[i]);
+        a->asked = true;
+        queue_push(&a->actions, (struct allocation_action){ALLOCATION_REQUEST, .request = {.profiles = profiles,
+                                                                                           .n = (int)a->profiles.len}});
+}
+
+/* Requests the present targets. */
+static void executor_allocation_request_total(struct executor_allocation *a)
+{
+        if (a->asked) {
+                a->again = true;
+                return;
+        }
+        for (size_t i = 0; i < a->profiles.len; i++)
+                a->profiles.data[i].before = a->profiles.data[i].target;
+        a->adjusts = false;
+        request_push(a);
 }
 
 static int executor_allocation_needed(const struct executor_allocation *a, const struct profile *p)
@@ -295,15 +326,12 @@ static void raise_target(struct executor_allocation *a, struct profile *p, int n
 }
 
 /* The cluster manager accepted the new targets. */
-static int64_t targets_taken(struct executor_allocation *a, int64_t now)
+static void targets_taken(struct executor_allocation *a, int64_t now)
 {
-        int64_t sum = 0;
-
         for (size_t i = 0; i < a->profiles.len; i++) {
                 struct profile *p = &a->profiles.data[i];
                 int64_t delta = (int64_t)p->target - p->before;
 
-                sum += delta;
                 if (delta > 0) {
                         log_info(LOG,
                                  "Requesting %lld new executor%s because tasks are backlogged (new desired total will "
@@ -319,13 +347,14 @@ static int64_t targets_taken(struct executor_allocation *a, int64_t now)
                                   p->target, p->before, p->id);
                 }
         }
-        return sum;
 }
 
-int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
+void executor_allocation_adjust(struct executor_allocation *a, int64_t now)
 {
         bool grow = a->add_time != INT64_MAX && now >= a->add_time, changed = !a->told;
 
+        if (a->asked)
+                return;
         for (size_t i = 0; i < a->profiles.len; i++) {
                 struct profile *p = &a->profiles.data[i];
                 int need = executor_allocation_needed(a, p);
@@ -342,13 +371,9 @@ int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now)
                 changed = changed || p->target != p->before;
         }
         if (!changed)
-                return 0;
-        if (executor_allocation_request_total(a))
-                return targets_taken(a, now);
-        log_warn(LOG, "Unable to reach the cluster manager to request more executors!");
-        for (size_t i = 0; i < a->profiles.len; i++)
-                a->profiles.data[i].target = a->profiles.data[i].before;
-        return 0;
+                return;
+        a->adjusts = true;
+        request_push(a);
 }
 
 /* ------------------------------------------------------------------------------------------------- removals */
@@ -394,37 +419,45 @@ static void list_executors(const struct executor_allocation *a, struct buf *out,
                 buf_printf(out, "%s%s", i > 0 ? "," : "", executor_monitor_id(a->monitor, executors[i], number));
 }
 
-static int ask_to_remove(struct executor_allocation *a, const int32_t *executors, int n, int32_t *accepted)
+static void ask_to_remove(struct executor_allocation *a, const int32_t *executors, int n)
 {
-        int gone = a->ops->remove(a->owner, executors, n, a->config.decommission, accepted);
+        int32_t *copy = new_array(int32_t, (size_t)n);
+
+        memcpy(copy, executors, (size_t)n * sizeof(*copy));
+        a->leaving.len = 0;
+        for (int i = 0; i < n; i++)
+                vec_push(&a->leaving, executors[i]);
+        queue_push(&a->actions, (struct allocation_action){
+                                        ALLOCATION_REMOVE,
+                                        .remove = {.executors = copy, .n = n, .decommission = a->config.decommission}});
+        executor_allocation_request_total(a); /* so that removed executors have not lowered a target */
+}
+
+void executor_allocation_removed(struct executor_allocation *a, const int32_t *executors, int n)
+{
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
 
-        /* so that removed executors have not lowered a target */
-        executor_allocation_request_total(a);
-        a->dirty = a->dirty || gone < n;
-        if (gone == 0) {
-                list_executors(a, &names, executors, n);
+        a->dirty = a->dirty || (size_t)n < a->leaving.len;
+        if (n == 0) {
+                list_executors(a, &names, a->leaving.data, (int)a->leaving.len);
                 log_warn(LOG,
                          "Unable to reach the cluster manager to kill executor/s %s or no executor eligible to kill!",
                          buf_text(&names));
-                return 0;
+                return;
         }
         if (a->config.decommission)
-                executor_monitor_decommissioned(a->monitor, accepted, gone);
+                executor_monitor_decommissioned(a->monitor, executors, n);
         else
-                executor_monitor_killed(a->monitor, accepted, gone);
-        list_executors(a, &names, accepted, gone);
+                executor_monitor_killed(a->monitor, executors, n);
+        list_executors(a, &names, executors, n);
         log_info(LOG, "Executors %s removed due to idle timeout.", buf_text(&names));
-        return gone;
 }
 
-int executor_allocation_remove(struct executor_allocation *a, const struct idle_executor *executors, int n,
-                               int32_t *removed)
+void executor_allocation_remove(struct executor_allocation *a, const struct idle_executor *executors, int n)
 {
         _cleanup_free_ struct remaining *remaining = new_array(struct remaining, (size_t)n + 1);
         _cleanup_free_ int32_t *picked = new_array(int32_t, (size_t)n + 1);
-        _cleanup_free_ int32_t *accepted = new_array(int32_t, (size_t)n + 1);
-        int n_picked = 0, n_profiles = 0, gone;
+        int n_picked = 0, n_profiles = 0;
         char number[12];
 
         for (int i = 0; i < n; i++) {
@@ -441,12 +474,34 @@ int executor_allocation_remove(struct executor_allocation *a, const struct idle_
                 picked[n_picked++] = executors[i].executor;
                 left->executors--;
         }
-        if (n_picked == 0)
-                return 0;
-        gone = ask_to_remove(a, picked, n_picked, accepted);
-        if (removed)
-                memcpy(removed, accepted, (size_t)gone * sizeof(*removed));
-        return gone;
+        if (n_picked > 0)
+                ask_to_remove(a, picked, n_picked);
+}
+
+/* The second half of a tick: the cluster manager knows the targets. */
+static void remove_idle(struct executor_allocation *a)
+{
+        if (a->asked || a->idle.len == 0)
+                return;
+        executor_allocation_remove(a, a->idle.data, (int)a->idle.len);
+        a->idle.len = 0;
+}
+
+void executor_allocation_requested(struct executor_allocation *a, bool reached, int64_t now)
+{
+        a->asked = false;
+        a->told = reached;
+        if (reached)
+                targets_taken(a, now);
+        else if (a->adjusts)
+                log_warn(LOG, "Unable to reach the cluster manager to request more executors!");
+        for (size_t i = 0; !reached && i < a->profiles.len; i++)
+                a->profiles.data[i].target = a->profiles.data[i].before;
+        if (a->again) {
+                a->again = false;
+                executor_allocation_request_total(a);
+        }
+        remove_idle(a);
 }
 
 void executor_allocation_tick(struct executor_allocation *a, int64_t now)
@@ -454,21 +509,27 @@ void executor_allocation_tick(struct executor_allocation *a, int64_t now)
         const struct idle_executor *idle;
         int n;
 
+        if (a->asked)
+                return;
         a->dirty = false;
         a->last_tick = now;
         a->last_executors = executor_monitor_total(a->monitor).all;
         idle = executor_monitor_timed_out(a->monitor, now, &n);
         if (n > 0)
                 a->initializing = false;
+        a->idle.len = 0;
+        for (int i = 0; i < n; i++)
+                vec_push(&a->idle, idle[i]);
         executor_allocation_adjust(a, now);
-        if (n > 0)
-                executor_allocation_remove(a, idle, n, NULL);
+        remove_idle(a);
 }
 
 int64_t executor_allocation_deadline(const struct executor_allocation *a)
 {
         int64_t deadline = executor_monitor_deadline(a->monitor), soon = a->last_tick + EXECUTOR_ALLOCATION_INTERVAL;
 
+        if (a->asked)
+                return INT64_MAX;
         if (a->last_tick == INT64_MIN)
                 return INT64_MIN;
         /* an expired timer that could not add executors waits for an event */
@@ -481,15 +542,30 @@ int64_t executor_allocation_deadline(const struct executor_allocation *a)
 
 /* --------------------------------------------------------------------------------------------------- events */
 
-struct executor_allocation *executor_allocation_new(const struct executor_allocation_config *config,
-                                                    const struct executor_allocation_ops *ops, void *owner)
+static void allocation_action_deinit(struct allocation_action *action)
+{
+        if (action->kind == ALLOCATION_REQUEST) {
+                for (int i = 0; i < action->request.n; i++)
+                        free((void *)action->request.profiles[i].hosts);
+                free(action->request.profiles);
+        } else {
+                free(action->remove.executors);
+        }
+        *action = (struct allocation_action){0};
+}
+
+const struct allocation_action *executor_allocation_next_action(struct executor_allocation *a)
+{
+        allocation_action_deinit(&a->current);
+        return queue_pop(&a->actions, &a->current) ? &a->current : NULL;
+}
+
+struct executor_allocation *executor_allocation_new(const struct executor_allocation_config *config)
 {
         struct executor_allocation *a = new0(struct executor_allocation);
 
         a->config = *config;
-        a->ops = ops;
-        a->owner = owner;
-        a->monitor = executor_monitor_new(&config->monitor, &ops->monitor, owner);
+        a->monitor = executor_monitor_new(&config->monitor);
         a->add_time = INT64_MAX;
         a->initializing = a->told = true;
         a->last_tick = INT64_MIN;
@@ -501,6 +577,11 @@ void executor_allocation_free(struct executor_allocation *a)
 {
         if (!a)
                 return;
+        while (executor_allocation_next_action(a))
+                ;
+        queue_deinit(&a->actions);
+        vec_deinit(&a->idle);
+        vec_deinit(&a->leaving);
         for (size_t i = 0; i < a->attempts.len; i++)
                 attempt_free(a->attempts.data[i]);
         for (size_t i = 0; i < a->profiles.len; i++)
@@ -521,11 +602,13 @@ void executor_allocation_reset(struct executor_allocation *a)
 {
         a->add_time = INT64_MIN;
         for (size_t i = 0; i < a->profiles.len; i++) {
-                a->profiles.data[i].target = a->config.initial;
+                a->profiles.data[i].target = a->profiles.data[i].before = a->config.initial;
                 a->profiles.data[i].step = 1;
         }
         executor_monitor_reset(a->monitor);
         a->told = false;
+        a->again = a->asked;
+        a->idle.len = 0;
 }
 
 static void take_hints(struct executor_allocation *a, struct stage_attempt *at, const struct stage_demand *stage)

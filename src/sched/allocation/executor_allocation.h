@@ -1,10 +1,11 @@
 /* Dynamic allocation: the number of executors that an application wants as its work grows and ends
  * (spark.dynamicAllocation.*).
  *
- *      struct executor_allocation *a = executor_allocation_new(&config, &ops, owner);
- *      executor_allocation_start(a);                           → ops.request_total: the initial number
+ *      struct executor_allocation *a = executor_allocation_new(&config);
+ *      executor_allocation_start(a);                           → ALLOCATION_REQUEST: the initial number
  *      executor_allocation_stage_submitted(a, &stage, now);    ← events, and so on
- *      executor_allocation_tick(a, now);                       → ops.request_total, ops.remove
+ *      executor_allocation_tick(a, now);                       → ALLOCATION_REQUEST, ALLOCATION_REMOVE
+ *      while ((action = executor_allocation_next_action(a))) … ← executor_allocation_requested, …_removed
  *      … call again at executor_allocation_deadline(a)
  *
  * Every resource profile has a target: the number of executors that the cluster manager maintains. It follows the
@@ -14,8 +15,9 @@
  * executor: an executor is removed when it was idle for long enough (sched/allocation/executor_monitor.h) and the
  * target and the minimum allow it. Each profile's target stays within config->min and config->max.
  *
- * It is pure, as sched.h: it takes events and the time, and calls the operations. Times are nanoseconds of a
- * monotonic clock. One thread; an operation must not call back into it.
+ * It is pure (docs/pure-cores.md): it takes events and the time, and appends actions, which the owner takes out after
+ * each event. Each action is answered by an event. Until a request is answered, ticks do nothing. Times are nanoseconds
+ * of a monotonic clock. One thread.
  */
 #pragma once
 
@@ -49,29 +51,54 @@ struct executor_request {
         int n_hosts;
 };
 
-struct executor_allocation_ops {
-        /* Requests these numbers of executors, one request for each profile that was ever used; ends none. Returns
-         * false if the cluster manager cannot be reached: the targets stay unchanged, and the request is repeated.
-         * Borrowed for the call.
+enum allocation_action_kind {
+        /* request: maintain these numbers of executors, one request for each profile that was ever used; ends none.
+         * Answered by executor_allocation_requested.
          */
-        bool (*request_total)(void *owner, const struct executor_request *requests, int n);
+        ALLOCATION_REQUEST,
 
-        /* Ends or decommissions these idle executors without changing the requested numbers. Puts the accepted ones
-         * into @accepted (room for @n) and returns their number: the scheduler refuses an executor that got a task
-         * meanwhile.
+        /* remove: end or decommission these idle executors without changing the requested numbers. Answered by
+         * executor_allocation_removed.
          */
-        int (*remove)(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted);
-
-        struct executor_monitor_ops monitor; /* of its monitor, with the same owner */
+        ALLOCATION_REMOVE,
 };
 
-/* @config is copied, @ops and @owner are borrowed. Never NULL. */
-struct executor_allocation *executor_allocation_new(const struct executor_allocation_config *config,
-                                                    const struct executor_allocation_ops *ops, void *owner);
+struct allocation_action {
+        enum allocation_action_kind kind;
+        union {
+                struct {
+                        struct executor_request *profiles;
+                        int n;
+                } request;
+                struct {
+                        int32_t *executors;
+                        int n;
+                        bool decommission;
+                } remove;
+        };
+};
+
+/* @config is copied. Never NULL. */
+struct executor_allocation *executor_allocation_new(const struct executor_allocation_config *config);
+
+/* Drops actions that are still queued. NULL is allowed. */
 void executor_allocation_free(struct executor_allocation *a);
 
 /* Requests the initial number. */
 void executor_allocation_start(struct executor_allocation *a);
+
+/* Takes the oldest action out; NULL: the queue is empty. The action is borrowed until the next call. */
+const struct allocation_action *executor_allocation_next_action(struct executor_allocation *a);
+
+/* Answers the oldest ALLOCATION_REQUEST. @reached false: the cluster manager cannot be reached. The targets return to
+ * those before the request, and the next tick repeats it.
+ */
+void executor_allocation_requested(struct executor_allocation *a, bool reached, int64_t now);
+
+/* Answers the oldest ALLOCATION_REMOVE with those executors that are being removed: the scheduler refuses an executor
+ * that got a task meanwhile.
+ */
+void executor_allocation_removed(struct executor_allocation *a, const int32_t *executors, int n);
 
 /* The cluster manager lost track of the application: forgets its executors and starts again with the initial numbers,
  * which the next tick requests. Stages and tasks stay known.
@@ -133,15 +160,14 @@ int64_t executor_allocation_deadline(const struct executor_allocation *a);
 #define EXECUTOR_ALLOCATION_INTERVAL INT64_C(100000000)
 
 /* Lowers targets above the need, and raises others when due. Changes nothing before the first stage or the first idle
- * timeout. Repeats a request that did not reach the cluster manager. Returns the sum of the changes.
+ * timeout. Repeats a request that did not reach the cluster manager.
  */
-int64_t executor_allocation_adjust(struct executor_allocation *a, int64_t now);
+void executor_allocation_adjust(struct executor_allocation *a, int64_t now);
 
 /* Removes those of @executors that the minimum and the target of their profile allow, not counting those already
- * being removed. Puts their indexes into @removed (room for @n; NULL: not wanted) and returns their number.
+ * being removed.
  */
-int executor_allocation_remove(struct executor_allocation *a, const struct idle_executor *executors, int n,
-                               int32_t *removed);
+void executor_allocation_remove(struct executor_allocation *a, const struct idle_executor *executors, int n);
 
 /* --------------------------------------------------------------------------------------------------- looks */
 

@@ -29,33 +29,37 @@ struct bench {
         bool unreachable;   /* request_total fails */
         int refused;        /* remove refuses this executor */
         bool decommissions; /* decommission flag of the last removal */
+        VEC(int32_t) accepted;
 };
 
-static inline bool request_total(void *owner, const struct executor_request *requests, int n)
+static inline void do_action(struct bench *b, const struct allocation_action *action)
 {
-        struct bench *b = owner;
-
-        b->requests++;
-        assert_true(n > 0);
-        assert_true(requests[0].profile == 0);
-        if (!b->unreachable)
-                b->target = requests[0].target;
-        return !b->unreachable;
+        switch (action->kind) {
+        case ALLOCATION_REQUEST:
+                b->requests++;
+                assert_true(action->request.n > 0);
+                assert_true(action->request.profiles[0].profile == 0);
+                if (!b->unreachable)
+                        b->target = action->request.profiles[0].target;
+                executor_allocation_requested(b->a, !b->unreachable, b->now);
+                break;
+        case ALLOCATION_REMOVE:
+                b->decommissions = action->remove.decommission;
+                b->accepted.len = 0;
+                for (int i = 0; i < action->remove.n; i++)
+                        if (action->remove.executors[i] != b->refused)
+                                vec_push(&b->accepted, action->remove.executors[i]);
+                executor_allocation_removed(b->a, b->accepted.data, (int)b->accepted.len);
+                break;
+        }
 }
 
-static inline int remove_executors(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+/* Performs all actions. */
+static inline void run(struct bench *b)
 {
-        struct bench *b = owner;
-        int taken = 0;
-
-        b->decommissions = decommission;
-        for (int i = 0; i < n; i++)
-                if (executors[i] != b->refused)
-                        accepted[taken++] = executors[i];
-        return taken;
+        for (const struct allocation_action *action; (action = executor_allocation_next_action(b->a));)
+                do_action(b, action);
 }
-
-static const struct executor_allocation_ops ops = {.request_total = request_total, .remove = remove_executors};
 
 /* @b is zeroed except for non-default settings. */
 static inline void bench_start(struct bench *b, int min, int max, int initial)
@@ -69,14 +73,16 @@ static inline void bench_start(struct bench *b, int min, int max, int initial)
         b->config.tasks_per_executor = MAX(1, b->config.tasks_per_executor);
         b->config.monitor = (struct executor_monitor_config){.idle = IDLE, .cached = IDLE, .shuffle = IDLE};
         b->refused = -1;
-        b->a = executor_allocation_new(&b->config, &ops, b);
+        b->a = executor_allocation_new(&b->config);
         b->m = executor_allocation_monitor(b->a);
         executor_allocation_start(b->a);
+        run(b);
 }
 
 static inline void bench_end(struct bench *b)
 {
         executor_allocation_free(b->a);
+        vec_deinit(&b->accepted);
 }
 
 static inline void submit_for(struct bench *b, int stage, int n_tasks, int profile, int tasks_per_executor)
@@ -87,6 +93,7 @@ static inline void submit_for(struct bench *b, int stage, int n_tasks, int profi
                                                                    .profile = profile,
                                                                    .tasks_per_executor = tasks_per_executor},
                                             b->now);
+        run(b);
 }
 
 static inline void submit(struct bench *b, int stage, int n_tasks)
@@ -137,7 +144,7 @@ static inline void unschedulable(struct bench *b, int stage, bool yes)
 
 static inline void add(struct bench *b, int executor)
 {
-        executor_monitor_added(b->m, executor, 0, b->now);
+        executor_monitor_added(b->m, executor, NULL, 0, b->now);
 }
 
 static inline void add_all(struct bench *b, int first, int last)
@@ -166,6 +173,16 @@ static inline int need(struct bench *b)
         return executor_allocation_need(b->a, 0);
 }
 
+/* Returns the change of all targets. */
+static inline int64_t adjust(struct bench *b)
+{
+        int64_t before = executor_allocation_sums(b->a).target;
+
+        executor_allocation_adjust(b->a, b->now);
+        run(b);
+        return executor_allocation_sums(b->a).target - before;
+}
+
 /* One round of growth; returns the change. */
 static inline int64_t grow(struct bench *b)
 {
@@ -173,28 +190,37 @@ static inline int64_t grow(struct bench *b)
 
         if (when != NOT_SET)
                 b->now = MAX(b->now, when);
-        return executor_allocation_adjust(b->a, b->now);
+        return adjust(b);
 }
 
 static inline void adjust_after(struct bench *b, int64_t time)
 {
         b->now += time;
-        executor_allocation_adjust(b->a, b->now);
+        adjust(b);
 }
 
 static inline void tick_after(struct bench *b, int64_t time)
 {
         b->now += time;
         executor_allocation_tick(b->a, b->now);
+        run(b);
+}
+
+/* Returns the number of executors that are removed. */
+static inline int remove_idle_ones(struct bench *b, const struct idle_executor *executors, int n)
+{
+        b->accepted.len = 0;
+        executor_allocation_remove(b->a, executors, n);
+        run(b);
+        return (int)b->accepted.len;
 }
 
 /* Removes one executor; returns true if it was allowed. */
 static inline bool drop_of(struct bench *b, int executor, int profile)
 {
-        int32_t removed = -1;
-        int n = executor_allocation_remove(b->a, &(struct idle_executor){executor, profile}, 1, &removed);
+        int n = remove_idle_ones(b, &(struct idle_executor){executor, profile}, 1);
 
-        assert_true(n == 0 || removed == executor);
+        assert_true(n == 0 || b->accepted.data[0] == executor);
         return n == 1;
 }
 
@@ -205,7 +231,7 @@ static inline bool drop(struct bench *b, int executor)
 
 static inline int drop_two(struct bench *b, int first, int second)
 {
-        return executor_allocation_remove(b->a, (struct idle_executor[]){{first, 0}, {second, 0}}, 2, NULL);
+        return remove_idle_ones(b, (struct idle_executor[]){{first, 0}, {second, 0}}, 2);
 }
 
 static inline int killed(struct bench *b)

@@ -15,7 +15,7 @@ static void requests_that_are_not_needed_are_cancelled(void **state)
         start(&b, 2, 0, 1);
         end(&b, 2, 0, 1);
         end(&b, 2, 0, 1);
-        assert_int_equal(executor_allocation_adjust(b.a, b.now), -1);
+        assert_int_equal(adjust(&b), -1);
         assert_int_equal(b.target, 4);
         bench_end(&b);
 }
@@ -81,9 +81,9 @@ static void the_least_number_is_each_profile_s(void **state)
         submit_for(&b, 1, 10, 1, 4);
         submit_for(&b, 2, 10, 2, 1);
         for (int e = 1; e <= 10; e++) {
-                executor_monitor_added(b.m, e, 1, b.now);
-                executor_monitor_added(b.m, 10 + e, 2, b.now);
-                executor_monitor_added(b.m, 20 + e, 0, b.now);
+                executor_monitor_added(b.m, e, NULL, 1, b.now);
+                executor_monitor_added(b.m, 10 + e, NULL, 2, b.now);
+                executor_monitor_added(b.m, 20 + e, NULL, 0, b.now);
         }
         assert_true(drop_of(&b, 1, 1));
         assert_true(drop_of(&b, 11, 2));
@@ -129,7 +129,7 @@ static void the_target_keeps_executors(void **state)
         assert_false(drop(&b, 1));
         for (int i = 1; i <= 3; i++)
                 end(&b, 0, i, i);
-        executor_allocation_adjust(b.a, b.now);
+        adjust(&b);
         assert_int_equal(executor_monitor_total(b.m).all, 8);
         assert_int_equal(target(&b), 5);
         assert_int_equal(need(&b), 5);

@@ -183,47 +183,41 @@ static struct sched_demand demand_of(const struct world *w, int profile)
 
 /* ---------------------------------------------------------------------------------------------- operations */
 
-static bool world_request(void *owner, const struct executor_request *requests, int n)
+static void world_request(struct side *side, const struct allocation_action *action)
 {
-        struct side *side = owner;
-
         side->requests++;
         seen.unreached += side->world->unreachable;
-        if (side->world->unreachable)
-                return false;
-        for (int i = 0; i < n; i++)
-                side->told[requests[i].profile] = requests[i].target;
-        return true;
+        for (int i = 0; i < action->request.n && !side->world->unreachable; i++)
+                side->told[action->request.profiles[i].profile] = action->request.profiles[i].target;
+        executor_allocation_requested(side->a, !side->world->unreachable, side->world->now);
 }
 
-static int world_remove(void *owner, const int32_t *executors, int n, bool decommission, int32_t *accepted)
+static void world_remove(struct side *side, const struct allocation_action *action)
 {
-        struct side *side = owner;
         struct world *w = side->world;
-        int taken = 0;
+        const int32_t *executors = action->remove.executors;
+        size_t before = side->removed.len;
 
-        world_check(w, decommission == w->config.decommission);
-        world_check(w, n > 0);
-        for (int i = 0; i < n; i++) {
-                if (w->refuses && (executors[i] + w->now / INTERVAL) % w->refuses == 0) {
+        world_check(w, action->remove.decommission == w->config.decommission);
+        world_check(w, action->remove.n > 0);
+        for (int i = 0; i < action->remove.n; i++) {
+                if (w->refuses && (executors[i] + w->now / INTERVAL) % w->refuses == 0)
                         seen.refused++;
-                        continue;
-                }
-                vec_push(&side->removed, executors[i]);
-                accepted[taken++] = executors[i];
+                else
+                        vec_push(&side->removed, executors[i]);
         }
-        return taken;
+        executor_allocation_removed(side->a, side->removed.data + before, (int)(side->removed.len - before));
 }
 
-static bool world_is_active(void *owner, int32_t executor)
+/* Performs the actions of one allocation. */
+static void side_run(struct side *side)
 {
-        const struct world *w = ((struct side *)owner)->world;
-
-        return executor < w->n_executors && w->executors[executor].alive;
+        for (const struct allocation_action *action; (action = executor_allocation_next_action(side->a));)
+                if (action->kind == ALLOCATION_REQUEST)
+                        world_request(side, action);
+                else
+                        world_remove(side, action);
 }
-
-static const struct executor_allocation_ops world_ops = {
-        .request_total = world_request, .remove = world_remove, .monitor = {.is_active = world_is_active}};
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
@@ -263,7 +257,7 @@ static void add_executor(struct world *w, int profile)
         if (w->n_executors == MAX_EXECUTORS)
                 return;
         w->executors[w->n_executors] = (struct world_executor){.profile = profile, .alive = true, .idle_since = w->now};
-        both_monitors(w, executor_monitor_added, w->n_executors, profile, w->now);
+        both_monitors(w, executor_monitor_added, w->n_executors, NULL, profile, w->now);
         w->n_executors++;
 }
 
@@ -278,6 +272,8 @@ static void submit_stage(struct world *w, int id)
                                     .profile = stage->profile,
                                     .tasks_per_executor = w->cores[stage->profile]},
              w->now);
+        side_run(&w->polled);
+        side_run(&w->lazy);
 }
 
 /* Starts a job with some new stages, and perhaps an old one whose map outputs it reads. */
@@ -558,11 +554,13 @@ static void tick_both(struct world *w)
                 steps[p] = executor_allocation_step(w->polled.a, p);
         }
         executor_allocation_tick(w->polled.a, w->now);
+        side_run(&w->polled);
         seen.ticks++;
         if (executor_allocation_deadline(w->lazy.a) <= w->now)
                 executor_allocation_tick(w->lazy.a, w->now);
         else
                 seen.saved_ticks++;
+        side_run(&w->lazy);
         world_check(w, executor_allocation_deadline(w->lazy.a) > w->now);
         for (int p = 0; p < PROFILES; p++) {
                 targets[p] = executor_allocation_target(w->polled.a, p);
@@ -599,10 +597,12 @@ static void world_start(struct world *w, uint64_t seed)
         w->config.tasks_per_executor = w->cores[0];
         w->refuses = roll(w, 2) ? 0 : 2 + (int)roll(w, 5);
         w->polled.world = w->lazy.world = w;
-        w->polled.a = executor_allocation_new(&w->config, &world_ops, &w->polled);
-        w->lazy.a = executor_allocation_new(&w->config, &world_ops, &w->lazy);
+        w->polled.a = executor_allocation_new(&w->config);
+        w->lazy.a = executor_allocation_new(&w->config);
         executor_allocation_start(w->polled.a);
         executor_allocation_start(w->lazy.a);
+        side_run(&w->polled);
+        side_run(&w->lazy);
 }
 
 static void world_end(struct world *w)

@@ -57,7 +57,7 @@ static void profiles_grow_each_for_itself(void **state)
         }
         for (int e = 1; e <= 4; e++) {
                 add(&b, e);
-                executor_monitor_added(b.m, 10 + e, 1, b.now);
+                executor_monitor_added(b.m, 10 + e, NULL, 1, b.now);
         }
         assert_int_equal(grow(&b), 0);
         assert_int_equal(target(&b), 10);
@@ -151,7 +151,7 @@ static void executors_that_there_are_need_no_ramp(void **state)
         assert_int_equal(target(&b), 15);
         add_all(&b, 0, 14);
         complete(&b, 0);
-        assert_int_equal(executor_allocation_adjust(b.a, b.now), -15);
+        assert_int_equal(adjust(&b), -15);
         assert_int_equal(target(&b), 0);
         submit(&b, 1, 1000);
         grow(&b);
@@ -249,6 +249,37 @@ static void requests_say_where_tasks_would_like_to_be(void **state)
         bench_end(&b);
 }
 
+static void decides_nothing_before_a_request_is_answered(void **state)
+{
+        struct bench b = {0};
+        const struct allocation_action *action;
+
+        bench_start(&b, 0, 10, 0);
+        submit(&b, 0, 4);
+        b.now = executor_allocation_add_time(b.a);
+        executor_allocation_tick(b.a, b.now);
+        action = executor_allocation_next_action(b.a);
+        assert_int_equal(action->kind, ALLOCATION_REQUEST);
+        assert_int_equal(action->request.profiles[0].target, 1);
+        assert_int_equal(executor_allocation_deadline(b.a), INT64_MAX);
+        executor_allocation_tick(b.a, b.now + SUSTAINED);
+        executor_allocation_adjust(b.a, b.now + SUSTAINED);
+        assert_null(executor_allocation_next_action(b.a));
+
+        /* Restarted meanwhile: the answer is too old, and the initial number is requested. */
+        executor_allocation_reset(b.a);
+        executor_allocation_requested(b.a, true, b.now);
+        action = executor_allocation_next_action(b.a);
+        assert_int_equal(action->kind, ALLOCATION_REQUEST);
+        assert_int_equal(action->request.profiles[0].target, 0);
+        executor_allocation_requested(b.a, false, b.now);
+        assert_null(executor_allocation_next_action(b.a));
+        tick_after(&b, BACKLOG);
+        assert_int_equal(b.target, 1);
+        executor_allocation_tick(b.a, b.now + SUSTAINED); /* its action is dropped at the end */
+        bench_end(&b);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -261,6 +292,7 @@ int main(void)
                 cmocka_unit_test(executors_that_there_are_need_no_ramp),
                 cmocka_unit_test(a_reset_begins_again),
                 cmocka_unit_test(requests_say_where_tasks_would_like_to_be),
+                cmocka_unit_test(decides_nothing_before_a_request_is_answered),
         };
 
         log_threshold = LOG_OFF;

@@ -24,6 +24,7 @@
 #define LOG "ExecutorMonitor"
 
 #define NOT_IDLE INT64_MIN
+#define REMOVED -1 /* in executor_monitor.place */
 
 /* A sorted set of small numbers. Most insertions are at the end. */
 typedef VEC(int32_t) int_set;
@@ -35,6 +36,7 @@ struct cached_rdd {
 
 struct tracker {
         int32_t executor;
+        char *id; /* in the log; NULL: its index */
         int profile;
         int running;
         int64_t idle_since; /* NOT_IDLE while it runs tasks */
@@ -68,8 +70,6 @@ struct profile_count {
 
 struct executor_monitor {
         struct executor_monitor_config config;
-        const struct executor_monitor_ops *ops;
-        void *owner;
         VEC(struct tracker *) trackers; /* of known executors, unordered */
         VEC(int32_t) place;             /* by executor: index in trackers + 1, 0 if unknown */
         VEC(struct profile_count) profiles;
@@ -129,9 +129,15 @@ static bool set_remove(int_set *set, int32_t value)
 
 static struct tracker *tracker_find(const struct executor_monitor *m, int32_t executor)
 {
-        if (executor < 0 || (size_t)executor >= m->place.len || m->place.data[executor] == 0)
+        if (executor < 0 || (size_t)executor >= m->place.len || m->place.data[executor] <= 0)
                 return NULL;
         return m->trackers.data[m->place.data[executor] - 1];
+}
+
+/* An index is never used again. */
+static bool is_removed(const struct executor_monitor *m, int32_t executor)
+{
+        return executor < 0 || ((size_t)executor < m->place.len && m->place.data[executor] == REMOVED);
 }
 
 static void cached_free(struct tracker *t, size_t at)
@@ -146,6 +152,7 @@ static void tracker_free(struct tracker *t)
                 cached_free(t, t->cached.len - 1);
         vec_deinit(&t->cached);
         vec_deinit(&t->shuffles);
+        free(t->id);
         free(t);
 }
 
@@ -198,7 +205,7 @@ static struct tracker *tracker_ensure(struct executor_monitor *m, int32_t execut
 /* Returns the tracker of a reported executor, or NULL if the executor has ended. */
 static struct tracker *tracker_of_news(struct executor_monitor *m, int32_t executor)
 {
-        if (executor < 0 || (m->ops->is_active && !m->ops->is_active(m->owner, executor)))
+        if (is_removed(m, executor))
                 return NULL;
         return tracker_ensure(m, executor, EXECUTOR_PROFILE_UNKNOWN);
 }
@@ -268,24 +275,22 @@ const struct idle_executor *executor_monitor_timed_out(struct executor_monitor *
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
-struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config,
-                                              const struct executor_monitor_ops *ops, void *owner)
+struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config)
 {
         struct executor_monitor *m = new0(struct executor_monitor);
 
         m->config = *config;
-        m->ops = ops;
-        m->owner = owner;
         m->next_timeout = INT64_MAX;
         return m;
 }
 
 void executor_monitor_reset(struct executor_monitor *m)
 {
-        for (size_t i = 0; i < m->trackers.len; i++)
+        for (size_t i = 0; i < m->trackers.len; i++) {
+                m->place.data[m->trackers.data[i]->executor] = 0;
                 tracker_free(m->trackers.data[i]);
+        }
         m->trackers.len = 0;
-        m->place.len = 0;
         m->profiles.len = 0;
         m->total = (struct executor_count){0};
         m->timed_out.len = 0;
@@ -313,19 +318,25 @@ void executor_monitor_free(struct executor_monitor *m)
 
 const char *executor_monitor_id(const struct executor_monitor *m, int32_t executor, char number[static 12])
 {
-        if (m->ops->id)
-                return m->ops->id(m->owner, executor);
+        const struct tracker *t = tracker_find(m, executor);
+
+        if (t && t->id)
+                return t->id;
         snprintf(number, 12, "%d", executor);
         return number;
 }
 
-void executor_monitor_added(struct executor_monitor *m, int32_t executor, int profile, int64_t now)
+void executor_monitor_added(struct executor_monitor *m, int32_t executor, const char *id, int profile, int64_t now)
 {
         char number[12];
+        struct tracker *t;
 
-        if (executor < 0)
+        if (is_removed(m, executor))
                 return;
-        update_running(m, tracker_ensure(m, executor, profile), 0, now);
+        t = tracker_ensure(m, executor, profile);
+        free(t->id);
+        t->id = id ? mem_strdup(id) : NULL;
+        update_running(m, t, 0, now);
         log_info(LOG, "New executor %s has registered (new total is %d)", executor_monitor_id(m, executor, number),
                  m->total.all);
 }
@@ -353,17 +364,17 @@ bool executor_monitor_removed(struct executor_monitor *m, int32_t executor, cons
                 return false;
         count_removal(&m->removals, t, reason);
         count_tracker(m, t, -1);
-        last = m->trackers.data[--m->trackers.len];
-        m->trackers.data[m->place.data[executor] - 1] = last;
-        m->place.data[last->executor] = m->place.data[executor];
-        m->place.data[executor] = 0;
-        tracker_free(t);
         m->next_timeout = INT64_MIN;
         log_info(LOG,
                  "Executor %s is removed. Remove reason statistics: (gracefully decommissioned: %lld, "
                  "decommission unfinished: %lld, driver killed: %lld, unexpectedly exited: %lld).",
                  executor_monitor_id(m, executor, number), (long long)r->gracefully_decommissioned,
                  (long long)r->decommission_unfinished, (long long)r->driver_killed, (long long)r->exited_unexpectedly);
+        last = m->trackers.data[--m->trackers.len];
+        m->trackers.data[m->place.data[executor] - 1] = last;
+        m->place.data[last->executor] = m->place.data[executor];
+        m->place.data[executor] = REMOVED;
+        tracker_free(t);
         return true;
 }
 

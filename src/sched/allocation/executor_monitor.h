@@ -1,8 +1,8 @@
 /* Tracks which executors are idle and since when: dynamic allocation (sched/allocation/executor_allocation.h) may
  * remove them.
  *
- *      struct executor_monitor *m = executor_monitor_new(&config, &ops, owner);
- *      executor_monitor_added(m, 7, 0, now);
+ *      struct executor_monitor *m = executor_monitor_new(&config);
+ *      executor_monitor_added(m, 7, "7", 0, now);
  *      executor_monitor_task_started(m, 7, now);
  *      executor_monitor_task_ended(m, 7, stage, true, now);
  *      const int32_t *idle = executor_monitor_timed_out(m, now, &n);
@@ -33,20 +33,8 @@ struct executor_monitor_config {
 /* The profile of an executor whose tasks or blocks were reported before it was added. */
 enum { EXECUTOR_PROFILE_UNKNOWN = -1 };
 
-/* Operations of its owner. Each may be NULL. */
-struct executor_monitor_ops {
-        /* Returns true if the scheduler still has this executor, so that a late task start does not bring it back.
-         * NULL: always true.
-         */
-        bool (*is_active)(void *owner, int32_t executor);
-
-        /* The executor's name in the log; borrowed until the next call. NULL: its number. */
-        const char *(*id)(void *owner, int32_t executor);
-};
-
-/* @config is copied, @ops and @owner are borrowed. Never NULL. */
-struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config,
-                                              const struct executor_monitor_ops *ops, void *owner);
+/* @config is copied. Never NULL. */
+struct executor_monitor *executor_monitor_new(const struct executor_monitor_config *config);
 void executor_monitor_free(struct executor_monitor *m);
 
 /* Forgets the executors, but not jobs and shuffles: the cluster manager lost track of the application. */
@@ -54,8 +42,10 @@ void executor_monitor_reset(struct executor_monitor *m);
 
 /* ------------------------------------------------------------------------------------------ what happened */
 
-/* The executor registered, with a resource profile (0: the default one). A repeated call changes no count. */
-void executor_monitor_added(struct executor_monitor *m, int32_t executor, int profile, int64_t now);
+/* The executor registered, with a resource profile (0: the default one). @id names it in the log; copied, NULL: its
+ * index. A repeated call changes no count.
+ */
+void executor_monitor_added(struct executor_monitor *m, int32_t executor, const char *id, int profile, int64_t now);
 
 /* Counts of removed executors, by reason. */
 struct executor_removals {
@@ -63,7 +53,8 @@ struct executor_removals {
 };
 
 /* The executor was removed. @reason (NULL: unknown) is the message of its loss: "Finished decommissioning", or one
- * that begins with "Executor decommission: ", is a completed decommission. Returns false for an unknown executor.
+ * that begins with "Executor decommission: ", is a completed decommission. Later events of the executor are ignored.
+ * Returns false for an unknown executor.
  */
 bool executor_monitor_removed(struct executor_monitor *m, int32_t executor, const char *reason);
 

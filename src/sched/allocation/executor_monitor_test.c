@@ -16,7 +16,6 @@
 struct bench {
         struct executor_monitor *m;
         int64_t now;
-        uint64_t known; /* executors of the scheduler */
 };
 
 static const struct executor_monitor_config with_service = {.idle = IDLE, .cached = STORAGE, .shuffle = SHUFFLE};
@@ -25,17 +24,9 @@ static const struct executor_monitor_config with_tracking = {
 static const struct executor_monitor_config service_keeps_rdds = {
         .idle = IDLE, .cached = STORAGE, .shuffle = SHUFFLE, .service_keeps_rdds = true};
 
-static bool is_known(void *owner, int32_t executor)
-{
-        return ((struct bench *)owner)->known >> executor & 1;
-}
-
-static const struct executor_monitor_ops ops = {.is_active = is_known};
-
 static void bench_start(struct bench *b, const struct executor_monitor_config *config)
 {
-        *b = (struct bench){.known = ~UINT64_C(0)};
-        b->m = executor_monitor_new(config, &ops, b);
+        *b = (struct bench){.m = executor_monitor_new(config)};
 }
 
 static void bench_end(struct bench *b)
@@ -45,7 +36,7 @@ static void bench_end(struct bench *b)
 
 static void add(struct bench *b, int32_t executor)
 {
-        executor_monitor_added(b->m, executor, 0, b->now);
+        executor_monitor_added(b->m, executor, NULL, 0, b->now);
 }
 
 static void start(struct bench *b, int32_t executor)
@@ -103,7 +94,6 @@ static void events_may_come_out_of_order(void **state)
         struct bench b;
 
         bench_start(&b, &with_service);
-        b.known = BIT(1) | BIT(2);
         start(&b, 1);
         assert_int_equal(executor_monitor_total(b.m).all, 1);
         assert_int_equal(executor_monitor_count(b.m, EXECUTOR_PROFILE_UNKNOWN).all, 1);
@@ -117,9 +107,14 @@ static void events_may_come_out_of_order(void **state)
         assert_int_equal(executor_monitor_count(b.m, 0).all, 2);
         assert_true(executor_monitor_removed(b.m, 2, NULL));
         assert_int_equal(executor_monitor_count(b.m, 0).all, 1);
-        b.known &= ~BIT(2);
         start(&b, 2); /* too late: the executor is removed */
         executor_monitor_rdd_block(b.m, 2, 1, 0, true, false);
+        add(&b, 2);
+        assert_int_equal(executor_monitor_total(b.m).all, 1);
+        executor_monitor_reset(b.m);
+        start(&b, 2);
+        assert_int_equal(executor_monitor_total(b.m).all, 0);
+        start(&b, 1);
         assert_int_equal(executor_monitor_total(b.m).all, 1);
         assert_false(executor_monitor_removed(b.m, 2, NULL));
         assert_true(executor_monitor_removed(b.m, 1, NULL));
@@ -258,7 +253,7 @@ static void those_asked_to_go_are_no_candidates(void **state)
         bench_start(&b, &with_service);
         add(&b, 1);
         add(&b, 2);
-        executor_monitor_added(b.m, 3, 1, b.now);
+        executor_monitor_added(b.m, 3, NULL, 1, b.now);
         b.now = IDLE;
         assert_int_equal(out_now(&b), BIT(1) | BIT(2) | BIT(3));
         assert_int_equal(executor_monitor_total(b.m).killed, 0);
