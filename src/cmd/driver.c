@@ -52,6 +52,7 @@ int command_driver(int argc, char **argv)
                 fputs(command_driver_help, stderr);
                 return 255; /* Spark's exit status */
         }
+        options.words_fd = words_fd;
         options.worker_url = argv[first];
         options.jar = argv[first + 1];
         options.main_class = argv[first + 2];

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "conf/conf.h"
+#include "exec/app/sanitizers.h"
 #include "exec/guard/crash.h"
 #include "exec/executor.h"
 
@@ -149,6 +150,7 @@ int command_executor(int argc, char **argv)
                 return fputs(command_executor_help, stdout) < 0 || fflush(stdout) != 0;
         conf_init(&a.conf);
         int r = executor_command_parse(&a, argc, argv);
+        sanitizers_start();
         if (r == 0 && crash_init(executor_command_crash_descriptor(), NULL, &error)) {
                 fprintf(stderr, "Error: %s\n", error_message(&error));
                 r = EXECUTOR_EXIT_FAILED;

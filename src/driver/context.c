@@ -32,6 +32,7 @@
 #include "exec/guard/memory_budget.h"
 #include "exec/isolation/isolation.h"
 #include "exec/app/module.h"
+#include "exec/app/sanitizers.h"
 #include "exec/exit_hooks.h"
 #include "net/socket.h"
 #include "rdd/pipeline/task_run.h"
@@ -310,6 +311,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
                 return r;
         sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
+        sanitizers_set_executor_environment(sc->conf);
         context_set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         if ((r = driver_resources_discover(sc, error)))

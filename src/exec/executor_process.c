@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/string_list.h"
 #include "process/child.h"
+#include "exec/app/sanitizers.h"
 #include "exec/guard/core_file.h"
 
 #include <signal.h>
@@ -17,6 +18,7 @@ void executor_process_environment(struct string_list *variables, const char *sec
                 string_list_add(variables, *e);
         if (secret)
                 string_list_set_variable(variables, "_SPARK_AUTH_SECRET", secret);
+        sanitizers_add_environment(variables);
         _cleanup_free_ char *fd = mem_printf("%d", CHILD_WORDS_FD);
         string_list_set_variable(variables, "FIRESTEEL_CRASH_FD", fd);
 }

@@ -6,6 +6,7 @@
 #include "conf/conf.h"
 #include "exec/app/app_loader.h"
 #include "exec/app/changed_globals.h"
+#include "exec/app/sanitizers.h"
 #include "exec/guard/crash.h"
 #include "exec/app/module.h"
 #include "exec/exit_hooks.h"
@@ -18,6 +19,7 @@ int native_program_prepare(const struct native_program *p, struct fst_error *err
 {
         conf_set_prepared(p->conf);
         exit_hooks_init();
+        sanitizers_start();
         int report = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         return crash_init(
                 report < 0 ? STDERR_FILENO : report,
@@ -38,6 +40,7 @@ static int native_program_load(const struct native_program *p, struct app *app, 
         struct app_options options = {.path = p->path,
                                       .entry = p->entry,
                                       .cc_flags = conf_get_raw(p->conf, "spark.firesteel.cc.flags"),
+                                      .cc_sanitize = conf_get_raw(p->conf, "spark.firesteel.cc.sanitize"),
                                       .local_dir = dirs};
         bool check;
         if ((r = conf_get_bool(p->conf, "spark.firesteel.check", &check, error)) < 0 ||

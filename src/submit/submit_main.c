@@ -11,6 +11,7 @@
 #include "process/exit_cleanup.h"
 #include "base/string_prefix.h"
 #include "driver/backend/cluster_manager.h"
+#include "exec/app/sanitizers.h"
 #include "submit/options/arguments.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
@@ -118,7 +119,9 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
 {
         _cleanup_(submission_deinit) struct submission s = {.native_only = true, .progress = stderr};
         struct remote_files *files = NULL;
-        int r = submit_main_prepare(a, &s, error);
+        int r = sanitizers_enter(strmap_get(&a->properties, "spark.firesteel.cc.sanitize"), error);
+        if (r == 0)
+                r = submit_main_prepare(a, &s, error);
         if (r == 0)
                 r = remote_files_new(&(struct remote_files_options){.conf = &s.conf, .env = submit_main_environment},
                                      &files, error);

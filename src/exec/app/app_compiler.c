@@ -15,6 +15,7 @@
 #include "process/exit_cleanup.h"
 #include "base/vec.h"
 #include "exec/app/app_cache.h"
+#include "exec/app/sanitizers.h"
 
 #include <firesteel/types.h>
 
@@ -138,6 +139,26 @@ static int find_compiler(words *command, struct fst_error *error)
                 "apt install gcc libc6-dev; Fedora: dnf install gcc), name one in CC, or submit a .so");
 }
 
+int app_compiler_find_file(const char *name, char **out, struct fst_error *error)
+{
+        _cleanup_(words_deinit) words command = {0};
+        _cleanup_(buf_deinit) struct buf said = BUF_INIT;
+        char path[PATH_MAX];
+        int status, r = find_compiler(&command, error);
+        if (r < 0)
+                return r;
+        vec_push(&command, mem_printf("-print-file-name=%s", name));
+        vec_push(&command, NULL);
+        r = command_run(&(struct command){.words = command.data, .said = &said, .no_input = true}, &status);
+        if (r < 0)
+                return error_set(error, r, "running the compiler %s: %s", command.data[0], strerror(-r));
+        _cleanup_free_ char *printed = mem_strndup(buf_text(&said), strcspn(buf_text(&said), "\n"));
+        if (status != 0 || !strchr(printed, '/') || !realpath(printed, path))
+                return error_set(error, -ENOENT, "the compiler %s has no %s", command.data[0], name);
+        *out = mem_strdup(path);
+        return 0;
+}
+
 static int require_home(struct fst_error *error)
 {
         return app_compiler_home()
@@ -242,10 +263,13 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
         _cleanup_free_ char *folder =
                 slash ? mem_strndup(self->source, (size_t)(slash - self->source) + 1) : mem_strdup(".");
         job->base = slash ? slash + 1 : self->source;
+        _cleanup_(buf_deinit) struct buf sanitizers = BUF_INIT;
         if (!realpath(folder, job->folder))
                 return error_errno(error, "%s", folder);
         job->name = mem_printf("%.*s.so", (int)strlen(job->base) - 2, job->base);
-        int r = require_home(error);
+        int r = sanitizers_flags(self->sanitizers, &sanitizers, error);
+        if (r == 0)
+                r = require_home(error);
         if (r == 0)
                 r = find_compiler(&job->command, error);
         if (r == 0)
@@ -256,6 +280,7 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
         add_warning_flags(&job->command);
         vec_push(&job->command, job->base[0] == '-' ? mem_printf("./%s", job->base) : mem_strdup(job->base));
         app_compiler_add_split(&job->command, self->flags ? self->flags : "");
+        app_compiler_add_split(&job->command, buf_text(&sanitizers));
         app_compiler_add(&job->command, "-lm");
         return 0;
 }

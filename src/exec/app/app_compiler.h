@@ -15,8 +15,9 @@ struct app_compiler {
         const char *source; /* the C file */
         const char *flags; /* further flags for cc, separated by blanks; relative paths start at the source's directory.
                               "" or NULL: none */
-        const char *local_dir; /* directory of the cache if the home directory is not writable; NULL: /tmp */
-        struct buf *messages;  /* receives the compiler's output; NULL: standard error does */
+        const char *sanitizers; /* spark.firesteel.cc.sanitize; NULL: none */
+        const char *local_dir;  /* directory of the cache if the home directory is not writable; NULL: /tmp */
+        struct buf *messages;   /* receives the compiler's output; NULL: standard error does */
 };
 
 /*
@@ -38,6 +39,12 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
  * @visit, or -EINVAL if @text is not a rule. Pure; @text is a string.
  */
 int app_compiler_dependencies(const char *text, int (*visit)(void *context, const char *path), void *context);
+
+/*
+ * Returns in *@out, owned by the caller, the path of @name, a library that comes with the compiler. -ENOENT with @error
+ * if there is no compiler or no such file.
+ */
+int app_compiler_find_file(const char *name, char **out, struct fst_error *error);
 
 /*
  * Returns $FIRESTEEL_HOME, or the nearest directory above this library, then above this program, that holds

@@ -34,8 +34,10 @@ int app_load(const struct app_options *options, struct app *out, struct fst_erro
         _cleanup_free_ char *compiled = NULL;
         const char *path = options->path;
         if (text_ends_with(path, ".c")) {
-                struct app_compiler compiler = {
-                        .source = path, .flags = options->cc_flags, .local_dir = options->local_dir};
+                struct app_compiler compiler = {.source = path,
+                                                .flags = options->cc_flags,
+                                                .sanitizers = options->cc_sanitize,
+                                                .local_dir = options->local_dir};
                 int r = app_compiler_run(&compiler, &compiled, error);
                 if (r < 0)
                         return r;

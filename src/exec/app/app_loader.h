@@ -12,10 +12,11 @@ struct app {
 };
 
 struct app_options {
-        const char *path;      /* a shared object, or a C file to compile first */
-        const char *entry;     /* --class; NULL: main. For "org.x.Pi", which is not a C name: Pi, else main */
-        const char *cc_flags;  /* spark.firesteel.cc.flags, or NULL */
-        const char *local_dir; /* see app_compiler.h */
+        const char *path;        /* a shared object, or a C file to compile first */
+        const char *entry;       /* --class; NULL: main. For "org.x.Pi", which is not a C name: Pi, else main */
+        const char *cc_flags;    /* spark.firesteel.cc.flags, or NULL */
+        const char *cc_sanitize; /* spark.firesteel.cc.sanitize; may be NULL */
+        const char *local_dir;   /* see app_compiler.h */
 };
 
 /* Outcomes of app_load that the caller handles separately. */

@@ -38,6 +38,7 @@ static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct {
         int descriptor;
         const char *hint;
+        _Atomic(const char *) abort_reason; /* NULL: none is known */
         bool installed;
         _Atomic pid_t reporter; /* the thread that reports; 0: none yet */
         pthread_mutex_t lock;   /* protects the adding of modules */
@@ -202,10 +203,12 @@ static void put_code(struct text *t, uintptr_t pc)
 static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *context)
 {
         uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
+        const char *abort_reason = atomic_load_explicit(&crash.abort_reason, memory_order_acquire);
         read_registers(context, &pc, &sp);
         crash_put(t, signal_name(info->si_signo));
         if (info->si_signo == SIGABRT) {
-                crash_put(t, ", abort() was called");
+                crash_put(t, ", ");
+                crash_put(t, abort_reason ? abort_reason : "abort() was called");
         } else if (info->si_code <= 0) {
                 crash_put(t, ", sent by process ");
                 put_int(t, info->si_pid);
@@ -313,6 +316,11 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error)
                 return error_set(error, -ENOMEM, "installing the exit handler: out of memory");
         crash.installed = true;
         return 0;
+}
+
+void crash_set_abort_reason(const char *reason)
+{
+        atomic_store_explicit(&crash.abort_reason, reason, memory_order_release);
 }
 
 void crash_say(const char *reason)

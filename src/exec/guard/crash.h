@@ -47,6 +47,9 @@ int crash_init(int descriptor, const char *hint, struct fst_error *error);
  */
 void crash_say(const char *reason);
 
+/* What reports say of SIGABRT instead of "abort() was called"; borrowed for ever. Any thread. */
+void crash_set_abort_reason(const char *reason);
+
 /* Returns the task id that a crash report anywhere in @text names; -1: none. @text is untrusted. */
 int64_t crash_report_task(const char *text);
 

@@ -9,6 +9,7 @@
 #include "conf/conf.h"
 #include "conf/log4j2.h"
 #include "conf/properties.h"
+#include "exec/app/sanitizers.h"
 #include "launch/environment.h"
 #include "submit/jvm/java_command.h"
 #include "submit/jvm/java_launcher.h"
@@ -16,6 +17,7 @@
 #include "exec/exit_hooks.h"
 #include "exec/worker_watcher.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,6 +165,24 @@ static int driver_wrapper_run_jar(const struct driver_wrapper_options *o, const 
 
 /* --------------------------------------------------------------------------------------------- a native application */
 
+/* A process that executes itself again finds the worker's descriptor as this one did. */
+static int driver_wrapper_enter_sanitizers(const struct driver_wrapper_options *o, const struct fst_conf *conf,
+                                           struct fst_error *error)
+{
+        const char *list = conf_get_raw(conf, "spark.firesteel.cc.sanitize");
+        if (list && o->words_fd > STDERR_FILENO) {
+                _cleanup_free_ char *number = mem_printf("%d", o->words_fd);
+                setenv("FIRESTEEL_CRASH_FD", number, 1);
+                fcntl(o->words_fd, F_SETFD, 0);
+        }
+        int r = sanitizers_enter(list, error);
+        if (list && o->words_fd > STDERR_FILENO) {
+                unsetenv("FIRESTEEL_CRASH_FD");
+                fcntl(o->words_fd, F_SETFD, FD_CLOEXEC);
+        }
+        return r;
+}
+
 static int driver_wrapper_run_native(const struct driver_wrapper_options *o, const struct fst_conf *conf, int *status,
                                      struct fst_error *error)
 {
@@ -173,7 +193,9 @@ static int driver_wrapper_run_native(const struct driver_wrapper_options *o, con
                                          .arguments = o->arguments,
                                          .n = o->n,
                                          .conf = conf};
-        int r = native_program_prepare(&program, error);
+        int r = driver_wrapper_enter_sanitizers(o, conf, error);
+        if (r == 0)
+                r = native_program_prepare(&program, error);
         if (r == 0)
                 r = driver_wrapper_watch_start(&watch, conf, o->worker_url, 0, error);
         if (r)

@@ -20,6 +20,7 @@ struct driver_wrapper_options {
         const char *main_class;
         char *const *arguments;
         size_t n;
+        int words_fd; /* carries the last message to the worker (FIRESTEEL_CRASH_FD); -1: none */
 };
 
 /*

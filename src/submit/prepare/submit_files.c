@@ -186,6 +186,7 @@ static int submit_files_compile_for_cluster(struct preparation *p, struct fst_er
         _cleanup_(buf_deinit) struct buf said = BUF_INIT;
         struct app_compiler compiler = {.source = source,
                                         .flags = strmap_get(&p->s->conf, "spark.firesteel.cc.flags"),
+                                        .sanitizers = strmap_get(&p->s->conf, "spark.firesteel.cc.sanitize"),
                                         .messages = p->s->progress == stderr ? NULL : &said};
         r = app_compiler_run(&compiler, &object, error);
         if (p->s->progress && said.len > 0)
