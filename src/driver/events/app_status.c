@@ -1,11 +1,11 @@
 /*
  * The status of an application; see app_status.h.
  *
- * Tasks are counted at their stage only; a job's numbers are added up from its stages when somebody asks, and
- * once for good when it ends, because its stages may be forgotten before it is. A stage that a job lists but that
- * was never submitted when the job ends was skipped: its output was there already.
+ * Each task counts at its stage only. A job's numbers are the sums over its stages, computed on request and, for good,
+ * when it ends, because its stages may be dropped before it. A stage that a job lists but that was not submitted when
+ * the job ends was skipped: its output already existed.
  *
- * One lock, taken once a batch by the bus's thread and shortly by readers.
+ * The bus's thread takes the lock once for each batch, readers take it briefly.
  */
 #include "driver/events/app_status.h"
 
@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct job {
+struct job_record {
         struct job_status status;
         char *group; /* NULL: none */
         VEC(int) stage_ids;
@@ -26,12 +26,12 @@ struct app_status {
         struct listener listener;
         pthread_mutex_t lock;
         size_t retained_jobs, retained_stages;
-        VEC(struct stage_status) stages; /* in the order of becoming known */
-        VEC(struct job) jobs;            /* in the order of submission */
-        size_t last;                     /* index of the stage of the last task */
+        VEC(struct stage_status) stages; /* in the order of their first event */
+        VEC(struct job_record) jobs;     /* in the order of submission */
+        size_t last;                     /* index of the stage of the latest task */
         size_t n_over_stages, n_over_jobs;
         struct app_status_totals totals;
-        VEC(struct executor_status) executors; /* in the order of coming */
+        VEC(struct executor_status) executors; /* in the order of registration */
         size_t n_gone, last_executor;
 };
 
@@ -47,7 +47,7 @@ static bool app_status_is_over(const struct stage_status *s)
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
-static struct stage_status *find_stage(struct app_status *a, int id, int attempt)
+static struct stage_status *app_status_find_stage(struct app_status *a, int id, int attempt)
 {
         if (a->last < a->stages.len && a->stages.data[a->last].id == id && a->stages.data[a->last].attempt == attempt)
                 return &a->stages.data[a->last];
@@ -59,9 +59,9 @@ static struct stage_status *find_stage(struct app_status *a, int id, int attempt
         return NULL;
 }
 
-static struct stage_status *app_status_stage_of(struct app_status *a, int id, int attempt)
+static struct stage_status *app_status_get_stage(struct app_status *a, int id, int attempt)
 {
-        struct stage_status *s = find_stage(a, id, attempt);
+        struct stage_status *s = app_status_find_stage(a, id, attempt);
         if (s)
                 return s;
         vec_push(&a->stages, (struct stage_status){.id = id, .attempt = attempt});
@@ -84,8 +84,8 @@ static void app_status_add_stage(struct job_status *j, const struct stage_status
         }
 }
 
-/* The job's numbers with those of its stages, all their attempts. */
-static struct job_status add_up(const struct app_status *a, const struct job *job)
+/* Adds the numbers of all attempts of the job's stages to its own. */
+static struct job_status app_status_sum_job(const struct app_status *a, const struct job_record *job)
 {
         struct job_status j = job->status;
         if (j.state != JOB_RUNNING)
@@ -113,13 +113,13 @@ static void app_status_trim_stages(struct app_status *a)
         a->last = 0;
 }
 
-static void trim_jobs(struct app_status *a)
+static void app_status_trim_jobs(struct app_status *a)
 {
         if (a->n_over_jobs <= a->retained_jobs + a->retained_jobs / 8)
                 return;
         size_t to = 0;
         for (size_t i = 0; i < a->jobs.len; i++) {
-                struct job *j = &a->jobs.data[i];
+                struct job_record *j = &a->jobs.data[i];
                 if (j->status.state != JOB_RUNNING && a->n_over_jobs > a->retained_jobs) {
                         a->n_over_jobs--;
                         free(j->group);
@@ -135,7 +135,7 @@ static void trim_jobs(struct app_status *a)
 
 enum { MAX_GONE = 100 };
 
-static struct executor_status *find_executor(struct app_status *a, const char *id)
+static struct executor_status *app_status_find_executor(struct app_status *a, const char *id)
 {
         if (a->last_executor < a->executors.len && strcmp(a->executors.data[a->last_executor].id, id) == 0)
                 return &a->executors.data[a->last_executor];
@@ -147,9 +147,9 @@ static struct executor_status *find_executor(struct app_status *a, const char *i
         return NULL;
 }
 
-static struct executor_status *app_status_executor_of(struct app_status *a, const struct task_info *task)
+static struct executor_status *app_status_get_executor(struct app_status *a, const struct task_info *task)
 {
-        return a->executors.len ? find_executor(a, task->executor->id) : NULL;
+        return a->executors.len ? app_status_find_executor(a, task->executor->id) : NULL;
 }
 
 static void app_status_on_executor_added(struct listener *l, const struct executor_added *e)
@@ -163,8 +163,8 @@ static void app_status_on_executor_added(struct listener *l, const struct execut
         pthread_mutex_unlock(&a->lock);
 }
 
-/* Forget the one that has been gone for longest, once there are many. */
-static void trim_executors(struct app_status *a)
+/* Drops the executor that was removed first, once there are many. */
+static void app_status_trim_executors(struct app_status *a)
 {
         size_t i = 0;
         if (a->n_gone <= MAX_GONE)
@@ -178,22 +178,22 @@ static void trim_executors(struct app_status *a)
         a->last_executor = 0;
 }
 
-static void on_executor_removed(struct listener *l, const struct executor_removed *e)
+static void app_status_on_executor_removed(struct listener *l, const struct executor_removed *e)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct executor_status *x = find_executor(a, e->id);
+        struct executor_status *x = app_status_find_executor(a, e->id);
         if (x && x->is_active) {
                 x->is_active = false;
                 x->removed_ms = e->ms;
                 snprintf(x->removed_reason, sizeof(x->removed_reason), "%s", e->reason ? e->reason : "");
                 a->n_gone++;
-                trim_executors(a);
+                app_status_trim_executors(a);
         }
         pthread_mutex_unlock(&a->lock);
 }
 
-static void on_exclusion_changed(struct listener *l, const struct exclusion_changed *e)
+static void app_status_on_exclusion_changed(struct listener *l, const struct exclusion_changed *e)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
@@ -221,20 +221,20 @@ static void app_status_on_speculative_submitted(struct listener *l, const struct
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        app_status_stage_of(a, e->stage_id, e->stage_attempt)->speculative++;
+        app_status_get_stage(a, e->stage_id, e->stage_attempt)->speculative++;
         pthread_mutex_unlock(&a->lock);
 }
 
-static void on_job_start(struct listener *l, const struct job_start *e)
+static void app_status_on_job_start(struct listener *l, const struct job_start *e)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct job job = {.status = {.id = e->id, .submission_ms = e->ms, .stages = (int)e->n_stages}};
+        struct job_record job = {.status = {.id = e->id, .submission_ms = e->ms, .stages = (int)e->n_stages}};
         const char *group = e->properties ? strmap_get(e->properties, "spark.jobGroup.id") : NULL;
         job.group = group ? mem_strdup(group) : NULL;
         for (size_t i = 0; i < e->n_stages; i++) {
                 const struct stage_info *info = &e->stages[i];
-                struct stage_status *s = app_status_stage_of(a, info->id, info->attempt);
+                struct stage_status *s = app_status_get_stage(a, info->id, info->attempt);
                 s->tasks = info->tasks;
                 job.status.tasks += info->tasks;
                 vec_push(&job.stage_ids, info->id);
@@ -243,7 +243,7 @@ static void on_job_start(struct listener *l, const struct job_start *e)
         pthread_mutex_unlock(&a->lock);
 }
 
-static bool app_status_listed(const struct job *job, int stage_id)
+static bool app_status_lists_stage(const struct job_record *job, int stage_id)
 {
         for (size_t k = 0; k < job->stage_ids.len; k++)
                 if (job->stage_ids.data[k] == stage_id)
@@ -251,20 +251,21 @@ static bool app_status_listed(const struct job *job, int stage_id)
         return false;
 }
 
-static bool needed_by_running_job(const struct app_status *a, int stage_id)
+static bool app_status_stage_is_needed(const struct app_status *a, int stage_id)
 {
         for (size_t i = 0; i < a->jobs.len; i++)
-                if (a->jobs.data[i].status.state == JOB_RUNNING && app_status_listed(&a->jobs.data[i], stage_id))
+                if (a->jobs.data[i].status.state == JOB_RUNNING && app_status_lists_stage(&a->jobs.data[i], stage_id))
                         return true;
         return false;
 }
 
-/* Stages of an ended job that nobody submitted. */
-static void skip_pending_stages(struct app_status *a, const struct job *job)
+/* Marks the stages of an ended job that were not submitted as skipped. */
+static void app_status_skip_pending_stages(struct app_status *a, const struct job_record *job)
 {
         for (size_t i = 0; i < a->stages.len; i++) {
                 struct stage_status *s = &a->stages.data[i];
-                if (s->state != STAGE_PENDING || !app_status_listed(job, s->id) || needed_by_running_job(a, s->id))
+                if (s->state != STAGE_PENDING || !app_status_lists_stage(job, s->id) ||
+                    app_status_stage_is_needed(a, s->id))
                         continue;
                 s->state = STAGE_SKIPPED;
                 a->n_over_stages++;
@@ -272,19 +273,19 @@ static void skip_pending_stages(struct app_status *a, const struct job *job)
         }
 }
 
-static void on_job_end(struct listener *l, const struct job_end *e)
+static void app_status_on_job_end(struct listener *l, const struct job_end *e)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = a->jobs.len; i-- > 0;) {
-                struct job *job = &a->jobs.data[i];
+                struct job_record *job = &a->jobs.data[i];
                 if (job->status.id != e->id || job->status.state != JOB_RUNNING)
                         continue;
-                enum job_state state = e->failure ? JOB_FAILED : JOB_SUCCEEDED;
+                enum job_status_state state = e->failure ? JOB_FAILED : JOB_SUCCEEDED;
                 job->status.state = state;
-                skip_pending_stages(a, job);
+                app_status_skip_pending_stages(a, job);
                 job->status.state = JOB_RUNNING;
-                job->status = add_up(a, job);
+                job->status = app_status_sum_job(a, job);
                 job->status.state = state;
                 job->status.completion_ms = e->ms;
                 a->totals.succeeded_jobs += !e->failure;
@@ -292,7 +293,7 @@ static void on_job_end(struct listener *l, const struct job_end *e)
                 a->n_over_jobs++;
                 break;
         }
-        trim_jobs(a);
+        app_status_trim_jobs(a);
         app_status_trim_stages(a);
         pthread_mutex_unlock(&a->lock);
 }
@@ -301,7 +302,7 @@ static void app_status_on_stage_submitted(struct listener *l, const struct stage
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct stage_status *s = app_status_stage_of(a, e->stage.id, e->stage.attempt);
+        struct stage_status *s = app_status_get_stage(a, e->stage.id, e->stage.attempt);
         s->state = STAGE_ACTIVE;
         s->tasks = e->stage.tasks;
         s->submission_ms = e->stage.submission_ms;
@@ -312,7 +313,7 @@ static void app_status_on_stage_completed(struct listener *l, const struct stage
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
-        struct stage_status *s = app_status_stage_of(a, e->stage.id, e->stage.attempt);
+        struct stage_status *s = app_status_get_stage(a, e->stage.id, e->stage.attempt);
         a->n_over_stages += !app_status_is_over(s);
         s->state = e->stage.failure_reason ? STAGE_FAILED : STAGE_COMPLETE;
         s->submission_ms = e->stage.submission_ms;
@@ -325,23 +326,23 @@ static void app_status_on_stage_completed(struct listener *l, const struct stage
         pthread_mutex_unlock(&a->lock);
 }
 
-static void on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
+static void app_status_on_task_starts(struct listener *l, const struct task_start *batch, size_t n)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < n; i++) {
-                struct stage_status *s = app_status_stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt);
+                struct stage_status *s = app_status_get_stage(a, batch[i].info.stage_id, batch[i].info.stage_attempt);
                 s->active++;
                 if (!s->first_launch_ms)
                         s->first_launch_ms = batch[i].info.launch_ms;
-                struct executor_status *x = app_status_executor_of(a, &batch[i].info);
+                struct executor_status *x = app_status_get_executor(a, &batch[i].info);
                 if (x)
                         x->active_tasks++;
         }
         pthread_mutex_unlock(&a->lock);
 }
 
-static void count_end(struct app_status *a, struct stage_status *s, const struct task_end *e)
+static void app_status_count_end(struct app_status *a, struct stage_status *s, const struct task_end *e)
 {
         const struct task_metrics *m = &e->metrics;
         if (e->reason == TASK_END_SUCCESS) {
@@ -354,7 +355,7 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
                 s->failed++;
                 a->totals.failed_tasks++;
         }
-        struct executor_status *x = app_status_executor_of(a, &e->info);
+        struct executor_status *x = app_status_get_executor(a, &e->info);
         if (x) {
                 x->active_tasks--;
                 x->completed_tasks += e->reason == TASK_END_SUCCESS;
@@ -379,12 +380,13 @@ static void count_end(struct app_status *a, struct stage_status *s, const struct
         s->disk_bytes_spilled += m->disk_bytes_spilled;
 }
 
-static void on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
+static void app_status_on_task_ends(struct listener *l, const struct task_end *batch, size_t n)
 {
         struct app_status *a = app_status_of(l);
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < n; i++)
-                count_end(a, app_status_stage_of(a, batch[i].info.stage_id, batch[i].info.stage_attempt), &batch[i]);
+                app_status_count_end(a, app_status_get_stage(a, batch[i].info.stage_id, batch[i].info.stage_attempt),
+                                     &batch[i]);
         pthread_mutex_unlock(&a->lock);
 }
 
@@ -398,7 +400,7 @@ size_t app_status_active_stages(struct app_status *a, struct stage_status *out, 
                 const struct stage_status *s = &a->stages.data[i];
                 if (s->state != STAGE_ACTIVE)
                         continue;
-                size_t at = n < room ? n++ : room; /* insert by submission; the latest falls out */
+                size_t at = n < room ? n++ : room; /* insertion by submission time; the latest is dropped */
                 for (; at > 0 && out[at - 1].submission_ms > s->submission_ms; at--)
                         if (at < room)
                                 out[at] = out[at - 1];
@@ -412,7 +414,7 @@ size_t app_status_active_stages(struct app_status *a, struct stage_status *out, 
 bool app_status_stage(struct app_status *a, int id, int attempt, struct stage_status *out)
 {
         pthread_mutex_lock(&a->lock);
-        const struct stage_status *s = find_stage(a, id, attempt);
+        const struct stage_status *s = app_status_find_stage(a, id, attempt);
         if (s)
                 *out = *s;
         pthread_mutex_unlock(&a->lock);
@@ -425,14 +427,14 @@ bool app_status_job(struct app_status *a, int id, struct job_status *out)
         pthread_mutex_lock(&a->lock);
         for (size_t i = a->jobs.len; i-- > 0 && !found;)
                 if (a->jobs.data[i].status.id == id) {
-                        *out = add_up(a, &a->jobs.data[i]);
+                        *out = app_status_sum_job(a, &a->jobs.data[i]);
                         found = true;
                 }
         pthread_mutex_unlock(&a->lock);
         return found;
 }
 
-static bool is_of_group(const struct job *job, const char *group)
+static bool app_status_job_is_in_group(const struct job_record *job, const char *group)
 {
         return group ? job->group && strcmp(job->group, group) == 0 : !job->group;
 }
@@ -442,7 +444,7 @@ size_t app_status_jobs_of_group(struct app_status *a, const char *group, int *id
         size_t n = 0;
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < a->jobs.len; i++) {
-                if (!is_of_group(&a->jobs.data[i], group))
+                if (!app_status_job_is_in_group(&a->jobs.data[i], group))
                         continue;
                 if (n < room)
                         ids[n] = a->jobs.data[i].status.id;
@@ -472,7 +474,7 @@ int app_status_stages_of_job(struct app_status *a, int id, int *ids, size_t room
         int n = -ENOENT;
         pthread_mutex_lock(&a->lock);
         for (size_t i = 0; i < a->jobs.len; i++) {
-                const struct job *job = &a->jobs.data[i];
+                const struct job_record *job = &a->jobs.data[i];
                 if (job->status.id != id)
                         continue;
                 n = (int)job->stage_ids.len;
@@ -491,7 +493,7 @@ struct app_status_totals app_status_totals(struct app_status *a)
         return totals;
 }
 
-/* --------------------------------------------------------------------------------------------- life time */
+/* --------------------------------------------------------------------------------------------- start and end */
 
 struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
 {
@@ -501,16 +503,16 @@ struct app_status *app_status_new(size_t retained_jobs, size_t retained_stages)
         a->retained_stages = retained_stages ? retained_stages : 1000;
         a->listener = (struct listener){
                 .name = "AppStatusListener",
-                .on_job_start = on_job_start,
-                .on_job_end = on_job_end,
+                .on_job_start = app_status_on_job_start,
+                .on_job_end = app_status_on_job_end,
                 .on_stage_submitted = app_status_on_stage_submitted,
                 .on_stage_completed = app_status_on_stage_completed,
-                .on_task_starts = on_task_starts,
+                .on_task_starts = app_status_on_task_starts,
                 .on_executor_added = app_status_on_executor_added,
-                .on_executor_removed = on_executor_removed,
-                .on_exclusion_changed = on_exclusion_changed,
+                .on_executor_removed = app_status_on_executor_removed,
+                .on_exclusion_changed = app_status_on_exclusion_changed,
                 .on_speculative_submitted = app_status_on_speculative_submitted,
-                .on_task_ends = on_task_ends,
+                .on_task_ends = app_status_on_task_ends,
         };
         return a;
 }

@@ -90,7 +90,7 @@ static void start_and_end_tasks(struct listener *l, int stage, int starts, int e
                 l->on_task_ends(l, &(struct task_end){.info = {.stage_id = stage}}, 1);
 }
 
-static void a_running_job_shows_its_tasks(void **state)
+static void running_job_counts_its_tasks(void **state)
 {
         struct app_status *status = app_status_new(0, 0);
         struct listener *l = app_status_listener(status);
@@ -105,7 +105,7 @@ static void a_running_job_shows_its_tasks(void **state)
         app_status_free(status);
 }
 
-static void executors_come_and_go(void **state)
+static void records_added_and_removed_executors(void **state)
 {
         static const struct executor_ref first = {"0", "a"};
         struct app_status *status = app_status_new(0, 0);
@@ -131,7 +131,7 @@ static void executors_come_and_go(void **state)
         struct stage_status stage;
         assert_true(app_status_stage(status, 5, 0, &stage));
         assert_int_equal(stage.speculative, 1);
-        /* Of one stage: the executor is not excluded. Of its host: it is. */
+        /* An exclusion for one stage does not count as excluded, one of its host does. */
         l->on_exclusion_changed(l, &(struct exclusion_changed){.id = "0", .stage_id = 5});
         l->on_exclusion_changed(l, &(struct exclusion_changed){.id = "b", .is_host = true, .stage_id = -1});
         assert_int_equal(app_status_executors(status, x, 3), 2);
@@ -158,7 +158,7 @@ static void executors_come_and_go(void **state)
         app_status_free(status);
 }
 
-static void active_stages_come_in_order_of_submission(void **state)
+static void lists_active_stages_in_order_of_submission(void **state)
 {
         struct app_status *status = app_status_new(0, 0);
         struct listener *l = app_status_listener(status);
@@ -181,11 +181,11 @@ static void active_stages_come_in_order_of_submission(void **state)
         app_status_free(status);
 }
 
-static void old_jobs_and_stages_are_forgotten(void **state)
+static void drops_oldest_jobs_and_stages(void **state)
 {
         struct app_status *status = app_status_new(20, 20);
         struct listener *l = app_status_listener(status);
-        start_stage(l, 0, 1, 1); /* runs all the time and stays */
+        start_stage(l, 0, 1, 1); /* runs until the end and is kept */
         for (int i = 1; i <= 1000; i++) {
                 start_stage(l, i, 1, 100 + i);
                 start_and_end_tasks(l, i, 1, 1);
@@ -206,7 +206,7 @@ static void old_jobs_and_stages_are_forgotten(void **state)
 
 /* ------------------------------------------------------------------------------------------ progress bar */
 
-static void bars_look_like_sparks(void **state)
+static void renders_bars_like_spark(void **state)
 {
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
         struct stage_status stages[] = {{.id = 0, .tasks = 16, .completed = 3, .active = 2},
@@ -247,7 +247,7 @@ static bool wait_for_drawing(const char *text)
         return found;
 }
 
-static void the_bar_follows_and_is_erased(void **state)
+static void bar_is_drawn_and_erased(void **state)
 {
         struct app_status *status = app_status_new(0, 0);
         struct listener *l = app_status_listener(status);
@@ -257,7 +257,7 @@ static void the_bar_follows_and_is_erased(void **state)
         start_and_end_tasks(l, 0, 2, 1);
         assert_true(wait_for_drawing("[Stage 0:==>      (1 + 1) / 4]"));
         int64_t now = (int64_t)time(NULL) * 1000;
-        start_stage(l, 1, 4, now + 3600000); /* too young to be shown */
+        start_stage(l, 1, 4, now + 3600000); /* too young to show */
         start_and_end_tasks(l, 0, 3, 3);
         assert_true(wait_for_drawing("[Stage 0:=========(4 + 1) / 4]"));
         end_stage(l, 0, 4);
@@ -275,12 +275,12 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(counts_jobs_stages_and_tasks),
-                cmocka_unit_test(a_running_job_shows_its_tasks),
-                cmocka_unit_test(executors_come_and_go),
-                cmocka_unit_test(active_stages_come_in_order_of_submission),
-                cmocka_unit_test(old_jobs_and_stages_are_forgotten),
-                cmocka_unit_test(bars_look_like_sparks),
-                cmocka_unit_test(the_bar_follows_and_is_erased),
+                cmocka_unit_test(running_job_counts_its_tasks),
+                cmocka_unit_test(records_added_and_removed_executors),
+                cmocka_unit_test(lists_active_stages_in_order_of_submission),
+                cmocka_unit_test(drops_oldest_jobs_and_stages),
+                cmocka_unit_test(renders_bars_like_spark),
+                cmocka_unit_test(bar_is_drawn_and_erased),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* See driver_log.h. Lines are written by the log under its lock; the copying thread reads the file back. */
+/* See driver_log.h. The log writes lines under its lock. The copying thread reads them back from the file. */
 #include "driver/events/driver_log.h"
 
 #include "base/buf.h"
@@ -25,7 +25,7 @@
 
 struct driver_log {
         char *layout, *path;
-        char *own_directory; /* removed at the end; NULL: the directory is the user's */
+        char *own_directory; /* removed at the end; NULL: the user named the directory */
         int fd;
 
         /* The copy. */
@@ -41,7 +41,7 @@ struct driver_log {
 
 /* ---------------------------------------------------------------------------------------------------- layout */
 
-/* One run of a letter of Java's date patterns. */
+/* Appends one run of a letter of Java's date patterns. */
 static int date_put_part(struct buf *out, const char *run, size_t n, const struct log_line *line, const struct tm *tm,
                          struct fst_error *error)
 {
@@ -118,7 +118,7 @@ static void conversion_put_thread(struct buf *out)
         buf_puts(out, name);
 }
 
-static bool is_word(const char *word, size_t n, const char *a, const char *b, const char *c)
+static bool conversion_is(const char *word, size_t n, const char *a, const char *b, const char *c)
 {
         const char *const names[] = {a, b, c};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -127,29 +127,29 @@ static bool is_word(const char *word, size_t n, const char *a, const char *b, co
         return false;
 }
 
-/* One conversion without its width; @word is its name, @option what stands in braces behind it. */
+/* Appends one conversion without its width. @word is its name, @option the text in braces behind it. */
 static int conversion_put(struct buf *out, const char *word, size_t n, const char *option, size_t n_option,
                           const struct log_line *line, struct fst_error *error)
 {
-        if (is_word(word, n, "d", "date", NULL))
+        if (conversion_is(word, n, "d", "date", NULL))
                 return conversion_put_date(out, option, n_option, line, error);
-        if (is_word(word, n, "t", "thread", "tn"))
+        if (conversion_is(word, n, "t", "thread", "tn"))
                 conversion_put_thread(out);
-        else if (is_word(word, n, "p", "level", NULL))
+        else if (conversion_is(word, n, "p", "level", NULL))
                 buf_puts(out, log_level_name(line->level));
-        else if (is_word(word, n, "c", "logger", NULL))
+        else if (conversion_is(word, n, "c", "logger", NULL))
                 conversion_put_logger(out, option, n_option, line);
-        else if (is_word(word, n, "m", "msg", "message"))
+        else if (conversion_is(word, n, "m", "msg", "message"))
                 buf_append(out, line->message, line->length);
-        else if (is_word(word, n, "n", NULL, NULL))
+        else if (conversion_is(word, n, "n", NULL, NULL))
                 buf_puts(out, "\n");
-        else if (!is_word(word, n, "ex", "exception", "throwable")) /* there are no stacks of exceptions */
+        else if (!conversion_is(word, n, "ex", "exception", "throwable")) /* exceptions have no stacks here */
                 return error_set(error, -EINVAL, "%%%.*s is not known (d, t, p, c, m, n, ex are)", (int)n, word);
         return 0;
 }
 
-/* %5p, %-5p: blanks on the left, or on the right. */
-static void pad(struct buf *out, const char *text, size_t n, int width)
+/* Pads for %5p and %-5p: blanks on the left, or on the right. */
+static void driver_log_pad(struct buf *out, const char *text, size_t n, int width)
 {
         int blanks = abs(width) - (int)MIN(n, (size_t)INT32_MAX);
         if (blanks > 0 && width > 0)
@@ -159,8 +159,8 @@ static void pad(struct buf *out, const char *text, size_t n, int width)
                 buf_printf(out, "%*s", blanks, "");
 }
 
-/* The longest name that begins at @at, as log4j takes it: "msg", not "m". */
-static size_t word_length(const char *at)
+/* Returns the length of the longest name that begins at @at, as in log4j: "msg", not "m". */
+static size_t conversion_name_length(const char *at)
 {
         static const char *const words[] = {"exception", "throwable", "message", "thread", "logger",
                                             "level",     "date",      "msg",     "ex",     "tn"};
@@ -187,7 +187,7 @@ int driver_log_format(struct buf *out, const char *layout, const struct log_line
                 if (abs(width) > 1000)
                         return error_set(error, -EINVAL, "%%%d… is too wide", width);
                 const char *word = end, *option = NULL;
-                size_t length = word_length(word);
+                size_t length = conversion_name_length(word);
                 at = word + length;
                 if (*at == '{' && strchr(at, '}')) {
                         option = at + 1;
@@ -198,14 +198,14 @@ int driver_log_format(struct buf *out, const char *layout, const struct log_line
                 int r = conversion_put(&text, word, length, option, n_option, line, error);
                 if (r)
                         return r;
-                pad(out, buf_text(&text), text.len, width);
+                driver_log_pad(out, buf_text(&text), text.len, width);
         }
         return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- lines */
 
-static void on_line(void *owner, const struct log_line *line)
+static void driver_log_on_line(void *owner, const struct log_line *line)
 {
         struct driver_log *log = owner;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -213,7 +213,7 @@ static void on_line(void *owner, const struct log_line *line)
                 write_all(log->fd, buf_text(&text), text.len);
 }
 
-static int layout_check(const char *layout, struct fst_error *error)
+static int driver_log_check_layout(const char *layout, struct fst_error *error)
 {
         const struct log_line line = {.level = LOG_INFO, .component = COMPONENT, .message = "", .length = 0};
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -221,8 +221,8 @@ static int layout_check(const char *layout, struct fst_error *error)
         return r ? error_wrap(error, r, "spark.driver.log.layout") : 0;
 }
 
-/* A directory of the application's own below the first one of spark.local.dir. */
-static int own_directory_new(const struct fst_conf *conf, char **root, char **dir, struct fst_error *error)
+/* Creates a directory for the application below the first one of spark.local.dir. */
+static int driver_log_make_directory(const struct fst_conf *conf, char **root, char **dir, struct fst_error *error)
 {
         _cleanup_free_ char *local = NULL;
         int r = conf_get_string(conf, "spark.local.dir", &local, error);
@@ -244,11 +244,11 @@ static int driver_log_open(struct driver_log *log, const struct fst_conf *conf, 
         if (r == 0 && !log->layout)
                 log->layout = mem_strdup(DEFAULT_LAYOUT);
         if (r == 0)
-                r = layout_check(log->layout, error);
+                r = driver_log_check_layout(log->layout, error);
         if (r == 0)
                 r = conf_get_string(conf, "spark.driver.log.localDir", &dir, error);
         if (r == 0 && !dir)
-                r = own_directory_new(conf, &log->own_directory, &dir, error);
+                r = driver_log_make_directory(conf, &log->own_directory, &dir, error);
         if (r)
                 return r;
         if ((r = make_dirs(dir, 0777)) < 0)
@@ -258,7 +258,7 @@ static int driver_log_open(struct driver_log *log, const struct fst_conf *conf, 
         return log->fd < 0 ? error_errno(error, "cannot write %s", log->path) : 0;
 }
 
-static bool is_wanted(const struct fst_conf *conf)
+static bool driver_log_is_enabled(const struct fst_conf *conf)
 {
         bool persists = false, local = conf_get_value(conf, "spark.driver.log.localDir") != NULL;
         const char *mode = conf_get_value(conf, "spark.submit.deployMode");
@@ -277,7 +277,7 @@ static bool is_wanted(const struct fst_conf *conf)
 
 struct driver_log *driver_log_start(const struct fst_conf *conf)
 {
-        if (!is_wanted(conf))
+        if (!driver_log_is_enabled(conf))
                 return NULL;
         struct fst_error error = FST_ERROR_INIT;
         struct driver_log *log = new0(struct driver_log);
@@ -290,7 +290,7 @@ struct driver_log *driver_log_start(const struct fst_conf *conf)
                 driver_log_free(log);
                 return NULL;
         }
-        log_set_listener(on_line, log);
+        log_set_listener(driver_log_on_line, log);
         log_info(COMPONENT, "Added a local log appender at: %s", log->path);
         return log;
 }
@@ -302,8 +302,8 @@ const char *driver_log_path(const struct driver_log *log)
 
 /* ---------------------------------------------------------------------------------------------------- copying */
 
-/* Append what is new. On the copying thread. */
-static int copy_rest(struct driver_log *log, char *chunk, struct fst_error *error)
+/* Append the new lines. On the copying thread. */
+static int driver_log_copy_rest(struct driver_log *log, char *chunk, struct fst_error *error)
 {
         for (;;) {
                 ssize_t n = pread(log->fd, chunk, CHUNK, (off_t)log->copied);
@@ -318,17 +318,17 @@ static int copy_rest(struct driver_log *log, char *chunk, struct fst_error *erro
         }
 }
 
-static void copy_once(struct driver_log *log, char *chunk)
+static void driver_log_copy_once(struct driver_log *log, char *chunk)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (log->copy_failed || copy_rest(log, chunk, &error) == 0)
+        if (log->copy_failed || driver_log_copy_rest(log, chunk, &error) == 0)
                 return;
         log->copy_failed = true;
-        log_error(COMPONENT, "Failed writing driver logs to dfs: %s; no more is copied", error_message(&error));
+        log_error(COMPONENT, "Failed writing driver logs to dfs: %s. No more lines are copied", error_message(&error));
         error_deinit(&error);
 }
 
-static void *copy_thread(void *owner)
+static void *driver_log_copy_thread(void *owner)
 {
         struct driver_log *log = owner;
         char *chunk = mem_alloc(CHUNK);
@@ -341,11 +341,11 @@ static void *copy_thread(void *owner)
                 if (pthread_cond_clockwait(&log->changed, &log->lock, CLOCK_MONOTONIC, &until) == 0)
                         continue;
                 pthread_mutex_unlock(&log->lock);
-                copy_once(log, chunk);
+                driver_log_copy_once(log, chunk);
                 pthread_mutex_lock(&log->lock);
         }
         pthread_mutex_unlock(&log->lock);
-        copy_once(log, chunk);
+        driver_log_copy_once(log, chunk);
         if (log->copy.fs->close(&log->copy, &error) < 0) {
                 log_error(COMPONENT, "Error in closing driver log input/output stream: %s", error_message(&error));
                 error_deinit(&error);
@@ -354,7 +354,7 @@ static void *copy_thread(void *owner)
         return NULL;
 }
 
-static int copy_begin(struct driver_log *log, const struct fst_conf *conf, struct fst_error *error)
+static int driver_log_copy_begin(struct driver_log *log, const struct fst_conf *conf, struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL, *dir = NULL;
         const char *id = conf_get_value(conf, "spark.app.id");
@@ -384,8 +384,8 @@ void driver_log_persist(struct driver_log *log, const struct fst_conf *conf)
         if (!log || conf_get_bool(conf, "spark.driver.log.persistToDfs.enabled", &persists, NULL) || !persists ||
             strcmp(mode, "client") != 0 || !conf_get_value(conf, "spark.driver.log.dfsDir"))
                 return;
-        int r = copy_begin(log, conf, &error);
-        if (r == 0 && pthread_create(&log->thread, NULL, copy_thread, log) == 0) {
+        int r = driver_log_copy_begin(log, conf, &error);
+        if (r == 0 && pthread_create(&log->thread, NULL, driver_log_copy_thread, log) == 0) {
                 log->copies = true;
                 log_info(COMPONENT, "Persisting driver logs to dfs at: %s", log->copy_path);
                 return;

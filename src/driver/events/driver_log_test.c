@@ -1,4 +1,4 @@
-/* Layouts of the driver's log: what log4j makes of a pattern. */
+/* Tests the layouts of the driver's log against log4j's patterns. */
 #include "driver/events/driver_log.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@ static const struct log_line line = {.time = {.tv_sec = 1700000000, .tv_nsec = 7
                                      .message = "lost %d\nxyz",
                                      .length = 8};
 
-static void test_patterns(void **state)
+static void formats_patterns_like_log4j(void **state)
 {
         static const struct {
                 const char *label, *layout, *expected;
@@ -46,7 +46,7 @@ static void test_patterns(void **state)
         }
 }
 
-static void test_unknown_patterns_are_refused(void **state)
+static void rejects_unknown_patterns(void **state)
 {
         static const struct {
                 const char *layout, *part;
@@ -62,7 +62,7 @@ static void test_unknown_patterns_are_refused(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns),
-                                           cmocka_unit_test(test_unknown_patterns_are_refused)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(formats_patterns_like_log4j),
+                                           cmocka_unit_test(rejects_unknown_patterns)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

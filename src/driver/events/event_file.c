@@ -1,12 +1,12 @@
 /*
  * Event log files; see event_file.h.
  *
- * Text is collected in a buffer and goes through the codec into the file when the buffer is full or on a flush.
- * zstd is one frame a file, flushed block by block, so that a reader of a log in progress gets everything up to
- * the last flush. lz4 is the block stream of lz4-java, which Spark reads and writes under that name: a head of
- * magic, method, both lengths and an xxHash32, then at most one block's bytes.
+ * Text is collected in a buffer. When the buffer is full, or on a flush, the codec writes it to the file. A zstd file
+ * is one frame, flushed block by block, so that a reader of a log in progress gets everything up to the last flush. lz4
+ * is the block stream of lz4-java, which Spark reads and writes under that name: a header of magic, method, both
+ * lengths and an xxHash32, then at most one block's bytes.
  *
- * After the first error nothing is written any more, and every call returns that error's code.
+ * After the first error nothing more is written, and every call returns that error's code.
  */
 #include "driver/events/event_file.h"
 
@@ -34,12 +34,12 @@ struct event_file {
         char *name;                        /* APPID[_ATTEMPT] */
         char *path;                        /* the final file, or the directory when rolling */
         char *status_path;                 /* rolling: appstatus file without IN_PROGRESS */
-        char *open_path;                   /* of the file that is open */
+        char *open_path;                   /* of the open file */
         int fd;
         int failed;        /* 0, or the code of the first error */
-        int index;         /* rolling: of the present file */
-        int64_t file_text; /* bytes of text in the present file */
-        struct buf text;   /* not compressed yet */
+        int index;         /* rolling: of the current file */
+        int64_t file_text; /* bytes of text in the current file */
+        struct buf text;   /* not yet compressed */
         struct buf out;    /* scratch for the codec */
         ZSTD_CCtx *zstd;
 };
@@ -64,20 +64,20 @@ int event_codec_parse(const char *name, enum event_codec *codec, struct fst_erro
 
 /* ------------------------------------------------------------------------------------------------- bytes */
 
-static int fail(struct event_file *f, struct fst_error *error)
+static int event_file_fail(struct event_file *f, struct fst_error *error)
 {
         f->failed = error_errno(error, "writing the event log %s", f->open_path);
         return f->failed;
 }
 
-static int put(struct event_file *f, const char *data, size_t size, struct fst_error *error)
+static int event_file_put(struct event_file *f, const char *data, size_t size, struct fst_error *error)
 {
         if (write_all(f->fd, data, size) == 0)
                 return 0;
-        return fail(f, error);
+        return event_file_fail(f, error);
 }
 
-static int write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
+static int event_file_write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
 {
         ZSTD_inBuffer in = {f->text.data, f->text.len, 0};
         size_t left;
@@ -89,34 +89,34 @@ static int write_zstd(struct event_file *f, ZSTD_EndDirective how, struct fst_er
                                               ZSTD_getErrorName(left));
                         return f->failed;
                 }
-                int r = put(f, f->out.data, out.pos, error);
+                int r = event_file_put(f, f->out.data, out.pos, error);
                 if (r < 0)
                         return r;
         } while (how == ZSTD_e_continue ? in.pos < in.size : left > 0);
         return 0;
 }
 
-static void put_le32(char *p, uint32_t v)
+static void event_file_put_le32(char *p, uint32_t v)
 {
         for (int i = 0; i < 4; i++)
                 p[i] = (char)(v >> 8 * i);
 }
 
-/* A block's head; its length is that of the body as stored. */
-static void lz4_head(const struct event_file *f, char *head, int method, uint32_t stored, uint32_t length,
-                     uint32_t checksum)
+/* Writes a block's header. Its length is that of the stored body. */
+static void event_file_lz4_header(const struct event_file *f, char *head, int method, uint32_t stored, uint32_t length,
+                                  uint32_t checksum)
 {
         int level = 0; /* log2 of the block size, from 1 KiB */
         while (((size_t)1024 << level) < f->options.lz4_block_size)
                 level++;
         memcpy(head, "LZ4Block", 8);
         head[8] = (char)(method | level);
-        put_le32(head + 9, stored);
-        put_le32(head + 13, length);
-        put_le32(head + 17, checksum);
+        event_file_put_le32(head + 9, stored);
+        event_file_put_le32(head + 13, length);
+        event_file_put_le32(head + 17, checksum);
 }
 
-static int write_lz4(struct event_file *f, bool end, struct fst_error *error)
+static int event_file_write_lz4(struct event_file *f, bool end, struct fst_error *error)
 {
         for (size_t at = 0; at < f->text.len;) {
                 int n = (int)MIN(f->options.lz4_block_size, f->text.len - at);
@@ -125,43 +125,43 @@ static int write_lz4(struct event_file *f, bool end, struct fst_error *error)
                 bool raw = stored <= 0 || stored >= n;
                 if (raw)
                         memcpy(body, f->text.data + at, (size_t)(stored = n));
-                lz4_head(f, f->out.data, raw ? 0x10 : 0x20, (uint32_t)stored, (uint32_t)n,
-                         XXH32(f->text.data + at, (size_t)n, LZ4_SEED) & 0x0fffffff);
-                int r = put(f, f->out.data, LZ4_HEAD + (size_t)stored, error);
+                event_file_lz4_header(f, f->out.data, raw ? 0x10 : 0x20, (uint32_t)stored, (uint32_t)n,
+                                      XXH32(f->text.data + at, (size_t)n, LZ4_SEED) & 0x0fffffff);
+                int r = event_file_put(f, f->out.data, LZ4_HEAD + (size_t)stored, error);
                 if (r < 0)
                         return r;
                 at += (size_t)n;
         }
         if (!end)
                 return 0;
-        lz4_head(f, f->out.data, 0x10, 0, 0, 0);
-        return put(f, f->out.data, LZ4_HEAD, error);
+        event_file_lz4_header(f, f->out.data, 0x10, 0, 0, 0);
+        return event_file_put(f, f->out.data, LZ4_HEAD, error);
 }
 
-/* Send the collected text on its way. */
-static int drain(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
+/* Compress and write the collected text. */
+static int event_file_compress(struct event_file *f, ZSTD_EndDirective how, struct fst_error *error)
 {
         int r;
         if (f->options.codec == EVENT_CODEC_ZSTD)
-                r = write_zstd(f, how, error);
+                r = event_file_write_zstd(f, how, error);
         else if (f->options.codec == EVENT_CODEC_LZ4)
-                r = write_lz4(f, how == ZSTD_e_end, error);
+                r = event_file_write_lz4(f, how == ZSTD_e_end, error);
         else
-                r = put(f, f->text.data, f->text.len, error);
+                r = event_file_put(f, f->text.data, f->text.len, error);
         buf_reset(&f->text);
         return r;
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-static const char *suffix(const struct event_file *f)
+static const char *event_file_suffix(const struct event_file *f)
 {
         static const char *const suffixes[] = {
                 [EVENT_CODEC_NONE] = "", [EVENT_CODEC_ZSTD] = ".zstd", [EVENT_CODEC_LZ4] = ".lz4"};
         return suffixes[f->options.codec];
 }
 
-static char *clean_name(const char *text)
+static char *event_file_clean_name(const char *text)
 {
         char *name = mem_strdup(text);
         for (char *c = name; *c; c++)
@@ -169,8 +169,8 @@ static char *clean_name(const char *text)
         return name;
 }
 
-/* The path that a "file:" address means, or NULL for other file systems. */
-static const char *local_path(const char *dir)
+/* The path of a "file:" address, or NULL for other file systems. */
+static const char *event_file_local_path(const char *dir)
 {
         if (strncmp(dir, "file:", 5) == 0) {
                 dir += 5;
@@ -180,7 +180,7 @@ static const char *local_path(const char *dir)
         return colon && slash == colon + 1 && slash[1] == '/' ? NULL : dir;
 }
 
-static int create(struct event_file *f, const char *path, struct fst_error *error)
+static int event_file_create(struct event_file *f, const char *path, struct fst_error *error)
 {
         int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC;
         int fd = open(path, flags, 0660);
@@ -194,9 +194,9 @@ static int create(struct event_file *f, const char *path, struct fst_error *erro
         return fd;
 }
 
-static int open_file(struct event_file *f, char *path, struct fst_error *error)
+static int event_file_open_path(struct event_file *f, char *path, struct fst_error *error)
 {
-        int fd = create(f, path, error);
+        int fd = event_file_create(f, path, error);
         if (fd < 0) {
                 free(path);
                 return fd;
@@ -210,22 +210,23 @@ static int open_file(struct event_file *f, char *path, struct fst_error *error)
         return 0;
 }
 
-static int close_file(struct event_file *f, struct fst_error *error)
+static int event_file_close_current(struct event_file *f, struct fst_error *error)
 {
-        int r = f->failed ? f->failed : drain(f, ZSTD_e_end, error);
+        int r = f->failed ? f->failed : event_file_compress(f, ZSTD_e_end, error);
         if (f->fd >= 0 && close(f->fd) < 0 && r == 0)
-                r = fail(f, error);
+                r = event_file_fail(f, error);
         f->fd = -1;
         return r;
 }
 
-static int open_next(struct event_file *f, struct fst_error *error)
+static int event_file_open_next(struct event_file *f, struct fst_error *error)
 {
         f->index++;
-        return open_file(f, mem_printf("%s/events_%d_%s%s", f->path, f->index, f->name, suffix(f)), error);
+        return event_file_open_path(
+                f, mem_printf("%s/events_%d_%s%s", f->path, f->index, f->name, event_file_suffix(f)), error);
 }
 
-static int remove_directory(const char *path)
+static int event_file_remove_directory(const char *path)
 {
         DIR *dir = opendir(path);
         if (!dir)
@@ -237,41 +238,41 @@ static int remove_directory(const char *path)
         return rmdir(path);
 }
 
-static int exists_already(const char *path, struct fst_error *error)
+static int event_file_refuse_existing(const char *path, struct fst_error *error)
 {
         return error_set(error, -EEXIST,
                          "the event log %s already exists: remove it, or set spark.eventLog.overwrite=true", path);
 }
 
-static int open_rolling(struct event_file *f, const char *dir, struct fst_error *error)
+static int event_file_open_rolling(struct event_file *f, const char *dir, struct fst_error *error)
 {
         f->path = mem_printf("%s/eventlog_v2_%s", dir, f->name);
         f->status_path = mem_printf("%s/appstatus_%s", f->path, f->name);
         if (access(f->path, F_OK) == 0) {
                 if (!f->options.overwrite)
-                        return exists_already(f->path, error);
-                if (remove_directory(f->path) < 0)
+                        return event_file_refuse_existing(f->path, error);
+                if (event_file_remove_directory(f->path) < 0)
                         return error_errno(error, "removing the old event log %s", f->path);
         }
         if (mkdir(f->path, 0770) < 0 || chmod(f->path, 0770) < 0)
                 return error_errno(error, "creating the event log %s (spark.eventLog.dir)", f->path);
         _cleanup_free_ char *status = mem_printf("%s" IN_PROGRESS, f->status_path);
-        int fd = create(f, status, error);
+        int fd = event_file_create(f, status, error);
         if (fd < 0)
                 return fd;
         close(fd);
-        return open_next(f, error);
+        return event_file_open_next(f, error);
 }
 
-static int open_single(struct event_file *f, const char *dir, struct fst_error *error)
+static int event_file_open_single(struct event_file *f, const char *dir, struct fst_error *error)
 {
-        f->path = mem_printf("%s/%s%s", dir, f->name, suffix(f));
+        f->path = mem_printf("%s/%s%s", dir, f->name, event_file_suffix(f));
         if (access(f->path, F_OK) == 0 && !f->options.overwrite)
-                return exists_already(f->path, error);
-        return open_file(f, mem_printf("%s" IN_PROGRESS, f->path), error);
+                return event_file_refuse_existing(f->path, error);
+        return event_file_open_path(f, mem_printf("%s" IN_PROGRESS, f->path), error);
 }
 
-static void release(struct event_file *f)
+static void event_file_release(struct event_file *f)
 {
         if (f->fd >= 0)
                 close(f->fd);
@@ -285,10 +286,10 @@ static void release(struct event_file *f)
         free(f);
 }
 
-static int check_dir(const char *address, const char **dir, struct fst_error *error)
+static int event_file_check_dir(const char *address, const char **dir, struct fst_error *error)
 {
         struct stat st;
-        const char *path = local_path(address);
+        const char *path = event_file_local_path(address);
         if (!path)
                 return error_set(error, -EINVAL, "spark.eventLog.dir %s: event logs can be written to local paths only",
                                  address);
@@ -303,7 +304,7 @@ static int check_dir(const char *address, const char **dir, struct fst_error *er
 int event_file_open(struct event_file **file, const struct event_file_options *options, struct fst_error *error)
 {
         const char *dir = NULL;
-        int r = check_dir(options->dir, &dir, error);
+        int r = event_file_check_dir(options->dir, &dir, error);
         if (r < 0)
                 return r;
         if (options->rolling && options->max_file_size < 10 << 20)
@@ -312,8 +313,8 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
         f->options = *options;
         f->options.dir = f->options.app_id = f->options.attempt_id = NULL;
         f->fd = -1;
-        _cleanup_free_ char *id = clean_name(options->app_id);
-        _cleanup_free_ char *attempt = clean_name(options->attempt_id ? options->attempt_id : "");
+        _cleanup_free_ char *id = event_file_clean_name(options->app_id);
+        _cleanup_free_ char *attempt = event_file_clean_name(options->attempt_id ? options->attempt_id : "");
         f->name = mem_printf(*attempt ? "%s_%s" : "%s%s", id, attempt);
         if (options->codec == EVENT_CODEC_ZSTD) {
                 f->zstd = ZSTD_createCCtx();
@@ -325,9 +326,9 @@ int event_file_open(struct event_file **file, const struct event_file_options *o
                 f->options.lz4_block_size = MIN(f->options.lz4_block_size, (size_t)32 << 20);
                 buf_reserve(&f->out, LZ4_HEAD + (size_t)LZ4_compressBound((int)f->options.lz4_block_size));
         }
-        r = options->rolling ? open_rolling(f, dir, error) : open_single(f, dir, error);
+        r = options->rolling ? event_file_open_rolling(f, dir, error) : event_file_open_single(f, dir, error);
         if (r < 0) {
-                release(f);
+                event_file_release(f);
                 return r;
         }
         *file = f;
@@ -339,12 +340,12 @@ int event_file_write(struct event_file *f, const char *lines, size_t size, struc
         while (size > 0 && !f->failed) {
                 size_t n = size;
                 if (f->options.rolling && f->file_text + (int64_t)size > f->options.max_file_size) {
-                        /* Line by line at the seam: the one that is too much begins the next file. */
+                        /* Line by line at the limit: the line that exceeds it begins the next file. */
                         const char *end = memchr(lines, '\n', size);
                         n = end ? (size_t)(end - lines) + 1 : size;
                         if (f->file_text > 0 && f->file_text + (int64_t)n > f->options.max_file_size) {
-                                int r = close_file(f, error);
-                                if (r == 0 && (r = open_next(f, error)) < 0)
+                                int r = event_file_close_current(f, error);
+                                if (r == 0 && (r = event_file_open_next(f, error)) < 0)
                                         f->failed = r;
                                 if (r < 0)
                                         return r;
@@ -355,7 +356,7 @@ int event_file_write(struct event_file *f, const char *lines, size_t size, struc
                 lines += n;
                 size -= n;
                 if (f->text.len >= f->options.buffer_size)
-                        drain(f, ZSTD_e_continue, error);
+                        event_file_compress(f, ZSTD_e_continue, error);
         }
         return f->failed;
 }
@@ -364,7 +365,7 @@ int event_file_flush(struct event_file *f, struct fst_error *error)
 {
         if (f->failed)
                 return f->failed;
-        return drain(f, ZSTD_e_flush, error);
+        return event_file_compress(f, ZSTD_e_flush, error);
 }
 
 const char *event_file_path(const struct event_file *f)
@@ -376,19 +377,19 @@ int event_file_close(struct event_file *f, struct fst_error *error)
 {
         if (!f)
                 return 0;
-        int r = close_file(f, error);
+        int r = event_file_close_current(f, error);
         if (r == 0) {
                 const char *to = f->status_path ? f->status_path : f->path;
                 _cleanup_free_ char *from = mem_printf("%s" IN_PROGRESS, to);
                 if (rename(from, to) < 0)
                         r = error_errno(error, "renaming the event log %s", from);
         }
-        release(f);
+        event_file_release(f);
         return r;
 }
 
 void event_file_abandon(struct event_file *f)
 {
         if (f)
-                release(f);
+                event_file_release(f);
 }

@@ -1,6 +1,6 @@
 /*
- * Spark's JSON for events; see event_json.h. These are the events of which there are few: they are written with
- * printf-like ease, straight into the buffer. Checked against field lists of genuine logs (event_json_test.c).
+ * Writes Spark's JSON for the less frequent events; see event_json.h. event_log_test.c checks them against field lists
+ * of genuine logs.
  */
 #include "driver/events/event_json.h"
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* `,"name":"text"`, or with first `"name":"text"` */
-static void field(struct buf *b, const char *prefix, const char *text)
+static void event_json_field(struct buf *b, const char *prefix, const char *text)
 {
         buf_puts(b, prefix);
         json_put_string(b, text);
@@ -23,15 +23,15 @@ void event_json_map(struct buf *b, const struct strmap *map, const struct event_
         buf_putc(b, '{');
         const char *separator = "";
         for (struct strmap_entry *e = NULL; map && (e = strmap_next(map, e));) {
-                field(b, separator, e->key);
+                event_json_field(b, separator, e->key);
                 bool hide = redact && redact->value;
-                field(b, ":", hide ? redact->value(redact->context, e->key, e->value) : e->value);
+                event_json_field(b, ":", hide ? redact->value(redact->context, e->key, e->value) : e->value);
                 separator = ",";
         }
         buf_putc(b, '}');
 }
 
-static void ids(struct buf *b, const int *list, size_t n)
+static void event_json_ids(struct buf *b, const int *list, size_t n)
 {
         buf_putc(b, '[');
         for (size_t i = 0; i < n; i++)
@@ -39,31 +39,32 @@ static void ids(struct buf *b, const int *list, size_t n)
         buf_putc(b, ']');
 }
 
-static const char *truth(bool yes)
+static const char *event_json_bool(bool yes)
 {
         return yes ? "true" : "false";
 }
 
-static void level(struct buf *b, struct storage_level l)
+static void event_json_level(struct buf *b, struct storage_level l)
 {
         buf_printf(b, "{\"Use Disk\":%s,\"Use Memory\":%s,\"Use Off Heap\":%s,\"Deserialized\":%s,\"Replication\":%d}",
-                   truth(l.disk), truth(l.memory), truth(l.off_heap), truth(l.deserialized), MAX(l.replicas, 1));
+                   event_json_bool(l.disk), event_json_bool(l.memory), event_json_bool(l.off_heap),
+                   event_json_bool(l.deserialized), MAX(l.replicas, 1));
 }
 
 void event_json_storage_level(struct buf *b, enum fst_storage_level l)
 {
-        level(b, storage_levels[l]);
+        event_json_level(b, storage_levels[l]);
 }
 
 void event_json_block_level(struct buf *b, const struct block_update *block)
 {
-        level(b, storage_level_of_block(block->level, block->memory_size, block->disk_size));
+        event_json_level(b, storage_level_of_block(block->level, block->memory_size, block->disk_size));
 }
 
 void event_json_block_manager(struct buf *b, const struct block_manager_ref *m)
 {
-        field(b, "{\"Executor ID\":", m->executor_id);
-        field(b, ",\"Host\":", m->host);
+        event_json_field(b, "{\"Executor ID\":", m->executor_id);
+        event_json_field(b, ",\"Host\":", m->host);
         buf_printf(b, ",\"Port\":%d}", m->port);
 }
 
@@ -76,12 +77,12 @@ void event_json_log_start(struct buf *b)
 
 void event_json_application_start(struct buf *b, const struct application_start *e)
 {
-        field(b, "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":", e->name);
-        field(b, ",\"App ID\":", e->id);
+        event_json_field(b, "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":", e->name);
+        event_json_field(b, ",\"App ID\":", e->id);
         buf_printf(b, ",\"Timestamp\":%" PRId64, e->ms);
-        field(b, ",\"User\":", e->user);
+        event_json_field(b, ",\"User\":", e->user);
         if (e->attempt_id)
-                field(b, ",\"App Attempt ID\":", e->attempt_id);
+                event_json_field(b, ",\"App Attempt ID\":", e->attempt_id);
         buf_puts(b, "}\n");
 }
 
@@ -153,8 +154,8 @@ void event_json_block_manager_removed(struct buf *b, const struct block_manager_
 void event_json_executor_added(struct buf *b, const struct executor_added *e)
 {
         buf_printf(b, "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":%" PRId64, e->ms);
-        field(b, ",\"Executor ID\":", e->id);
-        field(b, ",\"Executor Info\":{\"Host\":", e->host);
+        event_json_field(b, ",\"Executor ID\":", e->id);
+        event_json_field(b, ",\"Executor Info\":{\"Host\":", e->host);
         buf_printf(b, ",\"Total Cores\":%d,\"Log Urls\":", e->total_cores);
         event_json_map(b, e->log_urls, NULL);
         buf_puts(b, ",\"Attributes\":");
@@ -165,20 +166,20 @@ void event_json_executor_added(struct buf *b, const struct executor_added *e)
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e)
 {
         buf_printf(b, "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":%" PRId64, e->ms);
-        field(b, ",\"Executor ID\":", e->id);
-        field(b, ",\"Removed Reason\":", e->reason ? e->reason : "");
+        event_json_field(b, ",\"Executor ID\":", e->id);
+        event_json_field(b, ",\"Removed Reason\":", e->reason ? e->reason : "");
         buf_puts(b, "}\n");
 }
 
 /*
- * Our memory is that of no JVM's heap: execution and storage memory stand where Spark has those of the heap, and the
- * process itself is one that is neither a JVM nor Python.
+ * Firesteel has no JVM heap: execution and storage memory take the fields of the heap, and the process is neither a JVM
+ * nor Python.
  */
 void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, int stage_id, int stage_attempt,
                                        const struct executor_metrics *peaks)
 {
         buf_puts(b, "{\"Event\":\"SparkListenerStageExecutorMetrics\"");
-        field(b, ",\"Executor ID\":", executor_id);
+        event_json_field(b, ",\"Executor ID\":", executor_id);
         buf_printf(
                 b,
                 ",\"Stage ID\":%d,\"Stage Attempt ID\":%d,\"Executor Metrics\":{\"JVMHeapMemory\":0,"
@@ -193,8 +194,8 @@ void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, i
                 peaks->execution_memory + peaks->storage_memory, peaks->resident_bytes);
 }
 
-/* As Jackson writes a class that Spark's JsonProtocol has no words for. */
-static void exclusion_line(struct buf *b, const struct exclusion_changed *e, const char *word)
+/* In Jackson's form, because Spark's JsonProtocol does not name this class. */
+static void event_json_exclusion_line(struct buf *b, const struct exclusion_changed *e, const char *word)
 {
         bool stage = e->stage_id >= 0;
         buf_printf(b, "{\"Event\":\"org.apache.spark.scheduler.SparkListener%s%s%s\",\"time\":%" PRId64 ",\"%s\":",
@@ -210,55 +211,55 @@ static void exclusion_line(struct buf *b, const struct exclusion_changed *e, con
 
 void event_json_exclusion_changed(struct buf *b, const struct exclusion_changed *e)
 {
-        exclusion_line(b, e, e->lifted ? "Unblacklisted" : "Blacklisted");
-        exclusion_line(b, e, e->lifted ? "Unexcluded" : "Excluded");
+        event_json_exclusion_line(b, e, e->lifted ? "Unblacklisted" : "Blacklisted");
+        event_json_exclusion_line(b, e, e->lifted ? "Unexcluded" : "Excluded");
 }
 
 /* -------------------------------------------------------------------------------------- jobs and stages */
 
-static void rdd_info(struct buf *b, const struct rdd_info *r)
+static void event_json_rdd_info(struct buf *b, const struct rdd_info *r)
 {
         static const char *const determinism[] = {"DETERMINATE", "UNORDERED", "INDETERMINATE"};
         buf_printf(b, "{\"RDD ID\":%d", r->id);
-        field(b, ",\"Name\":", r->name);
+        event_json_field(b, ",\"Name\":", r->name);
         if (r->scope) {
-                /* A JSON text in a JSON string, so the name is escaped twice. */
+                /* JSON text in a JSON string, so the name is escaped twice. */
                 _cleanup_(buf_deinit) struct buf scope = BUF_INIT;
                 buf_printf(&scope, "{\"id\":\"%d\",\"name\":", r->scope_id);
                 json_put_string(&scope, r->scope);
                 buf_putc(&scope, '}');
-                field(b, ",\"Scope\":", scope.data);
+                event_json_field(b, ",\"Scope\":", scope.data);
         }
-        field(b, ",\"Callsite\":", r->call_site ? r->call_site : "");
+        event_json_field(b, ",\"Callsite\":", r->call_site ? r->call_site : "");
         buf_puts(b, ",\"Parent IDs\":");
-        ids(b, r->parent_ids, r->n_parents);
+        event_json_ids(b, r->parent_ids, r->n_parents);
         buf_puts(b, ",\"Storage Level\":");
         event_json_storage_level(b, r->level);
         buf_printf(b,
                    ",\"Barrier\":%s,\"DeterministicLevel\":\"%s\",\"Number of Partitions\":%d,"
                    "\"Number of Cached Partitions\":%d,\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}",
-                   truth(r->barrier), determinism[r->determinism], r->partitions, r->cached_partitions, r->memory_size,
-                   r->disk_size);
+                   event_json_bool(r->barrier), determinism[r->determinism], r->partitions, r->cached_partitions,
+                   r->memory_size, r->disk_size);
 }
 
-static void stage_info(struct buf *b, const struct stage_info *s, const char *accumulables)
+static void event_json_stage_info(struct buf *b, const struct stage_info *s, const char *accumulables)
 {
         buf_printf(b, "{\"Stage ID\":%d,\"Stage Attempt ID\":%d", s->id, s->attempt);
-        field(b, ",\"Stage Name\":", s->name);
+        event_json_field(b, ",\"Stage Name\":", s->name);
         buf_printf(b, ",\"Number of Tasks\":%d,\"RDD Info\":[", s->tasks);
         for (size_t i = 0; i < s->n_rdds; i++) {
                 buf_puts(b, i ? "," : "");
-                rdd_info(b, &s->rdds[i]);
+                event_json_rdd_info(b, &s->rdds[i]);
         }
         buf_puts(b, "],\"Parent IDs\":");
-        ids(b, s->parent_ids, s->n_parents);
-        field(b, ",\"Details\":", s->details ? s->details : s->name);
+        event_json_ids(b, s->parent_ids, s->n_parents);
+        event_json_field(b, ",\"Details\":", s->details ? s->details : s->name);
         if (s->submission_ms)
                 buf_printf(b, ",\"Submission Time\":%" PRId64, s->submission_ms);
         if (s->completion_ms)
                 buf_printf(b, ",\"Completion Time\":%" PRId64, s->completion_ms);
         if (s->failure_reason)
-                field(b, ",\"Failure Reason\":", s->failure_reason);
+                event_json_field(b, ",\"Failure Reason\":", s->failure_reason);
         buf_puts(b, ",\"Accumulables\":[");
         buf_puts(b, accumulables);
         buf_puts(b, "],\"Resource Profile Id\":0,\"Shuffle Push Enabled\":false,\"Shuffle Push Mergers Count\":0}");
@@ -272,7 +273,7 @@ void event_json_job_start(struct buf *b, const struct job_start *e, const struct
                    e->id, e->ms);
         for (size_t i = 0; i < e->n_stages; i++) {
                 buf_puts(b, i ? "," : "");
-                stage_info(b, &e->stages[i], "");
+                event_json_stage_info(b, &e->stages[i], "");
         }
         buf_puts(b, "],\"Stage IDs\":[");
         for (size_t i = 0; i < e->n_stages; i++)
@@ -289,7 +290,7 @@ void event_json_job_end(struct buf *b, const struct job_end *e)
                    ",\"Job Result\":{\"Result\":",
                    e->id, e->ms);
         if (e->failure) {
-                field(b, "\"JobFailed\",\"Exception\":{\"Message\":", e->failure);
+                event_json_field(b, "\"JobFailed\",\"Exception\":{\"Message\":", e->failure);
                 buf_puts(b, ",\"Stack Trace\":[]}}}\n");
         } else {
                 buf_puts(b, "\"JobSucceeded\"}}\n");
@@ -299,7 +300,7 @@ void event_json_job_end(struct buf *b, const struct job_end *e)
 void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, const struct event_json_redact *redact)
 {
         buf_puts(b, "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":");
-        stage_info(b, &e->stage, "");
+        event_json_stage_info(b, &e->stage, "");
         buf_puts(b, ",\"Properties\":");
         event_json_map(b, e->properties, redact);
         buf_puts(b, "}\n");
@@ -308,7 +309,7 @@ void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, 
 void event_json_stage_completed(struct buf *b, const struct stage_completed *e, const char *accumulables)
 {
         buf_puts(b, "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":");
-        stage_info(b, &e->stage, accumulables);
+        event_json_stage_info(b, &e->stage, accumulables);
         buf_puts(b, "}\n");
 }
 
@@ -323,7 +324,7 @@ void event_json_block_updated(struct buf *b, const struct block_updated *e)
 {
         buf_puts(b, "{\"Event\":\"SparkListenerBlockUpdated\",\"Block Updated Info\":{\"Block Manager ID\":");
         event_json_block_manager(b, &e->block.manager);
-        field(b, ",\"Block ID\":", e->block.block_id);
+        event_json_field(b, ",\"Block ID\":", e->block.block_id);
         buf_puts(b, ",\"Storage Level\":");
         event_json_block_level(b, &e->block);
         buf_printf(b, ",\"Memory Size\":%" PRId64 ",\"Disk Size\":%" PRId64 "}}\n", e->block.memory_size,

@@ -1,8 +1,8 @@
 /*
- * Events as the lines of Spark's event log: field names and their order are Spark 4.3's JsonProtocol's.
+ * Events as the lines of Spark's event log. Field names and their order are those of JsonProtocol in Spark 4.3.
  *
- * Every function appends one whole line, "\n" included, to a buffer. Task events are written by task_json.h.
- * Text may be any bytes: what is not UTF-8 becomes U+FFFD. Nothing here allocates beyond the buffer.
+ * Every function appends one whole line with "\n" to a buffer. task_json.h writes task events. Text may have any bytes:
+ * U+FFFD replaces invalid UTF-8. Only the buffer allocates memory.
  */
 #pragma once
 
@@ -10,10 +10,13 @@
 
 #include "base/buf.h"
 
-/* The version whose format this is; what the first line says. */
+/* The version of the format, written in the first line. */
 #define EVENT_JSON_SPARK_VERSION "4.3.0"
 
-/* The value to log for a property: itself, or a placeholder for a secret. Borrowed. NULL: log all as they are. */
+/*
+ * Returns the value to log for a property: the value itself, or a placeholder for a secret. Borrowed. NULL: log all
+ * values unchanged.
+ */
 struct event_json_redact {
         const char *(*value)(void *context, const char *key, const char *value);
         void *context;
@@ -22,7 +25,7 @@ struct event_json_redact {
 /* `"key":"value",…` in braces; NULL is {}. */
 void event_json_map(struct buf *b, const struct strmap *map, const struct event_json_redact *redact);
 
-/* SparkListenerLogStart, which begins every log. */
+/* SparkListenerLogStart, the first line of every log. */
 void event_json_log_start(struct buf *b);
 
 void event_json_application_start(struct buf *b, const struct application_start *e);
@@ -33,25 +36,25 @@ void event_json_resource_profile_added(struct buf *b, const struct resource_prof
 void event_json_block_manager_added(struct buf *b, const struct block_manager_added *e);
 void event_json_block_manager_removed(struct buf *b, const struct block_manager_removed *e);
 void event_json_executor_added(struct buf *b, const struct executor_added *e);
-/* The peaks of an executor in one attempt of a stage. */
+/* The peak metrics of an executor during one attempt of a stage. */
 void event_json_stage_executor_metrics(struct buf *b, const char *executor_id, int stage_id, int stage_attempt,
                                        const struct executor_metrics *peaks);
 void event_json_executor_removed(struct buf *b, const struct executor_removed *e);
 
-/* Two lines, as Spark writes them: by the older name of the event and by the present one. */
+/* Appends two lines, like Spark: with the old and the current name of the event. */
 void event_json_exclusion_changed(struct buf *b, const struct exclusion_changed *e);
 
 void event_json_job_start(struct buf *b, const struct job_start *e, const struct event_json_redact *redact);
 void event_json_job_end(struct buf *b, const struct job_end *e);
 void event_json_stage_submitted(struct buf *b, const struct stage_submitted *e, const struct event_json_redact *redact);
 
-/* @accumulables: the inside of the stage's "Accumulables" array, "" for none. */
+/* @accumulables: the content of the stage's "Accumulables" array; "" for none. */
 void event_json_stage_completed(struct buf *b, const struct stage_completed *e, const char *accumulables);
 void event_json_unpersist_rdd(struct buf *b, const struct unpersist_rdd *e);
 void event_json_block_updated(struct buf *b, const struct block_updated *e);
 
-/* Parts that task ends share with the above. */
+/* Parts that task ends also use. */
 void event_json_storage_level(struct buf *b, enum fst_storage_level level);
-/* The same of a block: what of its level holds for where it is now. */
+/* The storage level of a block: the part of its level that applies to its current location. */
 void event_json_block_level(struct buf *b, const struct block_update *block);
 void event_json_block_manager(struct buf *b, const struct block_manager_ref *m);

@@ -1,8 +1,8 @@
 /*
- * The event log listener; see event_log.h. All of it runs on the bus's thread.
+ * The event log listener; see event_log.h. Runs on the bus's thread.
  *
- * Each stage attempt has a task_json, from its submission to its completion. Tasks may end after their stage has
- * (killed ones), so the last few completed stages are kept; a task of a stage that nobody submitted gets one too.
+ * Each stage attempt has a task_json, from its submission to its completion. Killed tasks may end after their stage, so
+ * the last completed stages are kept. A task of a stage without a submission gets one too.
  */
 #include "driver/events/event_log.h"
 
@@ -18,20 +18,20 @@
 #include <time.h>
 
 #define COMPONENT "EventLoggingListener"
-#define STAGES_KEPT 64
-#define BATCH_BYTES ((size_t)128 << 10) /* rendered before it is handed to the file */
-#define FLUSH_MS 500                    /* the longest that a due flush waits for a bus that is never idle */
+#define MAX_ENDED_STAGES 64
+#define BATCH_BYTES ((size_t)128 << 10) /* collected before it is passed to the file */
+#define FLUSH_MS 500                    /* the longest delay of a due flush on a bus that is never idle */
 
-/* The most that an executor used while a stage ran. */
+/* An executor's peak while a stage ran. */
 struct peak {
         char *executor_id;
         struct executor_metrics metrics;
 };
 
-struct stage {
+struct logged_stage {
         struct task_json json;
         bool completed;
-        VEC(struct peak) peaks; /* of executors that ran tasks of it, with options.executor_metrics */
+        VEC(struct peak) peaks; /* of executors that ran its tasks, with options.executor_metrics */
 };
 
 struct event_log {
@@ -40,15 +40,15 @@ struct event_log {
         struct event_file *file; /* NULL: closed, or failed */
         char *path;
         struct buf line;
-        VEC(struct stage *) stages; /* in the order of their submission */
-        struct stage *last;         /* the one of the last task */
+        VEC(struct logged_stage *) stages; /* in the order of submission */
+        struct logged_stage *last;         /* of the latest task */
         int64_t next_accumulator;
         int64_t events;
         bool flush_due;
         int64_t flush_due_ms;
 };
 
-static int64_t coarse_ms(void)
+static int64_t event_log_now_ms(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -57,48 +57,48 @@ static int64_t coarse_ms(void)
 
 /* ------------------------------------------------------------------------------------------------ output */
 
-static void give_up(struct event_log *log, struct fst_error *error)
+static void event_log_give_up(struct event_log *log, struct fst_error *error)
 {
-        log_error(COMPONENT, "%s; no more events are logged, the application goes on", error_message(error));
+        log_error(COMPONENT, "%s. No more events are logged, and the application continues", error_message(error));
         event_file_abandon(steal(log->file));
 }
 
-static void write_lines(struct event_log *log)
+static void event_log_write_lines(struct event_log *log)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         if (log->file && event_file_write(log->file, log->line.data, log->line.len, &error) < 0)
-                give_up(log, &error);
+                event_log_give_up(log, &error);
         buf_reset(&log->line);
 }
 
-static void flush(struct event_log *log)
+static void event_log_flush(struct event_log *log)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         log->flush_due = false;
         if (log->file && event_file_flush(log->file, &error) < 0)
-                give_up(log, &error);
+                event_log_give_up(log, &error);
 }
 
-/* The line of an event is complete. */
-static void event_done(struct event_log *log, bool wants_flush)
+/* Ends the line of an event. */
+static void event_log_end_line(struct event_log *log, bool wants_flush)
 {
         log->events++;
-        write_lines(log);
+        event_log_write_lines(log);
         if (wants_flush && !log->flush_due) {
                 log->flush_due = true;
-                log->flush_due_ms = coarse_ms();
+                log->flush_due_ms = event_log_now_ms();
         }
 }
 
-static void flush_if_late(struct event_log *log)
+static void event_log_flush_if_late(struct event_log *log)
 {
-        if (log->flush_due && coarse_ms() - log->flush_due_ms > FLUSH_MS)
-                flush(log);
+        if (log->flush_due && event_log_now_ms() - log->flush_due_ms > FLUSH_MS)
+                event_log_flush(log);
 }
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
-static void stage_free(struct stage *s)
+static void logged_stage_free(struct logged_stage *s)
 {
         task_json_deinit(&s->json);
         for (size_t i = 0; i < s->peaks.len; i++)
@@ -107,7 +107,7 @@ static void stage_free(struct stage *s)
         free(s);
 }
 
-static struct peak *stage_peak(struct stage *s, const char *executor_id)
+static struct peak *logged_stage_peak(struct logged_stage *s, const char *executor_id)
 {
         for (size_t i = 0; i < s->peaks.len; i++)
                 if (strcmp(s->peaks.data[i].executor_id, executor_id) == 0)
@@ -122,10 +122,10 @@ static void peak_raise(struct peak *p, const struct executor_metrics *m)
         p->metrics.resident_bytes = MAX(p->metrics.resident_bytes, m->resident_bytes);
 }
 
-/* @execution_memory that a task had at its peak: its executor had no less. */
-static void stage_note_task(struct stage *s, const struct task_info *info, int64_t execution_memory)
+/* A task's peak @execution_memory: its executor used at least as much. */
+static void logged_stage_note_task(struct logged_stage *s, const struct task_info *info, int64_t execution_memory)
 {
-        struct peak *peak = stage_peak(s, info->executor->id);
+        struct peak *peak = logged_stage_peak(s, info->executor->id);
         if (!peak) {
                 vec_push(&s->peaks, (struct peak){.executor_id = mem_strdup(info->executor->id)});
                 peak = &s->peaks.data[s->peaks.len - 1];
@@ -133,24 +133,24 @@ static void stage_note_task(struct stage *s, const struct task_info *info, int64
         peak_raise(peak, &(struct executor_metrics){.execution_memory = execution_memory});
 }
 
-static bool is_stage(const struct stage *s, int id, int attempt)
+static bool logged_stage_is(const struct logged_stage *s, int id, int attempt)
 {
         return s->json.stage_id == id && s->json.stage_attempt == attempt;
 }
 
-/* Forget completed stages beyond those that are kept, the oldest first. */
-static void trim_stages(struct event_log *log)
+/* Drops the oldest completed stages beyond MAX_ENDED_STAGES. */
+static void event_log_trim_stages(struct event_log *log)
 {
         size_t completed = 0, to = 0;
         for (size_t i = 0; i < log->stages.len; i++)
                 completed += log->stages.data[i]->completed;
-        if (completed <= STAGES_KEPT * 2)
+        if (completed <= MAX_ENDED_STAGES * 2)
                 return;
         for (size_t i = 0; i < log->stages.len; i++) {
-                struct stage *s = log->stages.data[i];
-                if (s->completed && completed > STAGES_KEPT) {
+                struct logged_stage *s = log->stages.data[i];
+                if (s->completed && completed > MAX_ENDED_STAGES) {
                         completed--;
-                        stage_free(s);
+                        logged_stage_free(s);
                 } else {
                         log->stages.data[to++] = s;
                 }
@@ -159,15 +159,15 @@ static void trim_stages(struct event_log *log)
         log->last = NULL;
 }
 
-static struct stage *stage_of(struct event_log *log, int id, int attempt)
+static struct logged_stage *event_log_get_stage(struct event_log *log, int id, int attempt)
 {
-        if (log->last && is_stage(log->last, id, attempt))
+        if (log->last && logged_stage_is(log->last, id, attempt))
                 return log->last;
         for (size_t i = log->stages.len; i-- > 0;)
-                if (is_stage(log->stages.data[i], id, attempt))
+                if (logged_stage_is(log->stages.data[i], id, attempt))
                         return log->last = log->stages.data[i];
-        trim_stages(log);
-        struct stage *s = new0(struct stage);
+        event_log_trim_stages(log);
+        struct logged_stage *s = new0(struct logged_stage);
         task_json_init(&s->json, id, attempt, log->next_accumulator, log->options.accumulables);
         log->next_accumulator += TASK_JSON_ACCUMULATORS;
         vec_push(&log->stages, s);
@@ -176,7 +176,7 @@ static struct stage *stage_of(struct event_log *log, int id, int attempt)
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-static struct event_log *of(struct listener *l)
+static struct event_log *event_log_of(struct listener *l)
 {
         return container_of(l, struct event_log, listener);
 }
@@ -184,11 +184,11 @@ static struct event_log *of(struct listener *l)
 #define PLAIN(kind)                                                                                                    \
         static void on_##kind(struct listener *l, const struct kind *e)                                                \
         {                                                                                                              \
-                struct event_log *log = of(l);                                                                         \
+                struct event_log *log = event_log_of(l);                                                               \
                 if (!log->file)                                                                                        \
                         return;                                                                                        \
                 event_json_##kind(&log->line, e);                                                                      \
-                event_done(log, true);                                                                                 \
+                event_log_end_line(log, true);                                                                         \
         }
 PLAIN(application_start)
 PLAIN(application_end)
@@ -204,16 +204,16 @@ PLAIN(block_updated)
 
 static void on_executor_metrics_update(struct listener *l, const struct executor_metrics_update *e)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         for (size_t i = 0; i < log->stages.len && log->options.executor_metrics; i++) {
-                struct stage *s = log->stages.data[i];
-                struct peak *peak = s->completed ? NULL : stage_peak(s, e->executor_id);
+                struct logged_stage *s = log->stages.data[i];
+                struct peak *peak = s->completed ? NULL : logged_stage_peak(s, e->executor_id);
                 if (peak)
                         peak_raise(peak, &e->metrics);
         }
 }
 
-/* Spark's log does not have these. */
+/* Not in Spark's log. */
 static void on_speculative_submitted(struct listener *l, const struct speculative_submitted *e)
 {
 }
@@ -225,38 +225,38 @@ static void on_unschedulable_changed(struct listener *l, const struct unschedula
 #define REDACTED(kind, wants_flush)                                                                                    \
         static void on_##kind(struct listener *l, const struct kind *e)                                                \
         {                                                                                                              \
-                struct event_log *log = of(l);                                                                         \
+                struct event_log *log = event_log_of(l);                                                               \
                 if (!log->file)                                                                                        \
                         return;                                                                                        \
                 event_json_##kind(&log->line, e, &log->options.redact);                                                \
-                event_done(log, wants_flush);                                                                          \
+                event_log_end_line(log, wants_flush);                                                                  \
         }
 REDACTED(environment_update, false)
 REDACTED(job_start, true)
 
 static void on_stage_submitted(struct listener *l, const struct stage_submitted *e)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         if (!log->file)
                 return;
-        stage_of(log, e->stage.id, e->stage.attempt);
+        event_log_get_stage(log, e->stage.id, e->stage.attempt);
         event_json_stage_submitted(&log->line, e, &log->options.redact);
-        event_done(log, false);
+        event_log_end_line(log, false);
 }
 
 /* A local master's executor is this process, which sends no heartbeats. */
-static void stage_note_driver(struct stage *s)
+static void logged_stage_note_driver(struct logged_stage *s)
 {
-        struct peak *peak = stage_peak(s, "driver");
+        struct peak *peak = logged_stage_peak(s, "driver");
         if (peak)
                 peak_raise(peak, &(struct executor_metrics){.resident_bytes = process_resident_bytes()});
 }
 
-static void stage_write_peaks(struct event_log *log, struct stage *s)
+static void logged_stage_write_peaks(struct event_log *log, struct logged_stage *s)
 {
         if (!log->options.executor_metrics)
                 return;
-        stage_note_driver(s);
+        logged_stage_note_driver(s);
         for (size_t i = 0; i < s->peaks.len; i++, log->events++)
                 event_json_stage_executor_metrics(&log->line, s->peaks.data[i].executor_id, s->json.stage_id,
                                                   s->json.stage_attempt, &s->peaks.data[i].metrics);
@@ -264,63 +264,63 @@ static void stage_write_peaks(struct event_log *log, struct stage *s)
 
 static void on_stage_completed(struct listener *l, const struct stage_completed *e)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         if (!log->file)
                 return;
-        struct stage *s = stage_of(log, e->stage.id, e->stage.attempt);
+        struct logged_stage *s = event_log_get_stage(log, e->stage.id, e->stage.attempt);
         _cleanup_(buf_deinit) struct buf accumulables = BUF_INIT;
         task_json_accumulables(&s->json, &accumulables);
-        stage_write_peaks(log, s);
+        logged_stage_write_peaks(log, s);
         event_json_stage_completed(&log->line, e, buf_text(&accumulables));
         s->completed = true;
-        event_done(log, true);
+        event_log_end_line(log, true);
 }
 
 static void on_task_getting_result(struct listener *l, const struct task_getting_result *e)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         if (!log->file)
                 return;
-        struct stage *s = stage_of(log, e->info.stage_id, e->info.stage_attempt);
+        struct logged_stage *s = event_log_get_stage(log, e->info.stage_id, e->info.stage_attempt);
         task_json_getting_result(&s->json, &log->line, e);
-        event_done(log, false);
+        event_log_end_line(log, false);
 }
 
 #define TASKS(kind, write, peak)                                                                                       \
         static void on_##kind##s(struct listener *l, const struct kind *batch, size_t n)                               \
         {                                                                                                              \
-                struct event_log *log = of(l);                                                                         \
+                struct event_log *log = event_log_of(l);                                                               \
                 for (size_t i = 0; i < n && log->file; i++) {                                                          \
                         const struct task_info *info = &batch[i].info;                                                 \
-                        struct stage *s = stage_of(log, info->stage_id, info->stage_attempt);                          \
+                        struct logged_stage *s = event_log_get_stage(log, info->stage_id, info->stage_attempt);        \
                         write(&s->json, &log->line, &batch[i]);                                                        \
                         if (log->options.executor_metrics)                                                             \
-                                stage_note_task(s, info, peak);                                                        \
+                                logged_stage_note_task(s, info, peak);                                                 \
                         log->events++;                                                                                 \
                         if (log->line.len >= BATCH_BYTES || i + 1 == n)                                                \
-                                write_lines(log);                                                                      \
+                                event_log_write_lines(log);                                                            \
                 }                                                                                                      \
-                flush_if_late(log);                                                                                    \
+                event_log_flush_if_late(log);                                                                          \
         }
 TASKS(task_start, task_json_start, 0)
 TASKS(task_end, task_json_end, batch[i].metrics.peak_execution_memory)
 
 static void on_idle(struct listener *l)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         if (log->flush_due)
-                flush(log);
+                event_log_flush(log);
 }
 
 static void on_stop(struct listener *l)
 {
-        struct event_log *log = of(l);
+        struct event_log *log = event_log_of(l);
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         if (log->file && event_file_close(steal(log->file), &error) < 0)
                 log_error(COMPONENT, "%s; the event log stays marked as in progress", error_message(&error));
 }
 
-/* --------------------------------------------------------------------------------------------- life time */
+/* --------------------------------------------------------------------------------------------- start and end */
 
 struct event_log_options event_log_defaults(void)
 {
@@ -336,7 +336,7 @@ struct event_log_options event_log_defaults(void)
         };
 }
 
-static int read_codec(struct event_log_options *o, const struct fst_conf *conf, struct fst_error *error)
+static int event_log_read_codec(struct event_log_options *o, const struct fst_conf *conf, struct fst_error *error)
 {
         bool compress = false;
         int64_t level = 0, block_size = 0;
@@ -376,7 +376,7 @@ int event_log_read_conf(struct event_log_options *options, const struct fst_conf
         if (r == 0)
                 r = conf_get_bytes(conf, "spark.eventLog.rolling.maxFileSize", &o.file.max_file_size, error);
         if (r == 0)
-                r = read_codec(&o, conf, error);
+                r = event_log_read_codec(&o, conf, error);
         char *dir = NULL;
         if (r == 0)
                 r = conf_get_string(conf, "spark.eventLog.dir", &dir, error);
@@ -396,7 +396,7 @@ int event_log_open(struct event_log **out, const struct event_log_options *optio
                 return r;
         struct event_log *log = new0(struct event_log);
         log->options = *options;
-        log->options.file = (struct event_file_options){0}; /* its strings are the caller's */
+        log->options.file = (struct event_file_options){0}; /* the caller owns its strings */
         log->file = file;
         log->path = mem_strdup(event_file_path(file));
         log->listener = (struct listener){
@@ -412,8 +412,8 @@ int event_log_open(struct event_log **out, const struct event_log_options *optio
         if (!options->block_updates)
                 log->listener.on_block_updated = NULL;
         event_json_log_start(&log->line);
-        event_done(log, true);
-        flush(log);
+        event_log_end_line(log, true);
+        event_log_flush(log);
         log_info(COMPONENT, "Logging events to %s", log->path);
         *out = log;
         return 0;
@@ -440,7 +440,7 @@ void event_log_free(struct event_log *log)
                 return;
         on_stop(&log->listener);
         for (size_t i = 0; i < log->stages.len; i++)
-                stage_free(log->stages.data[i]);
+                logged_stage_free(log->stages.data[i]);
         vec_deinit(&log->stages);
         buf_deinit(&log->line);
         free(log->path);

@@ -1,6 +1,4 @@
-/*
- * The event log as the configuration asks for it: spark.eventLog.*, with secrets redacted by spark.redaction.regex.
- */
+/* Opens the event log of the configuration: spark.eventLog.*, with secrets redacted by spark.redaction.regex. */
 #pragma once
 
 #include "conf/redact.h"
@@ -11,9 +9,9 @@ struct event_log_setup {
         struct redactor redactor;
 };
 
-/* Open the log of application @app_id. 0, or negative with @error naming key and value. */
+/* Open the log of application @app_id. Returns 0, or a negative status with @error, which names key and value. */
 int event_log_setup_open(const struct fst_conf *conf, const char *app_id, struct event_log_setup **setup,
                          struct fst_error *error);
 
-/* After the bus was stopped. NULL is allowed. */
+/* Called after the bus has stopped. NULL is allowed. */
 void event_log_setup_free(struct event_log_setup *setup);

@@ -1,7 +1,7 @@
 /*
- * The event log against genuine Spark's: every line of a scripted application is JSON, has the fields of the same
- * event in Spark's logs (event_fields.inc) and has them in that order; and the files are named, rolled, compressed
- * and ended as Spark's.
+ * Tests the event log against genuine Spark's: every line of a scripted application is JSON and has the fields of the
+ * same event in Spark's logs (event_fields.inc) in the same order. Files are named, rolled, compressed and finished as
+ * Spark's.
  */
 #include "driver/events/event_log.h"
 
@@ -164,7 +164,7 @@ static bool has(const paths *list, const char *path)
         return false;
 }
 
-/* An element's field can only be required if the array has elements. */
+/* A field of an element is required only if the array has elements. */
 static bool applies(const paths *ours, const char *path)
 {
         const char *bracket = NULL;
@@ -178,7 +178,7 @@ static bool applies(const paths *ours, const char *path)
         return false;
 }
 
-/* Compare one line with the list that begins behind @at. */
+/* Compares one line with the field list of the event at fields[@at]. */
 static void compare(const char *name, const paths *ours, size_t at)
 {
         size_t next = 0;
@@ -216,7 +216,7 @@ static bool check_line(json_t *event, bool *seen)
         return found;
 }
 
-static void every_line_has_the_fields_of_sparks(void **state)
+static void writes_the_fields_of_spark(void **state)
 {
         struct event_log_options o = plain_options();
         play(&o, 1, true);
@@ -233,13 +233,13 @@ static void every_line_has_the_fields_of_sparks(void **state)
                 unknown += !check_line(event, seen);
                 json_decref(event);
         }
-        assert_int_equal(unknown, 2 * 4); /* ends that no genuine log was made of: four reasons */
+        assert_int_equal(unknown, 2 * 4); /* task ends without a genuine log: four reasons */
         for (size_t i = 0; fields[i].text; i++)
                 if (fields[i].kind == NEW_EVENT && !seen[i])
                         fail_msg("no line was a %s", fields[i].text);
 }
 
-/* The member at a path of keys and indices ("Task Info", "0", …); fails if there is none. */
+/* The member at a path of keys and indices ("Task Info", "0", …). Fails the test if there is none. */
 static json_t *at(json_t *value, const char *path)
 {
         _cleanup_free_ char *copy = mem_strdup(path);
@@ -276,7 +276,7 @@ static const char *hide_passwords(void *context, const char *key, const char *va
         return strstr(key, context) ? "*********(redacted)" : value;
 }
 
-static void values_arrive_where_they_belong(void **state)
+static void writes_values_into_their_fields(void **state)
 {
         struct event_log_options o = plain_options();
         o.redact = (struct event_json_redact){hide_passwords, "password"};
@@ -321,7 +321,7 @@ static void values_arrive_where_they_belong(void **state)
         assert_text(e, "Spark Properties/spark.master", "local[2]");
         json_decref(e);
 
-        /* The rest: bytes that are not UTF-8, and escapes. */
+        /* The other events: invalid UTF-8, and escapes. */
         e = nth_event(&text, "TaskEnd", 14 + 2);
         assert_text(e, "Task End Reason/Class Name", "a\"b\\c");
         assert_text(e, "Task End Reason/Description",
@@ -331,7 +331,7 @@ static void values_arrive_where_they_belong(void **state)
         json_decref(e);
 }
 
-static void strings_of_any_bytes_become_json(void **state)
+static void writes_any_bytes_as_valid_json(void **state)
 {
         unsigned seed = 7;
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
@@ -349,7 +349,7 @@ static void strings_of_any_bytes_become_json(void **state)
                 json_t *value = json_loadb(line.data, line.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
                 if (!value)
                         fail_msg("%s: %s", error.text, line.data);
-                /* What was valid text comes back as it was. */
+                /* Valid text is unchanged. */
                 json_t *direct = json_stringn(text, n); /* NULL unless UTF-8 */
                 if (direct)
                         assert_true(json_equal(value, direct));
@@ -369,7 +369,7 @@ static int mode_of(const char *name)
         return st.st_mode & 07777;
 }
 
-static void a_single_file_is_renamed_at_the_end(void **state)
+static void renames_single_file_at_the_end(void **state)
 {
         struct event_log_options o = plain_options();
         o.file.app_id = "A fine:mind$dollar{bills}.1";
@@ -392,7 +392,7 @@ static void a_single_file_is_renamed_at_the_end(void **state)
         event_log_free(log);
 }
 
-static void directories_that_do_not_serve_are_refused(void **state)
+static void rejects_invalid_directories(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct event_log *log = NULL;
@@ -416,7 +416,7 @@ static void directories_that_do_not_serve_are_refused(void **state)
         assert_int_equal(codec, EVENT_CODEC_LZ4);
 }
 
-static void configuration_decides(void **state)
+static void reads_configuration(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
@@ -456,7 +456,7 @@ static int64_t count_lines(const struct buf *text)
         return lines;
 }
 
-static void logs_roll_between_lines(void **state)
+static void rolls_between_lines(void **state)
 {
         struct event_log_options o = plain_options();
         o.file.rolling = true;
@@ -527,7 +527,7 @@ static void unpack_lz4(const struct buf *from, struct buf *to)
         assert_int_equal(i, from->len);
 }
 
-static void compressed_logs_unpack_to_the_same_text(void **state)
+static void compressed_logs_decompress_to_the_same_text(void **state)
 {
         struct event_log_options o = plain_options();
         _cleanup_(buf_deinit) struct buf plain = BUF_INIT, packed = BUF_INIT, unpacked = BUF_INIT;
@@ -557,7 +557,7 @@ static void compressed_logs_unpack_to_the_same_text(void **state)
         assert_memory_equal(unpacked.data, plain.data, plain.len);
 }
 
-static void what_was_flushed_can_be_read_from_a_log_in_progress(void **state)
+static void flushed_events_are_readable_in_progress(void **state)
 {
         struct event_log_options o = plain_options();
         o.file.codec = EVENT_CODEC_ZSTD;
@@ -587,13 +587,13 @@ static void what_was_flushed_can_be_read_from_a_log_in_progress(void **state)
         event_log_free(log);
 }
 
-static void a_full_disk_ends_the_log_but_not_the_application(void **state)
+static void full_disk_ends_only_the_log(void **state)
 {
         signal(SIGXFSZ, SIG_IGN);
         struct rlimit old, small;
         getrlimit(RLIMIT_FSIZE, &old);
         small = old;
-        small.rlim_cur = 64 << 10; /* write(2) fails with EFBIG beyond it */
+        small.rlim_cur = 64 << 10; /* write(2) fails with EFBIG beyond this */
         setrlimit(RLIMIT_FSIZE, &small);
         struct event_log_options o = plain_options();
         play(&o, 50, true);
@@ -606,16 +606,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
         const struct CMUnitTest tests[] = {
-                TEST(every_line_has_the_fields_of_sparks),
-                TEST(values_arrive_where_they_belong),
-                cmocka_unit_test(strings_of_any_bytes_become_json),
-                TEST(a_single_file_is_renamed_at_the_end),
-                TEST(directories_that_do_not_serve_are_refused),
-                cmocka_unit_test(configuration_decides),
-                TEST(logs_roll_between_lines),
-                TEST(compressed_logs_unpack_to_the_same_text),
-                TEST(what_was_flushed_can_be_read_from_a_log_in_progress),
-                TEST(a_full_disk_ends_the_log_but_not_the_application),
+                TEST(writes_the_fields_of_spark),
+                TEST(writes_values_into_their_fields),
+                cmocka_unit_test(writes_any_bytes_as_valid_json),
+                TEST(renames_single_file_at_the_end),
+                TEST(rejects_invalid_directories),
+                cmocka_unit_test(reads_configuration),
+                TEST(rolls_between_lines),
+                TEST(compressed_logs_decompress_to_the_same_text),
+                TEST(flushed_events_are_readable_in_progress),
+                TEST(full_disk_ends_only_the_log),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

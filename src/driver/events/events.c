@@ -1,8 +1,8 @@
 /*
- * Deep copies of events into an arena: what lets a producer's memory go as soon as it has posted.
+ * Deep copies of events into an arena, so that a producer may free its memory after posting.
  *
- * A copy points into the arena and to executor_ref's only. Copied maps are for reading: their memory is the
- * arena's, so they are neither changed nor deinitialised.
+ * A copy points into the arena and to executor_ref only. Copied maps are read-only: their memory belongs to the arena,
+ * so they are neither changed nor deinitialised.
  */
 #include "driver/events/events.h"
 
@@ -90,7 +90,7 @@ const struct task_detail *event_copy_task_detail(struct arena *a, const struct t
         return d;
 }
 
-/* One event_copy_KIND for each: the struct itself, then whatever it points to. */
+/* An event_copy_KIND for each kind: copies the struct, then everything it points to. */
 #define COPY(kind, ...)                                                                                                \
         const struct kind *event_copy_##kind(struct arena *a, const struct kind *from)                                 \
         {                                                                                                              \

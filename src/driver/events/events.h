@@ -1,14 +1,14 @@
 /*
- * What happens in an application, as plain structs: what the schedulers post to the listener bus and what
- * listeners (event log, application status, web UI) are handed.
+ * The events of an application as plain structs: the schedulers post them to the listener bus, which passes them to
+ * listeners (event log, application status, web UI).
  *
- * Names and meanings are those of Spark's SparkListener events. Times are milliseconds since 1970, 0 for "not
- * yet"; durations are named with their unit. Everything an event points to is borrowed: by the bus for as long
- * as the posting call lasts (it copies), by a listener for as long as its callback lasts. The one exception are
- * executor_ref's, which task events point to and which must live until the bus is freed.
+ * Names and meanings are those of Spark's SparkListener events. Times are milliseconds since 1970, 0 for "not yet".
+ * Durations are named with their unit. Events borrow all pointers: the bus copies them during the posting call, and a
+ * listener may use them during its callback. The exception is executor_ref, which task events point to and which must
+ * live until the bus is freed.
  *
- * Task starts and ends are the events that there are many of. They are flat, so that a batch is one memcpy;
- * what only failed tasks or tasks of cached RDDs have hangs off task_end.detail.
+ * Task starts and ends are by far the most frequent events. They are flat, so that copying a batch is one memcpy.
+ * Fields for failed tasks and tasks of cached RDDs are in task_end.detail.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ enum task_end_reason {
         TASK_END_UNKNOWN,
 };
 
-/* What start and end of an attempt have in common. */
+/* The part common to start and end of an attempt. */
 struct task_info {
         int64_t id; /* unique in the application */
         int64_t launch_ms;
@@ -60,7 +60,7 @@ struct task_start {
         struct task_info info;
 };
 
-/* One attempt's measures; all zero for a task that never ran. */
+/* The metrics of one attempt; all zero for a task that never ran. */
 struct task_metrics {
         int64_t executor_deserialize_ms;
         int64_t executor_deserialize_cpu_ns;
@@ -93,11 +93,11 @@ struct block_manager_ref {
         int port;
 };
 
-/* Where a stored block lies now. */
+/* The location of a stored block. */
 struct block_update {
         struct block_manager_ref manager; /* not used in task_detail */
         const char *block_id;             /* "rdd_3_0", "broadcast_0_piece0" */
-        enum fst_storage_level level;     /* that was asked for; FST_STORAGE_NONE: it was removed */
+        enum fst_storage_level level;     /* the requested level; FST_STORAGE_NONE: the block was removed */
         int64_t memory_size, disk_size;   /* bytes */
 };
 
@@ -105,10 +105,10 @@ struct stack_frame {
         const char *class_name; /* module or source file */
         const char *function;
         const char *file; /* may be NULL */
-        int line;         /* -1: not known */
+        int line;         /* -1: unknown */
 };
 
-/* The uncommon part of a task's end: why it failed, which blocks it stored. Unused fields are zero. */
+/* The uncommon part of a task's end: the cause of a failure, the blocks stored. Unused fields are zero. */
 struct task_detail {
         const char *class_name;       /* EXCEPTION_FAILURE: "firesteel.UserError", "firesteel.Crash" */
         const char *description;      /* EXCEPTION_FAILURE: the message, one line or more */
@@ -116,7 +116,7 @@ struct task_detail {
         const struct stack_frame *stack;
         size_t n_stack;
         const char *message;                    /* TASK_KILLED, FETCH_FAILED, EXECUTOR_LOST */
-        struct block_manager_ref block_manager; /* FETCH_FAILED; host NULL: not known */
+        struct block_manager_ref block_manager; /* FETCH_FAILED; host NULL: unknown */
         int shuffle_id;
         int64_t map_id;
         int map_index, reduce_id;
@@ -129,7 +129,7 @@ struct task_detail {
 
 struct task_end {
         struct task_info info;
-        int64_t getting_result_ms; /* when the driver began to fetch a large result; 0: it came with the status */
+        int64_t getting_result_ms; /* when the driver began to fetch a large result; 0: the status had the result */
         int64_t finish_ms;
         uint8_t kind;   /* enum task_kind */
         uint8_t reason; /* enum task_end_reason; TASK_KILLED marks the task killed, all others but SUCCESS failed */
@@ -143,7 +143,7 @@ struct rdd_info {
         int id;
         const char *name;      /* "MapPartitionsRDD" or the user's */
         const char *call_site; /* "reduce_by_key at wordcount.c:14" */
-        const char *scope;     /* the operation, groups nodes of the DAG picture; NULL: none */
+        const char *scope;     /* the operation, which groups nodes in the DAG page; NULL: none */
         int scope_id;
         const int *parent_ids;
         size_t n_parents;
@@ -159,7 +159,7 @@ struct stage_info {
         int id, attempt;
         const char *name; /* the call site */
         int tasks;
-        const struct rdd_info *rdds; /* those computed in this stage, the last one's first */
+        const struct rdd_info *rdds; /* RDDs computed in this stage, the last one first */
         size_t n_rdds;
         const int *parent_ids;
         size_t n_parents;
@@ -177,7 +177,7 @@ struct application_start {
 
 struct application_end {
         int64_t ms;
-        int exit_code; /* -1: not known */
+        int exit_code; /* -1: unknown */
 };
 
 /* Maps may be NULL (empty). The event log redacts; listeners see the plain values. */
@@ -187,7 +187,7 @@ struct environment_update {
         const struct strmap *hadoop_properties;
         const struct strmap *system_properties;
         const struct strmap *metrics_properties;
-        const struct strmap *classpath_entries; /* path → where it was added by */
+        const struct strmap *classpath_entries; /* path → how it was added */
 };
 
 struct resource_profile_added {
@@ -221,13 +221,15 @@ struct executor_removed {
         const char *reason;
 };
 
-/* What an executor uses of its memory, in bytes. */
+/* The memory that an executor uses, in bytes. */
 struct executor_metrics {
         int64_t execution_memory, storage_memory;
         int64_t resident_bytes; /* of its process */
 };
 
-/* An executor's heartbeat. Not in event logs itself: the peaks of each stage are, with logStageExecutorMetrics. */
+/*
+ * An executor's heartbeat. The event log does not have it, but the peaks of each stage, with logStageExecutorMetrics.
+ */
 struct executor_metrics_update {
         const char *executor_id;
         struct executor_metrics metrics;
@@ -236,7 +238,7 @@ struct executor_metrics_update {
 struct job_start {
         int id;
         int64_t ms;
-        const struct stage_info *stages; /* all that the job needs, those that will be skipped too */
+        const struct stage_info *stages; /* all stages that the job needs, including skipped ones */
         size_t n_stages;
         const struct strmap *properties; /* "spark.jobGroup.id", …; NULL: none */
 };
@@ -253,7 +255,7 @@ struct stage_submitted {
 };
 
 struct stage_completed {
-        struct stage_info stage; /* failure_reason says whether it failed */
+        struct stage_info stage; /* failure_reason is set if it failed */
 };
 
 struct task_getting_result {
@@ -269,28 +271,28 @@ struct unpersist_rdd {
         int rdd_id;
 };
 
-/* An executor or host takes no new tasks because too many failed there, or takes them again. */
+/* Too many tasks failed on an executor or host, which gets no more tasks, or gets tasks again. */
 struct exclusion_changed {
         int64_t ms;
         bool is_host;
-        const char *id; /* the executor's id, or the host's name */
-        int failures;   /* tasks that failed on the executor; executors that are excluded on the host */
-        int32_t stage_id, stage_attempt; /* for this one only; -1: the whole application */
+        const char *id;                  /* the executor's id, or the host's name */
+        int failures;                    /* failed tasks on the executor, or excluded executors on the host */
+        int32_t stage_id, stage_attempt; /* the only affected stage; -1: the whole application */
         bool lifted;
 };
 
-/* A slow task gets a second attempt. Not in event logs, as in Spark's. */
+/* A slow task gets a second attempt. Spark's event logs do not have it. */
 struct speculative_submitted {
         int32_t stage_id, stage_attempt, index, partition;
 };
 
-/* No executor may run some task of a stage, or this is over. Not in event logs either. */
+/* No executor may run some task of a stage, or one may again. Event logs do not have it. */
 struct unschedulable_changed {
         int32_t stage_id, stage_attempt;
         bool unschedulable;
 };
 
-/* Every kind but the two of tasks, which travel in batches. */
+/* Every kind but the two of tasks, which are posted in batches. */
 #define EVENT_KINDS(X)                                                                                                 \
         X(application_start)                                                                                           \
         X(application_end)                                                                                             \
@@ -312,7 +314,7 @@ struct unschedulable_changed {
         X(unschedulable_changed)                                                                                       \
         X(block_updated)
 
-/* Copies that own nothing: all of it lies in the arena, but executor_ref's. Maps in it are for reading only. */
+/* Deep copies in the arena, except executor_ref. Maps in them are read-only. */
 struct arena;
 #define EVENT_COPY(kind) const struct kind *event_copy_##kind(struct arena *a, const struct kind *from);
 EVENT_KINDS(EVENT_COPY)

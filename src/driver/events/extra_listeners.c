@@ -1,7 +1,7 @@
 /*
- * See extra_listeners.h. Events of the bus become the structs of the public header, which are flat and sized.
+ * See extra_listeners.h. Events of the bus are converted to the structs of the public header, which are flat and sized.
  *
- * An object that was compiled with a newer header writes callbacks behind the struct that this version knows: it gets a
+ * An object that was compiled with a newer header writes callbacks behind the struct that this version knows. It gets a
  * larger piece of zeroed memory (LISTENER_ROOM), in which they are ignored.
  */
 #include "driver/events/extra_listeners.h"
@@ -24,9 +24,9 @@
 static_assert(sizeof(struct fst_listener) <= LISTENER_ROOM / 2, "objects of a newer header need room");
 
 struct extra_listener {
-        struct listener listener; /* first: what the bus calls */
+        struct listener listener; /* first: the bus calls it */
         char *path;
-        const struct fst_conf *conf; /* while it starts */
+        const struct fst_conf *conf; /* while starting */
         bool stopped;
         union {
                 struct fst_listener user;
@@ -38,33 +38,33 @@ struct extra_listeners {
         VEC(struct extra_listener *) list;
 };
 
-static struct fst_listener *user_of(struct listener *self)
+static struct fst_listener *extra_listener_user(struct listener *self)
 {
         return &container_of(self, struct extra_listener, listener)->user;
 }
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
-static void on_application_start(struct listener *self, const struct application_start *e)
+static void extra_listener_on_application_start(struct listener *self, const struct application_start *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         struct fst_event_application event = {
                 .size = sizeof(event), .name = e->name, .id = e->id, .user = e->user, .time_ms = e->ms};
         if (user->on_application_start)
                 user->on_application_start(user, &event);
 }
 
-static void on_application_end(struct listener *self, const struct application_end *e)
+static void extra_listener_on_application_end(struct listener *self, const struct application_end *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         struct fst_event_application event = {.size = sizeof(event), .time_ms = e->ms};
         if (user->on_application_end)
                 user->on_application_end(user, &event);
 }
 
-static void on_job_start(struct listener *self, const struct job_start *e)
+static void extra_listener_on_job_start(struct listener *self, const struct job_start *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         if (!user->on_job_start)
                 return;
         _cleanup_free_ int *ids = mem_alloc((e->n_stages + 1) * sizeof(*ids));
@@ -82,15 +82,15 @@ static void on_job_start(struct listener *self, const struct job_start *e)
         user->on_job_start(user, &event);
 }
 
-static void on_job_end(struct listener *self, const struct job_end *e)
+static void extra_listener_on_job_end(struct listener *self, const struct job_end *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         struct fst_event_job event = {.size = sizeof(event), .id = e->id, .time_ms = e->ms, .failure = e->failure};
         if (user->on_job_end)
                 user->on_job_end(user, &event);
 }
 
-static struct fst_event_stage stage_event(const struct stage_info *s)
+static struct fst_event_stage extra_listener_stage_event(const struct stage_info *s)
 {
         return (struct fst_event_stage){
                 .size = sizeof(struct fst_event_stage),
@@ -104,40 +104,40 @@ static struct fst_event_stage stage_event(const struct stage_info *s)
         };
 }
 
-static void on_stage_submitted(struct listener *self, const struct stage_submitted *e)
+static void extra_listener_on_stage_submitted(struct listener *self, const struct stage_submitted *e)
 {
-        struct fst_listener *user = user_of(self);
-        struct fst_event_stage event = stage_event(&e->stage);
+        struct fst_listener *user = extra_listener_user(self);
+        struct fst_event_stage event = extra_listener_stage_event(&e->stage);
         if (user->on_stage_submitted)
                 user->on_stage_submitted(user, &event);
 }
 
-static void on_stage_completed(struct listener *self, const struct stage_completed *e)
+static void extra_listener_on_stage_completed(struct listener *self, const struct stage_completed *e)
 {
-        struct fst_listener *user = user_of(self);
-        struct fst_event_stage event = stage_event(&e->stage);
+        struct fst_listener *user = extra_listener_user(self);
+        struct fst_event_stage event = extra_listener_stage_event(&e->stage);
         if (user->on_stage_completed)
                 user->on_stage_completed(user, &event);
 }
 
-static void on_executor_added(struct listener *self, const struct executor_added *e)
+static void extra_listener_on_executor_added(struct listener *self, const struct executor_added *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         struct fst_event_executor event = {
                 .size = sizeof(event), .id = e->id, .host = e->host, .cores = e->total_cores, .time_ms = e->ms};
         if (user->on_executor_added)
                 user->on_executor_added(user, &event);
 }
 
-static void on_executor_removed(struct listener *self, const struct executor_removed *e)
+static void extra_listener_on_executor_removed(struct listener *self, const struct executor_removed *e)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         struct fst_event_executor event = {.size = sizeof(event), .id = e->id, .time_ms = e->ms, .reason = e->reason};
         if (user->on_executor_removed)
                 user->on_executor_removed(user, &event);
 }
 
-static struct fst_event_task task_event(const struct task_info *t)
+static struct fst_event_task extra_listener_task_event(const struct task_info *t)
 {
         return (struct fst_event_task){
                 .size = sizeof(struct fst_event_task),
@@ -154,16 +154,16 @@ static struct fst_event_task task_event(const struct task_info *t)
         };
 }
 
-static void on_task_starts(struct listener *self, const struct task_start *batch, size_t n)
+static void extra_listener_on_task_starts(struct listener *self, const struct task_start *batch, size_t n)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         for (size_t i = 0; i < n && user->on_task_start; i++) {
-                struct fst_event_task event = task_event(&batch[i].info);
+                struct fst_event_task event = extra_listener_task_event(&batch[i].info);
                 user->on_task_start(user, &event);
         }
 }
 
-static struct fst_event_task_metrics metrics_event(const struct task_metrics *m)
+static struct fst_event_task_metrics extra_listener_metrics_event(const struct task_metrics *m)
 {
         return (struct fst_event_task_metrics){
                 .size = sizeof(struct fst_event_task_metrics),
@@ -185,7 +185,7 @@ static struct fst_event_task_metrics metrics_event(const struct task_metrics *m)
         };
 }
 
-static const char *result_name(enum task_end_reason reason)
+static const char *extra_listener_result_name(enum task_end_reason reason)
 {
         static const char *const names[] = {
                 [TASK_END_SUCCESS] = "Success",
@@ -201,15 +201,15 @@ static const char *result_name(enum task_end_reason reason)
         return names[reason];
 }
 
-static void on_task_ends(struct listener *self, const struct task_end *batch, size_t n)
+static void extra_listener_on_task_ends(struct listener *self, const struct task_end *batch, size_t n)
 {
-        struct fst_listener *user = user_of(self);
+        struct fst_listener *user = extra_listener_user(self);
         for (size_t i = 0; i < n && user->on_task_end; i++) {
                 const struct task_detail *detail = batch[i].detail;
-                struct fst_event_task_metrics metrics = metrics_event(&batch[i].metrics);
-                struct fst_event_task event = task_event(&batch[i].info);
+                struct fst_event_task_metrics metrics = extra_listener_metrics_event(&batch[i].metrics);
+                struct fst_event_task event = extra_listener_task_event(&batch[i].info);
                 event.finish_ms = batch[i].finish_ms;
-                event.result = result_name((enum task_end_reason)batch[i].reason);
+                event.result = extra_listener_result_name((enum task_end_reason)batch[i].reason);
                 event.metrics = &metrics;
                 if (detail)
                         event.message = detail->description ? detail->description : detail->message;
@@ -217,7 +217,7 @@ static void on_task_ends(struct listener *self, const struct task_end *batch, si
         }
 }
 
-static void on_stop(struct listener *self)
+static void extra_listener_on_stop(struct listener *self)
 {
         struct extra_listener *x = container_of(self, struct extra_listener, listener);
         if (!x->stopped && x->user.on_stop)
@@ -227,13 +227,13 @@ static void on_stop(struct listener *self)
 
 /* --------------------------------------------------------------------------------------------------- loading */
 
-static const char *user_setting(const struct fst_listener *user, const char *key)
+static const char *extra_listener_setting(const struct fst_listener *user, const char *key)
 {
         const struct extra_listener *x = container_of(user, struct extra_listener, user);
         return x->conf ? conf_get_value(x->conf, key) : NULL;
 }
 
-static const char *path_of(const char *name)
+static const char *extra_listener_path(const char *name)
 {
         static const char *const prefixes[] = {"local://", "file://", "file:"};
         for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
@@ -245,23 +245,23 @@ static const char *path_of(const char *name)
 static struct extra_listener *extra_listener_new(const char *name)
 {
         struct extra_listener *x = new0(struct extra_listener);
-        x->path = mem_strdup(path_of(name));
+        x->path = mem_strdup(extra_listener_path(name));
         x->listener = (struct listener){
                 .name = x->path,
-                .on_application_start = on_application_start,
-                .on_application_end = on_application_end,
-                .on_job_start = on_job_start,
-                .on_job_end = on_job_end,
-                .on_stage_submitted = on_stage_submitted,
-                .on_stage_completed = on_stage_completed,
-                .on_executor_added = on_executor_added,
-                .on_executor_removed = on_executor_removed,
-                .on_task_starts = on_task_starts,
-                .on_task_ends = on_task_ends,
-                .on_stop = on_stop,
+                .on_application_start = extra_listener_on_application_start,
+                .on_application_end = extra_listener_on_application_end,
+                .on_job_start = extra_listener_on_job_start,
+                .on_job_end = extra_listener_on_job_end,
+                .on_stage_submitted = extra_listener_on_stage_submitted,
+                .on_stage_completed = extra_listener_on_stage_completed,
+                .on_executor_added = extra_listener_on_executor_added,
+                .on_executor_removed = extra_listener_on_executor_removed,
+                .on_task_starts = extra_listener_on_task_starts,
+                .on_task_ends = extra_listener_on_task_ends,
+                .on_stop = extra_listener_on_stop,
         };
         x->user.size = sizeof(x->user);
-        x->user.setting = user_setting;
+        x->user.setting = extra_listener_setting;
         return x;
 }
 
@@ -271,7 +271,7 @@ static void extra_listener_free(struct extra_listener *x)
         free(x);
 }
 
-/* The object stays loaded for the life of the process: it may have threads of its own. */
+/* The object stays loaded until the process ends, because it may have threads. */
 static int extra_listener_start(struct extra_listener *x, const struct fst_conf *conf, struct fst_error *error)
 {
         int (*start)(struct fst_listener * listener);
@@ -326,7 +326,7 @@ void extra_listeners_free(struct extra_listeners *listeners)
         if (!listeners)
                 return;
         for (size_t i = 0; i < listeners->list.len; i++) {
-                on_stop(&listeners->list.data[i]->listener);
+                extra_listener_on_stop(&listeners->list.data[i]->listener);
                 extra_listener_free(listeners->list.data[i]);
         }
         vec_deinit(&listeners->list);

@@ -1,7 +1,7 @@
 /*
- * Listeners in shared objects of the user's (spark.extraListeners, include/firesteel/listener.h), loaded and called.
+ * Loads and calls listeners in the user's shared objects (spark.extraListeners, include/firesteel/listener.h).
  *
- * Threads: load and free on the context's thread, before the bus starts and after it has been freed.
+ * Threads: load and free run on the context's thread, before the bus starts and after it was freed.
  */
 #pragma once
 
@@ -11,12 +11,12 @@ struct fst_error;
 struct listener_bus;
 
 /*
- * Load what @conf names and add it to @bus. *@out is NULL where nothing is named. 0, or -EINVAL with the object and the
- * remedy in @error: it cannot be loaded, is not a listener, or refuses. Nothing may be freed before the bus then,
- * either: those that were loaded before are in *@out.
+ * Load the listeners that @conf names and add them to @bus. *@out is NULL if it names none. Returns 0, or -EINVAL with
+ * the object and the remedy in @error, if one cannot be loaded, is not a listener, or returns an error. Even then *@out
+ * has those that were loaded, and must not be freed before the bus.
  */
 int extra_listeners_load(const struct fst_conf *conf, struct listener_bus *bus, struct extra_listeners **out,
                          struct fst_error *error);
 
-/* NULL is allowed. Tells those that the bus has not told that they stop. */
+/* Calls on_stop of those that have not had it. NULL is allowed. */
 void extra_listeners_free(struct extra_listeners *listeners);

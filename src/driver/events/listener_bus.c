@@ -1,21 +1,21 @@
 /*
  * The listener bus; see listener_bus.h.
  *
- * Events are copied into chunks of 256 KiB. A chunk is a sequence of entries: a head, then either an array of
- * task starts or ends, or a pointer to one event in the chunk's own arena. The bus's thread takes the whole list
- * of chunks at once, hands listeners the arrays where they lie, and gives the chunks back for reuse. So a batch
- * of task events costs one lock and one memcpy, and no memory is allocated in the long run.
+ * Events are copied into chunks of 256 KiB. A chunk is a sequence of entries: a header, then either an array of task
+ * starts or ends, or a pointer to one event in the chunk's own arena. The bus's thread takes the whole list of chunks
+ * at once, passes the arrays to listeners without copying, and returns the chunks for reuse. So a batch of task events
+ * costs one lock and one memcpy, and in the long run no memory is allocated.
  *
- * Waking a thread costs a producer more than all of that. The bus's thread therefore does not go back to sleep
- * at once when it has run dry, but looks again after LINGER_MS; only a thread that sleeps is signalled, or one
- * that lingers while the queue fills up or somebody waits for it. A busy application wakes it some 200 times a
- * second whatever its number of tasks.
+ * Waking a thread costs a producer more than all of that. So the bus's thread does not sleep at once when it has run
+ * dry, but checks again after LINGER_MS. Producers signal it only if it sleeps, or if it lingers while the queue fills
+ * up or another thread waits for an empty queue. A busy application wakes it some 200 times a second, with any number
+ * of tasks.
  *
- * Invariants, under the lock: `posted - delivered` events are underway. Only the last chunk of the list is
- * appended to. The list holds no empty chunk. Order of delivery is order of the lock.
+ * Invariants, under the lock: `posted - delivered` events are pending. Only the last chunk of the list is appended to.
+ * The list holds no empty chunk. The order of delivery is the order of the lock.
  *
- * Spark has several queues, each with a thread, and drops events when one is full. Here one thread serves all
- * listeners (they are ours, and quick) and producers wait instead; see the header.
+ * Differs from Spark, where several queues with a thread each drop events when full: here one thread serves all
+ * listeners, which are fast, and producers wait; see the header.
  */
 #include "driver/events/listener_bus.h"
 
@@ -30,13 +30,13 @@
 #include <time.h>
 
 #define CHUNK_BYTES ((size_t)256 << 10)
-#define CHUNK_SIDE_BYTES ((size_t)1 << 20) /* a chunk whose arena holds more is full */
-#define CHUNKS_KEPT 4
-#define BYTES_UNDERWAY ((size_t)64 << 20)
+#define CHUNK_SIDE_BYTES ((size_t)1 << 20) /* a chunk whose arena exceeds this is full */
+#define MAX_SPARE_CHUNKS 4
+#define MAX_PENDING_BYTES ((size_t)64 << 20)
 #define LINGER_MS 5
 #define DROP_REPORT_MS 60000
 
-enum entry_kind {
+enum bus_entry_kind {
         ENTRY_TASK_STARTS,
         ENTRY_TASK_ENDS,
 #define ENTRY_KIND(kind) ENTRY_##kind,
@@ -44,19 +44,19 @@ enum entry_kind {
 #undef ENTRY_KIND
 };
 
-struct entry {
-        uint32_t kind; /* enum entry_kind */
+struct bus_entry {
+        uint32_t kind; /* enum bus_entry_kind */
         uint32_t n;
         uint64_t payload[]; /* n task events, or one pointer */
 };
 
-struct chunk {
-        struct chunk *next;
+struct event_chunk {
+        struct event_chunk *next;
         struct arena side;
-        struct entry *last; /* NULL: empty */
-        size_t used;        /* bytes of `data` */
+        struct bus_entry *last; /* NULL: empty */
+        size_t used;            /* bytes of `data` */
         size_t events;
-        size_t bytes; /* as counted in bytes_underway */
+        size_t bytes; /* as counted in bytes_pending */
         uint64_t data[CHUNK_BYTES / sizeof(uint64_t)];
 };
 
@@ -69,18 +69,18 @@ struct listener_bus {
         pthread_t thread;
         pthread_mutex_t lock;
         pthread_cond_t work; /* the bus's thread waits on it */
-        pthread_cond_t room; /* producers, and who waits for emptiness */
-        struct chunk *first, *last;
-        struct chunk *spare;
+        pthread_cond_t room; /* producers, and threads that wait for an empty queue */
+        struct event_chunk *first, *last;
+        struct event_chunk *spare;
         size_t n_spare;
-        size_t bytes_underway;
+        size_t bytes_pending;
         uint64_t posted, delivered, dropped;
         uint64_t dropped_reported;
-        int64_t drop_report_ms; /* when drops were last told; 0: never */
+        int64_t drop_report_ms; /* when drops were last reported; 0: never */
         size_t waiters;
         enum consumer_state state;
         bool started, stopping, stopped;
-        bool stalled; /* a producer waited in vain: drop until there is room */
+        bool stalled; /* a producer waited in vain: drop events until there is room */
 };
 
 static struct timespec listener_bus_deadline(int64_t ms_from_now)
@@ -98,9 +98,9 @@ static struct timespec listener_bus_deadline(int64_t ms_from_now)
 
 /* ------------------------------------------------------------------------------------------------- queue */
 
-static struct chunk *last_chunk(struct listener_bus *bus, size_t need)
+static struct event_chunk *listener_bus_last_chunk(struct listener_bus *bus, size_t need)
 {
-        struct chunk *c = bus->last;
+        struct event_chunk *c = bus->last;
         if (c && sizeof(c->data) - c->used >= need && c->side.bytes <= CHUNK_SIDE_BYTES)
                 return c;
         if (bus->spare) {
@@ -115,7 +115,7 @@ static struct chunk *last_chunk(struct listener_bus *bus, size_t need)
         c->last = NULL;
         c->used = c->events = 0;
         c->bytes = sizeof(*c) + c->side.bytes;
-        bus->bytes_underway += c->bytes;
+        bus->bytes_pending += c->bytes;
         if (bus->last)
                 bus->last->next = c;
         else
@@ -124,9 +124,9 @@ static struct chunk *last_chunk(struct listener_bus *bus, size_t need)
         return c;
 }
 
-static struct entry *listener_bus_add_entry(struct chunk *c, enum entry_kind kind)
+static struct bus_entry *listener_bus_add_entry(struct event_chunk *c, enum bus_entry_kind kind)
 {
-        struct entry *e = (struct entry *)((char *)c->data + c->used);
+        struct bus_entry *e = (struct bus_entry *)((char *)c->data + c->used);
         e->kind = kind;
         e->n = 0;
         c->used += sizeof(*e);
@@ -134,14 +134,14 @@ static struct entry *listener_bus_add_entry(struct chunk *c, enum entry_kind kin
         return e;
 }
 
-static void account_side(struct listener_bus *bus, struct chunk *c)
+static void listener_bus_account_arena(struct listener_bus *bus, struct event_chunk *c)
 {
         size_t bytes = sizeof(*c) + c->side.bytes;
-        bus->bytes_underway += bytes - c->bytes;
+        bus->bytes_pending += bytes - c->bytes;
         c->bytes = bytes;
 }
 
-static void report_drops(struct listener_bus *bus)
+static void listener_bus_report_drops(struct listener_bus *bus)
 {
         if (bus->dropped == bus->dropped_reported)
                 return;
@@ -160,10 +160,10 @@ static void report_drops(struct listener_bus *bus)
 
 static bool listener_bus_has_room(const struct listener_bus *bus)
 {
-        return bus->posted - bus->delivered < bus->capacity && bus->bytes_underway < BYTES_UNDERWAY;
+        return bus->posted - bus->delivered < bus->capacity && bus->bytes_pending < MAX_PENDING_BYTES;
 }
 
-static void wake_consumer(struct listener_bus *bus, bool urgent)
+static void listener_bus_wake_consumer(struct listener_bus *bus, bool urgent)
 {
         if (bus->state == CONSUMER_SLEEPING || (bus->state == CONSUMER_LINGERING && urgent)) {
                 bus->state = CONSUMER_WORKING;
@@ -171,8 +171,8 @@ static void wake_consumer(struct listener_bus *bus, bool urgent)
         }
 }
 
-/* Wait for room, with the lock held; false if the @n events are to be dropped instead. */
-static bool wait_for_room(struct listener_bus *bus, size_t n)
+/* Waits for room, with the lock held. Returns false if the @n events must be dropped. */
+static bool listener_bus_wait_for_room(struct listener_bus *bus, size_t n)
 {
         if (bus->stopped)
                 return false;
@@ -183,7 +183,7 @@ static bool wait_for_room(struct listener_bus *bus, size_t n)
         uint64_t seen = bus->delivered;
         struct timespec until = listener_bus_deadline(bus->stall_ms);
         while (!bus->stopped && !bus->stalled) {
-                wake_consumer(bus, true);
+                listener_bus_wake_consumer(bus, true);
                 bus->waiters++;
                 int timeout = pthread_cond_timedwait(&bus->room, &bus->lock, &until);
                 bus->waiters--;
@@ -197,26 +197,27 @@ static bool wait_for_room(struct listener_bus *bus, size_t n)
                 }
         }
         bus->dropped += n;
-        report_drops(bus);
+        listener_bus_report_drops(bus);
         return false;
 }
 
-static void listener_bus_posted(struct listener_bus *bus, struct chunk *c, size_t n)
+static void listener_bus_posted(struct listener_bus *bus, struct event_chunk *c, size_t n)
 {
         c->events += n;
         bus->posted += n;
-        wake_consumer(bus, bus->posted - bus->delivered >= bus->capacity / 4);
+        listener_bus_wake_consumer(bus, bus->posted - bus->delivered >= bus->capacity / 4);
 }
 
-static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const void *batch, size_t size, size_t n)
+static void listener_bus_post_tasks(struct listener_bus *bus, enum bus_entry_kind kind, const void *batch, size_t size,
+                                    size_t n)
 {
         const char *next = batch;
         pthread_mutex_lock(&bus->lock);
         while (n > 0) {
-                if (!wait_for_room(bus, n))
+                if (!listener_bus_wait_for_room(bus, n))
                         break;
-                struct chunk *c = last_chunk(bus, sizeof(struct entry) + size);
-                struct entry *e = c->last && c->last->kind == kind ? c->last : listener_bus_add_entry(c, kind);
+                struct event_chunk *c = listener_bus_last_chunk(bus, sizeof(struct bus_entry) + size);
+                struct bus_entry *e = c->last && c->last->kind == kind ? c->last : listener_bus_add_entry(c, kind);
                 size_t k = MIN(n, (sizeof(c->data) - c->used) / size);
                 k = MIN(k, bus->capacity);
                 char *to = (char *)c->data + c->used;
@@ -226,7 +227,7 @@ static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const voi
                         for (size_t i = 0; i < k; i++)
                                 if (unlikely(ends[i].detail))
                                         ends[i].detail = event_copy_task_detail(&c->side, ends[i].detail);
-                        account_side(bus, c);
+                        listener_bus_account_arena(bus, c);
                 }
                 e->n += k;
                 c->used += k * size;
@@ -239,25 +240,26 @@ static void post_tasks(struct listener_bus *bus, enum entry_kind kind, const voi
 
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n)
 {
-        post_tasks(bus, ENTRY_TASK_STARTS, batch, sizeof(*batch), n);
+        listener_bus_post_tasks(bus, ENTRY_TASK_STARTS, batch, sizeof(*batch), n);
 }
 
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n)
 {
-        post_tasks(bus, ENTRY_TASK_ENDS, batch, sizeof(*batch), n);
+        listener_bus_post_tasks(bus, ENTRY_TASK_ENDS, batch, sizeof(*batch), n);
 }
 
 #define POST(name)                                                                                                     \
         void listener_bus_post_##name(struct listener_bus *bus, const struct name *event)                              \
         {                                                                                                              \
                 pthread_mutex_lock(&bus->lock);                                                                        \
-                if (wait_for_room(bus, 1)) {                                                                           \
-                        struct chunk *c = last_chunk(bus, sizeof(struct entry) + sizeof(uint64_t));                    \
-                        struct entry *e = listener_bus_add_entry(c, ENTRY_##name);                                     \
+                if (listener_bus_wait_for_room(bus, 1)) {                                                              \
+                        struct event_chunk *c =                                                                        \
+                                listener_bus_last_chunk(bus, sizeof(struct bus_entry) + sizeof(uint64_t));             \
+                        struct bus_entry *e = listener_bus_add_entry(c, ENTRY_##name);                                 \
                         e->n = 1;                                                                                      \
                         e->payload[0] = (uintptr_t)event_copy_##name(&c->side, event);                                 \
                         c->used += sizeof(uint64_t);                                                                   \
-                        account_side(bus, c);                                                                          \
+                        listener_bus_account_arena(bus, c);                                                            \
                         listener_bus_posted(bus, c, 1);                                                                \
                 }                                                                                                      \
                 pthread_mutex_unlock(&bus->lock);                                                                      \
@@ -266,7 +268,7 @@ EVENT_KINDS(POST)
 
 /* ---------------------------------------------------------------------------------------------- delivery */
 
-static size_t entry_bytes(const struct entry *e)
+static size_t bus_entry_bytes(const struct bus_entry *e)
 {
         size_t size = e->kind == ENTRY_TASK_STARTS ? sizeof(struct task_start)
                       : e->kind == ENTRY_TASK_ENDS ? sizeof(struct task_end)
@@ -274,9 +276,9 @@ static size_t entry_bytes(const struct entry *e)
         return sizeof(*e) + e->n * size;
 }
 
-static void deliver_to(struct listener *l, const struct entry *e)
+static void listener_deliver(struct listener *l, const struct bus_entry *e)
 {
-        switch ((enum entry_kind)e->kind) {
+        switch ((enum bus_entry_kind)e->kind) {
         case ENTRY_TASK_STARTS:
                 if (l->on_task_starts)
                         l->on_task_starts(l, (const struct task_start *)e->payload, e->n);
@@ -295,28 +297,28 @@ static void deliver_to(struct listener *l, const struct entry *e)
         }
 }
 
-static void deliver_chunk(struct listener_bus *bus, const struct chunk *c)
+static void listener_bus_deliver_chunk(struct listener_bus *bus, const struct event_chunk *c)
 {
         for (size_t at = 0; at < c->used;) {
-                const struct entry *e = (const struct entry *)((const char *)c->data + at);
+                const struct bus_entry *e = (const struct bus_entry *)((const char *)c->data + at);
                 for (size_t i = 0; i < bus->listeners.len; i++)
-                        deliver_to(bus->listeners.data[i], e);
-                at += entry_bytes(e);
+                        listener_deliver(bus->listeners.data[i], e);
+                at += bus_entry_bytes(e);
         }
 }
 
-/* Deliver a list of chunks and give them back one by one; takes the lock for that. */
-static void listener_bus_deliver(struct listener_bus *bus, struct chunk *list)
+/* Delivers a list of chunks and returns each for reuse, under the lock. */
+static void listener_bus_deliver(struct listener_bus *bus, struct event_chunk *list)
 {
         while (list) {
-                struct chunk *c = list;
+                struct event_chunk *c = list;
                 list = c->next;
-                deliver_chunk(bus, c);
+                listener_bus_deliver_chunk(bus, c);
                 arena_reset(&c->side);
                 pthread_mutex_lock(&bus->lock);
                 bus->delivered += c->events;
-                bus->bytes_underway -= c->bytes;
-                bool keep = bus->n_spare < CHUNKS_KEPT;
+                bus->bytes_pending -= c->bytes;
+                bool keep = bus->n_spare < MAX_SPARE_CHUNKS;
                 if (keep) {
                         c->next = bus->spare;
                         bus->spare = c;
@@ -332,7 +334,7 @@ static void listener_bus_deliver(struct listener_bus *bus, struct chunk *list)
         }
 }
 
-static void listener_bus_tell(struct listener_bus *bus, bool stop)
+static void listener_bus_notify(struct listener_bus *bus, bool stop)
 {
         for (size_t i = 0; i < bus->listeners.len; i++) {
                 struct listener *l = bus->listeners.data[i];
@@ -362,7 +364,7 @@ static void *listener_bus_run(void *arg)
         struct listener_bus *bus = arg;
         pthread_mutex_lock(&bus->lock);
         for (;;) {
-                struct chunk *list = bus->first;
+                struct event_chunk *list = bus->first;
                 bus->first = bus->last = NULL;
                 if (list) {
                         pthread_mutex_unlock(&bus->lock);
@@ -371,7 +373,7 @@ static void *listener_bus_run(void *arg)
                         if (bus->first)
                                 continue;
                         pthread_mutex_unlock(&bus->lock);
-                        listener_bus_tell(bus, false);
+                        listener_bus_notify(bus, false);
                         pthread_mutex_lock(&bus->lock);
                         if (bus->first && bus->waiters)
                                 continue;
@@ -382,11 +384,11 @@ static void *listener_bus_run(void *arg)
                         listener_bus_wait_for_work(bus);
         }
         pthread_mutex_unlock(&bus->lock);
-        listener_bus_tell(bus, true);
+        listener_bus_notify(bus, true);
         return NULL;
 }
 
-/* --------------------------------------------------------------------------------------------- life time */
+/* --------------------------------------------------------------------------------------------- start and end */
 
 struct listener_bus *listener_bus_new(struct listener_bus_options options)
 {
@@ -429,7 +431,7 @@ bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms)
         int timeout = 0;
         bus->waiters++;
         while (bus->delivered < target && !timeout) {
-                wake_consumer(bus, true);
+                listener_bus_wake_consumer(bus, true);
                 timeout = pthread_cond_timedwait(&bus->room, &bus->lock, &until);
         }
         bus->waiters--;
@@ -453,7 +455,7 @@ void listener_bus_stop(struct listener_bus *bus)
         bool join = first && bus->started;
         bus->stopping = bus->stopped = true;
         if (first)
-                report_drops(bus);
+                listener_bus_report_drops(bus);
         pthread_cond_signal(&bus->work);
         pthread_cond_broadcast(&bus->room);
         pthread_mutex_unlock(&bus->lock);
@@ -461,10 +463,10 @@ void listener_bus_stop(struct listener_bus *bus)
                 pthread_join(bus->thread, NULL);
 }
 
-static void listener_bus_free_chunks(struct chunk *c)
+static void listener_bus_free_chunks(struct event_chunk *c)
 {
         while (c) {
-                struct chunk *next = c->next;
+                struct event_chunk *next = c->next;
                 arena_deinit(&c->side);
                 free(c);
                 c = next;

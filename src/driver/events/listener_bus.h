@@ -1,14 +1,13 @@
 /*
- * The listener bus: carries events from the schedulers to listeners on a thread of its own, in the order in which
- * they were posted, whatever their kind.
+ * The listener bus: delivers events of the schedulers to listeners on a thread of its own, in the order of posting.
  *
- * Bounded: at most `capacity` events (spark.scheduler.listenerbus.eventqueue.capacity) are underway. A producer
- * that is further ahead waits as long as the listeners make progress; where Spark would drop events, none is
- * lost. Only when the listeners have delivered nothing at all for `stall_ms` (a hung disk) are events dropped,
- * with Spark's warning and a count, because the application must go on (docs/differences.md).
+ * At most `capacity` events (spark.scheduler.listenerbus.eventqueue.capacity) are pending. A producer waits for room as
+ * long as the listeners make progress, where Spark would drop events. Only if the listeners deliver nothing for
+ * `stall_ms` (a hung disk), events are dropped, with Spark's warning and a count, so that the application continues
+ * (docs/differences.md).
  *
- * Threads: posting is safe from every thread but the bus's own. Listeners are called on the bus's thread only,
- * one after another in the order of their addition.
+ * Threads: any thread but the bus's own may post. Listeners run only on the bus's thread, in the order in which they
+ * were added.
  */
 #pragma once
 
@@ -17,8 +16,8 @@
 struct listener_bus;
 
 /*
- * What a listener wants to hear; NULL for what it does not. Events are borrowed until the callback returns.
- * Embed it first in the listener's struct; fill it with designated initialisers.
+ * The callbacks of a listener; NULL for events that it ignores. Events are borrowed until the callback returns. Embed
+ * it first in the listener's struct, and fill it with designated initialisers.
  */
 struct listener {
         const char *name; /* for warnings: "EventLoggingListener" */
@@ -31,10 +30,10 @@ struct listener {
         void (*on_task_starts)(struct listener *self, const struct task_start *batch, size_t n);
         void (*on_task_ends)(struct listener *self, const struct task_end *batch, size_t n);
 
-        /* All that was posted so far has been delivered and the bus is about to sleep. */
+        /* All posted events have been delivered and the bus is about to sleep. */
         void (*on_idle)(struct listener *self);
 
-        /* The bus stops; nothing comes any more. */
+        /* The bus has stopped: no more events follow. */
         void (*on_stop)(struct listener *self);
 };
 
@@ -43,18 +42,21 @@ struct listener_bus_options {
         int64_t stall_ms; /* 0: 10,000 */
 };
 
-/* A bus without a thread: events may be posted (and wait) before listener_bus_start. */
+/* Create a bus without a thread. Events may be posted (and wait) before listener_bus_start. */
 struct listener_bus *listener_bus_new(struct listener_bus_options options);
 
-/* Add a listener, which must outlive the bus. Before listener_bus_start only. */
+/* Add a listener, which must outlive the bus. Only before listener_bus_start. */
 void listener_bus_add(struct listener_bus *bus, struct listener *listener);
 
-/* Start delivering. Before that posting never waits: what was posted is delivered first. Aborts without a thread. */
+/*
+ * Start the thread, which first delivers the events posted before. Until then posting never waits. Aborts if the thread
+ * cannot be started.
+ */
 void listener_bus_start(struct listener_bus *bus);
 
 /*
- * Post an event. It is copied with all that it points to (but executor_ref's). May wait, see above. After
- * listener_bus_stop it is ignored.
+ * Post an event. Copies it with everything it points to, except executor_ref. May wait for room. Ignored after
+ * listener_bus_stop.
  *
  *      listener_bus_post_job_start(bus, &(struct job_start){.id = 3, …});
  */
@@ -62,17 +64,20 @@ void listener_bus_start(struct listener_bus *bus);
 EVENT_KINDS(LISTENER_BUS_POST)
 #undef LISTENER_BUS_POST
 
-/* Post @n task events with one queue operation (some tens of nanoseconds an event). */
+/* Post @n task events with one queue operation (some tens of nanoseconds for each event). */
 void listener_bus_post_task_starts(struct listener_bus *bus, const struct task_start *batch, size_t n);
 void listener_bus_post_task_ends(struct listener_bus *bus, const struct task_end *batch, size_t n);
 
-/* Wait until everything posted before this call was delivered; false after @timeout_ms. Not on the bus's thread. */
+/*
+ * Wait until all events posted before this call were delivered. Returns false after @timeout_ms. Not on the bus's
+ * thread.
+ */
 bool listener_bus_wait_until_empty(struct listener_bus *bus, int64_t timeout_ms);
 
-/* Events lost so far. */
+/* The number of dropped events. */
 uint64_t listener_bus_dropped(struct listener_bus *bus);
 
-/* Deliver what is underway, tell listeners (on_stop), end the thread. A second call does nothing. */
+/* Deliver pending events, call on_stop of the listeners, and end the thread. A second call does nothing. */
 void listener_bus_stop(struct listener_bus *bus);
 
 /* Stop and release. NULL is allowed. */

@@ -12,7 +12,7 @@
 
 static const struct executor_ref driver = {"driver", "localhost"};
 
-/* Notes everything it hears as one sequence of ids: tasks by theirs, others as negative numbers. */
+/* Records all events as one sequence of ids: those of tasks, and negative numbers for others. */
 struct recorder {
         struct listener listener;
         int64_t *heard;
@@ -125,7 +125,7 @@ static void keeps_order_between_kinds_at_any_batch_size(void **state)
         free(r.heard);
 }
 
-static void copies_what_events_point_to(void **state)
+static void copies_data_that_events_point_to(void **state)
 {
         struct recorder r = recorder(10);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});
@@ -149,7 +149,7 @@ static void copies_what_events_point_to(void **state)
                 memset(name, 'z', 5);
                 memset(parents, 0, sizeof(parents));
         }
-        listener_bus_start(bus); /* what was posted before is delivered first */
+        listener_bus_start(bus); /* events posted before the start come first */
         assert_true(listener_bus_wait_until_empty(bus, 10000));
         assert_string_equal(r.description, "first/split");
         assert_string_equal(r.property, "value/words/5");
@@ -160,7 +160,7 @@ static void copies_what_events_point_to(void **state)
         free(r.heard);
 }
 
-static void says_when_it_is_idle(void **state)
+static void calls_on_idle(void **state)
 {
         struct recorder r = recorder(10);
         struct listener_bus *bus = listener_bus_new((struct listener_bus_options){0});
@@ -193,7 +193,7 @@ static void *produce(void *arg)
         return NULL;
 }
 
-static void takes_events_of_several_threads(void **state)
+static void accepts_events_of_several_threads(void **state)
 {
         enum { THREADS = 4, EACH = 20000 };
         struct recorder r = recorder(THREADS * EACH);
@@ -213,13 +213,13 @@ static void takes_events_of_several_threads(void **state)
         int64_t next[THREADS];
         for (int i = 0; i < THREADS; i++)
                 next[i] = (int64_t)i * EACH;
-        for (size_t i = 0; i < r.n; i++) /* each thread's in its order */
+        for (size_t i = 0; i < r.n; i++) /* in each thread's order */
                 assert_int_equal(r.heard[i] / 2, next[r.heard[i] / 2 / EACH]++);
         listener_bus_free(bus);
         free(r.heard);
 }
 
-static void waits_for_a_slow_listener_and_drops_for_a_stuck_one(void **state)
+static void waits_for_slow_listener_and_drops_for_stuck_one(void **state)
 {
         pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
         struct recorder r = recorder(1000);
@@ -235,7 +235,7 @@ static void waits_for_a_slow_listener_and_drops_for_a_stuck_one(void **state)
         assert_int_equal(dropped, 20);
         pthread_mutex_unlock(&gate);
         assert_true(listener_bus_wait_until_empty(bus, 10000));
-        for (int i = 0; i < 200; i++) /* quick again: all of these arrive */
+        for (int i = 0; i < 200; i++) /* not stuck any more: all of these arrive */
                 listener_bus_post_job_start(bus, &(struct job_start){.id = 1000 + i});
         listener_bus_stop(bus);
         assert_int_equal(listener_bus_dropped(bus), dropped);
@@ -252,10 +252,10 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(keeps_order_between_kinds_at_any_batch_size),
-                cmocka_unit_test(copies_what_events_point_to),
-                cmocka_unit_test(says_when_it_is_idle),
-                cmocka_unit_test(takes_events_of_several_threads),
-                cmocka_unit_test(waits_for_a_slow_listener_and_drops_for_a_stuck_one),
+                cmocka_unit_test(copies_data_that_events_point_to),
+                cmocka_unit_test(calls_on_idle),
+                cmocka_unit_test(accepts_events_of_several_threads),
+                cmocka_unit_test(waits_for_slow_listener_and_drops_for_stuck_one),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

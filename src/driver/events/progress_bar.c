@@ -1,9 +1,9 @@
 /*
  * The console progress bar; see progress_bar.h.
  *
- * A thread looks at the application's status every 200 ms and draws when something changed. As Spark's, a stage
- * shows after half a second, and after a job has ended nothing shows for half a second, so that short jobs in a
- * row do not flicker. The lock is held while drawing: that is what makes progress_bar_finish_all final.
+ * A thread reads the application's status every 200 ms and draws when it changed. As in Spark, a stage appears after
+ * half a second, and nothing appears for half a second after a job has ended, so that short jobs in a row do not
+ * flicker. The lock is held while drawing, so that nothing is drawn after progress_bar_finish_all returned.
  */
 #include "driver/events/progress_bar.h"
 
@@ -29,7 +29,7 @@ struct progress_bar {
         bool stopping;
 };
 
-static int64_t wall_ms(void)
+static int64_t progress_bar_now_ms(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
@@ -41,7 +41,7 @@ bool progress_bar_possible(void)
         return isatty(STDERR_FILENO);
 }
 
-static int terminal_width(void)
+static int progress_bar_terminal_width(void)
 {
         struct winsize size;
         if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -79,15 +79,15 @@ static void progress_bar_show(struct progress_bar *bar, const char *text)
 
 static void progress_bar_refresh(struct progress_bar *bar)
 {
-        int64_t now = wall_ms();
+        int64_t now = progress_bar_now_ms();
         if (now - bar->last_finish_ms < bar->options.first_delay_ms)
                 return;
         struct stage_status stages[STAGES_SHOWN];
         size_t n = app_status_active_stages(bar->status, stages, STAGES_SHOWN);
         while (n > 0 && now - stages[n - 1].submission_ms <= bar->options.first_delay_ms)
-                n--; /* they are sorted by submission */
+                n--; /* sorted by submission */
         _cleanup_(buf_deinit) struct buf line = BUF_INIT;
-        int width = bar->options.width ? bar->options.width : terminal_width() - 1;
+        int width = bar->options.width ? bar->options.width : progress_bar_terminal_width() - 1;
         progress_bar_render(&line, stages, n, width);
         progress_bar_show(bar, buf_text(&line));
 }
@@ -129,8 +129,8 @@ struct progress_bar *progress_bar_start(struct app_status *status, struct progre
         pthread_cond_init(&bar->wake, &monotonic);
         pthread_condattr_destroy(&monotonic);
         if (pthread_create(&bar->thread, NULL, progress_bar_run, bar) != 0) {
-                /* A bar is not worth an application. */
-                log_warn("ConsoleProgressBar", "no thread for the progress bar: none is shown");
+                /* The application runs without a bar. */
+                log_warn("ConsoleProgressBar", "cannot start the thread of the progress bar, so none is shown");
                 bar->stopping = true;
         } else {
                 pthread_setname_np(bar->thread, "progress-bar");
@@ -144,7 +144,7 @@ void progress_bar_finish_all(struct progress_bar *bar)
                 return;
         pthread_mutex_lock(&bar->lock);
         progress_bar_show(bar, "");
-        bar->last_finish_ms = wall_ms();
+        bar->last_finish_ms = progress_bar_now_ms();
         pthread_mutex_unlock(&bar->lock);
 }
 

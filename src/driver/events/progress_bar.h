@@ -3,9 +3,9 @@
  *
  *      [Stage 0:=============>                    (3 + 2) / 16]
  *
- * completed and active tasks of a stage's total. Up to three stages are shown side by side, once they have run
- * for 500 ms, every 200 ms, in the terminal's width. It is drawn as the log's status line, so log lines
- * do not tear it, and erased when a job ends.
+ * completed and active tasks of a stage's total. It shows up to three stages side by side, once they have run for 500
+ * ms, every 200 ms, in the terminal's width. It is the log's status line, so that log lines do not tear it. The end of
+ * a job erases it.
  */
 #pragma once
 
@@ -22,20 +22,20 @@ struct progress_bar_options {
         int width;                      /* columns; 0: the terminal's */
 };
 
-/* True if standard error is a terminal, without which there is nothing to show a bar on. */
+/* Whether standard error is a terminal. */
 bool progress_bar_possible(void);
 
-/* Start watching @status, which must outlive the bar, on a thread of its own. */
+/* Start to show @status, which must outlive the bar, on a thread of its own. */
 struct progress_bar *progress_bar_start(struct app_status *status, struct progress_bar_options options);
 
 /*
- * A job has ended and its result is about to be used: erase the bar, and show none for 500 ms. From any thread;
- * once it returned nothing is on the terminal. NULL is allowed.
+ * Erase the bar because a job has ended, and show none for 500 ms. When it returns, the terminal is clear for the job's
+ * output. Any thread. NULL is allowed.
  */
 void progress_bar_finish_all(struct progress_bar *bar);
 
-/* Erase and end the thread. NULL is allowed. */
+/* Erase the bar and end the thread. NULL is allowed. */
 void progress_bar_stop(struct progress_bar *bar);
 
-/* The text for @n stages in @width columns, appended to @line. Pure. */
+/* Append the text for @n stages in @width columns to @line. Pure. */
 void progress_bar_render(struct buf *line, const struct stage_status *stages, size_t n, int width);

@@ -1,4 +1,4 @@
-/* See scheduler_trace.h. The scheduler is pure and opens nothing: here is the file (sched/sched_recorder.h). */
+/* See scheduler_trace.h. The pure scheduler does no I/O, so the file of sched/sched_recorder.h is opened here. */
 #include "driver/events/scheduler_trace.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 
 struct trace_file {
         char *path;
-        int fd; /* -1 once a write has failed */
+        int fd; /* -1 after a failed write */
 };
 
 static void scheduler_trace_write_lines(void *owner, const char *lines, size_t len)
@@ -25,7 +25,8 @@ static void scheduler_trace_write_lines(void *owner, const char *lines, size_t l
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0) {
-                        log_warn("SparkContext", "spark.firesteel.scheduler.trace: cannot write %s: %s; it ends here",
+                        log_warn("SparkContext",
+                                 "spark.firesteel.scheduler.trace: cannot write %s: %s. The trace ends here",
                                  file->path, strerror(errno));
                         close(file->fd);
                         file->fd = -1;

@@ -1,4 +1,4 @@
-/* The file behind spark.firesteel.scheduler.trace. */
+/* Writes the file of spark.firesteel.scheduler.trace. */
 #pragma once
 
 struct sched;
@@ -6,8 +6,8 @@ struct fst_conf;
 struct fst_error;
 
 /*
- * Record @s, to which nothing has happened yet, into the file that @conf names, if it names one; until sched_free.
- * The file is made anew, readable by its owner. 0, or a negative errno with the path in @error. A write that fails
- * later ends the recording with a warning, not the application.
+ * Record @s, which is new, into the file that @conf names, if any, until sched_free. Replaces the file; only its owner
+ * can read it. Returns 0, or a negative errno with the path in @error. A later write error logs a warning and ends the
+ * recording, not the application.
  */
 int scheduler_trace_start(struct sched *s, const struct fst_conf *conf, struct fst_error *error);

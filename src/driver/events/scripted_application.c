@@ -51,7 +51,7 @@ static struct stage_info scripted_application_map_stage(int id)
                                    .details = "reduce_by_key at words.c:10\nmain at words.c:3"};
 }
 
-static struct stage_info result_stage(int id, const int *parents, size_t n_parents, int tasks)
+static struct stage_info scripted_application_result_stage(int id, const int *parents, size_t n_parents, int tasks)
 {
         return (struct stage_info){.id = id,
                                    .name = "collect at words.c:12",
@@ -130,7 +130,7 @@ static void scripted_application_begin(struct listener_bus *bus)
                              .name = "scripted \"words\"", .id = SCRIPTED_APPLICATION_ID, .ms = T0, .user = "tester"});
 }
 
-static void play_map_stage(struct listener_bus *bus)
+static void scripted_application_play_map_stage(struct listener_bus *bus)
 {
         const struct stack_frame frames[] = {{"words.so", "split", "words.c", 4}, {"words.so", "run", NULL, -1}};
         const struct task_detail broken = {.class_name = "firesteel.UserError",
@@ -161,7 +161,7 @@ static void play_map_stage(struct listener_bus *bus)
         listener_bus_post_task_ends(bus, ends + 3, 2);
 }
 
-static void play_result_stage(struct listener_bus *bus, int stage, int64_t first_id, bool stores)
+static void scripted_application_play_result_stage(struct listener_bus *bus, int stage, int64_t first_id, bool stores)
 {
         static const char *const names[] = {"rdd_3_0", "rdd_3_1", "rdd_3_2"};
         for (int i = 0; i < 3; i++) {
@@ -185,7 +185,7 @@ static void play_result_stage(struct listener_bus *bus, int stage, int64_t first
         }
 }
 
-static void play_failing_stage(struct listener_bus *bus)
+static void scripted_application_play_failing_stage(struct listener_bus *bus)
 {
         const struct task_detail crash = {.class_name = "firesteel.Crash",
                                           .description = "SIGSEGV in split (words.so)"};
@@ -210,28 +210,30 @@ void scripted_application_play(struct listener_bus *bus)
         strmap_set(&properties, "spark.job.description", "count \"words\"");
         scripted_application_begin(bus);
 
-        struct stage_info first[] = {scripted_application_map_stage(0), result_stage(1, (const int[]){0}, 1, 3)};
+        struct stage_info first[] = {scripted_application_map_stage(0),
+                                     scripted_application_result_stage(1, (const int[]){0}, 1, 3)};
         listener_bus_post_job_start(bus, &(struct job_start){0, T0 + 900, first, 2, &properties});
         scripted_application_submit(bus, &first[0], &properties);
-        play_map_stage(bus);
+        scripted_application_play_map_stage(bus);
         scripted_application_complete(bus, &first[0], NULL);
         scripted_application_submit(bus, &first[1], &properties);
-        play_result_stage(bus, 1, 5, true);
+        scripted_application_play_result_stage(bus, 1, 5, true);
         scripted_application_complete(bus, &first[1], NULL);
         listener_bus_post_job_end(bus, &(struct job_end){0, T0 + 2100, NULL});
 
-        struct stage_info second[] = {scripted_application_map_stage(2), result_stage(3, (const int[]){2}, 1, 3)};
+        struct stage_info second[] = {scripted_application_map_stage(2),
+                                      scripted_application_result_stage(3, (const int[]){2}, 1, 3)};
         listener_bus_post_job_start(bus, &(struct job_start){1, T0 + 2200, second, 2, NULL});
         scripted_application_submit(bus, &second[1], NULL);
-        play_result_stage(bus, 3, 8, false);
+        scripted_application_play_result_stage(bus, 3, 8, false);
         scripted_application_complete(bus, &second[1], NULL);
         listener_bus_post_job_end(bus, &(struct job_end){1, T0 + 2300, NULL});
         listener_bus_post_unpersist_rdd(bus, &(struct unpersist_rdd){3});
 
-        struct stage_info third = result_stage(4, NULL, 0, 3);
+        struct stage_info third = scripted_application_result_stage(4, NULL, 0, 3);
         listener_bus_post_job_start(bus, &(struct job_start){2, T0 + 2400, &third, 1, NULL});
         scripted_application_submit(bus, &third, NULL);
-        play_failing_stage(bus);
+        scripted_application_play_failing_stage(bus);
         scripted_application_complete(bus, &third, failure);
         listener_bus_post_job_end(bus, &(struct job_end){2, T0 + 2500, failure});
         listener_bus_post_application_end(bus, &(struct application_end){T0 + 2600, 0});
@@ -261,7 +263,7 @@ void scripted_application_play_rest(struct listener_bus *bus)
                 struct task_end without =
                         scripted_application_ended(info, TASK_RESULT, (enum task_end_reason)reason, NULL);
                 listener_bus_post_task_ends(bus, &with, 1);
-                if (reason != TASK_END_FETCH_FAILED) /* from where is always known */
+                if (reason != TASK_END_FETCH_FAILED) /* only a failed fetch may lack its block manager */
                         listener_bus_post_task_ends(bus, &without, 1);
         }
         struct exclusion_changed excluded = {

@@ -1,5 +1,7 @@
-/* What an application asks about its jobs and stages while they run (firesteel/status.h), of
- * driver/events/app_status.h. */
+/*
+ * The application's queries about its jobs and stages while they run (firesteel/status.h), answered from
+ * driver/events/app_status.h.
+ */
 #include <firesteel/status.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* See task_events.h. Arrays for a run's events are kept, so that posting them allocates nothing. */
+/* See task_events.h. The arrays of a run's events are reused, so that posting allocates no memory. */
 #include "driver/events/task_events.h"
 
 #include "base/mem.h"
@@ -9,7 +9,8 @@
 
 struct task_events {
         struct fst_context *sc;
-        int ready; /* so many of the arrays' first entries were zeroed; most applications never use them all */
+        int ready; /* number of zeroed elements at the start of the arrays, most of which a usual application never uses
+                    */
         struct task_start starts[MAX_TASK_BATCH];
         struct task_end ends[MAX_TASK_BATCH];
         struct task_detail details[MAX_TASK_BATCH];
@@ -30,8 +31,8 @@ void task_events_free(struct task_events *e)
 
 /* ------------------------------------------------------------------------------------------------- executors */
 
-/* Nobody listens at a port that is 0, but Spark's history server rejects a log with one. */
-static struct block_manager_ref task_events_manager_of(const char *id, const char *host, int port)
+/* Spark's history server rejects a log with port 0, so 1 stands for a block manager without a server. */
+static struct block_manager_ref task_events_block_manager(const char *id, const char *host, int port)
 {
         return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
 }
@@ -48,7 +49,7 @@ void task_events_executor_added(struct task_events *e, const struct executor_inf
         if (x->memory < 0)
                 return;
         struct block_manager_added added = {
-                .manager = task_events_manager_of(x->spec.id, x->spec.host, x->port),
+                .manager = task_events_block_manager(x->spec.id, x->spec.host, x->port),
                 .ms = now,
                 .max_on_heap_memory = x->memory,
                 .max_off_heap_memory = x->off_heap_memory,
@@ -60,8 +61,8 @@ void task_events_executor_removed(struct task_events *e, const struct executor_r
 {
         int64_t now = context_now_ms();
         listener_bus_post_block_manager_removed(
-                e->sc->bus,
-                &(struct block_manager_removed){.manager = task_events_manager_of(x->id, x->host, x->port), .ms = now});
+                e->sc->bus, &(struct block_manager_removed){
+                                    .manager = task_events_block_manager(x->id, x->host, x->port), .ms = now});
         listener_bus_post_executor_removed(e->sc->bus,
                                            &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
 }
@@ -98,7 +99,7 @@ void task_events_unschedulable(struct task_events *e, const struct task_set *set
 
 /* ---------------------------------------------------------------------------------------------- stages, jobs */
 
-/* When a stage attempt began, kept in stage->user: events name it again at the end. */
+/* The submission time of a stage attempt, in stage->user: the event of its end repeats it. */
 struct stage_times {
         int64_t submission_ms;
         int tasks;
@@ -106,16 +107,16 @@ struct stage_times {
 
 typedef VEC(struct rdd_info) rdd_infos;
 
-static const char *class_name(const fst_rdd *rdd)
+static const char *task_events_class_name(const fst_rdd *rdd)
 {
         return rdd->op == RDD_UNION && rdd->unite.in_place ? "PartitionerAwareUnionRDD" : rdd->class->spark;
 }
 
 /*
- * The RDDs that a stage computes: from its last one down to its sources. Returns the memory that their parents' ids
- * point into, for the caller to free.
+ * Lists the RDDs that a stage computes, from its last one down to its sources. Returns the memory of their parents'
+ * ids, which the caller frees.
  */
-static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
+static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos)
 {
         struct rdd_walk walk;
         rdd_walk_init(&walk, rdd_of(stage->lineage), RDD_WALK_STAGE);
@@ -128,7 +129,7 @@ static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
                 const char *name = __atomic_load_n(&rdd->name, __ATOMIC_ACQUIRE);
                 struct rdd_info info = {
                         .id = rdd->lineage.id,
-                        .name = name ? name : class_name(rdd),
+                        .name = name ? name : task_events_class_name(rdd),
                         .call_site = rdd->call_site,
                         .scope = rdd->site.operation,
                         .scope_id = rdd->lineage.id,
@@ -146,17 +147,17 @@ static int *collect_rdds(const struct stage *stage, rdd_infos *infos)
         return parents;
 }
 
-/* Everything a stage_info borrows, until it was posted. */
+/* Everything that a stage_info borrows until it was posted. */
 struct stage_description {
         struct stage_info info;
         rdd_infos rdds;
         int *rdd_parents, *parents;
 };
 
-static void task_events_describe(const struct stage *stage, int tasks, struct stage_description *d)
+static void stage_description_init(const struct stage *stage, int tasks, struct stage_description *d)
 {
         *d = (struct stage_description){0};
-        d->rdd_parents = collect_rdds(stage, &d->rdds);
+        d->rdd_parents = task_events_collect_rdds(stage, &d->rdds);
         d->parents = new_array(int, (size_t)stage->n_parents);
         for (int i = 0; i < stage->n_parents; i++)
                 d->parents[i] = stage->parents[i]->id;
@@ -172,7 +173,7 @@ static void task_events_describe(const struct stage *stage, int tasks, struct st
         };
 }
 
-static void describe_free(struct stage_description *d)
+static void stage_description_free(struct stage_description *d)
 {
         vec_deinit(&d->rdds);
         free(d->rdd_parents);
@@ -184,7 +185,7 @@ void task_events_job_started(struct task_events *e, const struct job *job)
         struct stage_description *all = new_array(struct stage_description, (size_t)job->n_stages);
         struct stage_info *infos = new_array(struct stage_info, (size_t)job->n_stages);
         for (int i = 0; i < job->n_stages; i++) {
-                task_events_describe(job->stages[i], job->stages[i]->partitions, &all[i]);
+                stage_description_init(job->stages[i], job->stages[i]->partitions, &all[i]);
                 infos[i] = all[i].info;
         }
         listener_bus_post_job_start(e->sc->bus, &(struct job_start){.id = job->id,
@@ -193,7 +194,7 @@ void task_events_job_started(struct task_events *e, const struct job *job)
                                                                     .n_stages = (size_t)job->n_stages,
                                                                     .properties = &job->properties});
         for (int i = 0; i < job->n_stages; i++)
-                describe_free(&all[i]);
+                stage_description_free(&all[i]);
         free(all);
         free(infos);
 }
@@ -211,25 +212,25 @@ void task_events_stage_submitted(struct task_events *e, struct stage *stage, con
                 stage->user = new0(struct stage_times);
         struct stage_times *times = stage->user;
         *times = (struct stage_times){.submission_ms = context_now_ms(), .tasks = set->n};
-        task_events_describe(stage, set->n, &d);
+        stage_description_init(stage, set->n, &d);
         d.info.submission_ms = times->submission_ms;
         listener_bus_post_stage_submitted(
                 e->sc->bus,
                 &(struct stage_submitted){.stage = d.info,
                                           .properties = stage->jobs.len ? &stage->jobs.data[0]->properties : NULL});
-        describe_free(&d);
+        stage_description_free(&d);
 }
 
 void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure)
 {
         const struct stage_times *times = stage->user;
         struct stage_description d;
-        task_events_describe(stage, times ? times->tasks : stage->partitions, &d);
+        stage_description_init(stage, times ? times->tasks : stage->partitions, &d);
         d.info.submission_ms = times ? times->submission_ms : 0;
         d.info.completion_ms = context_now_ms();
         d.info.failure_reason = failure;
         listener_bus_post_stage_completed(e->sc->bus, &(struct stage_completed){.stage = d.info});
-        describe_free(&d);
+        stage_description_free(&d);
 }
 
 void task_events_stage_removed(struct task_events *e, struct stage *stage)
@@ -240,8 +241,8 @@ void task_events_stage_removed(struct task_events *e, struct stage *stage)
 
 /* ----------------------------------------------------------------------------------------------------- tasks */
 
-static struct task_info task_events_info_of(const struct task_events *e, const struct task_batch *run,
-                                            const struct slot_task *t, int64_t launch_ms)
+static struct task_info task_events_task_info(const struct task_events *e, const struct task_batch *run,
+                                              const struct slot_task *t, int64_t launch_ms)
 {
         return (struct task_info){
                 .id = t->info.id,
@@ -257,7 +258,7 @@ static struct task_info task_events_info_of(const struct task_events *e, const s
         };
 }
 
-static void make_ready(struct task_events *e, int n)
+static void task_events_reserve(struct task_events *e, int n)
 {
         for (; e->ready < n; e->ready++) {
                 memset(&e->starts[e->ready], 0, sizeof(e->starts[0]));
@@ -268,14 +269,14 @@ static void make_ready(struct task_events *e, int n)
 void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run)
 {
         int64_t now = context_now_ms();
-        make_ready(e, run->n);
+        task_events_reserve(e, run->n);
         for (int i = 0; i < run->n; i++)
-                e->starts[i].info = task_events_info_of(e, run, &run->tasks[i], now);
+                e->starts[i].info = task_events_task_info(e, run, &run->tasks[i], now);
         listener_bus_post_task_starts(e->sc->bus, e->starts, (size_t)run->n);
 }
 
-/* Field by field into what was zeroed once: zeroing and copying the whole for each of millions of tasks shows. */
-static void fill_metrics(struct task_metrics *m, const struct slot_task *t)
+/* Assigns single fields of zeroed memory: zeroing and copying the whole for millions of tasks would be measurable. */
+static void task_events_fill_metrics(struct task_metrics *m, const struct slot_task *t)
 {
         const struct task_counters *c = &t->counters;
         m->executor_run_ms = t->run_ns / 1000000;
@@ -300,7 +301,7 @@ static void fill_metrics(struct task_metrics *m, const struct slot_task *t)
         m->shuffle_write.write_ns = c->shuffle_write_ns;
 }
 
-static uint8_t task_events_reason_of(const struct slot_task *t)
+static uint8_t task_events_end_reason(const struct slot_task *t)
 {
         static const uint8_t reasons[] = {
                 [OUTCOME_SUCCESS] = TASK_END_SUCCESS,
@@ -315,16 +316,16 @@ static uint8_t task_events_reason_of(const struct slot_task *t)
 
 void task_events_ended(struct task_events *e, const struct task_batch *run)
 {
-        make_ready(e, run->n);
+        task_events_reserve(e, run->n);
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
                 struct task_end *end = &e->ends[i];
-                end->info = task_events_info_of(e, run, t, t->start_ms);
+                end->info = task_events_task_info(e, run, t, t->start_ms);
                 end->finish_ms = t->finish_ms;
                 end->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
-                end->reason = task_events_reason_of(t);
+                end->reason = task_events_end_reason(t);
                 end->detail = NULL;
-                fill_metrics(&end->metrics, t);
+                task_events_fill_metrics(&end->metrics, t);
                 if (t->state == OUTCOME_SUCCESS)
                         continue;
                 e->details[i] = (struct task_detail){
@@ -341,7 +342,7 @@ void task_events_ended(struct task_events *e, const struct task_batch *run)
                 if (t->state == OUTCOME_FETCH_FAILED && t->fetch_executor >= 0 &&
                     (size_t)t->fetch_executor < e->sc->executors.len) {
                         const struct executor_ref *from = e->sc->executors.data[t->fetch_executor];
-                        e->details[i].block_manager = task_events_manager_of(from->id, from->host, from->port);
+                        e->details[i].block_manager = task_events_block_manager(from->id, from->host, from->port);
                 }
                 e->ends[i].detail = &e->details[i];
         }

@@ -1,7 +1,7 @@
 /*
- * From the scheduler's objects to listener events: what the job runner tells the listener bus.
+ * Converts the scheduler's objects to listener events and posts them.
  *
- * All calls come from the job runner's thread.
+ * Threads: the job runner's.
  */
 #pragma once
 
@@ -19,13 +19,13 @@ struct task_events *task_events_new(struct fst_context *sc);
 /* NULL is allowed. */
 void task_events_free(struct task_events *e);
 
-/* An executor has registered, and with it its block manager. */
+/* An executor has registered with its block manager. */
 void task_events_executor_added(struct task_events *e, const struct executor_info *x);
 
-/* It is gone. */
+/* An executor is gone. */
 void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason);
 
-/* What sched_ops of these names say. */
+/* As the operations of these names in struct sched_ops. */
 void task_events_excluded(struct task_events *e, const struct exclusion *what);
 void task_events_speculative(struct task_events *e, const struct task_set *set, int index);
 void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes);
@@ -36,6 +36,6 @@ void task_events_stage_submitted(struct task_events *e, struct stage *stage, con
 void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure);
 void task_events_stage_removed(struct task_events *e, struct stage *stage);
 
-/* All tasks of @run were launched; or have ended, with their outcomes. */
+/* All tasks of @run were launched, or have ended with their outcomes. */
 void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run);
 void task_events_ended(struct task_events *e, const struct task_batch *run);

@@ -1,9 +1,9 @@
 /*
  * Task events as JSON; see task_json.h.
  *
- * The lines are written by copying literals and decimal numbers into room that was reserved for the longest line
- * there can be without detail; only executor names, failures and updated blocks go through the general writer.
- * Numbers are non-negative throughout (ids, counts, times) but are written correctly if not.
+ * Lines are written by copying literals and decimal numbers into memory reserved for the longest line without detail.
+ * Only executor names, failures and updated blocks use the general writer. Numbers are non-negative (ids, counts,
+ * times), but negative ones are written correctly too.
  */
 #include "driver/events/task_json.h"
 
@@ -66,11 +66,11 @@ static void task_json_commit(struct buf *b, const char *end)
 /* ------------------------------------------------------------------------------------------ accumulables */
 
 /*
- * The metrics that are accumulators of a stage, in the order of their ids. Those that no task of ours ever sets
- * (GC time, push-based shuffle, …) keep their place in the numbering.
+ * The metrics that are accumulators of a stage, in the order of their ids. Metrics that our tasks never set (GC time,
+ * push-based shuffle, …) keep their ids.
  */
-struct accumulator {
-        uint8_t id;     /* from the stage's first */
+struct json_accumulator {
+        uint8_t id;     /* relative to the stage's first */
         uint8_t metric; /* index into struct task_metrics as an array of int64_t */
         uint8_t name_length;
         const char *name;
@@ -79,7 +79,7 @@ struct accumulator {
         {                                                                                                              \
                 number, offsetof(struct task_metrics, field) / sizeof(int64_t), sizeof(text) - 1, text                 \
         }
-static const struct accumulator accumulators[] = {
+static const struct json_accumulator accumulators[] = {
         ACCUMULATOR(0, executor_deserialize_ms, "executorDeserializeTime"),
         ACCUMULATOR(1, executor_deserialize_cpu_ns, "executorDeserializeCpuTime"),
         ACCUMULATOR(2, executor_run_ms, "executorRunTime"),
@@ -106,8 +106,9 @@ static const struct accumulator accumulators[] = {
         ACCUMULATOR(36, output_records, "output.recordsWritten"),
 };
 
-/* @update 0: without that field, as a completed stage has it. */
-static char *put_accumulable(char *p, const struct task_json *t, const struct accumulator *a, int64_t update)
+/* @update 0: without that field, as in a completed stage. */
+static char *task_json_put_accumulable(char *p, const struct task_json *t, const struct json_accumulator *a,
+                                       int64_t update)
 {
         PUT_NUMBER(p, "{\"ID\":", t->first_accumulator + a->id);
         PUT(p, ",\"Name\":\"internal.metrics.");
@@ -119,18 +120,18 @@ static char *put_accumulable(char *p, const struct task_json *t, const struct ac
         return PUT(p, ",\"Internal\":true,\"Count Failed Values\":true},");
 }
 
-/* Add a task's metrics to the sums and write what it changed. */
-static char *put_updates(char *p, struct task_json *t, const struct task_metrics *m)
+/* Adds a task's metrics to the sums and writes the changed ones. */
+static char *task_json_put_updates(char *p, struct task_json *t, const struct task_metrics *m)
 {
         const int64_t *values = (const int64_t *)m;
         char *start = p;
         for (size_t i = 0; i < ARRAY_SIZE(accumulators); i++) {
-                const struct accumulator *a = &accumulators[i];
+                const struct json_accumulator *a = &accumulators[i];
                 int64_t update = values[a->metric];
                 if (!update)
                         continue;
                 t->sums[a->id] += update;
-                p = put_accumulable(p, t, a, update);
+                p = task_json_put_accumulable(p, t, a, update);
         }
         return p > start ? p - 1 : p; /* without the last comma */
 }
@@ -142,7 +143,7 @@ void task_json_accumulables(const struct task_json *t, struct buf *b)
         char *p = task_json_begin(b), *start = p;
         for (size_t i = 0; i < ARRAY_SIZE(accumulators); i++)
                 if (t->sums[accumulators[i].id])
-                        p = put_accumulable(p, t, &accumulators[i], 0);
+                        p = task_json_put_accumulable(p, t, &accumulators[i], 0);
         task_json_commit(b, p > start ? p - 1 : p);
 }
 
@@ -163,7 +164,7 @@ void task_json_deinit(struct task_json *t)
         t->executor = NULL;
 }
 
-static void render_executor(struct task_json *t, const struct executor_ref *executor)
+static void task_json_render_executor(struct task_json *t, const struct executor_ref *executor)
 {
         buf_reset(&t->executor_json);
         buf_puts(&t->executor_json, ",\"Executor ID\":");
@@ -175,17 +176,17 @@ static void render_executor(struct task_json *t, const struct executor_ref *exec
 }
 
 /* From `"Task Info":{` to before `"Getting Result Time"`. */
-static char *put_info(char *p, struct buf *b, struct task_json *t, const struct task_info *i)
+static char *task_json_put_info(char *p, struct buf *b, struct task_json *t, const struct task_info *i)
 {
         static const char *const localities[] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"};
         if (unlikely(t->executor != i->executor))
-                render_executor(t, i->executor);
+                task_json_render_executor(t, i->executor);
         PUT_NUMBER(p, "\"Task Info\":{\"Task ID\":", i->id);
         PUT_NUMBER(p, ",\"Index\":", i->index);
         PUT_NUMBER(p, ",\"Attempt\":", i->attempt);
         PUT_NUMBER(p, ",\"Partition ID\":", i->partition);
         PUT_NUMBER(p, ",\"Launch Time\":", i->launch_ms);
-        /* Names may be long: make sure that there is room for the line behind them. */
+        /* Names may be long: reserve memory for the rest of the line again. */
         task_json_commit(b, p);
         buf_append(b, t->executor_json.data, t->executor_json.len);
         p = task_json_begin(b);
@@ -196,7 +197,7 @@ static char *put_info(char *p, struct buf *b, struct task_json *t, const struct 
         return PUT(p, "\",\"Speculative\":false");
 }
 
-static char *put_stage(char *p, const struct task_json *t)
+static char *task_json_put_stage(char *p, const struct task_json *t)
 {
         PUT_NUMBER(p, ",\"Stage ID\":", t->stage_id);
         PUT_NUMBER(p, ",\"Stage Attempt ID\":", t->stage_attempt);
@@ -208,7 +209,7 @@ void task_json_start(struct task_json *t, struct buf *b, const struct task_start
 {
         char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskStart\"");
-        p = put_info(put_stage(p, t), b, t, &e->info);
+        p = task_json_put_info(task_json_put_stage(p, t), b, t, &e->info);
         PUT(p, ",\"Getting Result Time\":0,\"Finish Time\":0,\"Failed\":false,\"Killed\":false,"
                "\"Accumulables\":[]}}\n");
         task_json_commit(b, p);
@@ -218,7 +219,7 @@ void task_json_getting_result(struct task_json *t, struct buf *b, const struct t
 {
         char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskGettingResult\",");
-        p = put_info(p, b, t, &e->info);
+        p = task_json_put_info(p, b, t, &e->info);
         PUT_NUMBER(p, ",\"Getting Result Time\":", e->getting_result_ms);
         PUT(p, ",\"Finish Time\":0,\"Failed\":false,\"Killed\":false,\"Accumulables\":[]}}\n");
         task_json_commit(b, p);
@@ -232,7 +233,7 @@ static void task_json_text(struct buf *b, const char *prefix, const char *value)
         json_put_string(b, value ? value : "");
 }
 
-static void stack_trace(struct buf *b, const struct task_detail *d)
+static void task_json_stack_trace(struct buf *b, const struct task_detail *d)
 {
         buf_puts(b, ",\"Stack Trace\":[");
         for (size_t i = 0; i < d->n_stack; i++) {
@@ -246,19 +247,19 @@ static void stack_trace(struct buf *b, const struct task_detail *d)
         buf_putc(b, ']');
 }
 
-static void exception_failure(struct buf *b, const struct task_detail *d)
+static void task_json_exception_failure(struct buf *b, const struct task_detail *d)
 {
         const char *class_name = d->class_name ? d->class_name : "firesteel.TaskFailure";
         const char *description = d->description ? d->description : "";
         task_json_text(b, ",\"Class Name\":", class_name);
         task_json_text(b, ",\"Description\":", description);
-        stack_trace(b, d);
+        task_json_stack_trace(b, d);
         _cleanup_free_ char *full = mem_printf("%s: %s", class_name, description);
         task_json_text(b, ",\"Full Stack Trace\":", d->full_stack_trace ? d->full_stack_trace : full);
 }
 
-/* The accumulator that counts for failed attempts too. */
-static void failed_updates(struct buf *b, const struct task_json *t, const struct task_end *e)
+/* Writes the accumulator that counts failed attempts too. */
+static void task_json_failed_updates(struct buf *b, const struct task_json *t, const struct task_end *e)
 {
         buf_puts(b, ",\"Accumulator Updates\":[");
         if (t->accumulables && e->metrics.executor_run_ms)
@@ -269,7 +270,7 @@ static void failed_updates(struct buf *b, const struct task_json *t, const struc
         buf_putc(b, ']');
 }
 
-/* `"Task End Reason":{…}` of a task that did not succeed. */
+/* Writes `"Task End Reason":{…}` of a task that did not succeed. */
 static void task_json_failure(struct buf *b, const struct task_json *t, const struct task_end *e)
 {
         static const struct task_detail nothing = {0};
@@ -288,8 +289,8 @@ static void task_json_failure(struct buf *b, const struct task_json *t, const st
         buf_printf(b, "\"Task End Reason\":{\"Reason\":\"%s\"", names[MIN(e->reason, (uint8_t)TASK_END_UNKNOWN)]);
         switch ((enum task_end_reason)e->reason) {
         case TASK_END_EXCEPTION_FAILURE:
-                exception_failure(b, d);
-                failed_updates(b, t, e);
+                task_json_exception_failure(b, d);
+                task_json_failed_updates(b, t, e);
                 break;
         case TASK_END_FETCH_FAILED:
                 if (d->block_manager.host) {
@@ -302,7 +303,7 @@ static void task_json_failure(struct buf *b, const struct task_json *t, const st
                 break;
         case TASK_END_TASK_KILLED:
                 task_json_text(b, ",\"Kill Reason\":", d->message);
-                failed_updates(b, t, e);
+                task_json_failed_updates(b, t, e);
                 break;
         case TASK_END_TASK_COMMIT_DENIED:
                 buf_printf(b, ",\"Job ID\":%d,\"Partition ID\":%d,\"Attempt Number\":%d", d->job_id, e->info.partition,
@@ -319,7 +320,7 @@ static void task_json_failure(struct buf *b, const struct task_json *t, const st
         buf_puts(b, "},");
 }
 
-static void updated_blocks(struct buf *b, const struct task_detail *d)
+static void task_json_updated_blocks(struct buf *b, const struct task_detail *d)
 {
         for (size_t i = 0; i < d->n_updated_blocks; i++) {
                 const struct block_update *u = &d->updated_blocks[i];
@@ -330,7 +331,7 @@ static void updated_blocks(struct buf *b, const struct task_detail *d)
         }
 }
 
-static char *put_metrics(char *p, const struct task_metrics *m)
+static char *task_json_put_metrics(char *p, const struct task_metrics *m)
 {
         PUT_NUMBER(p, "\"Executor Deserialize Time\":", m->executor_deserialize_ms);
         PUT_NUMBER(p, ",\"Executor Deserialize CPU Time\":", m->executor_deserialize_cpu_ns);
@@ -367,7 +368,7 @@ static char *put_metrics(char *p, const struct task_metrics *m)
         return PUT(p, "},\"Updated Blocks\":[");
 }
 
-/* Attempts whose executor had no chance to report leave no metrics, as in Spark. */
+/* As in Spark, attempts whose executor could not report have no metrics. */
 static bool task_json_measured(const struct task_end *e)
 {
         return e->reason == TASK_END_SUCCESS || e->reason == TASK_END_EXCEPTION_FAILURE ||
@@ -378,7 +379,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
 {
         char *p = task_json_begin(b);
         PUT(p, "{\"Event\":\"SparkListenerTaskEnd\"");
-        p = put_stage(p, t);
+        p = task_json_put_stage(p, t);
         if (e->kind == TASK_RESULT)
                 PUT(p, "\"Task Type\":\"ResultTask\",");
         else
@@ -391,7 +392,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                 task_json_failure(b, t, e);
                 p = task_json_begin(b);
         }
-        p = put_info(p, b, t, &e->info);
+        p = task_json_put_info(p, b, t, &e->info);
         PUT_NUMBER(p, ",\"Getting Result Time\":", e->getting_result_ms);
         PUT_NUMBER(p, ",\"Finish Time\":", e->finish_ms);
         if (likely(e->reason == TASK_END_SUCCESS))
@@ -401,7 +402,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
         else
                 PUT(p, ",\"Failed\":true,\"Killed\":false,\"Accumulables\":[");
         if (t->accumulables && task_json_measured(e) && !killed)
-                p = put_updates(p, t, &e->metrics);
+                p = task_json_put_updates(p, t, &e->metrics);
         PUT(p, "]},\"Task Executor Metrics\":{\"JVMHeapMemory\":0,\"JVMOffHeapMemory\":0,\"OnHeapExecutionMemory\":0,"
                "\"OffHeapExecutionMemory\":0,\"OnHeapStorageMemory\":0,\"OffHeapStorageMemory\":0,"
                "\"OnHeapUnifiedMemory\":0,\"OffHeapUnifiedMemory\":0,\"DirectPoolMemory\":0,\"MappedPoolMemory\":0,"
@@ -415,10 +416,10 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                 return;
         }
         PUT(p, ",\"Task Metrics\":{");
-        p = put_metrics(p, &e->metrics);
+        p = task_json_put_metrics(p, &e->metrics);
         if (unlikely(e->detail && e->detail->n_updated_blocks)) {
                 task_json_commit(b, p);
-                updated_blocks(b, e->detail);
+                task_json_updated_blocks(b, e->detail);
                 p = task_json_begin(b);
         }
         PUT(p, "]}}\n");
