@@ -1,6 +1,7 @@
 /* See barrier_sync.h. Invariant: the coordinator knows only stage attempts that are in the list. */
 #include "driver/barrier_sync.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "process/interruptible_wait.h"
@@ -39,21 +40,19 @@ static void barrier_sync_send_reply(const struct barrier_requester *requester, c
         requester->reply(requester->owner, packed, size);
 }
 
-static void barrier_sync_met(void *owner, void *user, const struct barrier_message *messages, int n)
+/* Sends the replies that the coordinator has decided; called after each of its events. */
+static void barrier_sync_run(struct barrier_sync *s)
 {
-        struct barrier_requester *requester = user;
-        barrier_sync_send_reply(requester, messages, n);
-        free(requester);
+        for (const struct barrier_action *action; (action = barrier_coordinator_next_action(s->coordinator));)
+                for (int i = 0; i < action->n; i++) {
+                        struct barrier_requester *requester = action->users[i];
+                        if (action->messages)
+                                barrier_sync_send_reply(requester, action->messages, action->n);
+                        else
+                                requester->fail(requester->owner, action->failure);
+                        free(requester);
+                }
 }
-
-static void barrier_sync_failed(void *owner, void *user, const char *message)
-{
-        struct barrier_requester *requester = user;
-        requester->fail(requester->owner, message);
-        free(requester);
-}
-
-static const struct barrier_ops coordinator_ops = {.reply = barrier_sync_met, .fail = barrier_sync_failed};
 
 /* ---------------------------------------------------------------------------------------------------- stages */
 
@@ -64,7 +63,7 @@ int barrier_sync_new(const struct fst_conf *conf, struct barrier_sync **sync, st
         if (r)
                 return r;
         struct barrier_sync *s = new0(struct barrier_sync);
-        s->coordinator = barrier_coordinator_new(MIN(ms, INT64_MAX / 2000000) * 1000000, &coordinator_ops, s);
+        s->coordinator = barrier_coordinator_new(ms_to_ns(ms));
         *sync = s;
         return 0;
 }
@@ -74,6 +73,7 @@ static void barrier_sync_end_at(struct barrier_sync *s, size_t i)
         struct barrier_stage barrier = s->running.data[i];
         s->running.data[i] = s->running.data[--s->running.len];
         barrier_coordinator_stage_end(s->coordinator, barrier.stage, barrier.attempt);
+        barrier_sync_run(s);
         for (int k = 0; k < barrier.n; k++)
                 free(barrier.addresses[k]);
         free(barrier.addresses);
@@ -144,6 +144,7 @@ static void barrier_sync_forward(struct barrier_sync *s, const struct barrier_st
                 .user = waiting,
         };
         barrier_coordinator_request(s->coordinator, &request, now);
+        barrier_sync_run(s);
 }
 
 void barrier_sync_request(struct barrier_sync *s, const uint8_t *request, size_t len,
@@ -173,6 +174,7 @@ int64_t barrier_sync_deadline(const struct barrier_sync *s)
 void barrier_sync_tick(struct barrier_sync *s, int64_t now)
 {
         barrier_coordinator_tick(s->coordinator, now);
+        barrier_sync_run(s);
 }
 
 /* -------------------------------------------------------------------------------------------- tasks in this process */

@@ -6,7 +6,9 @@
  */
 #include "sched/barrier_coordinator.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/queue.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
@@ -29,18 +31,16 @@ struct meeting {
 
 struct barrier_coordinator {
         int64_t timeout;
-        const struct barrier_ops *ops;
-        void *owner;
         VEC(struct meeting) meetings;
+        QUEUE(struct barrier_action) actions;
+        struct barrier_action current; /* taken out last */
 };
 
-struct barrier_coordinator *barrier_coordinator_new(int64_t timeout, const struct barrier_ops *ops, void *owner)
+struct barrier_coordinator *barrier_coordinator_new(int64_t timeout)
 {
         struct barrier_coordinator *c = new0(struct barrier_coordinator);
 
         c->timeout = timeout;
-        c->ops = ops;
-        c->owner = owner;
         return c;
 }
 
@@ -68,15 +68,49 @@ void barrier_coordinator_free(struct barrier_coordinator *c)
         while (c->meetings.len > 0)
                 remove_meeting(c, &c->meetings.data[0]);
         vec_deinit(&c->meetings);
+        while (barrier_coordinator_next_action(c))
+                ;
+        queue_deinit(&c->actions);
         free(c);
 }
 
-/* Fails the waiting tasks with the message, and removes the meeting. */
-static void fail_meeting(struct barrier_coordinator *c, struct meeting *m, const char *message)
+static void barrier_action_deinit(struct barrier_action *action)
 {
+        for (int i = 0; action->messages && i < action->n; i++)
+                free((void *)action->messages[i].data);
+        free(action->messages);
+        free(action->failure);
+        free(action->users);
+        *action = (struct barrier_action){0};
+}
+
+const struct barrier_action *barrier_coordinator_next_action(struct barrier_coordinator *c)
+{
+        barrier_action_deinit(&c->current);
+        return queue_pop(&c->actions, &c->current) ? &c->current : NULL;
+}
+
+/* Fails one request. Takes @message. */
+static void request_fail(struct barrier_coordinator *c, const struct barrier_request *r, char *message)
+{
+        void **users = new_array(void *, 1);
+
+        users[0] = r->user;
+        queue_push(&c->actions, (struct barrier_action){.users = users, .n = 1, .failure = message});
+}
+
+/* Fails the waiting tasks with the message, which it takes, and removes the meeting. */
+static void fail_meeting(struct barrier_coordinator *c, struct meeting *m, char *message)
+{
+        struct barrier_action action = {.users = new_array(void *, (size_t)m->n_tasks), .failure = message};
+
         for (int i = 0; i < m->n_tasks; i++)
                 if (m->seats[i].taken)
-                        c->ops->fail(c->owner, m->seats[i].user, message);
+                        action.users[action.n++] = m->seats[i].user;
+        if (action.n > 0)
+                queue_push(&c->actions, action);
+        else
+                barrier_action_deinit(&action);
         remove_meeting(c, m);
 }
 
@@ -95,13 +129,16 @@ static struct meeting *meeting_of(struct barrier_coordinator *c, const struct ba
 
 static void barrier_coordinator_complete(struct barrier_coordinator *c, struct meeting *m)
 {
-        struct barrier_message *messages = new_array(struct barrier_message, (size_t)m->n_tasks);
+        struct barrier_action action = {.users = new_array(void *, (size_t)m->n_tasks),
+                                        .n = m->n_tasks,
+                                        .messages = new_array(struct barrier_message, (size_t)m->n_tasks)};
 
-        for (int i = 0; i < m->n_tasks; i++)
-                messages[i] = m->seats[i].message;
-        for (int i = 0; i < m->n_tasks; i++)
-                c->ops->reply(c->owner, m->seats[i].user, messages, m->n_tasks);
-        free(messages);
+        for (int i = 0; i < m->n_tasks; i++) {
+                action.users[i] = m->seats[i].user;
+                action.messages[i] = m->seats[i].message;
+                m->seats[i].message.data = NULL;
+        }
+        queue_push(&c->actions, action);
         clear_seats(m);
         m->epoch++;
 }
@@ -137,21 +174,21 @@ static void sit_down(struct meeting *m, const struct barrier_request *r)
 void barrier_coordinator_request(struct barrier_coordinator *c, const struct barrier_request *r, int64_t now)
 {
         struct meeting *m;
-        _cleanup_free_ char *refusal = NULL;
+        char *refusal;
 
         if (r->n_tasks < 1) {
-                c->ops->fail(c->owner, r->user, "a barrier has at least one task");
+                request_fail(c, r, mem_strdup("a barrier has at least one task"));
                 return;
         }
         m = meeting_of(c, r);
         refusal = barrier_coordinator_refuse(m, r);
         if (refusal) {
-                c->ops->fail(c->owner, r->user, refusal);
+                request_fail(c, r, refusal);
                 return;
         }
         if (m->arrived > 0 && m->method != r->method) {
                 static const char *const names[] = {"BARRIER", "ALL_GATHER"};
-                _cleanup_free_ char *message =
+                char *message =
                         mem_printf("Different barrier sync types found for the sync Stage %d (Attempt %d): %s, %s. "
                                    "Please use the same barrier sync type within a single sync.",
                                    r->stage, r->stage_attempt, names[m->method], names[r->method]);
@@ -175,7 +212,7 @@ void barrier_coordinator_stage_end(struct barrier_coordinator *c, int stage, int
                 struct meeting *m = &c->meetings.data[i];
 
                 if (m->stage == stage && (stage_attempt < 0 || m->stage_attempt == stage_attempt))
-                        fail_meeting(c, m, "the stage has ended");
+                        fail_meeting(c, m, mem_strdup("the stage has ended"));
         }
 }
 
@@ -196,10 +233,10 @@ void barrier_coordinator_tick(struct barrier_coordinator *c, int64_t now)
 
                 if (m->until > now)
                         continue;
-                _cleanup_free_ char *message =
+                char *message =
                         mem_printf("The coordinator didn't get all barrier sync requests for barrier epoch %d from "
                                    "Stage %d (Attempt %d) within %" PRId64 " second(s).",
-                                   m->epoch, m->stage, m->stage_attempt, c->timeout / 1000000000);
+                                   m->epoch, m->stage, m->stage_attempt, c->timeout / NS_PER_SECOND);
                 fail_meeting(c, m, message);
         }
 }

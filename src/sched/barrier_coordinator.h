@@ -1,7 +1,8 @@
 /* Global synchronisation of the tasks of a barrier stage attempt: each task sends a request with a message. When all
  * have arrived, each gets the messages of all.
  *
- * Pure, as sched.h: replies leave by operations, which must not call back. Strings are borrowed for a call.
+ * Pure (docs/pure-cores.md): replies are actions, which the owner takes out after each event. Strings are borrowed for
+ * a call.
  */
 #pragma once
 
@@ -28,20 +29,24 @@ struct barrier_request {
         void *user; /* returned with the reply */
 };
 
-struct barrier_ops {
-        /* All tasks have arrived: their messages by index. */
-        void (*reply)(void *owner, void *user, const struct barrier_message *messages, int n);
-        /* The synchronisation failed for this reason. */
-        void (*fail)(void *owner, void *user, const char *message);
+/* Replies to the requests of @users. */
+struct barrier_action {
+        void **users;
+        int n;
+        struct barrier_message *messages; /* all n tasks have arrived: their messages by index. NULL: */
+        char *failure;                    /* the synchronisation failed for this reason */
 };
 
-/* @timeout is spark.barrier.sync.timeout in ns. */
-struct barrier_coordinator *barrier_coordinator_new(int64_t timeout, const struct barrier_ops *ops, void *owner);
+/* @timeout is spark.barrier.sync.timeout. */
+struct barrier_coordinator *barrier_coordinator_new(int64_t timeout);
 
-/* Pending requests get no reply. */
+/* Takes the oldest action out; NULL: the queue is empty. The action is borrowed until the next call. */
+const struct barrier_action *barrier_coordinator_next_action(struct barrier_coordinator *c);
+
+/* Pending requests get no reply, and actions that are still queued are dropped. */
 void barrier_coordinator_free(struct barrier_coordinator *c);
 
-/* A task has arrived. The reply comes at once, or from a later call of this or one of the next two functions. */
+/* A task has arrived. This call, or a later one of this or the next two functions, appends the reply. */
 void barrier_coordinator_request(struct barrier_coordinator *c, const struct barrier_request *request, int64_t now);
 
 /* The stage attempt has ended (@stage_attempt < 0: all of its attempts): fails pending requests and forgets the rest.

@@ -13,25 +13,24 @@ struct answers {
         char text[256]; /* messages of the last reply, or the last failure */
 };
 
-static void reply(void *owner, void *user, const struct barrier_message *messages, int n)
+/* Takes all actions out. */
+static void run(struct barrier_coordinator *c, struct answers *a)
 {
-        struct answers *a = owner;
+        for (const struct barrier_action *action; (action = barrier_coordinator_next_action(c));) {
+                a->text[0] = 0;
+                if (action->failure) {
+                        a->failures += action->n;
+                        snprintf(a->text, sizeof(a->text), "%s", action->failure);
+                        continue;
+                }
+                a->replies += action->n;
+                for (int i = 0; i < action->n; i++) {
+                        const struct barrier_message *m = &action->messages[i];
 
-        a->replies++;
-        a->text[0] = 0;
-        for (int i = 0; i < n; i++)
-                strncat(a->text, messages[i].data ? messages[i].data : "-", messages[i].data ? messages[i].len : 1);
+                        strncat(a->text, m->data ? m->data : "-", m->data ? m->len : 1);
+                }
+        }
 }
-
-static void fail_request(void *owner, void *user, const char *message)
-{
-        struct answers *a = owner;
-
-        a->failures++;
-        snprintf(a->text, sizeof(a->text), "%s", message);
-}
-
-static const struct barrier_ops ops = {reply, fail_request};
 
 static struct barrier_request request(int index, int epoch, const char *message)
 {
@@ -45,23 +44,25 @@ static struct barrier_request request(int index, int epoch, const char *message)
                                         .message = {message, strlen(message)}};
 }
 
-static void ask(struct barrier_coordinator *c, int index, int epoch, const char *message, int64_t now)
+static void ask(struct barrier_coordinator *c, struct answers *a, int index, int epoch, const char *message,
+                int64_t now)
 {
         struct barrier_request r = request(index, epoch, message);
 
         barrier_coordinator_request(c, &r, now);
+        run(c, a);
 }
 
 static void all_get_all_messages_again_and_again(void **state)
 {
         struct answers a = {0};
-        struct barrier_coordinator *c = barrier_coordinator_new(1000, &ops, &a);
+        struct barrier_coordinator *c = barrier_coordinator_new(1000);
 
         for (int epoch = 0; epoch < 3; epoch++) {
-                ask(c, 2, epoch, "c", 0);
-                ask(c, 0, epoch, "", 0);
+                ask(c, &a, 2, epoch, "c", 0);
+                ask(c, &a, 0, epoch, "", 0);
                 assert_int_equal(a.replies, 3 * epoch);
-                ask(c, 1, epoch, "b", 0);
+                ask(c, &a, 1, epoch, "b", 0);
                 assert_int_equal(a.replies, 3 * epoch + 3);
                 assert_string_equal(a.text, "-bc");
         }
@@ -72,14 +73,16 @@ static void all_get_all_messages_again_and_again(void **state)
 static void who_waits_too_long_fails(void **state)
 {
         struct answers a = {0};
-        struct barrier_coordinator *c = barrier_coordinator_new(INT64_C(2000000000), &ops, &a);
+        struct barrier_coordinator *c = barrier_coordinator_new(INT64_C(2000000000));
 
-        ask(c, 0, 0, "a", 100);
-        ask(c, 1, 0, "b", 500);
+        ask(c, &a, 0, 0, "a", 100);
+        ask(c, &a, 1, 0, "b", 500);
         assert_int_equal(barrier_coordinator_deadline(c), INT64_C(2000000100));
         barrier_coordinator_tick(c, INT64_C(2000000099));
+        run(c, &a);
         assert_int_equal(a.failures, 0);
         barrier_coordinator_tick(c, INT64_C(2000000100));
+        run(c, &a);
         assert_int_equal(a.failures, 2);
         assert_string_equal(a.text, "The coordinator didn't get all barrier sync requests for barrier epoch 0 from "
                                     "Stage 3 (Attempt 0) within 2 second(s).");
@@ -89,23 +92,25 @@ static void who_waits_too_long_fails(void **state)
 static void late_and_odd_requests_fail_alone(void **state)
 {
         struct answers a = {0};
-        struct barrier_coordinator *c = barrier_coordinator_new(1000, &ops, &a);
+        struct barrier_coordinator *c = barrier_coordinator_new(1000);
         struct barrier_request odd = request(1, 0, "x");
 
-        ask(c, 0, 0, "a", 0);
-        ask(c, 0, 0, "a", 0);
+        ask(c, &a, 0, 0, "a", 0);
+        ask(c, &a, 0, 0, "a", 0);
         assert_int_equal(a.failures, 1);
-        ask(c, 1, 7, "b", 0);
+        ask(c, &a, 1, 7, "b", 0);
         assert_string_equal(a.text, "The request to sync of Stage 3 (Attempt 0) with barrier epoch 7 has already "
                                     "finished. Maybe task 11 is not properly killed.");
         odd.n_tasks = 4;
         barrier_coordinator_request(c, &odd, 0);
+        run(c, &a);
         assert_string_equal(a.text, "Number of tasks of Stage 3 (Attempt 0) is 4 from Task 11, previously it was 3.");
         odd.n_tasks = 0;
         barrier_coordinator_request(c, &odd, 0);
+        run(c, &a);
         assert_int_equal(a.failures, 4);
-        ask(c, 1, 0, "b", 0);
-        ask(c, 2, 0, "c", 0);
+        ask(c, &a, 1, 0, "b", 0);
+        ask(c, &a, 2, 0, "c", 0);
         assert_int_equal(a.replies, 3);
         barrier_coordinator_free(c);
 }
@@ -113,12 +118,13 @@ static void late_and_odd_requests_fail_alone(void **state)
 static void two_kinds_of_meeting_fail_all(void **state)
 {
         struct answers a = {0};
-        struct barrier_coordinator *c = barrier_coordinator_new(1000, &ops, &a);
+        struct barrier_coordinator *c = barrier_coordinator_new(1000);
         struct barrier_request other = request(1, 0, "");
 
-        ask(c, 0, 0, "a", 0);
+        ask(c, &a, 0, 0, "a", 0);
         other.method = BARRIER_BARRIER;
         barrier_coordinator_request(c, &other, 0);
+        run(c, &a);
         assert_int_equal(a.failures, 2);
         assert_non_null(strstr(a.text, "Different barrier sync types found"));
         barrier_coordinator_free(c);
@@ -127,15 +133,37 @@ static void two_kinds_of_meeting_fail_all(void **state)
 static void the_end_of_the_stage_fails_who_waits(void **state)
 {
         struct answers a = {0};
-        struct barrier_coordinator *c = barrier_coordinator_new(1000, &ops, &a);
+        struct barrier_coordinator *c = barrier_coordinator_new(1000);
 
-        ask(c, 0, 0, "a", 0);
+        ask(c, &a, 0, 0, "a", 0);
         barrier_coordinator_stage_end(c, 3, 1);
+        run(c, &a);
         assert_int_equal(a.failures, 0);
         barrier_coordinator_stage_end(c, 3, -1);
+        run(c, &a);
         assert_int_equal(a.failures, 1);
-        ask(c, 0, 0, "a", 0); /* a new meeting */
+        ask(c, &a, 0, 0, "a", 0); /* a new meeting */
         assert_int_equal(a.failures, 1);
+        barrier_coordinator_free(c);
+}
+
+static void drops_replies_that_nobody_took(void **state)
+{
+        struct answers a = {0};
+        struct barrier_coordinator *c = barrier_coordinator_new(1000);
+        struct barrier_request odd = request(1, 0, "x");
+
+        for (int i = 0; i < 3; i++) {
+                struct barrier_request r = request(i, 0, "abc");
+
+                barrier_coordinator_request(c, &r, 0);
+        }
+        barrier_coordinator_stage_end(c, 3, 0); /* no task waits: no reply */
+        run(c, &a);
+        assert_int_equal(a.replies, 3);
+        assert_int_equal(a.failures, 0);
+        odd.n_tasks = -1;
+        barrier_coordinator_request(c, &odd, 0);
         barrier_coordinator_free(c);
 }
 
@@ -163,6 +191,7 @@ int main(void)
                 cmocka_unit_test(late_and_odd_requests_fail_alone),
                 cmocka_unit_test(two_kinds_of_meeting_fail_all),
                 cmocka_unit_test(the_end_of_the_stage_fails_who_waits),
+                cmocka_unit_test(drops_replies_that_nobody_took),
                 cmocka_unit_test(offers_wait_for_enough_executors),
         };
 
