@@ -292,10 +292,10 @@ static bool conf_given(const fst_conf *conf, const char *key, const char *functi
                 log_error("SparkContext",
                           conf ? "%s was given a configuration that does not exist: it was freed, its context was "
                                  "stopped, or its variable was never set"
-                               : "%s was given NULL where a configuration is wanted: fst_conf_new makes one",
+                               : "%s was given NULL instead of a configuration: fst_conf_new makes one",
                           function);
         else if (!key)
-                log_error("SparkContext", "%s was given NULL where a key is wanted", function);
+                log_error("SparkContext", "%s was given NULL instead of a key", function);
         else
                 return true;
         return false;

@@ -232,7 +232,7 @@ FST_API fst_accumulator fst_accumulator_own_of(fst_context *sc, const char *name
                 r = error_set(&error, -EINVAL, "the state of an accumulator has 1 to %d bytes, not %zu",
                               FST_ACCUMULATOR_MAX, size);
         else if (!zero)
-                r = error_set(&error, -EINVAL, "it was given NULL where the initial state is wanted");
+                r = error_set(&error, -EINVAL, "it was given NULL instead of an initial state");
         else if (!merge.code || merge.shape != FST_SHAPE(FST_FORM_INTO, FST_KIND_FIXED, FST_KIND_NONE))
                 r = error_set(&error, -EINVAL,
                               "%s does not combine states: it must be int f(fst_task *, void *into, "

@@ -123,7 +123,7 @@ static int application_files_add_public(fst_context *sc, const char *what, const
         int r = sc->status;
         if (r == 0)
                 r = path ? application_files_add(sc, path, use, &error)
-                         : error_set(&error, -EINVAL, "it was given NULL where a path is wanted");
+                         : error_set(&error, -EINVAL, "it was given NULL instead of a path");
         return r ? context_action_failed(sc, what, r, &error) : 0;
 }
 

@@ -57,7 +57,7 @@ FST_API fst_broadcast fst_broadcast_bytes(fst_context *sc, const void *data, siz
         if (sc->status)
                 return (fst_broadcast){0};
         int64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-        int r = size && !data ? error_set(&error, -EINVAL, "it was given NULL where %zu bytes are wanted", size)
+        int r = size && !data ? error_set(&error, -EINVAL, "it was given NULL instead of %zu bytes", size)
                               : broadcasts_put(sc->env.broadcasts, id, data, size, &error);
         if (r) {
                 context_action_failed(sc, "broadcast", r, &error);

@@ -91,7 +91,7 @@ fst_context *context_given(const fst_context *sc, fst_site site)
                                 "fst_context_stop has ended, or a variable that was never set",
                                 call);
         else
-                context_misused("%s was given NULL where a context is wanted: fst_context_new makes one", call);
+                context_misused("%s was given NULL instead of a context: fst_context_new makes one", call);
         return context_refused();
 }
 
@@ -118,7 +118,7 @@ bool context_missing(const void *given, const char *function, const char *what)
 {
         if (likely(given != NULL))
                 return false;
-        context_misused("%s was given NULL where %s is wanted", function, what);
+        context_misused("%s was given NULL instead of %s", function, what);
         return true;
 }
 

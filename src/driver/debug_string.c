@@ -104,7 +104,7 @@ FST_API const char *fst_to_debug_string(fst_rdd *rdd)
 {
         if (rdd_missing(rdd, "to_debug_string"))
                 return rdd ? "to_debug_string was given an RDD that does not exist"
-                           : "to_debug_string was given NULL where an RDD is wanted";
+                           : "to_debug_string was given NULL instead of an RDD";
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct debug_output output = {.text = BUF_INIT, .ids = rdd_registry_next_id(rdd->sc)};
         debug_stack stack = {0};

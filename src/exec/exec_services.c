@@ -32,7 +32,7 @@ static int services_barrier(void *owner, const uint8_t *question, size_t len, co
 {
         struct exec_env *env = owner;
         if (!env->barrier)
-                return error_set(error, -ENOTSUP, "barrier stages are not to be had here");
+                return error_set(error, -ENOTSUP, "barrier stages are not supported here");
         return env->barrier(env->barrier_owner, question, len, stopped, answer, answer_len, error);
 }
 

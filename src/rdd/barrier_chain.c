@@ -1,4 +1,4 @@
-/* See barrier_chain.h. An RDD is a barrier RDD if it was made so, or if one is that it depends on narrowly. */
+/* See barrier_chain.h. An RDD is a barrier RDD if it was created as one or depends narrowly on one. */
 #include "rdd/barrier_chain.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static bool reads_shuffle(const struct rdd_walk *walk, uint32_t i)
         return walk->rdds[i]->op == RDD_SHUFFLED && !walk->sources[i];
 }
 
-/* Each RDD after those that it depends on: so one pass tells which are barrier RDDs. */
+/* The walk lists parents first, so one pass finds all barrier RDDs. */
 static void barrier_chain_mark(const struct rdd_walk *walk, bool *barrier)
 {
         for (uint32_t i = 0; i < walk->n; i++) {

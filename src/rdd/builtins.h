@@ -1,17 +1,16 @@
-/*
- * The engine's own functions, which travel by name: those of firesteel/function.h, which have no code but a number that
- * operators know, and those with code that operators are built of.
- */
+/* The engine's own functions, which are sent to executors by name. Those of firesteel/function.h are numbers that
+ * operators know. The others have code, for operators that are built of other operators. */
 #pragma once
 
 #include <firesteel/function.h>
 
-/* The one with this name and shape, or NULL. */
+/* The function with this name and shape, or NULL. */
 const fst_fn *builtin_find(const char *name, uint32_t shape);
 
-/* Whether @fn is one of them. */
+/* True if @fn is one of the engine's own functions. */
 bool builtin_is(const fst_fn *fn);
 
-/* Functions of sketches of a key's values (rdd/aggregate/distinct_sketch.h): rdd/operators/rdd_distinct_by_key.c. */
+/* The functions that sketch the distinct values of a key (rdd/aggregate/distinct_sketch.h), used by
+ * rdd/operators/rdd_distinct_by_key.c. */
 #define BUILTIN_SKETCHES 6
 extern const fst_fn builtin_sketches[BUILTIN_SKETCHES];

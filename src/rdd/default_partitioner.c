@@ -1,4 +1,4 @@
-/* See rdd_place.h. */
+/* See default_partitioner.h. */
 #include "rdd/default_partitioner.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ int rdd_parallelism_set(fst_context *sc)
         return set && *set ? fst_context_default_parallelism(sc) : 0;
 }
 
-/* Spark: less than an order of magnitude below @most, the greatest number of partitions. */
+/* As in Spark: @p has enough partitions if they are more than a tenth of @most, the greatest number. */
 static bool is_enough(const struct partitioner *p, int most, int set)
 {
         return (int64_t)p->partitions * 10 > most || (set ? set : most) <= p->partitions;
@@ -57,7 +57,7 @@ struct partitioner *rdd_own_partitioner(fst_rdd *rdd, int wanted, struct partiti
         return p ? p : hash;
 }
 
-/* The RDD that owns a range partitioner. */
+/* The RDD that owns the range partitioner @p. */
 static fst_rdd *owner_of(struct partitioner *p)
 {
         return container_of(p, fst_rdd, shuffle.partitioner);
@@ -80,7 +80,7 @@ fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site)
                 partitioner_init_range(&moved->shuffle.partitioner, p->partitions, rdd->type, p->order);
                 moved->shuffle.like = owner_of(p);
                 rdd_depend_on_shuffle(moved);
-                moved->partitioner = p; /* it places alike, once it has its bounds */
+                moved->partitioner = p; /* it places alike once it has its bounds */
         }
         return moved;
 }
@@ -90,11 +90,11 @@ FST_API fst_rdd *fst_preserves_partitioning(fst_rdd *rdd)
         rdd = rdd_given(rdd, rdd_site("preserves_partitioning"));
         struct partitioner *p = rdd_parent(rdd) ? rdd_parent(rdd)->partitioner : NULL;
         if (!rdd->status && (!rdd->class->chooses_keys || FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_NONE))
-                return rdd_fail(rdd, -EINVAL, "preserves_partitioning is for what has a function that emits keys");
+                return rdd_fail(rdd, -EINVAL, "preserves_partitioning needs an operator whose function emits keys");
         if (p && (p->key.key != rdd->type.key || p->key.key_size != rdd->type.key_size))
                 return rdd_fail(rdd, -EINVAL,
-                                "preserves_partitioning promises that keys stay as they are, but they are of another "
-                                "type than those that come in");
+                                "preserves_partitioning promises unchanged keys, but the function emits another key "
+                                "type than the parent's");
         if (!rdd->status)
                 rdd->partitioner = p;
         return rdd;

@@ -1,24 +1,22 @@
 /*
- * Where rows of a key belong: the choice of a partitioner by operators that bring equal keys together, and the shuffle
- * that it takes.
+ * Chooses the partitioner of operators that bring equal keys together, and inserts the shuffle.
  *
- * The choice is that of Spark's Partitioner.defaultPartitioner, but that only hashes are taken for F64 keys: others
- * may part -0.0 from 0.0, which are one key here.
+ * Follows Spark's Partitioner.defaultPartitioner. Differs for F64 keys, where only a hash partitioner is reused: others
+ * may separate -0.0 from 0.0, which are one key in Firesteel.
  */
 #pragma once
 
 #include "rdd/rdd_build.h"
 
 /*
- * What @n RDDs, of which none has a status, are to be placed by: *@hash with @wanted partitions if that is not 0, the
- * partitioner that one of them has, or *@hash with as many partitions as spark.default.parallelism says or the largest
- * has. NULL: one of them cannot be planned, and has its status now.
+ * Chooses a partitioner for @n valid RDDs. If @wanted is not 0: *@hash with @wanted partitions. Otherwise a suitable
+ * partitioner that one of them has, or *@hash with spark.default.parallelism partitions, or with as many as the largest
+ * has. Returns NULL if planning one of them failed; that RDD then carries the status.
  */
 struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int wanted, struct partitioner *hash);
 
-/* @rdd placed by @p, by a shuffle unless it is already. */
+/* @rdd partitioned by @p, with a shuffle if it is not already. */
 fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site);
 
-/* The same for what is placed as @rdd is, whatever else there is: its partitioner, or *@hash with as many partitions.
- */
+/* The same choice for @rdd alone: its own partitioner, or *@hash with as many partitions. */
 struct partitioner *rdd_own_partitioner(fst_rdd *rdd, int wanted, struct partitioner *hash);

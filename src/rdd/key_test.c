@@ -1,4 +1,4 @@
-/* Keys of several columns (firesteel/key.h): the order of their bytes is the order of their columns. */
+/* Tests the encoder of composite keys (firesteel/key.h): the order of the bytes equals the order of the columns. */
 #include "base/mem.h"
 
 #include <firesteel/firesteel.h>
@@ -29,7 +29,7 @@ static uint64_t random_next(uint64_t *state)
         return *state >> 33;
 }
 
-/* Values that meet often, and those at the edges of their types. */
+/* Random values that are often equal, and values at the limits of their types. */
 static struct cell random_cell(uint64_t *state)
 {
         static const int64_t integers[] = {INT64_MIN, INT64_MIN + 1, -257, -256, -1, 0, 1, 255, 256, INT64_MAX};
@@ -48,7 +48,7 @@ static struct cell random_cell(uint64_t *state)
         return cell;
 }
 
-/* Double.compare of Java. */
+/* Java's Double.compare. */
 static int compare_doubles(double a, double b)
 {
         if (isnan(a) || isnan(b))

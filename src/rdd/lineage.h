@@ -1,9 +1,9 @@
 /*
- * Lineage: an RDD as the schedulers see it. Every fst_rdd embeds one; the schedulers know nothing else of it.
+ * Lineage: the schedulers' view of an RDD. Every fst_rdd embeds one. The schedulers use nothing else of the RDD.
  *
- * A dependency is narrow (a partition needs a bounded set of the parent's partitions, computed in the same task)
- * or a shuffle (it needs something of every partition, which a map stage has written before). Lineage is built
- * by the application's threads and does not change once a job uses it.
+ * A dependency is narrow (a partition needs a bounded set of the parent's partitions, computed in the same task) or a
+ * shuffle (a partition needs a part of every parent partition, which a map stage has written before). The application's
+ * threads build lineage. It does not change once a job uses it.
  */
 #pragma once
 
@@ -19,27 +19,29 @@ struct lineage_dep {
         enum lineage_dep_kind kind;
         struct lineage *parent;
         int shuffle_id;        /* LINEAGE_SHUFFLE: unique in the application */
-        int reduce_partitions; /* LINEAGE_SHUFFLE: how many outputs each map task writes */
-        struct lineage *child; /* LINEAGE_SHUFFLE: who reads it */
+        int reduce_partitions; /* LINEAGE_SHUFFLE: number of outputs of each map task */
+        struct lineage *child; /* LINEAGE_SHUFFLE: the RDD that reads it */
         /*
-         * LINEAGE_NARROW: the partitions *@first … *@first + *@count - 1 of the parent are what @partition of the
-         * child needs (none: *@count 0). NULL: the one of the same number, or where their numbers differ, an even
-         * share of consecutive ones.
+         * LINEAGE_NARROW: @partition of the child needs the parent's partitions *@first … *@first + *@count - 1, or
+         * none if *@count is 0. NULL: the parent's partition of the same number or, where the numbers of partitions
+         * differ, an even share of consecutive partitions.
          */
         void (*needs)(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
                       int *count);
 };
 
 struct lineage {
-        int id;                /* the RDD's */
+        int id;                /* the RDD's id */
         int partitions;        /* > 0 once the job is submitted */
         const char *name;      /* the operation or the user's name, for logs; atomic; lives as long as the RDD */
-        const char *call_site; /* "reduce_by_key at wordcount.c:14": borrowed */
-        int storage_level;     /* enum fst_storage_level; atomic: persist and unpersist may come during jobs */
+        const char *call_site; /* "reduce_by_key at wordcount.c:14"; borrowed */
+        int storage_level; /* enum fst_storage_level; atomic: the application may persist and unpersist during jobs */
         struct lineage_dep *deps;
         int n_deps;
-        bool barrier;       /* the tasks of its stage run all at once or not at all, and talk to each other */
-        bool indeterminate; /* computed again, its rows may be others, or lie in another order */
-        /* True if partition @p need not be computed because a block store holds it. NULL: never. Any thread. Atomic. */
+        bool barrier;       /* its stage runs all tasks at once or none, and they synchronize */
+        bool indeterminate; /* a recomputation may give other rows or another order */
+        /*
+         * True if a block store holds partition @p, so that it need not be computed. NULL: never. Any thread. Atomic.
+         */
         bool (*cached)(const struct lineage *self, int partition);
 };

@@ -1,9 +1,9 @@
 /*
- * See object_file.h. A page is filled, encoded behind others in `out`, and its place noted; what is in `out` goes to
- * the file when there is enough.
+ * See object_file.h. The writer fills a page, encodes it into `out` and records its offset. It writes `out` to the file
+ * when it is large enough.
  *
- * Invariants: while a writer is open, written + out.len is where the next frame begins, and `index` has an entry for
- * each that began before. A reader's index is ascending, within the file, and ends with where the index itself begins.
+ * Invariants: while a writer is open, written + out.len is the offset of the next frame, and `index` has the offset of
+ * each earlier frame. A reader's index is ascending, within the file, and ends with the offset of the index itself.
  */
 #include "rdd/object_file.h"
 
@@ -23,7 +23,7 @@
 #define FOOTER_MAGIC "FSOE"
 #define FLUSH ((size_t)1 << 20)
 
-/* ------------------------------------------------------------------------------------------------ numbers in bytes */
+/* ------------------------------------------------------------------------------------------------ encoding numbers */
 
 static void put32(unsigned char *p, uint32_t n)
 {
@@ -72,11 +72,11 @@ static int read_header(const char *path, const unsigned char h[static OBJECT_FIL
 {
         uint32_t version = get32(h + 4), kinds = get32(h + 8);
         if (memcmp(h, HEADER_MAGIC, 4) != 0)
-                return error_set(error, -EBADMSG, "%s is no object file: it does not begin as one", path);
+                return error_set(error, -EBADMSG, "%s is not an object file: its header is not one", path);
         if (version != OBJECT_FILE_VERSION)
                 return error_set(error, -ENOTSUP,
                                  "%s is an object file of version %" PRIu32
-                                 ", of which version 1 can be read here: a newer "
+                                 ", but this firesteel reads version 1: a newer "
                                  "firesteel wrote it",
                                  path, version);
         fst_type found = {.key = (uint8_t)kinds,
@@ -84,12 +84,12 @@ static int read_header(const char *path, const unsigned char h[static OBJECT_FIL
                           .key_size = get32(h + 12),
                           .value_size = get32(h + 16)};
         if (get64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
-                return damaged(path, "its header is not as it was written", error);
+                return damaged(path, "its header does not match its checksum", error);
         *type = found;
         return 0;
 }
 
-/* All @size bytes at @offset. */
+/* Reads exactly @size bytes at @offset. */
 static int read_all(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
 {
         for (size_t got = 0; got < size;) {
@@ -97,7 +97,7 @@ static int read_all(struct open_file *file, void *data, size_t size, uint64_t of
                 if (n < 0)
                         return (int)n;
                 if (n == 0)
-                        return damaged(file->path, "it ends too early", error);
+                        return damaged(file->path, "it is truncated", error);
                 got += (size_t)n;
         }
         return 0;
@@ -113,7 +113,7 @@ static int open_file(const char *path, struct open_file *file, fst_type *type, s
         if (r < 0)
                 return r;
         if (file->size < OBJECT_FILE_HEADER)
-                r = error_set(error, -EBADMSG, "%s is no object file: it has %" PRIu64 " bytes", path, file->size);
+                r = error_set(error, -EBADMSG, "%s is not an object file: it has %" PRIu64 " bytes", path, file->size);
         if (r == 0)
                 r = read_all(file, header, sizeof(header), 0, error);
         if (r == 0)
@@ -291,8 +291,8 @@ struct object_reader {
         struct page_cursor cursor;
         bool cursor_ready;
         struct codec codecs[2]; /* lz4, zstd */
-        uint64_t *index;        /* where frames begin, and behind the last one where the index does */
-        uint64_t frame, end;    /* of the index: the next one, and behind the last one of the split */
+        uint64_t *index;        /* offsets of the frames, then the offset of the index */
+        uint64_t frame, end;    /* entries of the index: the next frame, and the end of the split */
         struct page *page;
         unsigned char *buffer;
         size_t room;
@@ -331,23 +331,23 @@ void object_reader_free(struct object_reader *r)
         free(r);
 }
 
-/* The index, checked: *@frames of them. */
+/* Reads and checks the index, which has *@frames frames. */
 static int read_index(struct object_reader *r, uint64_t *frames, struct fst_error *error)
 {
         unsigned char footer[OBJECT_FILE_FOOTER];
         const char *path = r->file.path;
         uint64_t size = r->file.size, room = size - OBJECT_FILE_HEADER - OBJECT_FILE_FOOTER;
         if (size < OBJECT_FILE_HEADER + OBJECT_FILE_FOOTER)
-                return damaged(path, "it ends too early", error);
+                return damaged(path, "it is truncated", error);
         int e = read_all(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
         if (e < 0)
                 return e;
         uint64_t n = get64(footer + 8), at = get64(footer + 16);
         if (memcmp(footer + 32, FOOTER_MAGIC, 4) != 0)
-                return damaged(path, "it ends too early", error);
+                return damaged(path, "it is truncated", error);
         if (get32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
             at != size - sizeof(footer) - n * 8)
-                return damaged(path, "its footer is not as it was written", error);
+                return damaged(path, "its footer does not match its checksum", error);
         unsigned char *bytes = malloc((size_t)n * 8 + 24);
         r->index = malloc(((size_t)n + 1) * sizeof(*r->index));
         if (!bytes || !r->index) {
@@ -365,10 +365,10 @@ static int read_index(struct object_reader *r, uint64_t *frames, struct fst_erro
         }
         free(bytes);
         *frames = n;
-        return e < 0 ? e : good ? 0 : damaged(path, "its index is not as it was written", error);
+        return e < 0 ? e : good ? 0 : damaged(path, "its index does not match its checksum", error);
 }
 
-/* The first frame that begins at @offset or behind it. */
+/* The first frame that begins at or after @offset. */
 static uint64_t frame_at(const struct object_reader *r, uint64_t frames, uint64_t offset)
 {
         uint64_t low = 0, high = frames;
@@ -435,7 +435,7 @@ static int read_page(struct object_reader *r, struct fst_error *error)
                 return e;
         e = page_frame_parse(r->buffer, r->type, &frame, error);
         if (e == 0 && frame.payload != size - PAGE_FRAME_HEADER)
-                e = error_set(error, -EBADMSG, "its size is not that of its place");
+                e = error_set(error, -EBADMSG, "its size does not match the index");
         if (e == 0)
                 e = page_frame_decode(&frame, r->type, r->buffer + PAGE_FRAME_HEADER,
                                       &r->codecs[frame.codec == CODEC_ZSTD], NULL, &r->page, error);

@@ -1,5 +1,4 @@
-/* Rows of every type come back from object files, also in splits; whatever is damaged is an error that names the file.
- */
+/* Tests object files: rows of every type round-trip, also in splits, and damage is an error that names the file. */
 #include "rdd/object_file.h"
 
 #include "base/error.h"
@@ -36,7 +35,7 @@ static void done(int r, struct fst_error *error)
                 fail_msg("%s", error_message(error));
 }
 
-/* Pairs of a number and that many bytes modulo @most, in batches of odd sizes. */
+/* Writes @n pairs (number, that many bytes modulo @most) in batches of odd sizes. */
 static void write_pairs(uint32_t n, uint32_t most)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -60,7 +59,7 @@ static void write_pairs(uint32_t n, uint32_t most)
         object_writer_free(w);
 }
 
-/* The rows of a split, of which the first has number @first; how many there are, or why not. */
+/* Reads a split whose first row has number @first and counts its rows. Returns 0 or the error. */
 static int read_pairs(uint64_t start, uint64_t length, int64_t first, uint32_t most, uint32_t *rows,
                       struct fst_error *error)
 {
@@ -108,7 +107,7 @@ static void rows_come_back(void **state)
                 done(read_pairs(0, file_size(), 0, 100, &rows, &error), &error);
                 assert_int_equal(rows, counts[c]);
         }
-        /* Rows that are larger than pages. */
+        /* Rows larger than a page. */
         uint32_t rows;
         write_pairs(7, 1000001);
         done(read_pairs(0, file_size(), 0, 1000001, &rows, &error), &error);
@@ -201,19 +200,19 @@ static void what_is_damaged_is_told(void **state)
         fclose(f);
         assert_true(size > 1000);
         assert_true(size < sizeof(bytes));
-        /* A byte anywhere. */
+        /* Damages one byte at a time. */
         for (size_t at = 0; at < size; at += at < 120 || at > size - 120 ? 1 : 61) {
                 bytes[at] ^= 0x40;
                 set_content(bytes, size);
                 bytes[at] ^= 0x40;
                 int r = read_pairs(0, size, 0, 100, &rows, &error);
                 if (r == 0 && rows == 600)
-                        continue; /* other lz4 data that stands for the same rows */
+                        continue; /* other lz4 data for the same rows */
                 if (r != (at >= 4 && at < 8 ? -ENOTSUP : -EBADMSG))
                         fail_msg("byte %zu of %zu: %d", at, size, r);
                 assert_non_null(strstr(error_message(&error), path));
         }
-        /* Cut off anywhere. */
+        /* Truncates at every position. */
         for (size_t at = 0; at < size; at += 37) {
                 set_content(bytes, at);
                 assert_int_equal(read_pairs(0, size, 0, 100, &rows, &error), -EBADMSG);
@@ -223,10 +222,10 @@ static void what_is_damaged_is_told(void **state)
         bytes[4] = 2;
         set_content(bytes, size);
         assert_int_equal(read_pairs(0, size, 0, 100, &rows, &error), -ENOTSUP);
-        assert_non_null(strstr(error_message(&error), "of version 2, of which version 1 can be read here"));
-        set_content("just some text that is no object file at all, however long it is, and it is long", 80);
+        assert_non_null(strstr(error_message(&error), "of version 2, but this firesteel reads version 1"));
+        set_content("just some text that is not an object file, however long it is, and it is long", 80);
         assert_int_equal(read_pairs(0, 80, 0, 100, &rows, &error), -EBADMSG);
-        assert_non_null(strstr(error_message(&error), "is no object file"));
+        assert_non_null(strstr(error_message(&error), "is not an object file"));
         error_deinit(&error);
 }
 

@@ -1,8 +1,8 @@
 /*
- * Placing keys; see partitioner.h.
+ * Places keys; see partitioner.h.
  *
- * A range partitioner compares 8-byte prefixes that preserve the key's order, and whole keys only where prefixes
- * tie. The search is branch-free over the prefixes: bounds are few and stay in cache.
+ * A range partitioner compares 8-byte prefixes in the key's order, and whole keys only where prefixes are equal. The
+ * search over the prefixes is branch-free: bounds are few and stay in cache.
  */
 #include "rdd/partitioner.h"
 
@@ -173,7 +173,7 @@ void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *fr
 
 /* ------------------------------------------------------------------------------------------------ placing */
 
-/* The same among the bounds from @low on that share the key's prefix, which may be all of them (URLs, dates). */
+/* Searches the bounds from @low on that share the key's prefix. For URLs and dates these may be all bounds. */
 static uint32_t range_within(const struct partitioner *p, uint32_t low, uint64_t prefix, fst_bytes bytes)
 {
         uint32_t high = (uint32_t)p->n_bounds;
@@ -187,7 +187,7 @@ static uint32_t range_within(const struct partitioner *p, uint32_t low, uint64_t
         return low;
 }
 
-/* The number of bounds below the key: a key equal to bound i belongs to partition i. */
+/* The number of bounds below the key. A key equal to bound i belongs to partition i. */
 static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
 {
         const uint64_t *base = p->prefixes;
@@ -251,10 +251,9 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
         }
 }
 
-/* ------------------------------------------------------------------------------------- placing by a function, by turns
- */
+/* --------------------------------------------------------------------------------- placing by function, round robin */
 
-/* The answer of function @code for row @row. */
+/* The result of function @code for row @row. */
 static int partitioner_ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)
 {
         fst_column key = batch->key;

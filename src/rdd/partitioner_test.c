@@ -1,4 +1,4 @@
-/* Range partitioners against a walk along their bounds. */
+/* Tests range partitioners against a linear search over their bounds. */
 #include "rdd/partitioner.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 enum { KEYS = 3000, PARTITIONS = 1000 };
 
-/* Keys of which most share their first eight bytes, and some are as long as those or shorter. */
+/* Keys that mostly share their first eight bytes; some have at most eight bytes. */
 static size_t key_of(int i, char *text, size_t size)
 {
         switch (i % 7) {

@@ -1,9 +1,9 @@
 /*
- * RDDs: making nodes of lineage, planning them, and their properties in the public interface (firesteel/rdd.h). The
- * sources and transformations are in rdd_<operator>.c.
+ * RDDs: creates and plans nodes of lineage, and implements the properties of firesteel/rdd.h. Sources and
+ * transformations are in rdd_<operator>.c.
  *
- * Every function that makes an RDD returns one, always. One that cannot be (its own arguments, or a parent that cannot
- * be) carries status and message; nothing is computed from it, and the action at its end reports the first cause.
+ * Every function that creates an RDD returns one. An invalid RDD (its own arguments or a parent are invalid) carries
+ * status and message. It is never computed; the action at the end reports the first cause.
  */
 #include "rdd/rdd_build.h"
 
@@ -18,7 +18,7 @@
 #include "store/block_store.h"
 #include "store/storage_level.h"
 
-/* ------------------------------------------------------------------------------------------------- making */
+/* ----------------------------------------------------------------------------------------------- creating */
 
 static const char *base_name(const char *path)
 {
@@ -81,7 +81,7 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
         rdd->lineage.name = site.operation;
         for (int i = 0; i < n; i++)
                 rdd->parents[i] = parents[i];
-        rdd_registry_add(sc, rdd); /* from now on a cleaner of another thread follows its parents */
+        rdd_registry_add(sc, rdd); /* from here on the cleaner's thread may follow its parents */
         for (int i = 0; i < n; i++)
                 if (parents[i]->status)
                         rdd_fail_as(rdd, parents[i]);
@@ -95,14 +95,14 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
         return rdd_new_of(sc, op, type, &parent, parent ? 1 : 0, site);
 }
 
-/* ------------------------------------------------------------------------------------- RDDs as they are given */
+/* ----------------------------------------------------------------------------------------- checking arguments */
 
-/* Why it cannot be used. */
+/* The reason why @rdd cannot be used. */
 static const char *missing_reason(const fst_rdd *rdd)
 {
         return rdd ? "was given an RDD that does not exist: its context was stopped, it was released, or its variable "
                      "was never set"
-                   : "was given NULL where an RDD is wanted: was it ever made?";
+                   : "was given NULL instead of an RDD: was the RDD created?";
 }
 
 static fst_rdd *refused_rdd;
@@ -113,7 +113,7 @@ static void refused_rdd_make(void)
         rdd_fail(refused_rdd, -EINVAL, "the call was refused");
 }
 
-/* The one RDD of the refused context that stands for all RDDs that could not be made. */
+/* The RDD of the refused context. It replaces every RDD that could not be created. */
 static fst_rdd *rdd_refused(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -121,7 +121,7 @@ static fst_rdd *rdd_refused(void)
         return refused_rdd;
 }
 
-/* Inside of a task, which then has failed. */
+/* True inside a task, which is then failed. */
 static bool task_refuses(fst_site site)
 {
         if (likely(!task_run_current()))
@@ -232,7 +232,7 @@ void rdd_check_one_column(fst_rdd *rdd, fst_type type, const char *what)
         struct fst_error error = FST_ERROR_INIT;
         if (type.key && !type.value)
                 return;
-        error_set(&error, -EINVAL, "%s takes the type of %s alone, but was given %s", rdd->site.operation, what,
+        error_set(&error, -EINVAL, "%s takes the type of %s only, but was given %s", rdd->site.operation, what,
                   fst_type_name(type, given));
         rdd_fail_with(rdd, -EINVAL, &error);
 }
@@ -255,7 +255,7 @@ void rdd_check_columns(fst_rdd *rdd)
         for (int i = 0; i < rdd->n_parents; i++)
                 if (rdd->parents[i]->type.value && !rdd->status) {
                         error_set(&error, -EINVAL,
-                                  "%s makes pairs of rows that are no pairs themselves, but was given %s: map them to "
+                                  "%s pairs rows of one column, but was given %s: map them to "
                                   "one column before",
                                   rdd->site.operation, fst_type_name(rdd->parents[i]->type, text));
                         rdd_fail_with(rdd, -EINVAL, &error);
@@ -298,7 +298,8 @@ void rdd_free(fst_rdd *rdd)
 
 #define MANY_BLOCKS 1000000
 
-/* Union and then an operation by key in a loop doubles the partitions each time, and the cost goes with the square. */
+/* Warns of many partitions: union and then an operation by key in a loop doubles them each time, and the cost grows
+ * with their square. */
 static void warn_of_many_blocks(const fst_rdd *rdd)
 {
         for (int i = 0; i < rdd->lineage.n_deps; i++) {
@@ -308,8 +309,8 @@ static void warn_of_many_blocks(const fst_rdd *rdd)
                 int64_t blocks = (int64_t)dep->parent->partitions * dep->reduce_partitions;
                 if (blocks > MANY_BLOCKS)
                         log_warn("SparkContext",
-                                 "%s at %s:%d shuffles %d partitions into %d, %lld blocks: give a smaller number of "
-                                 "partitions, or coalesce before",
+                                 "%s at %s:%d shuffles %d partitions into %d, %lld blocks: pass a smaller number of "
+                                 "partitions, or coalesce first",
                                  rdd->site.operation, rdd->site.file, rdd->site.line, dep->parent->partitions,
                                  dep->reduce_partitions, (long long)blocks);
         }
@@ -350,7 +351,7 @@ static bool cached(const struct lineage *lineage, int partition)
         return rdd_registry_cached(rdd->sc, lineage->id, partition);
 }
 
-/* Other threads' jobs may be looking. */
+/* Jobs of other threads may read the level. */
 fst_rdd *rdd_set_level(fst_rdd *rdd, enum fst_storage_level level)
 {
         __atomic_store_n(&rdd->lineage.storage_level, level, __ATOMIC_RELAXED);
@@ -364,7 +365,7 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
         int before = __atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
         if (!storage_level_valid((int)level))
                 return rdd_fail(rdd, -EINVAL,
-                                "there is no such storage level: use FST_STORAGE_MEMORY_ONLY and its like");
+                                "unknown storage level: use FST_STORAGE_MEMORY_ONLY or another of this enum");
         if (rdd_wants_local_checkpoint(rdd))
                 return rdd_set_level(rdd, storage_level_with_disk(level));
         if (before && before != (int)level)

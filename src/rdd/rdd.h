@@ -1,6 +1,6 @@
 /*
- * An RDD inside: a node of lineage. Built by the application's threads, never changed once a job uses it, but for
- * what is noted below, its checkpoint, and its partitioner (fst_preserves_partitioning). Freed with its context.
+ * The node of lineage behind an fst_rdd. The application's threads build it. Once a job uses it, it changes only where
+ * a field below says so, in its checkpoint, and in its partitioner (fst_preserves_partitioning). The context frees it.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include <firesteel/firesteel.h>
 
-/* Operators, each with a class (rdd_class.h). Numbers are those of rpc/stage.proto. */
+/* Operators. Each has a class (rdd_class.h). The numbers equal those of rpc/stage.proto. */
 enum rdd_op {
         RDD_TEXT_FILE = 1,
         RDD_BINARY_RECORDS = 60,
@@ -26,31 +26,32 @@ enum rdd_op {
         RDD_MAP_VALUES = 7,
         RDD_MAP_PARTITIONS = 8, /* by iterator or by batch */
         RDD_KEY_BY = 9,         /* row → (key of fn, row): for sort_by */
-        RDD_VALUES = 10,        /* and back */
+        RDD_VALUES = 10,        /* (key, row) → row */
         RDD_COALESCE = 11,
-        RDD_SHUFFLED = 12, /* rows of a shuffle; combined or sorted if it says so */
-        RDD_COMBINE = 13,  /* combine by key without a shuffle: the parent is partitioned as wanted */
-        RDD_UNION = 14,    /* rows of several parents */
+        RDD_SHUFFLED = 12, /* rows of a shuffle; combines or sorts them if the shuffle says so */
+        RDD_COMBINE = 13,  /* combines by key without a shuffle: the parent already has the right partitioner */
+        RDD_UNION = 14,    /* rows of several parents, without a shuffle */
         RDD_SAMPLED = 16,
         RDD_INDEXED = 17, /* (row, number) */
         RDD_ZIPPED = 18,
         RDD_ZIPPED_PARTITIONS = 19,
         RDD_CARTESIAN = 20,
-        RDD_SORTED_WITHIN = 21, /* each partition by key */
+        RDD_SORTED_WITHIN = 21, /* sorts each partition by key */
         RDD_PIPED = 22,
-        RDD_GLOM = 23,             /* partitions as lists */
+        RDD_GLOM = 23,             /* each partition as one list */
         RDD_COUNTED = 40,          /* (key or row, 1) */
-        RDD_FOLDED = 41,           /* (partition, value of its rows): a stage of tree_aggregate */
+        RDD_FOLDED = 41,           /* (partition, folded value of its rows): a stage of tree_aggregate */
         RDD_CHECKPOINTED = 50,     /* only on the wire: an RDD that is read from its checkpoint */
-        RDD_LOCAL_CHECKPOINT = 51, /* what such a one is read from whose cached partitions are all there is */
-        RDD_COGROUP = 15, /* rows of several parents with equal keys, which are partitioned alike: where they were not,
-                             it is RDD_SHUFFLED that it groups */
+        RDD_LOCAL_CHECKPOINT = 51, /* source of a locally checkpointed RDD: its cached partitions */
+        /* groups rows of several parents by key. The parents share one partitioner; an RDD_SHUFFLED is inserted where
+         * they do not */
+        RDD_COGROUP = 15,
         RDD_KEYS = 70,
         RDD_FLAT_MAP_VALUES = 71,
-        RDD_PACK = 72,   /* pairs as bytes (rdd/pipeline/op_key.h) */
-        RDD_UNPACK = 73, /* and back */
+        RDD_PACK = 72,   /* pairs → bytes (rdd/pipeline/op_key.h) */
+        RDD_UNPACK = 73, /* bytes → pairs */
         RDD_SAMPLED_BY_KEY = 80,
-        RDD_KEY_RANGE = 81, /* pairs with keys between two */
+        RDD_KEY_RANGE = 81, /* pairs whose keys lie between two bounds */
 };
 
 struct aggregate_values;
@@ -58,14 +59,14 @@ struct rdd_class;
 struct reduce_value;
 struct strata;
 
-/* What a pass over pairs is for of which a fraction of each key is taken (rdd/operators/rdd_sample_by_key.c). */
+/* The purpose of a pass over the pairs of a sample_by_key (rdd/operators/rdd_sample_by_key.c). */
 enum sample_step {
         SAMPLE_TAKE,
-        SAMPLE_COUNT, /* how many pairs a key has */
-        SAMPLE_DRAW,  /* which numbers an exact sample may choose from, and how many are taken for sure */
+        SAMPLE_COUNT, /* counts the pairs of each key */
+        SAMPLE_DRAW,  /* finds the numbers that an exact sample chooses from and the count that it accepts at once */
 };
 
-/* What the latter two tell of a key. */
+/* The results of SAMPLE_COUNT and SAMPLE_DRAW for each key. */
 enum step_result { STEP_ITEMS, STEP_ACCEPTED, STEP_WAITS, STEP_RESULTS };
 
 struct rdd_name {
@@ -74,52 +75,52 @@ struct rdd_name {
 };
 
 struct fst_rdd {
-        struct lineage lineage; /* first: what the schedulers see */
+        struct lineage lineage; /* first member: the schedulers' view */
         fst_context *sc;
         enum rdd_op op;
         const struct rdd_class *class;
         fst_type type;
-        fst_rdd **parents; /* borrowed RDDs (one may be there twice) in an array of its own; see rdd_parent */
+        fst_rdd **parents; /* borrowed RDDs, possibly the same one twice, in an owned array; see rdd_parent */
         int n_parents;
-        fst_fn fn; /* its captured struct and name are copies */
-        struct aggregate_values
-                *values; /* combining takes them into accumulators (rdd/aggregate/aggregate.h); else NULL */
+        fst_fn fn;                       /* owns copies of the captured struct and the name */
+        struct aggregate_values *values; /* how values enter accumulators (rdd/aggregate/aggregate.h), or NULL */
         fst_site site;
-        int status; /* not 0: the RDD cannot be; the action reports @error */
+        int status; /* not 0: the RDD is invalid and the action reports @error */
         struct fst_error error;
         struct rdd_checkpoint {
-                fst_rdd *source; /* what it is read from instead of its parents; atomic; NULL: there is none (yet) */
-                bool wanted;     /* and not there yet; with the next under rdd_registry_lock */
-                bool local;      /* in the block store */
-                bool relevel;    /* its blocks may be there at a level without disk */
-                char *path;      /* where it goes otherwise; owned */
-                struct lineage_dep *former; /* the dependencies that it had: running stages may know them */
+                fst_rdd *source; /* read instead of the parents; NULL until the checkpoint exists; atomic */
+                bool wanted;     /* requested but not written yet; rdd_registry_lock guards it and the next */
+                bool local;      /* kept in the block store */
+                bool relevel;    /* its cached blocks may have a level without disk */
+                char *path;      /* directory of a reliable checkpoint; owned */
+                struct lineage_dep
+                        *former; /* its dependencies before the checkpoint: running stages may refer to them */
         } checkpoint;
-        bool planned;   /* partitions are known */
-        bool has_hosts; /* some partition is read from files of which hosts are known (rdd_class.hosts) */
-        bool released;  /* the application has no handle, or gave it up; with the next under rdd_registry_lock */
-        bool needed;    /* driver/cleaner.c */
-        bool preparing; /* a thread finds out what it needs to know; under the context's lock `prepare` */
+        bool planned;   /* the number of partitions is known */
+        bool has_hosts; /* some partition is read from files whose hosts are known (rdd_class.hosts) */
+        bool released;  /* the application has no handle or released it; rdd_registry_lock guards this and the next */
+        bool needed;    /* the mark of driver/cleaner.c */
+        bool preparing; /* a thread runs its preliminary job; the context's lock `prepare` guards it */
 
-        struct partitioner *partitioner; /* where equal keys are, if that is known; borrowed from the shuffle */
+        struct partitioner *partitioner; /* the partitioner of its keys, if known; borrowed from the shuffle */
 
         union {
                 struct {
                         char *paths;
                         int min_partitions;
-                        struct input_splits splits; /* once planned */
-                } text;                             /* also of binary records and object files */
+                        struct input_splits splits; /* set by planning */
+                } text;                             /* also for binary records and object files */
                 struct {
                         char *paths;
                         int min_partitions;
                         bool unpack;
-                        struct input_splits splits; /* once planned: one a file */
-                        uint32_t *firsts;           /* partition i has files firsts[i] … firsts[i + 1] - 1 */
+                        struct input_splits splits; /* set by planning: one for each file */
+                        uint32_t *firsts;           /* partition i has the files firsts[i] … firsts[i + 1] - 1 */
                 } whole;
                 struct {
-                        void *data; /* a column of the type, owned */
+                        void *data; /* one column of the type; owned */
                         size_t count;
-                        char *bytes; /* what its BYTES point into, owned */
+                        char *bytes; /* the bytes of BYTES rows; owned */
                         size_t n_bytes;
                 } parallelize;
                 struct {
@@ -127,60 +128,61 @@ struct fst_rdd {
                 } range;
                 struct sampling_plan sample;
                 struct rdd_by_key {
-                        struct strata *strata; /* owned if the step is SAMPLE_TAKE; NULL: the RDD cannot be */
+                        struct strata *strata; /* owned if the step is SAMPLE_TAKE; NULL if the RDD is invalid */
                         enum sample_step step;
                         bool replaced, exact;
-                        bool counted; /* exact with replacement: bounds are known; under `prepare` */
-                        bool ready;   /* exact: thresholds are, too; atomic */
+                        bool counted; /* exact with replacement: the bounds are known; `prepare` guards it */
+                        bool ready;   /* exact: the thresholds are known, too; atomic */
                         int64_t seed;
                 } by_key;
                 struct {
                         bool unique;
-                        uint64_t *starts; /* the first row's number in each partition; set under `prepare`, owned */
+                        uint64_t *starts; /* the number of each partition's first row; `prepare` guards it; owned */
                 } index;
                 struct {
                         struct range_key {
-                                uint64_t prefix; /* rdd/partitioner.h: key_prefix */
-                                int64_t number;  /* I64, or the bits of F64; not where it came from the wire */
+                                uint64_t prefix; /* see key_prefix in rdd/partitioner.h */
+                                int64_t number;  /* I64, or the bits of F64; not sent on the wire */
                                 fst_bytes bytes; /* BYTES and FIXED; owned */
                         } low, high;
-                        int first, last; /* from the wire: the partitions that may have such keys */
+                        int first, last; /* from the wire: the partitions that can hold such keys */
                 } key_range;
                 enum fst_order sorted_within;
                 struct {
-                        char **words, **environment; /* ending in NULL; owned */
+                        char **words, **environment; /* NULL-terminated arrays; owned */
                 } pipe;
                 struct {
-                        struct reduce_value *zero; /* NULL: there is none */
-                        bool values;               /* the rows are values of partitions before */
+                        struct reduce_value *zero; /* the zero value, or NULL */
+                        bool values;               /* the rows are values of an earlier stage */
                 } fold;
                 struct {
                         int count;
                 } coalesce;
                 struct {
-                        bool in_place; /* partition i is the parents' partitions i; else they follow each other */
+                        /* partition i unites the parents' partitions i; otherwise the parents' partitions follow each
+                         * other */
+                        bool in_place;
                 } unite;
                 struct {
                         int mode; /* enum cogroup_mode */
                 } cogroup;
                 struct rdd_shuffle {
-                        int id; /* unique in the application */
-                        struct partitioner
-                                partitioner; /* owned; of a range, its bounds are computed by the first job */
-                        bool combine;        /* map side and reduce side, by fn */
+                        int id;                         /* unique in the application */
+                        struct partitioner partitioner; /* owned; the first job computes the bounds of a RANGE */
+                        bool combine;                   /* combine by fn on the map side and the reduce side */
                         bool sort;
                         enum fst_order order;
-                        fst_rdd *like; /* a range: whose bounds it has, from an RDD that owns them; NULL: its own */
+                        fst_rdd *like; /* RANGE: the RDD that owns the same bounds; NULL: this RDD owns them */
                 } shuffle;
         };
 
-        const char *name;       /* the user's, in `names`; atomic; NULL: none was given */
-        struct rdd_name *names; /* all that were ever given: jobs of other threads may be reading one */
+        const char *name;       /* the name that the user gave, in `names`, or NULL; atomic */
+        struct rdd_name *names; /* every name ever given: other threads' jobs may still read an old one */
         char *call_site;        /* owned; lineage borrows it */
-        fst_rdd *next;          /* all RDDs of the context */
+        fst_rdd *next;          /* the next older RDD of the context */
 };
 
-/* The parent of an RDD that is made of one; the first of several; NULL for sources. */
+/* The first parent; NULL for sources. */
 static inline fst_rdd *rdd_parent(const fst_rdd *rdd)
 {
         return rdd->n_parents ? rdd->parents[0] : NULL;
@@ -196,39 +198,37 @@ static inline const fst_rdd *rdd_of_const(const struct lineage *lineage)
         return (const fst_rdd *)lineage;
 }
 
-/* Whether a sample of the fractions of keys knows what it needs to know. */
+/* True if the sampler can run: an exact one needs its thresholds first. */
 static inline bool rdd_sample_ready(const fst_rdd *rdd)
 {
         return !rdd->by_key.exact || rdd->by_key.step != SAMPLE_TAKE ||
                __atomic_load_n(&rdd->by_key.ready, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Make sure that the number of partitions is known (a text file has to look at its files): 0, or the RDD's
- * status with rdd->error saying why. Locked by the context; any thread.
- */
+/* Plans the RDD: finds its number of partitions (a text file lists its input files). Returns 0, or the RDD's status
+ * with rdd->error set. Takes the context's lock. Any thread. */
 int rdd_plan(fst_rdd *rdd);
 
 void rdd_free(fst_rdd *rdd);
 
 /*
- * Checks the RDD that the application gave to the public function of @site; public functions call it first. Returns
- * @rdd, or, for NULL and for an RDD that does not exist (any more), an RDD of the running context that carries the
- * error for the action to report. Without a context, and inside of a task, which then has failed, the answer is an RDD
- * of the refused context (rdd_registry.h). Never NULL.
+ * Checks the RDD that the application passed to the public function of @site. Public functions call this first. Returns
+ * @rdd if it is usable. For NULL, and for an RDD that was freed, returns an RDD of the running context that carries the
+ * error for the action to report. Without a context, and inside a task (which then fails), returns an RDD of the
+ * refused context (rdd_registry.h). Never returns NULL.
  */
 fst_rdd *rdd_given(fst_rdd *rdd, fst_site site);
 
-/* The same of an array: NULL if all of its RDDs exist, else what rdd_given answers for the first that does not. */
+/* rdd_given for an array: NULL if all RDDs are usable, otherwise the replacement of the first that is not. */
 fst_rdd *rdd_first_given(fst_rdd *const *rdds, size_t n, fst_site site);
 
-/* For public functions that only look: whether @rdd does not exist, or the caller is a task; either is reported. */
+/* For public functions that only query: true if @rdd is unusable or the caller is a task. Reports the misuse. */
 bool rdd_missing(const fst_rdd *rdd, const char *operation);
 
-/* "count at x.c:5", or the operation alone; owned by the caller. */
+/* "count at x.c:5", or the operation alone; the caller owns the string. */
 char *rdd_site_text(fst_site site);
 
-/* The site of a public function that notes no line. */
+/* The site of a public function that records no source line. */
 static inline fst_site rdd_site(const char *operation)
 {
         return (fst_site){.operation = operation};

@@ -7,7 +7,7 @@
 #include "rdd/rdd_wire_class.h"
 #include "store/storage_level.h"
 
-/* -------------------------------------------------------------------------------------------------- asking for it */
+/* ---------------------------------------------------------------------------------------- requesting a checkpoint */
 
 FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
 {
@@ -17,7 +17,7 @@ FST_API fst_rdd *fst_local_checkpoint(fst_rdd *rdd)
         if (!rdd->checkpoint.wanted)
                 rdd_registry_want_checkpoint(rdd->sc, 1);
         rdd->checkpoint.wanted = true;
-        if (!rdd_is_checkpointed(rdd)) { /* else it has forgotten what it was computed from, and its files stay it */
+        if (!rdd_is_checkpointed(rdd)) { /* a checkpointed RDD has dropped its dependencies and keeps its files */
                 rdd->checkpoint.local = true;
                 rdd->checkpoint.relevel |= level && !storage_level_uses_disk(level);
         }
@@ -42,7 +42,7 @@ FST_API fst_rdd *fst_checkpoint(fst_rdd *rdd)
         if (r)
                 return rdd_fail_with(rdd, r, &error);
         rdd_registry_lock(rdd->sc);
-        if (!rdd->checkpoint.wanted) { /* else, as in Spark, it stays what was asked for: a local one stays local */
+        if (!rdd->checkpoint.wanted) { /* otherwise, as in Spark, the first request decides: a local one stays local */
                 rdd_registry_want_checkpoint(rdd->sc, 1);
                 rdd->checkpoint.wanted = true;
                 rdd->checkpoint.path = steal(path);
@@ -62,7 +62,7 @@ FST_API const char *fst_checkpoint_file(const fst_rdd *rdd)
         return fst_is_checkpointed(rdd) && !rdd->checkpoint.local ? rdd->checkpoint.path : NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------- having it */
+/* ---------------------------------------------------------------------------------------- applying a checkpoint */
 
 void rdd_set_checkpoint(fst_rdd *rdd, fst_rdd *source)
 {
@@ -89,7 +89,7 @@ const struct rdd_class rdd_checkpointed_class = {
         .decode = checkpointed_decode,
 };
 
-/* ------------------------------------------------------------------------------------------- where it was kept */
+/* ---------------------------------------------------------------------------------- reading a local checkpoint */
 
 fst_rdd *rdd_checkpoint_files(fst_rdd *rdd, struct input_splits *splits)
 {

@@ -1,11 +1,11 @@
 /*
- * What each operator of lineage is: a class in the table of rdd_classes.c, by its enum rdd_op. An operator has a file
- * of its own, rdd_<operator>.c, in which its public functions build the node, and its class says the rest: how many
- * partitions it has, how it travels to executors, and how a task computes it.
+ * The class of an operator: a row in the table of rdd_classes.c, at its enum rdd_op. Each operator has a file
+ * rdd_<operator>.c. Its public functions build the node. Its class tells how many partitions the node has, how it is
+ * sent to executors, and how a task computes it.
  *
- * A task pushes rows (rdd/pipeline/op.h). Of a partition of a node, `feed` pushes the rows that come in: a source reads them,
- * others have partitions of their parents fed (node_feed_parent). They go into the node's op, if it has one, and what
- * that makes goes on to whoever asked for the node.
+ * Tasks push rows (rdd/pipeline/op.h). For a partition of a node, `feed` pushes the input rows: a source reads them,
+ * any other operator feeds partitions of its parents (node_feed_parent). The rows go through the node's op, if it has
+ * one, to the consumer of the node.
  */
 #pragma once
 
@@ -17,31 +17,32 @@
 
 struct pipeline;
 
-/* An RDD in a pipeline: one slot's, used for one partition after another. */
+/* An RDD in the pipeline of one slot. The node is used for one partition after another. */
 struct node {
         struct pipeline *pipeline;
         const fst_rdd *rdd;
-        const struct rdd_class *class; /* the RDD's, or that of a checkpointed one */
-        const uint32_t *parents;       /* their nodes */
-        bool made;                     /* what follows is there */
-        bool active;                   /* it is being fed */
+        const struct rdd_class *class; /* the RDD's class, or the class of its checkpoint */
+        const uint32_t *parents;       /* the indexes of their nodes */
+        bool made;                     /* the fields below are set */
+        bool active;                   /* being fed now */
         struct op *op;                 /* NULL where rows pass unchanged */
-        struct op *tee;                /* behind op, where the RDD is persisted: rdd/pipeline/op_cache.h */
-        enum fst_storage_level level;  /* as it was when the pipeline was made: unpersist may come at any time */
-        void *state;                   /* what the class keeps from partition to partition */
-        struct page_cursor cursor;     /* for reading its blocks from other executors */
+        struct op *tee;                /* after op, if the RDD is persisted: rdd/pipeline/op_cache.h */
+        /* the level when the pipeline was made: the application may unpersist at any time */
+        enum fst_storage_level level;
+        void *state;               /* state of the class across partitions */
+        struct page_cursor cursor; /* reads its blocks from other executors */
 };
 
-/* What its tasks have to work with. */
+/* The environment of the node's tasks. */
 const struct pipeline_env *node_env(const struct node *node);
 
-/* Push partition @partition of parent @parent into @to: 0, OP_ENOUGH or negative. */
+/* Pushes partition @partition of parent @parent into @to. Returns 0, OP_ENOUGH or a negative errno. */
 int node_feed_parent(struct node *node, int parent, int partition, struct op *to);
 
-/* Before parent @next is fed for the first time: give up what nodes keep that are not being fed, if they are many. */
+/* Call this before parent @next is fed for the first time. Frees the state of idle nodes if there are many. */
 void node_forget_idle(struct node *node, int next);
 
-/* Push @rows into @to. */
+/* Pushes @rows into @to. */
 static inline int node_push(struct op *to, const struct rows *rows)
 {
         return to->class->consume(to, rows);
@@ -49,56 +50,52 @@ static inline int node_push(struct op *to, const struct rows *rows)
 
 /* ----------------------------------------------------------------------------------------------------- the class */
 
-/* Of `parents`: one or more. */
+/* A value of `parents`: one or more. */
 #define RDD_ANY_PARENTS (-1)
 
 struct rdd_class {
-        const char *spark;   /* the class that it is in Spark, as event logs name it */
-        int parents;         /* how many it is computed from in the same task: of a shuffle's reader none */
-        bool wants_function; /* `fn` is set */
-        bool passes_samples; /* a sample of what goes in gives a sample of what comes out */
-        bool chooses_keys;   /* its function emits them: fst_preserves_partitioning may promise that they stay */
+        const char *spark;   /* the class in Spark, for event logs */
+        int parents;         /* number of parents computed in the same task: 0 for the reader of a shuffle */
+        bool wants_function; /* `fn` must be set */
+        bool passes_samples; /* a sample of the input gives a sample of the output */
+        /* its function emits the keys: fst_preserves_partitioning may promise that they do not change */
+        bool chooses_keys;
 
-        /* Free what the class has of its own. NULL: nothing. */
+        /* Frees the class's own fields. NULL: there are none. */
         void (*free)(fst_rdd *rdd);
 
         /*
-         * Set lineage.partitions; the parents' are known. 0, or the status that it failed @rdd with. Locked by the
-         * context. NULL: as many as the first parent has, or as were set when it was built.
+         * Sets lineage.partitions from those of the parents, which are planned. Returns 0, or the status with which it
+         * failed @rdd. The context's lock is held. NULL: the number that was set when the node was built, otherwise the
+         * first parent's.
          */
         int (*plan)(fst_rdd *rdd);
 
-        /*
-         * The hosts that have what partition @partition is read from: names, the last one empty; NULL: none is nearer
-         * than another. Only of an RDD that has_hosts; any thread.
-         */
+        /* The hosts that store the input of partition @partition: names, ended by an empty one. NULL: no host is
+         * preferred. Called only if has_hosts. Any thread. */
         const char *(*hosts)(const fst_rdd *rdd, int partition);
 
-        /* Put what the class has of its own into @m. NULL: nothing. */
+        /* Writes the class's own fields into @m. NULL: there are none. */
         int (*encode)(struct rdd_wire_writer *w, const fst_rdd *rdd, struct Firesteel__Rdd *m, struct fst_error *error);
 
-        /*
-         * Read it, and check that type, function, partitions and parents fit as those of a node that was built by the
-         * public functions: what is trusted from then on. 0, -EBADMSG, -E2BIG.
-         */
+        /* Reads them and checks type, function, partitions and parents as strictly as the public functions do. Later
+         * code trusts the node. Returns 0, -EBADMSG or -E2BIG. */
         int (*decode)(struct rdd_wire_reader *reader, const struct Firesteel__Rdd *m, fst_rdd *rdd,
                       struct fst_error *error);
 
-        /* The operator that makes its rows. NULL, or NULL answered: rows pass unchanged. */
+        /* Creates the operator. NULL, or a NULL result: rows pass unchanged. */
         struct op *(*op_new)(const fst_rdd *rdd, struct task_run *run);
 
-        /* State for feeding, made when the node is first used in a slot. NULL: none. */
+        /* Creates the state for feeding when a slot first uses the node. NULL: there is none. */
         void *(*state_new)(const struct node *node);
         void (*state_free)(void *state);
 
-        /*
-         * Push what comes in for partition @partition into @to: its op, or where its rows go. 0, OP_ENOUGH, or negative
-         * after task_run_fail. NULL: the first parent's partition of the same number.
-         */
+        /* Pushes the input of partition @partition into @to: the node's op or its consumer. Returns 0, OP_ENOUGH, or
+         * negative after task_run_fail. NULL: feeds the first parent's partition of the same number. */
         int (*feed)(struct node *node, int partition, struct op *to);
 };
 
-/* The class of @op, or NULL for a number that is no operator's. */
+/* The class of @op, or NULL for an unknown number. */
 const struct rdd_class *rdd_class_of(int op);
 
 extern const struct rdd_class rdd_text_file_class, rdd_parallelize_class, rdd_range_class;

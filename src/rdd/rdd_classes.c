@@ -1,4 +1,4 @@
-/* The operators of lineage by number, which is that of rpc/stage.proto. See rdd_class.h. */
+/* The table of operators by number (as in rpc/stage.proto). See rdd_class.h. */
 #include "rdd/rdd_class.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The context as lineage sees it; see rdd_registry.h. */
+/* The context's registry of RDDs; see rdd_registry.h. */
 #include "rdd/rdd_registry.h"
 
 #include "base/fs.h"
@@ -92,7 +92,7 @@ int rdd_registry_next_id(fst_context *sc)
         return id;
 }
 
-/* "@dir/<uuid>", made; owned by the caller. */
+/* Creates "@dir/<uuid>" and returns it in *@own; the caller owns the string. */
 static int own_directory(const char *dir, char **own, struct fst_error *error)
 {
         _cleanup_free_ char *whole = NULL;
@@ -167,7 +167,7 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
         const struct rdd_registry *r = registry_of(sc);
         *name = fn->name;
         if (!fn->code && FST_SHAPE_FORM(fn->shape) != FST_FORM_BUILTIN && FST_SHAPE_FORM(fn->shape) != FST_FORM_NONE)
-                return error_set(error, -EINVAL, "%s is NULL where a function is wanted", fn->name);
+                return error_set(error, -EINVAL, "%s is NULL instead of a function", fn->name);
         return fn->code && r->describe && !builtin_is(fn) ? r->describe(fn, name, error) : 0;
 }
 
@@ -209,7 +209,7 @@ void rdd_registry_unlock(fst_context *sc)
         pthread_mutex_unlock(&registry_of(sc)->lock);
 }
 
-/* ------------------------------------------------------------------------------------------------- what is kept */
+/* ----------------------------------------------------------------------------------------------- persisted RDDs */
 
 static void kept_here(struct block_store *blocks, int rdd, struct fst_storage_info *storage)
 {
@@ -242,7 +242,7 @@ FST_API int fst_get_storage_info_at(const fst_rdd *rdd, struct fst_storage_info 
 FST_API int fst_persisted_rdds(fst_context *sc, fst_rdd **rdds, size_t max)
 {
         struct rdd_registry *r = registry_of(context_given(sc, rdd_site("persisted_rdds")));
-        VEC(fst_rdd *) found = {0}; /* the newest first; levels may change meanwhile */
+        VEC(fst_rdd *) found = {0}; /* newest first; levels may change meanwhile */
         pthread_mutex_lock(&r->lock);
         for (fst_rdd *rdd = r->rdds; rdd; rdd = rdd->next)
                 if (!rdd->released && fst_rdd_storage_level(rdd))

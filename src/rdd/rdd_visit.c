@@ -1,14 +1,14 @@
 /*
- * See rdd_walk.h. A chain, which most lineages are, is followed from its end and turned round; where an RDD has several
- * parents, a depth-first search with a stack of its own (lineages of iterative programs are deep) and a table of what
- * was met lists each behind its parents.
+ * See rdd_visit.h. Most lineages are chains: these are followed from the end and reversed. If an RDD has several
+ * parents, a depth-first search with its own stack (lineages of iterative programs are deep) and a hash table of
+ * visited RDDs lists each after its parents.
  */
 #include "rdd/rdd_visit.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 
-/* What it is read from in place of its parents, from now on; NULL: it is computed from those. */
+/* The checkpoint that replaces the parents, or NULL. */
 static fst_rdd *checkpoint_of(const fst_rdd *rdd)
 {
         return __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
@@ -38,7 +38,7 @@ static void rdd_visit_push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 
 /* ------------------------------------------------------------------------------------------- the table */
 
-/* Where @rdd stands in the table, or is to stand. */
+/* The slot of @rdd in the table: occupied by it, or the free one for it. */
 static uint32_t *rdd_visit_slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
 {
         uint64_t hash = (uint64_t)(uintptr_t)rdd * 0x9e3779b97f4a7c15u;
@@ -106,7 +106,7 @@ static void walk_graph(struct rdd_walk *walk, fst_rdd *final)
 {
         struct visit {
                 fst_rdd *rdd, *source;
-                int next; /* the parent to look at */
+                int next; /* the next parent to visit */
         };
         VEC(struct visit) stack = {0};
         vec_push(&stack, (struct visit){final, checkpoint_of(final), 0});

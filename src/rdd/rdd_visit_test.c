@@ -1,4 +1,4 @@
-/* Walks over chains, forks, diamonds and long lineages: each RDD once, parents first, shuffles as the extent says. */
+/* Tests walks over chains, forks, diamonds and long lineages: each RDD once, parents first, within the extent. */
 #include "rdd/rdd_visit.h"
 
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static void graph_free(struct graph *g)
         }
 }
 
-/* The walk has @n RDDs, each once, none before its parents, and finds each of them. */
+/* Checks that the walk has @n RDDs, each once and after its parents, and finds each of them. */
 static void check(fst_rdd *final, enum rdd_walk_extent extent, uint32_t n)
 {
         struct rdd_walk walk;

@@ -1,8 +1,8 @@
 /*
- * Lineage as messages: writing; see rdd_wire.h. Reading is in rdd_wire_read.c.
+ * Encodes lineage into messages; see rdd_wire.h. rdd_wire_read.c decodes them.
  *
- * Nodes are listed parents first, so that whoever reads them has met every parent when its child comes, and nothing can
- * be its own ancestor. A node that is reached in several ways is listed once.
+ * Nodes are listed parents first, so the decoder knows every parent before its child and a node cannot be its own
+ * ancestor. A node with several paths is listed once.
  */
 #include "rdd/rdd_wire_class.h"
 
@@ -41,7 +41,7 @@ static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool check
         return r ? error_wrap(error, r, "%s", rdd->call_site) : 0;
 }
 
-/* Parents that are computed in the same task: a shuffle's are not. */
+/* Encodes the parents computed in the same task; those behind a shuffle are not. */
 static void encode_parents(struct rdd_wire_writer *w, const struct rdd_walk *walk, uint32_t i, Firesteel__Rdd *m)
 {
         int n;

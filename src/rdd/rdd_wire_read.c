@@ -1,9 +1,9 @@
 /*
- * Lineage as messages: reading; see rdd_wire.h.
+ * Decodes lineage from messages; see rdd_wire.h.
  *
- * Everything is made in the reader's memory, which has a cap, and refers to strings and bytes of the messages in it.
- * Operators trust lineage: a node is handed on only after the checks that fst_map and the like make, and a few that
- * building makes needless.
+ * All nodes are allocated in the reader's memory, which has a cap, and refer to strings and bytes of the messages
+ * there. Operators trust lineage. Therefore a decoded node passes the checks of fst_map and the like, and a few more
+ * that building a node makes unnecessary.
  */
 #include "rdd/rdd_wire_class.h"
 
@@ -11,12 +11,13 @@
 
 #include <limits.h>
 
-/* Of an RDD: what is sized by it (a shuffle's writer has a page for each) stays a fraction of a task's memory. */
+/* Limit of an RDD's partitions: a structure sized by them (a shuffle writer has a page for each) stays a fraction of a
+ * task's memory. */
 #define MAX_PARTITIONS (1 << 24)
 
 int rdd_wire_too_big(struct fst_error *error)
 {
-        return error_set(error, -E2BIG, "it asks for more memory than a message of its size may");
+        return error_set(error, -E2BIG, "it needs more memory than a message of its size may take");
 }
 
 int rdd_wire_bad(const fst_rdd *rdd, struct fst_error *error, const char *what)
@@ -40,7 +41,7 @@ static int rdd_wire_read_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct
 {
         fst_type type = {.key = (uint8_t)m->kinds, .value = (uint8_t)(m->kinds >> 8)};
         if (m->kinds > 0xffff)
-                return rdd_wire_bad(rdd, error, "it has a type that there is not");
+                return rdd_wire_bad(rdd, error, "its type is unknown");
         type.key_size = size_of_kind(type.key, m->key_size);
         type.value_size = size_of_kind(type.value, m->value_size);
         rdd->type = type;
@@ -48,7 +49,7 @@ static int rdd_wire_read_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct
         return r ? error_wrap(error, -EBADMSG, "RDD %d (%s)", rdd->lineage.id, rdd->call_site) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------ what classes check */
+/* ------------------------------------------------------------------------------------------ checks for classes */
 
 int rdd_wire_depend_on(struct rdd_wire_reader *reader, fst_rdd *rdd, int shuffle_id, int partitions,
                        struct fst_error *error)
@@ -75,7 +76,7 @@ int rdd_wire_check_type(const fst_rdd *rdd, struct fst_error *error)
 {
         return fst_type_equal(rdd->type, rdd_parent(rdd)->type)
                        ? 0
-                       : rdd_wire_bad(rdd, error, "it has not the type of its parent");
+                       : rdd_wire_bad(rdd, error, "its type is not its parent's");
 }
 
 int rdd_wire_check_partitions(const fst_rdd *rdd, struct fst_error *error)
@@ -83,8 +84,8 @@ int rdd_wire_check_partitions(const fst_rdd *rdd, struct fst_error *error)
         for (int i = 0; i < rdd->n_parents; i++)
                 if (rdd->parents[i]->lineage.partitions != rdd->lineage.partitions)
                         return rdd_wire_bad(rdd, error,
-                                            rdd->n_parents == 1 ? "it has not the partitions of its parent"
-                                                                : "it has not the partitions of its parents");
+                                            rdd->n_parents == 1 ? "its partitions do not match its parent's"
+                                                                : "its partitions do not match its parents'");
         return 0;
 }
 
@@ -117,18 +118,18 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
         rdd->op = (enum rdd_op)m->op;
         rdd->class = rdd_class_of((int)m->op);
         if (!rdd->class)
-                return rdd_wire_bad(rdd, error, "it has an operator that is not known here");
+                return rdd_wire_bad(rdd, error, "its operator is unknown");
         if (m->partitions < 0 || m->partitions > MAX_PARTITIONS || !storage_level_valid(m->storage_level))
-                return rdd_wire_bad(rdd, error, "it has a number of partitions or a storage level that cannot be");
+                return rdd_wire_bad(rdd, error, "its number of partitions or storage level is invalid");
         if (!parents_fit(rdd->class, m->n_parents))
-                return rdd_wire_bad(rdd, error, "it has not as many parents as its operator takes");
+                return rdd_wire_bad(rdd, error, "it has the wrong number of parents for its operator");
         rdd->parents = wire_array(reader->memory, m->n_parents, sizeof(*rdd->parents));
         rdd->n_parents = (int)m->n_parents;
         if (!rdd->parents)
                 return rdd_wire_too_big(error);
         for (size_t i = 0; i < m->n_parents; i++) {
                 if (m->parents[i] >= index)
-                        return rdd_wire_bad(rdd, error, "its parent does not come before it");
+                        return rdd_wire_bad(rdd, error, "its parent does not precede it");
                 rdd->parents[i] = &rdds[m->parents[i]];
         }
         int r = rdd_wire_read_read_type(m, rdd, error);
@@ -143,7 +144,7 @@ int rdd_wire_decode(struct rdd_wire_reader *reader, struct Firesteel__Rdd *const
                     const fst_rdd **final, struct fst_error *error)
 {
         if (n == 0)
-                return error_set(error, -EBADMSG, "it has no RDD");
+                return error_set(error, -EBADMSG, "the list of RDDs is empty");
         fst_rdd *rdds = wire_array(reader->memory, n, sizeof(*rdds));
         if (!rdds)
                 return rdd_wire_too_big(error);
@@ -156,7 +157,7 @@ int rdd_wire_decode(struct rdd_wire_reader *reader, struct Firesteel__Rdd *const
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------------ shuffles */
 
 static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
                        struct fst_error *error)
@@ -165,7 +166,7 @@ static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleW
         bool whole = rdd->type.key == FST_KIND_BYTES || rdd->type.key == FST_KIND_FIXED;
         size_t n = whole ? m->n_bound_lengths : m->n_prefixes, at = 0;
         if (n >= (size_t)m->partitions)
-                return rdd_wire_bad(rdd, error, "it has more bounds than partitions");
+                return rdd_wire_bad(rdd, error, "it has too many bounds for its partitions");
         p->n_bounds = (int)n;
         p->prefixes = m->prefixes;
         p->ready = true;
@@ -178,7 +179,7 @@ static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleW
         for (size_t i = 0; i < n; i++) {
                 size_t len = m->bound_lengths[i];
                 if (len > m->bounds.len - at || (rdd->type.key == FST_KIND_FIXED && len != rdd->type.key_size))
-                        return rdd_wire_bad(rdd, error, "a bound has another length than it says");
+                        return rdd_wire_bad(rdd, error, "a bound has the wrong length");
                 p->bounds[i] = len ? (fst_bytes){(const char *)m->bounds.data + at, len} : fst_bytes_of("");
                 fst_column column = {.bytes = &p->bounds[i]};
                 p->prefixes[i] = key_prefix(FST_BYTES, column, 0);
@@ -211,7 +212,7 @@ static int read_partitioner(struct rdd_wire_reader *reader, const Firesteel__Shu
                 partitioner_init_round_robin(p, m->partitions);
                 return 0;
         default:
-                return rdd_wire_bad(rdd, error, "its rows are placed in a way that there is not");
+                return rdd_wire_bad(rdd, error, "its partitioner is unknown");
         }
 }
 
@@ -231,10 +232,10 @@ int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Fireste
         rdd->planned = true;
         rdd->shuffle.combine = m->combine;
         if (m->partitions < 1 || m->partitions > MAX_PARTITIONS)
-                return rdd_wire_bad(rdd, error, "a shuffle is written for a number of partitions that cannot be");
+                return rdd_wire_bad(rdd, error, "a shuffle has an invalid number of partitions");
         int r = read_partitioner(reader, m, rdd, error);
         if (r == 0 && m->combine && m->placed != PARTITIONER_HASH)
-                r = rdd_wire_bad(rdd, error, "rows that are combined are placed by hash");
+                r = rdd_wire_bad(rdd, error, "combined rows need a hash partitioner");
         if (r == 0 && m->combine)
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)
                                 : rdd_wire_bad(rdd, error, "its function is missing");

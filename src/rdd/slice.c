@@ -47,7 +47,7 @@ static uint64_t slice_get64(const unsigned char *at)
         return value;
 }
 
-/* Lengths, then bytes: these lie one after another already. */
+/* Appends the lengths, then the bytes, which are already contiguous. */
 static int append_bytes(const fst_bytes *rows, size_t n, struct buf *out, struct fst_error *error)
 {
         size_t total = 0;
@@ -100,7 +100,7 @@ int slice_encode(const fst_rdd *rdd, int partition, struct buf *out, struct fst_
         return 0;
 }
 
-/* Whether lengths and bytes of BYTES rows agree. */
+/* True if the lengths of BYTES rows add up to their bytes. */
 static bool lengths_agree(const struct slice *s)
 {
         uint64_t total = 0;
@@ -115,23 +115,23 @@ int slice_open(struct slice *slice, fst_type type, uint64_t rows, const void *da
         size_t width = has_bytes(type) ? 4 : type.key_size, columns;
         struct slice s = {.type = type, .rows = rows};
         if (len < SLICE_HEADER || slice_get32(header) != SLICE_MAGIC)
-                return error_set(error, -EBADMSG, "these are no rows of parallelize");
+                return error_set(error, -EBADMSG, "not a slice of parallelize rows");
         size_t bytes = len - SLICE_HEADER;
         if (slice_get32(header + 4) != type.key || slice_get64(header + 8) != rows || slice_get64(header + 16) != bytes)
                 return error_set(error, -EBADMSG,
-                                 "rows of parallelize are others than expected: %" PRIu64 " of kind %u in %" PRIu64
+                                 "unexpected rows of parallelize: %" PRIu64 " of kind %u in %" PRIu64
                                  " bytes, not %" PRIu64 " of kind %u in %zu",
                                  slice_get64(header + 8), slice_get32(header + 4), slice_get64(header + 16), rows,
                                  type.key, bytes);
         s.column = header + SLICE_HEADER;
         if (slice_get64(header + 24) != XXH3_64bits(s.column, bytes))
-                return error_set(error, -EBADMSG, "rows of parallelize are damaged: the checksum differs");
+                return error_set(error, -EBADMSG, "rows of parallelize are damaged: the checksum does not match");
         if (__builtin_mul_overflow((size_t)rows, width, &columns) || columns > bytes)
-                return error_set(error, -EBADMSG, "rows of parallelize are cut short");
+                return error_set(error, -EBADMSG, "rows of parallelize are truncated");
         s.heap = (const char *)s.column + columns;
         s.heap_size = bytes - columns;
         if (has_bytes(type) ? !lengths_agree(&s) : s.heap_size != 0)
-                return error_set(error, -EBADMSG, "rows of parallelize have other lengths than they say");
+                return error_set(error, -EBADMSG, "rows of parallelize have inconsistent lengths");
         *slice = s;
         return 0;
 }

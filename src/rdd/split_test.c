@@ -1,4 +1,4 @@
-/* fst_split against Java's String.split, spelled out. */
+/* Tests fst_split against a plain version of Java's String.split. */
 #include "base/mem.h"
 
 #include <firesteel/firesteel.h>
@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The pieces of @text joined by '|' and counted, by the rule: cut at every separator, drop empty pieces at the end. */
+/*
+ * The reference: cuts @text at every separator, drops empty pieces at the end, joins the rest by '|' and counts them.
+ */
 static int reference(const char *text, size_t len, char *joined)
 {
         int pieces = 0, kept = 0;
@@ -74,7 +76,7 @@ static void words_are_never_empty(void **state)
         }
 }
 
-/* Every piece counts: one more than there are separators, whatever is around them. */
+/* fst_split_all keeps every piece: one more than there are separators. */
 static void all_keeps_empty_pieces_at_the_end(void **state)
 {
         const char *texts[] = {"", ",", ",,", "a", ",a", "a,", "a,b,,", "a,,b"};
@@ -98,7 +100,7 @@ static void all_keeps_empty_pieces_at_the_end(void **state)
         }
 }
 
-/* Texts of every length that end right before memory that must not be touched. */
+/* Texts of every length that end directly before an unmapped page. */
 static void never_leaves_its_page(void **state)
 {
         size_t page = (size_t)sysconf(_SC_PAGESIZE);

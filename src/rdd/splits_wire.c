@@ -35,7 +35,7 @@ int splits_decode(struct rdd_wire_reader *reader, const Firesteel__TextSplits *m
 {
         size_t path = 0;
         if (!m || m->n_path != n || m->n_start != n || m->n_length != n || (m->n_codec && m->n_codec != n))
-                return rdd_wire_bad(rdd, error, "it has not one split for each partition");
+                return rdd_wire_bad(rdd, error, "its splits do not match its partitions");
         struct input_split *splits = wire_array(reader->memory, n, sizeof(*splits));
         if (!splits)
                 return rdd_wire_too_big(error);
@@ -44,14 +44,14 @@ int splits_decode(struct rdd_wire_reader *reader, const Firesteel__TextSplits *m
                 const struct input_split *before = i ? &splits[i - 1] : NULL;
                 path += m->path[i];
                 if (path >= m->n_paths || (m->n_codec && m->codec[i] >= CODEC_KINDS))
-                        return rdd_wire_bad(rdd, error, "a split is of no file, or of no codec");
+                        return rdd_wire_bad(rdd, error, "a split has an invalid file or codec");
                 bool same = before && m->path[i] == 0;
                 splits[i].path = m->paths[path];
                 splits[i].start = (uint64_t)m->start[i] + (same ? before->start + before->length : 0);
                 splits[i].length = (uint64_t)m->length[i] + (before ? before->length : 0);
                 splits[i].codec = m->n_codec ? (enum codec_kind)m->codec[i] : CODEC_NONE;
                 if (splits[i].start > INT64_MAX || splits[i].length > INT64_MAX - splits[i].start)
-                        return rdd_wire_bad(rdd, error, "a split lies outside of any file");
+                        return rdd_wire_bad(rdd, error, "a split lies outside the file");
                 total += splits[i].length;
         }
         *out = (struct input_splits){.data = splits, .len = n, .cap = n, .bytes = total};

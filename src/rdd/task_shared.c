@@ -1,8 +1,8 @@
 /*
- * What functions of tasks call of firesteel/shared.h: the table of what the task added, and the broadcast variables and
- * files that its executor has for it (rdd/pipeline/task_services.h).
+ * Implements firesteel/shared.h inside tasks: the task's accumulator updates, and the broadcast variables and files
+ * that its executor provides (rdd/pipeline/task_services.h).
  *
- * A value that was asked for once is held, and found here again, until the attempt ends.
+ * A value is fetched once and then kept until the attempt ends.
  */
 #include <firesteel/shared.h>
 
@@ -18,7 +18,10 @@
 static struct accumulator_update *update_of(fst_task *task, fst_accumulator a)
 {
         struct task_run *run = task->run;
-        /* The usual case: one accumulator, or the one of the last call. */
+        /*
+         * The usual case: the accumulator of the last call.
+         *
+         */
         struct accumulator_update *u = run->accumulated_last;
         if (likely(u && u->accumulator.id == a.id && u->accumulator.kind == a.kind && u->accumulator.size == a.size))
                 return u;
@@ -50,13 +53,13 @@ FST_API void fst_accumulate_f64(fst_task *task, fst_accumulator a, double x)
                 if ((u = update_of(task, a)))
                         accumulator_add_f64(&u->f64, x);
         } else if (a.id > 0 && a.kind == FST_ACCUMULATOR_I64) {
-                fst_fail(task, "accumulator %" PRId64 " takes integers, not floats: make it with fst_accumulator_f64",
+                fst_fail(task, "accumulator %" PRId64 "takes integers, not floats: create it with fst_accumulator_f64",
                          a.id);
         } else if (a.id > 0 && a.kind == FST_ACCUMULATOR_OWN) {
-                fst_fail(task, "accumulator %" PRId64 " is one of your own: change it through fst_accumulator_state",
+                fst_fail(task, "accumulator %" PRId64 "is one of your own: update it through fst_accumulator_state",
                          a.id);
         } else {
-                fst_fail(task, "there is no such accumulator: was the handle made before it was captured?");
+                fst_fail(task, "unknown accumulator: was the handle created before it was captured?");
         }
 }
 
@@ -68,7 +71,7 @@ FST_API void *fst_accumulator_state(fst_task *task, fst_accumulator a)
                 struct accumulator_update *u = update_of(task, a);
                 return u ? u->own : NULL;
         }
-        fst_fail(task, "there is no accumulator of your own with that handle: was it made, with fst_accumulator_own, "
+        fst_fail(task, "the handle is not an accumulator of your own: was it created, with fst_accumulator_own, "
                        "before it was captured?");
         return NULL;
 }
@@ -106,10 +109,10 @@ static fst_bytes task_shared_fetch(fst_task *task, fst_broadcast b)
         int r;
         if (b.id < 1)
                 r = error_set(&error, -EINVAL,
-                              "there is no such broadcast variable: was the handle made before it was "
+                              "unknown broadcast variable: was the handle created before it was "
                               "captured?");
         else if (!run->services || !run->services->broadcast)
-                r = error_set(&error, -ENOTSUP, "broadcast variables are not to be had here");
+                r = error_set(&error, -ENOTSUP, "broadcast variables are not available here");
         else
                 r = run->services->broadcast(run->services->owner, b.id, b.size, task->stopped, &held.data, &held.hold,
                                              &error);
@@ -146,7 +149,7 @@ FST_API const char *fst_task_file(fst_task *task, const char *name)
         const char *path = NULL;
         int r = run->services && run->services->file
                         ? run->services->file(run->services->owner, name, task->stopped, &path, &error)
-                        : error_set(&error, -ENOTSUP, "files of the application are not to be had here");
+                        : error_set(&error, -ENOTSUP, "application files are not available here");
         if (r == -ECANCELED)
                 task_run_cancelled(run);
         else if (r)

@@ -156,13 +156,13 @@ static void wrong_handles(void **state)
         fst_context *sc = *state;
         struct shared s = {{0}};
         fst_rdd *range = fst_range_n(sc, 0, 10, 2);
-        assert_refused((int)count_of(fst_filter(range, FST_WITH(add, s))), -EIO, "there is no such accumulator");
+        assert_refused((int)count_of(fst_filter(range, FST_WITH(add, s))), -EIO, "unknown accumulator");
         s.a = (fst_accumulator){77, FST_ACCUMULATOR_I64, sizeof(fst_totals_i64)};
         assert_refused((int)count_of(fst_filter(range, FST_WITH(add, s))), -EIO, "accumulator 77");
         s.a = fst_accumulator_i64(sc, NULL);
         s.b = s.a;
         assert_refused((int)count_of(fst_filter(range, FST_WITH(add_half, s))), -EIO, "takes integers, not floats");
-        assert_refused(fst_foreach(range, FST_WITH(see, s)), -EIO, "no accumulator of your own");
+        assert_refused(fst_foreach(range, FST_WITH(see, s)), -EIO, "not an accumulator of your own");
         assert_int_equal(fst_accumulator_sum_i64(sc, s.a), 0);
         struct seen zero = {0};
         assert_refused((int)fst_accumulator_own_of(sc, "?", &zero, sizeof(zero), fst_fn_sum).id, 0,

@@ -68,7 +68,7 @@ static void wrong_handles(void **state)
         fst_rdd *range = fst_range_n(sc, 0, 10, 2);
         int64_t sum;
 #define run fst_reduce(fst_map(range, FST_WITH(look_up, s), FST_I64), fst_fn_sum, &sum)
-        assert_refused(run, -EIO, "there is no such broadcast variable");
+        assert_refused(run, -EIO, "unknown broadcast variable");
         s.table = (fst_broadcast){55, 10};
         assert_refused(run, -EIO, "was destroyed, or never was");
         s.table = (fst_broadcast){s.point.id, 10};

@@ -116,7 +116,7 @@ static void values_are_taken_into_accumulators(void **state)
         assert_refused(fst_count(fst_aggregate_by_key(pairs, &none, longest, both_means), &one), -EINVAL,
                        "does not take a value of I64 into FIXED(16)");
         assert_refused(fst_count(fst_combine_by_key(pairs, text_length, add_to_mean, both_means, FST_FIXED(16)), &one),
-                       -EINVAL, "does not make FIXED(16) of a value of I64");
+                       -EINVAL, "does not create FIXED(16) from a value of I64");
         assert_refused(fst_count(fst_aggregate_by_key(PAIRS(sc, 2, 1999), &none, add_to_mean, both_means), &one), -EIO,
                        "add_to_mean");
 }

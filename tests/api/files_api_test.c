@@ -264,10 +264,10 @@ static void objects_come_back(void **state)
                        "part-00000 has rows of PAIR(BYTES, FIXED(8)), not of I64");
         write_file("text", "this is text, and more of it than a header has", 46);
         assert_refused(fst_count(fst_object_file(*state, path_of("text"), FST_I64), &n), -EBADMSG,
-                       "text is no object file");
+                       "text is not an object file");
         assert_int_equal(truncate(path_of("objects/part-00001"), 1000), 0);
         assert_refused(fst_count(fst_object_file(*state, path_of("objects"), type), &n), -EIO,
-                       "part-00001 is damaged: it ends too early");
+                       "part-00001 is damaged: it is truncated");
 }
 
 /* Pairs are written as a struct of both; a configuration that packs files does not pack records. */

@@ -177,7 +177,7 @@ static void cogroups_have_every_key(void **state)
                201991213999999, 10102991199219999);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(a, b, both_sides, FST_I64)), 3);
         assert_refused(fst_count(fst_cogroup_all(sc, all, 0, three_sides, FST_I64), &(int64_t){0}), -EINVAL,
-                       "a cogroup of no RDDs has no keys");
+                       "a cogroup needs at least one RDD");
         fst_rdd *many[20];
         for (int i = 0; i < 20; i++)
                 many[i] = a;

@@ -276,11 +276,11 @@ static void a_promise_saves_a_shuffle(void **state)
         assert_int_equal(shuffles_until(fst_join(sums, same, same_key, FST_PAIR(I64, I64)), a), 0);
 
         assert_refused(fst_count(fst_preserves_partitioning(fst_map(a, fold, FST_I64)), &(int64_t){0}), -EINVAL,
-                       "preserves_partitioning is for what has a function that emits keys");
+                       "preserves_partitioning needs an operator whose function emits keys");
         assert_refused(fst_count(fst_preserves_partitioning(fst_flat_map_groups(fst_partition_by(texts_of(sc), 2),
                                                                                 texts_counted, FST_I64)),
                                  &(int64_t){0}),
-                       -EINVAL, "they are of another type");
+                       -EINVAL, "emits another key type");
 }
 
 /* Spark's rules: which partitioner is taken, and how many partitions there are without one. */

@@ -156,7 +156,7 @@ static void zips_rows(void **state)
         assert_refused(fst_count(fst_zip(numbers, fst_range_n(*state, 0, 10002, 3)), &n), -EIO,
                        "Can only zip RDDs with same number of elements in each partition");
         assert_refused(fst_count(fst_zip(fst_zip(numbers, numbers), numbers), &n), -EINVAL,
-                       "zip makes pairs of rows that are no pairs themselves, but was given PAIR(I64, I64)");
+                       "zip pairs rows of one column, but was given PAIR(I64, I64)");
 }
 
 /* One row: how many rows there are on each side, and the first text. */

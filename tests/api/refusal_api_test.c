@@ -143,9 +143,9 @@ static void structs_of_another_size_are_not_read_or_emitted(void **state)
         assert_true(fst_next(all, &wide) && wide->y == 0);
         assert_true(fst_next(all, &any));
         assert_refused(fst_next(all, &x), false, "the rows are FIXED(16), but fst_next was given variables for I64");
-        assert_refused(fst_next((fst_iter *)NULL, &x), false, "was given NULL where rows are wanted");
+        assert_refused(fst_next((fst_iter *)NULL, &x), false, "was given NULL instead of rows");
         fst_rdd *pairs = fst_map(arrays, pair_of_row, FST_PAIR(FIXED(sizeof(struct wide)), I64));
-        assert_refused(fst_lookup(pairs, &key, &all), -EINVAL, "the key that was given is a struct of 8 bytes");
+        assert_refused(fst_lookup(pairs, &key, &all), -EINVAL, "the given key is a struct of 8 bytes");
 }
 
 static void types_that_cannot_be_are_refused(void **state)
@@ -157,10 +157,10 @@ static void types_that_cannot_be_are_refused(void **state)
                        "FIXED(65537) as the row: structs may have 65536 bytes at most (FST_FIXED_MAX)");
         assert_refused(fst_count(fst_map(rows, pair, FST_PAIR(I64, FIXED(0))), &n), -EINVAL, "FIXED(0) as the value");
         assert_refused(fst_count(fst_map(rows, same, ((fst_type){.key = 9, .key_size = 8})), &n), -EINVAL,
-                       "kind is 9, which is no kind");
+                       "kind is 9, which is not a valid kind");
         assert_refused(fst_count(fst_map(rows, same, ((fst_type){.key = FST_KIND_I64})), &n), -EINVAL,
                        "the row is I64 of 0 bytes");
-        assert_refused(fst_count(fst_map(rows, same, ((fst_type){0})), &n), -EINVAL, "no kind");
+        assert_refused(fst_count(fst_map(rows, same, ((fst_type){0})), &n), -EINVAL, "not a valid kind");
 }
 
 static int pair_of_line(fst_task *task, fst_bytes line, fst_out *out)
@@ -222,7 +222,7 @@ static void rejects_joins_and_unions_of_other_types(void **state)
 
         assert_refused(fst_count(fst_union(rows, pairs), &n), -EINVAL, "the rows are I64 and PAIR(I64, I64)");
         assert_refused(fst_count(fst_union(small, wide), &n), -EINVAL, "structs have different sizes");
-        assert_refused(fst_count(fst_union_all(sc, NULL, 0), &n), -EINVAL, "a union of no RDDs");
+        assert_refused(fst_count(fst_union_all(sc, NULL, 0), &n), -EINVAL, "a union needs at least one RDD");
         assert_refused(fst_count(fst_union(pairs, lost), &n), -ENOENT, "/no/such/file");
         assert_refused(fst_count(fst_join(rows, pairs, join_i64, type), &n), -EINVAL,
                        "join needs pairs on both sides, but the rows are I64 and PAIR(I64, I64)");
@@ -250,10 +250,10 @@ static void a_type_of_two_columns_is_not_cut_to_one(void **state)
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 10, 2), pair, FST_PAIR(I64, I64));
         int64_t n;
         assert_refused(fst_count(fst_map_values(pairs, same, FST_PAIR(I64, I64)), &n), -EINVAL,
-                       "map_values takes the type of the new values alone, but was given PAIR(I64, I64)");
+                       "map_values takes the type of the new values only, but was given PAIR(I64, I64)");
         assert_refused(fst_count(fst_map_values(pairs, same, ((fst_type){0})), &n), -EINVAL, "map_values");
         assert_refused(fst_count(fst_sort_by(pairs, key, FST_PAIR(I64, I64), FST_ASCENDING), &n), -EINVAL,
-                       "sort_by takes the type of the keys alone, but was given PAIR(I64, I64)");
+                       "sort_by takes the type of the keys only, but was given PAIR(I64, I64)");
         assert_int_equal(fst_count(fst_map_values(pairs, same, FST_I64), &n), 0);
         assert_int_equal(n, 10);
 }
@@ -283,7 +283,7 @@ static void null_is_no_rdd(void **state)
         fst_iter *answer = NULL;
         int64_t n = 7;
 
-        assert_refused(fst_count(none, &n), -EINVAL, "count was given NULL where an RDD is wanted");
+        assert_refused(fst_count(none, &n), -EINVAL, "count was given NULL instead of an RDD");
         assert_refused(fst_collect(none, &answer), -EINVAL, "collect was given NULL");
         assert_refused(fst_count(fst_map(none, same, FST_I64), &n), -EINVAL, "map was given NULL");
         assert_refused(fst_count(fst_map_values(none, same, FST_I64), &n), -EINVAL, "map_values was given NULL");
@@ -325,8 +325,8 @@ static void null_is_no_function_array_or_path(void **state)
 
         assert_refused(fst_count(fst_map(rows, no_function, FST_I64), &n), -EINVAL, "no_function is NULL");
         assert_refused(fst_count(fst_parallelize(sc, no_array, 3), &n), -EINVAL,
-                       "parallelize was given NULL where an array of 3 rows is wanted");
-        assert_refused(fst_count(fst_parallelize(sc, some, SIZE_MAX / 4), &n), -EOVERFLOW, "no array has as many");
+                       "parallelize was given NULL instead of an array of 3 rows");
+        assert_refused(fst_count(fst_parallelize(sc, some, SIZE_MAX / 4), &n), -EOVERFLOW, "no array can be that large");
         assert_int_equal(fst_count(fst_parallelize(sc, no_array, 0), &n), 0);
         assert_refused(fst_add_file(sc, NULL), -EINVAL, "add_file failed: it was given NULL");
 
@@ -334,7 +334,7 @@ static void null_is_no_function_array_or_path(void **state)
         fst_broadcast none = fst_broadcast_bytes(sc, NULL, 10);
         _cleanup_free_ char *heard = api_heard(was);
         assert_int_equal(none.id, 0);
-        assert_non_null(strstr(heard, "NULL where 10 bytes are wanted"));
+        assert_non_null(strstr(heard, "NULL instead of 10 bytes"));
         assert_int_not_equal(fst_broadcast_bytes(sc, NULL, 0).id, 0);
         assert_int_equal(fst_count(rows, NULL), 0); /* who only wants it computed */
 }

@@ -189,7 +189,7 @@ static void rejects_missing_and_negative_fractions(void **state)
         const int64_t *no_keys = NULL;
         int64_t n;
         assert_refused(fst_count(fst_sample_by_key(pairs, false, thirds, once, 2, 1), &n), -EIO,
-                       "key not found: 1 (sample_by_key was given no fraction for it)");
+                       "key not found: 1 (sample_by_key has no fraction for it)");
         assert_refused(fst_count(fst_sample_by_key_exact(pairs, false, thirds, once, 2, 1), &n), -EIO,
                        "key not found: 1");
         assert_refused(fst_count(fst_sample_by_key(pairs, false, thirds, negative, 3, 1), &n), -EINVAL,
@@ -199,9 +199,9 @@ static void rejects_missing_and_negative_fractions(void **state)
         assert_refused(fst_count(fst_sample_by_key(pairs, true, thirds, endless, 3, 1), &n), -EINVAL,
                        "sample_by_key was given the fraction inf");
         assert_refused(fst_count(fst_sample_by_key(pairs, true, thirds, no_fractions, 3, 1), &n), -EINVAL,
-                       "sample_by_key was given NULL where 3 fractions are wanted");
+                       "sample_by_key was given NULL instead of 3 fractions");
         assert_refused(fst_count(fst_sample_by_key(pairs, true, no_keys, once, 3, 1), &n), -EINVAL,
-                       "sample_by_key was given NULL where 3 keys are wanted");
+                       "sample_by_key was given NULL instead of 3 keys");
         assert_refused(fst_count(fst_sample_by_key(pairs, false, keys, once, 3, 1), &n), -EINVAL,
                        "fractions for keys that are F64, but the pairs are PAIR(I64, I64)");
         assert_refused(fst_count(fst_sample_by_key(fst_keys(pairs), false, thirds, once, 3, 1), &n), -EINVAL,

@@ -162,7 +162,7 @@ static void by_a_key(void **state)
         assert_refused(fst_take_ordered_by(numbers, 1, last_letter, FST_BYTES, FST_ASCENDING, &rows), -EINVAL,
                        "last_letter");
         assert_refused(fst_take_ordered_by(numbers, 1, digit, FST_PAIR(I64, I64), FST_ASCENDING, &rows), -EINVAL,
-                       "the type of the keys alone");
+                       "the type of the keys only");
 }
 
 /* What a task sends is held to the limit. */

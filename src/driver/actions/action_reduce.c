@@ -113,7 +113,7 @@ int action_constant(fst_constant c, fst_type *type, struct reduce_value *value, 
         *value = (struct reduce_value){.present = true};
         *type = (fst_type){.key = c.kind, .key_size = c.kind == FST_KIND_BYTES ? 0 : (uint32_t)c.size};
         if (!c.at)
-                return error_set(error, -EINVAL, "it was given NULL where an initial value is wanted");
+                return error_set(error, -EINVAL, "it was given NULL instead of an initial value");
         if (c.size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL, "a value of %zu bytes is more than the %d that FIXED may have", c.size,
                                  FST_FIXED_MAX);

@@ -48,7 +48,7 @@ static int top_use_key(fst_rdd *rdd, struct rows_action *rows, const fst_fn *key
         if (FST_SHAPE_FORM(key->shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key->shape) == FST_BUILTIN_IDENTITY)
                 return 0;
         if (!key_type.key || key_type.value)
-                return error_set(error, -EINVAL, "take_ordered_by takes the type of the keys alone, but was given %s",
+                return error_set(error, -EINVAL, "take_ordered_by takes the type of the keys only, but was given %s",
                                  fst_type_name(key_type, given));
         rows->keyed = true;
         rows->fn = *key;

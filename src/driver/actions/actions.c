@@ -66,7 +66,7 @@ int action_check_place(fst_rdd *rdd, const void *place, const char *what, fst_si
         struct fst_error error = FST_ERROR_INIT;
         if (place)
                 return 0;
-        error_set(&error, -EINVAL, "it was given NULL where a place for its %s is wanted", what);
+        error_set(&error, -EINVAL, "it was given NULL instead of a pointer for its %s", what);
         return action_failed(rdd, site, -EINVAL, &error);
 }
 
@@ -97,7 +97,7 @@ int action_check_variable(fst_type type, fst_variable v, const char *what, struc
 {
         char have[64], want[64];
         if (!v.to)
-                return error_set(error, -EINVAL, "%s was given NULL where a variable for its result is wanted", what);
+                return error_set(error, -EINVAL, "%s was given NULL instead of a pointer for its result", what);
         if (type.value || type.key != v.kind)
                 return error_set(error, -EINVAL, "%s gives %s, but the variable is for %s", what,
                                  fst_type_name(type, have), fst_tag_name(FST_TAG(v.kind, FST_KIND_NONE), want));

@@ -533,10 +533,10 @@ static void check_refused(struct world *w, const struct stage_change *changes, s
 static void rejects_invalid_files(void **state)
 {
         static const struct stage_change changes[] = {
-                {more_files, -EBADMSG, "more files than there are"},
-                {fewer_files, -EBADMSG, "not one split for each partition"},
-                {fewer_partitions, -EBADMSG, "which files are in which partition"},
-                {another_codec, -EBADMSG, "of no codec"},
+                {more_files, -EBADMSG, "files that do not exist"},
+                {fewer_files, -EBADMSG, "splits do not match its partitions"},
+                {fewer_partitions, -EBADMSG, "files of each partition are missing"},
+                {another_codec, -EBADMSG, "invalid file or codec"},
                 {lines_instead, -EBADMSG, "lines of text are BYTES"},
                 {records_instead, -EBADMSG, "binary records are FIXED"},
         };
@@ -554,16 +554,16 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
                 {another_shape, -EBADMSG, "takes BYTES, but the rows are I64"},
                 {another_builtin, -EBADMSG, "has no function"},
                 {no_module, -EBADMSG, "of no module"},
-                {itself_as_parent, -EBADMSG, "does not come before it"},
-                {more_partitions, -EBADMSG, "partitions of its parent"},
-                {another_operator, -EBADMSG, "operator that is not known"},
+                {itself_as_parent, -EBADMSG, "does not precede it"},
+                {more_partitions, -EBADMSG, "partitions do not match its parent"},
+                {another_operator, -EBADMSG, "operator is unknown"},
                 {another_type, -EBADMSG, "rows of parallelize"},
                 {more_rows, -EBADMSG, "rows of parallelize"},
                 {damaged_rows, -EBADMSG, "checksum"},
                 {another_action, -EBADMSG, "no action Count"},
                 {another_place, -EBADMSG, "in no place"},
                 {fewer_places, -EBADMSG, "other map outputs than places"},
-                {no_rdds, -EBADMSG, "no RDD"},
+                {no_rdds, -EBADMSG, "list of RDDs is empty"},
         };
         struct world *w = *state;
         w->work.final = fst_map_at(numbers(w), foreign(), FST_I64, HERE("map"));

@@ -399,7 +399,7 @@ static bool answer_slice(struct task_process_requests *a, int socket, const stru
         struct task_process_reply answer = {0};
         const struct slice_source *slices = a->env->slices;
         if (!slices)
-                return send_failure(a, socket, -ENOENT, "the rows of parallelize are not to be had here");
+                return send_failure(a, socket, -ENOENT, "the rows of parallelize are not available here");
         int r = slices->fetch(a->env->slice_owner, &a->run, ask->shuffle, ask->partition, &slice);
         return r ? send_failure(a, socket, r, NULL)
                  : task_process_requests_send_answer(socket, &answer, slice.data, slice.len);
@@ -416,7 +416,7 @@ static bool answer_barrier(struct task_process_requests *a, int socket, const st
                         ? services->barrier(services->owner, in->body + sizeof(struct task_process_request),
                                             in->len - sizeof(struct task_process_request), a->run.task.stopped, &reply,
                                             &len, &error)
-                        : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
+                        : error_set(&error, -ENOTSUP, "barrier stages are not supported here");
         bool sent = r ? send_failure(a, socket, r, error_message(&error))
                       : task_process_requests_send_answer(socket, &answer, reply, len);
         error_deinit(&error);

@@ -6,9 +6,9 @@
  *      .gz        GzipCodec                                   gzip members, one after another
  *      .bz2       BZip2Codec                                  bzip2 streams, one after another
  *      .zst       ZStandardCodec                              zstd frames
- *      .lz4       Lz4Codec                                    Hadoop's own sequence of lz4 blocks (io/codec/lz4_blocks.h);
- *                                                             what the lz4 tool makes (frames) is read as well
- *      .deflate   DefaultCodec, DeflateCodec                  zlib streams
+ *      .lz4       Lz4Codec                                    Hadoop's own sequence of lz4 blocks
+ * (io/codec/lz4_blocks.h); what the lz4 tool makes (frames) is read as well .deflate   DefaultCodec, DeflateCodec zlib
+ * streams
  */
 #pragma once
 
@@ -46,7 +46,7 @@ int codec_parse_file(const char *name, enum codec_kind *kind, struct fst_error *
 /* -ENOTSUP naming the file if its suffix is of a codec that Hadoop has and we have not (.snappy, .lzo …); else 0. */
 int codec_check_file(const char *path, struct fst_error *error);
 
-/* -------------------------------------------------------------------------------------------- in one go */
+/* ----------------------------------------------------------------------------------------------- blocks */
 
 /*
  * A compressor and decompressor for blocks; its contexts are made when first used and kept. One thread at a time.

@@ -71,8 +71,7 @@ void remote_call_end(struct remote_call **call)
         *call = NULL;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the operations
- */
+/* ------------------------------------------------------------------------------------------- file_system operations */
 
 static struct remote_fs *remote_fs_owner(const struct file_system *fs)
 {
@@ -329,8 +328,7 @@ static void s3_discard(struct open_file *file)
                 close_reader(file);
 }
 
-/* -------------------------------------------------------------------------------------------------------- what it is
- */
+/* ----------------------------------------------------------------------------------------------------- construction */
 
 int remote_fs_new(const struct hadoop_conf *conf, struct remote_fs **out, struct fst_error *error)
 {

@@ -27,7 +27,7 @@ static const char *environment(const char *name)
         return strcmp(name, "HADOOP_USER_NAME") == 0 ? "me" : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------- what is played */
+/* -------------------------------------------------------------------------------------------------------- servers */
 
 static struct strmap objects; /* of the store: "/bucket/key" → content */
 static bool no_delete;        /* of many at once */
@@ -128,8 +128,7 @@ static void serve(struct fixture_exchange *x)
                 serve_namenode(x);
 }
 
-/* ------------------------------------------------------------------------------------------------------- what is done
- */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 static const struct file_system *system_of(const char *path)
 {

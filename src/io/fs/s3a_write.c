@@ -39,7 +39,7 @@ struct s3a_file {
         int failed; /* the first error of writing */
 };
 
-/* ------------------------------------------------------------------------------------------------- uploads in parts */
+/* ------------------------------------------------------------------------------------------------ multipart uploads */
 
 /* What stands between <NAME> and </NAME> of the answer, or NULL. */
 static char *s3a_write_element(const struct http_answer *answer, const char *name)
@@ -125,8 +125,7 @@ static void multipart_abort(struct remote_call *c, const char *path, struct mult
         s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = s3a_key(path), .query = query}, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------------ one new file
- */
+/* --------------------------------------------------------------------------------------------------- writing a file */
 
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
 {
@@ -210,7 +209,7 @@ int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
         return r;
 }
 
-/* -------------------------------------------------------------------------------------- names, where there are none */
+/* ------------------------------------------------------------------------------------------ directories and renames */
 
 int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
 {
@@ -311,7 +310,7 @@ static int put_md5(const struct buf *body, struct buf *header, struct fst_error 
         size_t n;
         int r = crypto_load(&crypto, error);
         if (r == 0 && crypto->digest("md5", buf_text(body), body->len, digest, &n) < 0)
-                r = error_set(error, -EIO, "MD5 is not to be had");
+                r = error_set(error, -EIO, "MD5 is not available");
         if (r == 0) {
                 buf_puts(header, "Content-MD5: ");
                 base64_put(header, digest, n);

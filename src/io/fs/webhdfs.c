@@ -15,7 +15,7 @@
 
 #define USUAL_BLOCK ((uint64_t)128 << 20)
 
-/* ------------------------------------------------------------------------------------------------- where they are */
+/* ------------------------------------------------------------------------------------------------------ addresses */
 
 static bool in_list(const char *list, const char *name)
 {
@@ -127,7 +127,7 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
         return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- asking */
+/* ----------------------------------------------------------------------------------------------------- requests */
 
 /* What Hadoop's exceptions mean; "" ends. The namenode answers most with 403. */
 static const struct {

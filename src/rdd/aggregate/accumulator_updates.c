@@ -1,7 +1,5 @@
-/*
- * See accumulator_updates.h. Tasks have one or two accumulators: the table is searched from its end, where the one used
- * last stays as long as it is the only one.
- */
+/* See accumulator_updates.h. Tasks have one or two accumulators. The table is searched from its end, so a single
+ * accumulator is found at once. */
 #include "rdd/aggregate/accumulator_updates.h"
 
 #include "base/buf.h"
@@ -82,7 +80,7 @@ void accumulator_merge_f64(fst_totals_f64 *t, const fst_totals_f64 *more)
         t->count = (int64_t)((uint64_t)t->count + (uint64_t)more->count);
 }
 
-/* ------------------------------------------------------------------------------------------------- encoded */
+/* ------------------------------------------------------------------------------------------------ encoding */
 
 static void accumulator_updates_put_u32(struct buf *out, uint32_t x)
 {
@@ -176,17 +174,17 @@ static int decode_one(struct accumulator_updates **updates, const unsigned char 
                       struct fst_error *error)
 {
         if (end - *at < UPDATE_HEADER)
-                return error_set(error, -EBADMSG, "accumulator updates end in the middle");
+                return error_set(error, -EBADMSG, "the accumulator updates are truncated");
         fst_accumulator a = {.id = (int64_t)get_u64(at)};
         a.kind = accumulator_updates_get_u32(at);
         a.size = accumulator_updates_get_u32(at);
         if (a.id < 1 || !size_fits(a.kind, a.size) || (size_t)(end - *at) < a.size)
-                return error_set(error, -EBADMSG, "an accumulator update of id %lld, kind %u and %u bytes cannot be",
+                return error_set(error, -EBADMSG, "invalid accumulator update: id %lld, kind %u, %u bytes",
                                  (long long)a.id, a.kind, a.size);
         uint32_t before = *updates ? (*updates)->n : 0;
         struct accumulator_update *u = accumulator_updates_of(updates, a);
         if ((*updates)->n == before)
-                return error_set(error, -EBADMSG, "accumulator %lld is updated twice by one task", (long long)a.id);
+                return error_set(error, -EBADMSG, "a task updates accumulator %lld twice", (long long)a.id);
         if (a.kind == FST_ACCUMULATOR_OWN) {
                 memcpy(u->own, *at, a.size);
                 *at += a.size;
@@ -208,16 +206,16 @@ int accumulator_updates_decode(const void *data, size_t len, struct accumulator_
         const unsigned char *at = data, *end = at + len;
         struct accumulator_updates *got = NULL;
         if (len < 4)
-                return error_set(error, -EBADMSG, "accumulator updates are cut off");
+                return error_set(error, -EBADMSG, "the accumulator updates are truncated");
         uint32_t n = accumulator_updates_get_u32(&at);
         if (n > MAX_ACCUMULATOR_UPDATES)
-                return error_set(error, -EBADMSG, "a task with %u accumulators (at most %d can be)", n,
+                return error_set(error, -EBADMSG, "a task has %u accumulators; the limit is %d", n,
                                  MAX_ACCUMULATOR_UPDATES);
         int r = 0;
         for (uint32_t i = 0; i < n && r == 0; i++)
                 r = decode_one(&got, &at, end, error);
         if (r == 0 && at != end)
-                r = error_set(error, -EBADMSG, "%td bytes behind the accumulator updates", end - at);
+                r = error_set(error, -EBADMSG, "%td unexpected bytes after the accumulator updates", end - at);
         if (r) {
                 accumulator_updates_free(got);
                 return r;

@@ -1,4 +1,4 @@
-/* What a task adds to accumulators: totals, and the encoded form with everything that can be wrong with it. */
+/* Tests accumulator updates: totals, and the encoded form with every kind of damage. */
 #include "rdd/aggregate/accumulator_updates.h"
 
 #include "base/buf.h"
@@ -39,7 +39,7 @@ static void totals(void **state)
         assert_int_equal(a.count, 3);
         assert_int_equal(a.sum, 12);
         assert_int_equal(a.min, -2);
-        accumulator_add_i64(&a, INT64_MAX); /* wraps, quietly */
+        accumulator_add_i64(&a, INT64_MAX); /* wraps without a trap */
         assert_int_equal(a.sum, INT64_MIN + 11);
 }
 
@@ -101,7 +101,7 @@ static void golden(void **state)
         buf_deinit(&bytes);
 }
 
-/* One byte of the head changed: a kind that is none, a size that does not fit the kind, the same id twice. */
+/* Changes one byte of the header: an unknown kind, a size that does not fit the kind, a duplicate id. */
 static void refused(void **state)
 {
         static const struct {
@@ -119,7 +119,7 @@ static void refused(void **state)
                 char before = bytes.data[changes[i].at];
                 bytes.data[changes[i].at] = (char)changes[i].value;
                 int r = accumulator_updates_decode(bytes.data, bytes.len, &none, NULL);
-                if (r == 0) /* 32 bytes may be an application's own as well */
+                if (r == 0) /* a struct of the application may have 32 bytes, too */
                         assert_int_equal(changes[i].at, 12);
                 else
                         assert_int_equal(r, -EBADMSG);

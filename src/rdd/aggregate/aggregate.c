@@ -1,18 +1,18 @@
 /*
- * Hash aggregation (rdd/aggregate/aggregate.h): a combining table, and what is done when it may not grow.
+ * Hash aggregation (rdd/aggregate/aggregate.h): a combining table, and the strategy when it cannot grow.
  *
- * Behind a shuffle a table that may not grow is written out in TABLE_BUCKETS runs, one for each bucket of its keys
- * (rdd/aggregate/combine_table.h), and begins anew; keys that come again are combined once more when their bucket is
- * read. At the end every bucket is aggregated for itself, by a table with another seed, and written out in smaller
- * buckets if it does not fit either. So each key comes out once, whatever memory there is. Spark's
- * ExternalAppendOnlyMap sorts by hash and merges instead; what comes out is the same.
+ * After a shuffle, a table that cannot grow is written out in TABLE_BUCKETS runs, one for each bucket of its keys
+ * (rdd/aggregate/combine_table.h), and starts empty. Keys that come again are combined when their bucket is read. At
+ * the end each bucket is aggregated separately, by a table with another seed, and written out in smaller buckets if it
+ * does not fit either. So each key comes out once with any amount of memory. Spark's ExternalAppendOnlyMap sorts by
+ * hash and merges instead, with the same result.
  *
- * Matches Spark's reduceByKey in what it computes. F64 keys differ on purpose: -0.0 and 0.0 are one key here (as
- * in Spark SQL's grouping), where the JVM's Double.equals keeps them apart; NaNs are one key in both.
+ * Computes the same as Spark's reduceByKey. Differs on purpose for F64 keys: -0.0 and 0.0 are one key (as in Spark
+ * SQL's grouping), while the JVM's Double.equals distinguishes them. NaNs are one key in both.
  *
- * Invariants: the table's seed is that of `level`; runs in `into` hold rows of this level's input only; two pages
- * are reserved (set aside) as long as there may be spilling, one to gather rows and one to read them. Where all that
- * the task may have is held by those above, rows with bytes of their own go through one page that is not reserved.
+ * Invariants: the table's seed is that of `level`. Runs in `into` hold rows of this level's input only. Two pages are
+ * reserved while spilling is possible: one to gather rows and one to read them. If upstream operators hold all of the
+ * task's memory, rows with bytes of their own go through one unreserved page.
  */
 #include "rdd/aggregate/aggregate.h"
 
@@ -23,10 +23,10 @@
 #include "rdd/aggregate/hash.h"
 #include "rdd/sort/spill_run_writer.h"
 
-#define ENOUGH_ROWS 400000 /* to judge whether keys repeat */
+#define ENOUGH_ROWS 400000 /* needed to judge whether keys repeat */
 #define MAX_HINT ((size_t)1 << 20)
 #define SET_ASIDE (2 * PAGE_BLOCK)
-#define MAX_LEVEL 8 /* 32 bits of hash tell no more buckets apart */
+#define MAX_LEVEL 8 /* the 32 bits of the hash distinguish no more buckets */
 
 enum aggregate_state { AGGREGATE_IDLE, AGGREGATE_ADDING, AGGREGATE_READING };
 
@@ -40,20 +40,20 @@ struct aggregate {
         struct combine_table table;
         struct aggregate_options options;
         enum aggregate_state state;
-        bool busy;  /* within a call: the table is not to be touched by others' need for memory */
-        size_t pos; /* of the table, while reading */
+        bool busy;  /* during a call: do not free memory for other consumers */
+        size_t pos; /* position in the table, while reading */
         struct columns columns;
 
         struct run_writer writer;
         uint32_t level;
         bool spilled;                      /* at this level */
-        struct bucket into[TABLE_BUCKETS]; /* what this level's table was written to */
-        VEC(struct bucket) waiting;        /* buckets still to be aggregated, the next one last */
+        struct bucket into[TABLE_BUCKETS]; /* the runs written by this level's table */
+        VEC(struct bucket) waiting;        /* buckets to aggregate; the next one is last */
 
         struct aggregate_stats stats;
 };
 
-/* Constants without a pattern in common: tables that read each other's rows must not agree on an order. */
+/* Constants without a common pattern: tables that read each other's rows must have different orders. */
 static uint32_t aggregate_seed_of(enum aggregate_side side, uint32_t level)
 {
         return (uint32_t)(key_mix(side + level + 1, 0xd1342543de82ef95u) >> 17) | 1;
@@ -120,7 +120,7 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->pos = 0;
         a->table.seed = aggregate_seed_of(options->side, 0);
         a->table.may_overdraw =
-                a->options.spill != NULL || options->values; /* who has other values cannot go past it */
+                a->options.spill != NULL || options->values; /* rows with other values cannot bypass the table */
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
                              a->options.spill ? aggregate_spill_for_others : shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
@@ -173,7 +173,7 @@ static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *
         return 0;
 }
 
-/* Write the table out, bucket by bucket; it is empty afterwards. */
+/* Writes the table out, bucket by bucket. It is empty afterwards. */
 static int spill_table(struct aggregate *a, struct fst_error *error)
 {
         if (a->level == MAX_LEVEL)
@@ -200,7 +200,7 @@ static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t w
         return r;
 }
 
-/* Without files only the slots that an earlier task left behind can go, as long as nothing is in them. */
+/* Without files, only the empty slots of an earlier task can be freed. */
 static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         aggregate_shrink(container_of(consumer, struct aggregate, memory));
@@ -213,7 +213,7 @@ void aggregate_shrink(struct aggregate *a)
                 table_shrink(&a->table);
 }
 
-/* The input of this level has ended and not all of it is in the table: its buckets wait to be aggregated. */
+/* Ends a level whose input did not fit into the table: its buckets wait for aggregation. */
 static int end_level(struct aggregate *a, struct fst_error *error)
 {
         int r = a->table.count ? spill_table(a, error) : 0;
@@ -241,7 +241,7 @@ static int aggregate_add_rows(struct aggregate *a, enum table_input input, const
                 if (r <= 0)
                         return r;
                 if (a->table.count == 0)
-                        return aggregate_no_memory(error, "one row is too large for the memory that this task may use");
+                        return aggregate_no_memory(error, "a row is too large for the memory of this task");
                 if (!a->options.spill)
                         return FST_AGGREGATE_E_FULL;
                 r = spill_table(a, error);
@@ -289,7 +289,7 @@ static int add_run(struct aggregate *a, struct page_cursor *cursor, const struct
         return r;
 }
 
-/* Aggregate the next of the waiting buckets, or put its parts in its place. The figures count input rows once. */
+/* Aggregates the next waiting bucket, or replaces it by its parts. The counters count input rows once. */
 static int next_bucket(struct aggregate *a, struct fst_error *error)
 {
         struct bucket bucket = a->waiting.data[--a->waiting.len];

@@ -1,6 +1,5 @@
 /*
- * Aggregation against a plain reference: rows are also written down as records of (key, value), sorted, and
- * combined neighbour by neighbour.
+ * Compares aggregation with a plain reference, which records rows as (key, value), sorts them, and combines neighbours.
  */
 #include "rdd/aggregate/aggregate.h"
 
@@ -44,7 +43,7 @@ struct fixture {
         fst_task task;
         struct aggregate_options options;
         struct spill_space space;
-        bool crowded; /* while rows are added, others of the task hold all that they can, and give nothing */
+        bool crowded; /* while rows are added, other consumers hold all memory and free none */
 };
 
 static void fixture_init(struct fixture *f, size_t pool, enum aggregate_side side, fst_type type, fst_fn combine)
@@ -131,7 +130,7 @@ static void entries_deinit(struct entries *e)
         free(e->data);
 }
 
-/* Drain into @got, checking hashes; returns the number of rows. */
+/* Drains into @got and checks hashes. Returns the number of rows. */
 static size_t drain(struct fixture *f, struct entries *got)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -176,9 +175,7 @@ static void entries_equal(struct entries *a, struct entries *b)
         }
 }
 
-/*
- * @rows random rows of @keys keys of @shortest … @longest bytes. With @once every key has to come out once.
- */
+/* Adds @rows random rows with @keys keys of @shortest … @longest bytes. With @once every key must come out once. */
 static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t shortest, size_t longest, bool once)
 {
         struct entries expected = {0}, got = {0};
@@ -229,13 +226,13 @@ static void counts_bytes_keys(void **state)
         bytes_case(&f, 5000, 700, 0, 8, true);
         bytes_case(&f, 5000, 700, 15, 17, true);
         bytes_case(&f, 60000, 30000, 0, 40, true);
-        bytes_case(&f, 3000, 1, 0, 0, true); /* the empty key alone */
+        bytes_case(&f, 3000, 1, 0, 0, true); /* only the empty key */
         bytes_case(&f, 200000, 200000, 4, 12, true);
         bytes_case(&f, 10, 10, 300, 70000, true);
         fixture_deinit(&f);
 }
 
-/* Around the counts at which tables grow. */
+/* Numbers of keys around the sizes at which tables grow. */
 static void grows(void **state)
 {
         for (size_t keys = 1400; keys <= 1700; keys += 17) {
@@ -246,7 +243,7 @@ static void grows(void **state)
         }
 }
 
-/* On the map side a refusal is an answer: partial rows come out and the rest goes in. */
+/* On the map side, a full table yields partial rows and then takes the rest. */
 static void drains_when_full(void **state)
 {
         struct fixture f;
@@ -445,7 +442,7 @@ static void combines_fixed(void **state)
         fixture_deinit(&f);
 }
 
-/* A function of the application's that concatenates, and fails at '!'; out belongs to the test. */
+/* An application function that concatenates and fails at '!'. The test owns `out`. */
 static char joined[1 << 20];
 static fst_bytes joined_row;
 
@@ -562,7 +559,7 @@ static void says_when_useless(void **state)
         }
 }
 
-/* Keys at the very end of readable memory are read no further, on either side of the inline length. */
+/* Keys at the end of readable memory must not be read beyond it, on either side of the inline length. */
 static void keys_at_the_edge(void **state)
 {
         char page[4096] __attribute__((aligned(4096)));
@@ -582,10 +579,8 @@ static void keys_at_the_edge(void **state)
         assert_true(none.hi == 0);
 }
 
-/*
- * Short keys that differ little must hash as well as random numbers: the number of equal 32-bit halves and the
- * fullest of 4,096 bins stay where chance would have them, and every input bit moves about half of the output.
- */
+/* Short, similar keys must hash as well as random numbers: the number of equal 32-bit halves and the fullest of 4,096
+ * bins stay within chance, and every input bit changes about half of the output. */
 static void hashes_well(void **state)
 {
         enum { KEYS = 1 << 16 };
@@ -601,7 +596,7 @@ static void hashes_well(void **state)
                         double chi = 0;
                         for (int i = 0; i < 4096; i++)
                                 chi += pow((double)bins[b][i] - KEYS / 4096.0, 2) / (KEYS / 4096.0);
-                        if (shift <= 48) { /* beyond, fewer bits of i are left than bins */
+                        if (shift <= 48) { /* above, i has fewer bits than there are bins */
                                 assert_true(chi > 4095 - 7 * 90.5);
                                 assert_true(chi < 4095 + 7 * 90.5);
                         }
@@ -622,7 +617,7 @@ static void hashes_well(void **state)
         }
 }
 
-/* What one table gives in its order, a smaller one of the other side must take without long searches. */
+/* A smaller table of the other side takes the rows in the order of the first table without long searches. */
 static void order_of_another_table(void **state)
 {
         struct fixture map, reduce;
@@ -639,7 +634,7 @@ static void order_of_another_table(void **state)
                         keys[j] = i * FST_BATCH_ROWS + j;
                 add_all(&map, &batch, NULL);
         }
-        /* With a common order this would take minutes: the test's own time limit is the assertion. */
+        /* With the same order this would take minutes, and the test would time out. */
         while (next_one(&map, &out)) {
                 add_all(&reduce, &out, NULL);
                 n += out.rows;
@@ -667,7 +662,7 @@ static void spills(void **state)
         bytes_case(&f, 20000, 15000, 4, 60, true);
         bytes_case(&f, 60, 40, 300, 600000, true);
         fixture_deinit(&f);
-        /* So little that buckets are spilled in turn. */
+        /* With so little memory, buckets spill again. */
         fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
         fixture_may_spill(&f);
         f.space.spill_codec = CODEC_NONE;
@@ -676,7 +671,7 @@ static void spills(void **state)
         fixture_deinit(&f);
 }
 
-/* Each of @keys numbers @each times, those that a table keeps apart from the others among them: once each, in all. */
+/* Adds each of @keys numbers @each times, including those in special slots. Each must come out once, with its total. */
 static void numbers_case(struct fixture *f, int64_t keys, int64_t each)
 {
         int64_t key[FST_BATCH_ROWS], value[FST_BATCH_ROWS];
@@ -707,7 +702,7 @@ static void spills_numbers(void **state)
         fixture_may_spill(&f);
         numbers_case(&f, 1, 5);
         assert_int_equal(aggregate_stats(f.a).spills, 0);
-        numbers_case(&f, 200000, 3); /* buckets are spilled in turn */
+        numbers_case(&f, 200000, 3); /* buckets spill again */
         assert_true(aggregate_stats(f.a).spills > 1);
         numbers_case(&f, 1000, 3);
         fixture_deinit(&f);
@@ -750,7 +745,7 @@ static void spills_bytes_values(void **state)
         assert_int_equal(seen, KEYS);
         assert_true(aggregate_stats(f.a).spills > 0);
 
-        /* A failure while there is something on disk. */
+        /* A failure while rows are on disk. */
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
         int r = 0;
@@ -797,7 +792,7 @@ static void gives_way(void **state)
         fixture_deinit(&f);
 }
 
-/* Keys that all want the last slots: searches wrap around, and reading by bucket still finds each once. */
+/* All keys hash to the last slots: searches wrap around, and reading by bucket still finds each key once. */
 static void crowded_table(void **state)
 {
         enum { KEYS = 700 };

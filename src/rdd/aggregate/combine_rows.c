@@ -1,4 +1,4 @@
-/* The inner loops of a combining table (rdd/aggregate/combine_rows.h). */
+/* The inner loops of a combining table; see combine_rows.h. */
 #include "rdd/aggregate/combine_rows.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ enum combine_op {
         OP_USER_F64,
         OP_OTHER, /* BYTES and FIXED */
 
-        /* An accumulator takes a value, of whichever kind. */
+        /* The accumulator takes a value of the second kind. */
         OP_I64_I64,
         OP_I64_F64,
         OP_I64_BYTES,
@@ -35,7 +35,7 @@ enum combine_op {
         OP_BYTES,
 };
 
-/* The value of row `row` as a function takes it. */
+/* The value of row `row` as a function parameter. */
 #define VALUE_I64 batch->value.i64[row]
 #define VALUE_F64 batch->value.f64[row]
 #define VALUE_BYTES batch->value.bytes[row]
@@ -52,14 +52,14 @@ static __attribute__((cold)) int failed(struct combine_table *t, const fst_fn *f
                          status);
 }
 
-/* What the call of @fn emitted is one row. */
+/* Checks that the call of @fn emitted one row. */
 static int check_emitted(struct combine_table *t, const fst_fn *fn, int status)
 {
         if (status)
                 return failed(t, fn, status);
         if (t->out->rows == 1)
                 return 0;
-        return error_set(t->error, -EINVAL, "%s emitted %u rows where it combines two values into one",
+        return error_set(t->error, -EINVAL, "%s emitted %u rows, but must combine two values into one",
                          combine_rows_name_of(fn), t->out->rows);
 }
 
@@ -79,7 +79,7 @@ static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct
         return 0;
 }
 
-/* An accumulator of a kind that is no number: row @row of @column. */
+/* Stores row @row of @column as a new accumulator of BYTES or FIXED. */
 static int new_value(struct combine_table *t, fst_column column, uint32_t row, uint64_t *bits)
 {
         union {
@@ -108,7 +108,7 @@ static int new_value(struct combine_table *t, fst_column column, uint32_t row, u
         return r;
 }
 
-/* What was emitted becomes the accumulator. */
+/* Stores the emitted row as the accumulator. */
 static int keep_bytes(struct combine_table *t, union slot_value *value)
 {
         struct table_cell *cell = value->out;
@@ -119,7 +119,7 @@ static int keep_bytes(struct combine_table *t, union slot_value *value)
                 cell->len = result.len;
                 return 0;
         }
-        /* Some room beyond, or a value that grows by a byte at a time would be copied as often. */
+        /* Allocates spare room: otherwise a value that grows by a byte at a time would be copied each time. */
         int r = new_cell(t, result, result.len + result.len / 2, &cell);
         if (r == FST_MEMORY_E_DENIED)
                 r = new_cell(t, result, result.len, &cell);
@@ -154,7 +154,7 @@ static int combine_other(struct combine_table *t, union slot_value *value, const
         return r ? failed(t, &t->combine, r) : 0;
 }
 
-/* A value of any kind into an accumulator of BYTES. */
+/* Combines a value of any kind into a BYTES accumulator. */
 static int take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
 {
         struct table_cell *cell = value->out;
@@ -171,7 +171,7 @@ static int take_into_bytes(struct combine_table *t, union slot_value *value, con
         return r ? r : keep_bytes(t, value);
 }
 
-/* Whether @a sorts before @b: -0.0 before 0.0, NaN last. */
+/* True if @a sorts before @b: -0.0 before 0.0, NaN last. */
 static inline bool f64_before(double a, double b)
 {
         if (a < b)
@@ -240,7 +240,7 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
         return combine_other(t, value, batch, row);
 }
 
-/* The accumulator of a new key, but for what row @row adds to it: bits of a slot's value. */
+/* Creates the accumulator of a new key, before row @row is combined into it: the bits of a slot's value. */
 static inline __attribute__((always_inline)) int begin_value(struct combine_table *t, const fst_batch *batch,
                                                              uint32_t row, enum combine_op op, bool take,
                                                              uint64_t *bits)
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) int begin_value(struct combine_tabl
 
 /* ------------------------------------------------------------------------------------------ keys of any kind */
 
-/* Row @i of the group begins a new key in slot @s. */
+/* Inserts the new key of row @i of the group into slot @s. */
 static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
                                                         const struct table_group *g, uint32_t i, const fst_batch *batch,
                                                         uint32_t row, enum combine_op op, bool take)
@@ -286,7 +286,7 @@ static inline bool slot_is(const struct slot *s, const struct table_group *g, ui
         return ((s->meta ^ g->meta[i]) | (s->lo ^ g->lo[i]) | (s->hi ^ g->hi[i])) == 0;
 }
 
-/* The slot of row @i's key, or the free one where it belongs. */
+/* The slot of row @i's key, or the free slot for it. */
 static __attribute__((noinline)) struct slot *search(const struct combine_table *t, const struct table_group *g,
                                                      uint32_t i)
 {
@@ -303,10 +303,8 @@ static __attribute__((noinline)) struct slot *search(const struct combine_table 
         }
 }
 
-/*
- * Which of the two slots of the line it is, is chosen by arithmetic: a branch would be guessed wrong for every
- * fourth word of a text, at the price of all the rest.
- */
+/* Arithmetic chooses between the two slots of the line: a branch would be mispredicted for every fourth word of a text,
+ * which costs more than all the rest. */
 static inline __attribute__((always_inline)) int rows_of_any(struct combine_table *t, const struct table_group *g,
                                                              uint32_t n, const fst_batch *batch, uint32_t first,
                                                              uint32_t *done, enum combine_op op, bool take)
@@ -330,7 +328,7 @@ static inline __attribute__((always_inline)) int rows_of_any(struct combine_tabl
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------- keys that are numbers */
+/* -------------------------------------------------------------------------------------------------- number keys */
 
 static inline __attribute__((always_inline)) int insert_number(struct combine_table *t, struct number_slot *s,
                                                                uint64_t key, const fst_batch *batch, uint32_t row,
@@ -346,7 +344,7 @@ static inline __attribute__((always_inline)) int insert_number(struct combine_ta
         return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
 }
 
-/* The slot of @key, which is not in the line at @home but for a free slot, or the free one where it belongs. */
+/* The slot of @key, or the free slot for it. The line at @home has at most a free slot, not the key. */
 static __attribute__((noinline)) struct number_slot *search_number(const struct combine_table *t,
                                                                    struct number_slot *home, uint64_t key)
 {
@@ -357,7 +355,7 @@ static __attribute__((noinline)) struct number_slot *search_number(const struct 
         return s;
 }
 
-/* Each of the four slots of a line is compared, so that nothing depends on a branch but whether it is there. */
+/* Compares all four slots of a line, so that the only branch is whether the key is present. */
 static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_table *t, const struct table_group *g,
                                                                  uint32_t n, const fst_batch *batch, uint32_t first,
                                                                  uint32_t *done, enum combine_op op, bool take)
@@ -407,9 +405,9 @@ ROWS(rows_user_i64, OP_USER_I64, false)
 ROWS(rows_user_f64, OP_USER_F64, false)
 ROWS(rows_other, OP_OTHER, false)
 
-/* ------------------------------------------------------------------------------------- taking values */
+/* -------------------------------------------------------------------------- values into accumulators */
 
-/* Accumulators of new keys: as `zero`, before the value is taken in; */
+/* Creates the accumulator of a new key as a copy of `zero`. */
 static int create_zero(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)
 {
         if (t->type.value == FST_KIND_BYTES || t->type.value == FST_KIND_FIXED)
@@ -418,7 +416,7 @@ static int create_zero(struct combine_table *t, const fst_batch *batch, uint32_t
         return 0;
 }
 
-/* or what a function makes of the value. */
+/* Creates the accumulator of a new key from the row that `create` emitted. */
 static int create_emitted(struct combine_table *t, int status, uint64_t *bits)
 {
         int r = check_emitted(t, &t->create, status);
@@ -473,9 +471,9 @@ ROWS(take_sum_f64, OP_SUM_F64, true)
 ROWS(take_min_f64, OP_MIN_F64, true)
 ROWS(take_max_f64, OP_MAX_F64, true)
 
-/* ---------------------------------------------------------------------------------------------------- choosing */
+/* ------------------------------------------------------------------------------------------ choosing the loops */
 
-/* The loop for values of @value and the combining function @f; NULL if they do not go together. */
+/* The loop for values of @value and the combining function @f, or NULL if they do not fit. */
 static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
 {
         static const table_rows_fn numbers[][2] = {
@@ -502,7 +500,7 @@ static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
         return form == (value == FST_KIND_BYTES ? FST_FORM_EMIT : FST_FORM_INTO) ? rows_other : NULL;
 }
 
-/* The loop by which accumulators of @to take values of @from by @f; NULL if they do not go together. */
+/* The loop that combines values of @from into accumulators of @to by @f, or NULL if they do not fit. */
 static table_rows_fn take_rows_for(fst_type to, fst_type from, const fst_fn *f)
 {
         static const table_rows_fn numbers[][2] = {
@@ -539,7 +537,7 @@ static table_rows_fn take_rows_for(fst_type to, fst_type from, const fst_fn *f)
 
 typedef int (*create_fn)(struct combine_table *, const fst_batch *, uint32_t, uint64_t *);
 
-/* What makes an accumulator of @to of a value of @from by @f; NULL if they do not go together. */
+/* The function that creates an accumulator of @to from a value of @from by @f, or NULL if they do not fit. */
 static create_fn create_for(fst_type to, fst_type from, const fst_fn *f)
 {
 #define OF_KIND(kind, suffix, type)                                                                                    \
@@ -572,9 +570,10 @@ int combine_rows_check(fst_type accumulator, const struct aggregate_values *valu
                 return 0;
         fst_type value = {.key = values->type.value, .key_size = values->type.value_size};
         if (!values->zero && !create_for(accumulator, value, &values->create))
-                return error_set(
-                        error, -EINVAL, "%s does not make %s of a value of %s (firesteel/function.h: a form of map)",
-                        combine_rows_name_of(&values->create), fst_type_name(accumulator, a), fst_type_name(value, b));
+                return error_set(error, -EINVAL,
+                                 "%s does not create %s from a value of %s (firesteel/function.h: a form of map)",
+                                 combine_rows_name_of(&values->create), fst_type_name(accumulator, a),
+                                 fst_type_name(value, b));
         if (!take_rows_for(accumulator, value, &values->merge))
                 return error_set(error, -EINVAL,
                                  "%s does not take a value of %s into %s (firesteel/function.h: the forms for "

@@ -1,16 +1,16 @@
 /*
- * The hash table inside an aggregate (rdd/aggregate/combine_table.h).
+ * The hash table of an aggregate; see combine_table.h.
  *
- * Rows are taken in groups: first every key of the group is loaded and hashed and its slot's cache line asked for,
- * then every row looks at its slot. A table of any interesting size does not fit the near caches, and only so do
- * the waits for memory overlap.
+ * Rows are processed in groups. First every key of the group is loaded and hashed, and its slot's cache line is
+ * prefetched. Then every row accesses its slot. Large tables exceed the near caches; grouping makes the memory accesses
+ * overlap.
  *
- * Invariants: capacity is a power of 2 and at least MIN_TABLE while the table is started; count ≤ limit <
- * capacity, so every search ends at a free slot; a slot is written after everything that it refers to is there, so
- * a refusal of memory leaves the table as it was.
+ * Invariants: capacity is a power of 2 and at least MIN_TABLE while the table is started. count ≤ limit < capacity, so
+ * every search ends at a free slot. A slot is written after everything that it refers to, so denied memory leaves the
+ * table unchanged.
  *
- * Loads go up to 1/2 (7/8 when growing is refused): keys that are not where their search begins cost a mispredicted
- * branch each time. Growing needs old and new slots at the same time; so does Spark's AppendOnlyMap.
+ * The load factor is up to 1/2 (7/8 when growing is denied): each key that is not where its search begins costs a
+ * mispredicted branch. Growing needs old and new slots at the same time, as in Spark's AppendOnlyMap.
  */
 #include "rdd/aggregate/combine_table.h"
 
@@ -30,13 +30,13 @@ static inline uint64_t meta_of(uint64_t hash, uint64_t len)
         return (hash & 0xffffffff00000000u) | (len + 1);
 }
 
-/* What the place of a slot and the bucket of its row are taken from. */
+/* The product that determines a row's slot and bucket. */
 static inline uint32_t meta_product(const struct combine_table *t, uint64_t meta)
 {
         return (uint32_t)(meta >> 32) * t->seed;
 }
 
-/* Where a search begins: the first slot of a cache line. @hash or meta: its upper half counts. */
+/* The start of a search: the first slot of a cache line. Only the upper half of @hash (or meta) counts. */
 static inline size_t home_of(uint64_t capacity, uint32_t seed, uint64_t hash, size_t in_line)
 {
         return (size_t)(((uint64_t)((uint32_t)(hash >> 32) * seed) * capacity) >> 32) & ~(in_line - 1);
@@ -92,7 +92,7 @@ static size_t capacity_for(size_t keys)
         return capacity;
 }
 
-/* Fresh slots, reserved; 0 or FST_MEMORY_E_DENIED, or what the spill of another consumer answered. */
+/* Reserves and maps new slots. Returns 0, FST_MEMORY_E_DENIED, or the error of another consumer's spill. */
 static int slots_new(struct combine_table *t, size_t capacity, char **slots)
 {
         size_t bytes = table_bytes(t, capacity);
@@ -110,7 +110,7 @@ int table_start(struct combine_table *t, size_t keys)
 {
         size_t wanted = capacity_for(MAX(keys, t->peak));
         t->peak = 0;
-        /* Clearing and reading walk over all slots: a table far too large would cost more than a fresh one. */
+        /* Clearing and reading pass over all slots: a table that is far too large would cost more than a new one. */
         if (t->slots && (t->capacity > wanted * 16 || t->capacity < capacity_for(keys) ||
                          memory_acquire(t->memory, table_bytes(t, t->capacity)) != 0))
                 unmap_slots(t);
@@ -192,7 +192,7 @@ static void copy_numbers(struct combine_table *t, const struct number_slot *old,
         }
 }
 
-/* Twice the slots or more; both orders are that of the product, so this is one pass over each. */
+/* At least doubles the slots. Both tables are ordered by the product, so this is one pass over each. */
 static int grow(struct combine_table *t)
 {
         size_t capacity = t->capacity * (t->capacity < (size_t)1 << 15 ? 4 : 2), old_capacity = t->capacity;
@@ -225,7 +225,7 @@ int table_take(struct combine_table *t, size_t size, void **memory)
                 if (r)
                         return r;
                 page->used = 0;
-                /* A page that is taken whole goes behind the one with room left. */
+                /* A full page goes behind the page with free room. */
                 if (t->pages && page->capacity - size < t->pages->capacity - t->pages->used) {
                         page->next = t->pages->next;
                         t->pages->next = page;
@@ -258,7 +258,7 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 
 /* -------------------------------------------------------------------------------------------------- adding */
 
-/* What finding a home takes of the table: in registers, where the compiler knows that no store changes it. */
+/* The parameters of a slot's home, copied so that the compiler can keep them in registers across stores. */
 struct place {
         union {
                 struct slot *slots;
@@ -333,7 +333,7 @@ static void look_for_rows(const struct combine_table *t, struct table_group *g, 
         }
 }
 
-/* Room for @n further keys. */
+/* Makes room for @n further keys. */
 static int make_room(struct combine_table *t, uint32_t n)
 {
         int r = grow(t);
@@ -421,7 +421,7 @@ static inline uint64_t slot_hash(const struct slot *s)
         return key_hash_short((struct short_key){s->lo, s->hi}, meta_len(s->meta));
 }
 
-/* The slot that is aside comes behind the last. */
+/* The aside slot comes after the last. */
 static uint32_t read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
                              bool clear)
 {
@@ -476,7 +476,7 @@ uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_bat
         return rows;
 }
 
-/* What the place of slot @at is taken from; false if it is free. Slot `capacity` is the one that is aside. */
+/* The product for slot @at; false if it is free. Slot `capacity` is the aside slot. */
 static bool slot_product(const struct combine_table *t, size_t at, uint32_t *product)
 {
         bool aside = at == t->capacity;
@@ -500,8 +500,8 @@ uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos
 {
         size_t share = t->capacity / TABLE_BUCKETS, start = bucket * share, mask = t->capacity - 1;
         uint32_t row = 0, product;
-        /* The one aside first. Beyond its own slots a bucket has those of its rows that collisions pushed there, up to
-         * a free slot. */
+        /* The aside slot comes first. After its own slots, a bucket continues with rows that collisions displaced, up
+         * to a free slot. */
         for (; *pos <= t->capacity && row < room; ++*pos) {
                 size_t at = *pos == 0 ? t->capacity : (start + *pos - 1) & mask;
                 if (slot_product(t, at, &product)) {

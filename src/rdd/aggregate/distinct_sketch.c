@@ -1,5 +1,5 @@
-/* See distinct_sketch.h. The first bits of a hash choose the register, which keeps the most zeros that followed, + 1.
- */
+/* See distinct_sketch.h. The first bits of a hash choose the register, which keeps the largest number of zeros that
+ * followed, plus 1. */
 #include "rdd/aggregate/distinct_sketch.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@ int distinct_precision(double deviation)
         return MAX((int)ceil(2 * log2(1.054 / deviation)), MIN_DISTINCT_PRECISION);
 }
 
-/* Hashes of a table need not be even in every bit. */
+/* Mixes the bits: hashes of the table need not be uniform in every bit. */
 static uint64_t distinct_sketch_spread(uint64_t z)
 {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +23,7 @@ void distinct_add(uint8_t *registers, int precision, const uint64_t *hashes, uin
 {
         for (uint32_t i = 0; i < n; i++) {
                 uint64_t hash = distinct_sketch_spread(hashes[i]);
-                uint64_t rest = hash << precision | 1ull << (precision - 1); /* ends at the latest there */
+                uint64_t rest = hash << precision | 1ull << (precision - 1); /* bounds the number of zeros */
                 uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
                 uint8_t *r = &registers[hash >> (64 - precision)];
                 *r = MAX(*r, rank);

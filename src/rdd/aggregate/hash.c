@@ -1,9 +1,9 @@
 /*
- * Hashes of keys. Short keys, which are most, are hashed in registers (rdd/pipeline/key.h); longer ones by XXH3. The
- * numbers are part of how the processes of one application understand each other, not of anything kept on disk.
+ * Hashes keys. Short keys, the usual case, are hashed in registers (rdd/pipeline/key.h), longer ones by XXH3. The
+ * processes of one application share these numbers; nothing on disk depends on them.
  *
- * Spark's HashPartitioner takes Java's hashCode modulo the number of partitions; which partition a key falls into
- * is therefore not the same here, and was never promised there.
+ * Differs from Spark: its HashPartitioner takes Java's hashCode modulo the number of partitions, so a key may fall into
+ * another partition here. Spark promises no particular partition.
  */
 #include "rdd/aggregate/hash.h"
 

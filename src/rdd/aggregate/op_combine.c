@@ -5,7 +5,7 @@
 #include "rdd/aggregate/aggregate.h"
 #include "rdd/aggregate/combine_rows.h"
 
-/* ------------------------------------------------------------------------------------- what functions emit into */
+/* -------------------------------------------------------------------------------- targets of emitting functions */
 
 static void out_free(struct op *op)
 {
@@ -85,7 +85,7 @@ static int combine_consume(struct op *op, const struct rows *in)
         int r = aggregate_add(self->aggregate, &in->batch, &at, &error);
         task_run_leave(op->run, outer);
         if (r == FST_AGGREGATE_E_FULL)
-                return task_run_fail(op->run, -ENOMEM, "no memory to combine by key, and none to spill with");
+                return task_run_fail(op->run, -ENOMEM, "no memory to combine by key or to spill");
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* See op_lookup.h. Keys are equal as those that meet in reduce_by_key. */
+/* See op_lookup.h. Keys are compared as in reduce_by_key. */
 #include "rdd/aggregate/op_lookup.h"
 
 #include "base/mem.h"
@@ -14,9 +14,9 @@ int lookup_key(fst_type pairs, fst_key key, struct reduce_value *value, struct f
                                  : key.kind == FST_KIND_BYTES ? "BYTES"
                                                               : "FIXED");
         if (key.kind == FST_KIND_FIXED && !key.fixed)
-                return error_set(error, -EINVAL, "NULL was given where a key of %u bytes is wanted", pairs.key_size);
+                return error_set(error, -EINVAL, "the key is NULL, but it must have %u bytes", pairs.key_size);
         if (key.kind == FST_KIND_FIXED && key.size && key.size != pairs.key_size)
-                return error_set(error, -EINVAL, "the keys are %s, but the key that was given is a struct of %u bytes",
+                return error_set(error, -EINVAL, "the keys are %s, but the given key is a struct of %u bytes",
                                  fst_type_name((fst_type){.key = pairs.key, .key_size = pairs.key_size}, have),
                                  key.size);
         *value = (struct reduce_value){.present = true};

@@ -1,8 +1,5 @@
-/*
- * See op_reduce.h. The engine's own functions on numbers are loops over columns (rdd/pipeline/column_math.h); for each
- * form of the application's functions and each type of rows there is a loop that calls it, chosen when the operator is
- * made.
- */
+/* See op_reduce.h. The engine's own functions on numbers are loops over columns (rdd/pipeline/column_math.h).
+ * Application functions have a loop for each form and type of rows, chosen when the operator is created. */
 #include "rdd/aggregate/op_reduce.h"
 
 #include "base/mem.h"
@@ -10,13 +7,13 @@
 #include "rdd/aggregate/op_combine.h"
 
 struct reduce_op {
-        struct op op; /* its type is that of the rows */
+        struct op op; /* its type is the rows' type */
         fst_fn fn;
         fst_type made;
         const struct reduce_value *zero; /* borrowed, or NULL */
         struct reduce_value value;
-        size_t room;        /* allocated for value.data */
-        struct op *emitted; /* what an emitting function emits into, or NULL */
+        size_t room;        /* size of the buffer value.data */
+        struct op *emitted; /* target of an emitting function, or NULL */
         int (*loop)(struct reduce_op *self, const fst_batch *in, uint32_t at);
 };
 
@@ -89,7 +86,7 @@ void reduce_value_copy(struct reduce_value *to, const struct reduce_value *from)
                 memcpy(to->data, from->data, from->size);
 }
 
-/* --------------------------------------------------------------------------------------------- the engine's own */
+/* ------------------------------------------------------------------------------------------- built-in functions */
 
 static int64_t builtin_i64(uint32_t builtin, int64_t total, const int64_t *x, uint32_t n)
 {
@@ -108,7 +105,7 @@ static int64_t builtin_i64(uint32_t builtin, int64_t total, const int64_t *x, ui
 static double builtin_f64(uint32_t builtin, double total, const double *x, uint32_t n)
 {
         switch (builtin) {
-        case FST_BUILTIN_SUM: /* one after another, as any function of reduce is called */
+        case FST_BUILTIN_SUM: /* one after another, as with any function of reduce */
                 for (uint32_t i = 0; i < n; i++)
                         total += x[i];
                 return total;
@@ -158,7 +155,7 @@ static int builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at
 #define ARG_FIXED(column, size) , (const void *)((column).fixed + (size_t)i * (size))
 #define ROW_ARGS(first, second) ARG_##first(in->key, in->type.key_size) ARG_##second(in->value, in->type.value_size)
 
-/* What rows that are no pairs may be: X(kind, suffix, type of the parameter). FST_KEYS. */
+/* The types of rows without a value: X(kind, suffix, type of the parameter). FST_KEYS. */
 #define I64_LOOP(kind, suffix, type)                                                                                   \
         static int i64_##suffix(struct reduce_op *self, const fst_batch *in, uint32_t at)                              \
         {                                                                                                              \
@@ -182,7 +179,7 @@ static int builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at
 FST_KEYS(I64_LOOP)
 FST_KEYS(F64_LOOP)
 
-/* An emitting function answered @r: what it emitted is the value now. */
+/* Makes the emitted row the value. @r is the function's result. */
 static int take_emitted(struct reduce_op *self, int r)
 {
         struct task_run *run = self->op.run;
@@ -190,12 +187,12 @@ static int take_emitted(struct reduce_op *self, int r)
         if (r)
                 return task_run_fail_by(run, r, self->fn.name);
         if (out->rows != 1)
-                return task_run_fail(run, -EINVAL, "%s emitted %u values: a combining function emits one",
+                return task_run_fail(run, -EINVAL, "%s emitted %u values, but a combining function must emit one",
                                      self->fn.name, out->rows);
         return reduce_op_set_data(self, out->key.bytes[0].data, out->key.bytes[0].len);
 }
 
-/* The emitter is emptied before: of what a call that failed left behind, too. */
+/* Empties the emitter first: a failed call may have left rows. */
 #define EMIT_LOOP(kind, suffix, type)                                                                                  \
         static int emit_##suffix(struct reduce_op *self, const fst_batch *in, uint32_t at)                             \
         {                                                                                                              \
@@ -277,8 +274,7 @@ int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error 
 
 /* -------------------------------------------------------------------------------------------------- the sink */
 
-/* Without a zero the first row is what the others are taken into. Returns how many rows that used. */
-/* The rows that are the first value: none or one. */
+/* Without a zero, the first row becomes the value. Returns the number of rows used: none or one. */
 static uint32_t begin_with(struct reduce_op *self, const fst_batch *in, int *r)
 {
         if (self->value.present || in->rows == 0)

@@ -45,7 +45,7 @@ int32_t java_random_below(uint64_t *state, int32_t bound)
         uint32_t range = (uint32_t)bound, bits = (uint32_t)java_next(state, 31);
         if ((range & (range - 1)) == 0)
                 return (int32_t)((uint64_t)range * bits >> 31);
-        while (bits - bits % range + (range - 1) > INT32_MAX) /* of the last, incomplete range */
+        while (bits - bits % range + (range - 1) > INT32_MAX) /* rejects the last, incomplete range */
                 bits = (uint32_t)java_next(state, 31);
         return (int32_t)(bits % range);
 }
@@ -57,7 +57,7 @@ static uint32_t sampler_rotate(uint32_t x, int by)
         return x << by | x >> (32 - by);
 }
 
-/* MurmurHash3, x86, 32 bits, of the eight bytes of @seed in big-endian order. */
+/* MurmurHash3 (x86, 32 bits) of the eight bytes of @seed in big-endian order. */
 static uint32_t sampler_murmur(uint64_t seed, uint32_t hash)
 {
         uint32_t words[2] = {__builtin_bswap32((uint32_t)(seed >> 32)), __builtin_bswap32((uint32_t)seed)};
@@ -71,7 +71,7 @@ static uint32_t sampler_murmur(uint64_t seed, uint32_t hash)
         return hash ^ hash >> 16;
 }
 
-#define ARRAY_SEED 0x3c074a61u /* Scala's, for hashes of arrays */
+#define ARRAY_SEED 0x3c074a61u /* Scala's seed for hashes of arrays */
 
 /* ----------------------------------------------------------------------------------------------------- xorshift */
 
@@ -118,7 +118,7 @@ static void well_seed(struct well *s, int64_t seed)
         s->words[0] = (uint32_t)((uint64_t)seed >> 32);
         s->words[1] = (uint32_t)seed;
         for (uint32_t i = 2; i < WELL_WORDS; i++) {
-                int64_t before = (int32_t)s->words[i - 2]; /* of an int: its sign is part of it */
+                int64_t before = (int32_t)s->words[i - 2]; /* an int: the shift keeps its sign */
                 s->words[i] = (uint32_t)(1812433253ll * (before ^ before >> 30) + i);
         }
         s->at = 0;
@@ -165,7 +165,8 @@ static uint32_t sampler_poisson_of(struct well *s, double mean)
         return n;
 }
 
-/* From this mean on Spark has another algorithm. Here large ones are sums of small ones, of which exp(-mean) is not 0.
+/*
+ * From this mean on Spark uses another algorithm. Here a large mean is a sum of small ones, whose exp(-mean) is not 0.
  */
 #define POISSON_LARGE 40.0
 
@@ -177,7 +178,7 @@ void poisson_begin(struct well *s, int64_t seed)
 uint32_t poisson_next(struct well *s, double mean)
 {
         uint32_t n = 0;
-        mean = MIN(mean, (double)INT32_MAX); /* as many as an int of Java's is */
+        mean = MIN(mean, (double)INT32_MAX); /* at most INT32_MAX, as a Java int */
         for (; mean >= POISSON_LARGE; mean -= POISSON_LARGE / 2)
                 n += sampler_poisson_of(s, POISSON_LARGE / 2);
         return n + sampler_poisson_of(s, mean);
@@ -185,7 +186,7 @@ uint32_t poisson_next(struct well *s, double mean)
 
 /* ----------------------------------------------------------------------------------------------------- sampling */
 
-/* Up to this fraction Spark draws gaps between rows instead of a number for each. */
+/* Up to this fraction Spark draws gaps between rows instead of a number for each row. */
 #define GAP_FRACTION 0.4
 #define LEAST_RANDOM 5e-11
 
@@ -208,7 +209,7 @@ void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int part
                 poisson_begin(&s->well, seed);
 }
 
-/* Of a Poisson distribution: a number that is not 0. */
+/* A Poisson-distributed number that is not 0. */
 static uint32_t poisson_one_at_least(struct sampler *s)
 {
         double q = exp(-s->plan.fraction);

@@ -1,4 +1,5 @@
-/* The rows that genuine Spark 4.3 takes of 0 … 399 in four partitions, and java.util.Random's numbers. */
+/* Compares with the rows that genuine Spark 4.3 takes from 0 … 399 in four partitions, and with numbers of
+ * java.util.Random. */
 #include "rdd/aggregate/sampler.h"
 
 #include "base/mem.h"
@@ -12,7 +13,7 @@
 
 struct taken {
         int rows;
-        int64_t checksum; /* of (i + 1) × the i-th row */
+        int64_t checksum; /* sum of (i + 1) × the i-th row */
         int64_t first[8];
 };
 
@@ -80,7 +81,7 @@ static void takes_none_and_all(void **state)
         assert_int_equal(take(&(struct sampling_plan){.how = SAMPLING_REPLACED}).rows, 0);
 }
 
-/* 400 rows, each so often as is asked for on average: four standard deviations are 4 × sqrt(fraction × 400). */
+/* 400 rows: the total stays within four standard deviations, 4 × sqrt(fraction × 400), of the expected number. */
 static void takes_rows_many_times(void **state)
 {
         static const int fractions[] = {39, 40, 100, 800, 20000};
@@ -96,7 +97,7 @@ static void draws_javas_and_sparks_numbers(void **state)
 {
         assert_int_equal(java_random_long(42, 0), -5025562857975149833);
         assert_int_equal(java_random_long(42, 1), -5843495416241995736);
-        /* Where Spark's repartition begins with the rows of partitions 0, 1 … is one more than these. */
+        /* Spark's repartition starts the rows of partitions 0, 1 … at these numbers plus one. */
         static const int begins[] = {4, 4, 4, 3, 4, 1, 1, 1}, begins_16[] = {4, 4, 0, 12, 10, 15, 13, 7};
         for (int i = 0; i < 8; i++) {
                 assert_int_equal((xorshift_random_int(i, 5) + 1) % 5, begins[i]);

@@ -1,9 +1,9 @@
-/* See stat_counter.h. A block of numbers is in the processor's cache when it is gone through a second time. */
+/* See stat_counter.h. Numbers are processed in blocks, so that the second pass finds a block in the cache. */
 #include "rdd/aggregate/stat_counter.h"
 
 #include "rdd/pipeline/column_math.h"
 
-/* As Java's Math.min and Math.max: NaN where one is. */
+/* Like Java's Math.min and Math.max: NaN if either is NaN. */
 static double stat_counter_least(double a, double b)
 {
         return a != a || b != b ? __builtin_nan("") : column_min_f64(a, &b, 1);
@@ -14,7 +14,7 @@ static double stat_counter_most(double a, double b)
         return column_max_f64(a, &b, 1);
 }
 
-/* Spark's: from whichever mean is of many more numbers, else from both. */
+/* As in Spark: based on the mean of the much larger side, otherwise on both. */
 static double merged_mean(const struct stat_counter *a, const struct stat_counter *b, double delta)
 {
         double n = (double)(a->n + b->n);

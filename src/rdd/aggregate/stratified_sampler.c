@@ -1,4 +1,4 @@
-/* See strata.h. */
+/* See stratified_sampler.h. */
 #include "rdd/aggregate/stratified_sampler.h"
 
 #include "base/mem.h"
@@ -97,7 +97,7 @@ uint32_t strata_find(const struct strata *s, const fst_batch *batch, uint32_t ro
 
 /* ------------------------------------------------------------------------------------------------- exact samples */
 
-/* How often, of all samples, too many are taken for sure; and too few wait. */
+/* The probability that a sample accepts too many pairs, and that its wait list is too short. */
 #define STRATA_DELTA 5e-5
 #define LEAST_RATE 1e-10
 
@@ -109,7 +109,7 @@ void strata_bounds_once(double fraction, int64_t items, double *accept, double *
         *wait = isnan(upper) ? upper : fmin(1, fmax(LEAST_RATE, upper));
 }
 
-/* So many standard deviations of a Poisson distribution with mean @size are beyond. */
+/* The number of standard deviations of a Poisson distribution with mean @size for that probability. */
 static double deviations(double size)
 {
         return size < 6 ? 12 : size < 16 ? 9 : 6;
@@ -141,7 +141,7 @@ bool strata_threshold(double fraction, int64_t items, int64_t accepted, double *
         }
         if ((uint64_t)missing < n)
                 *threshold = waiting[missing];
-        else /* all that waited */
+        else /* takes the whole wait list */
                 *threshold = n ? nextafter(waiting[n - 1], INFINITY) : accepted ? accept : 0;
         return (uint64_t)missing <= n;
 }

@@ -1,4 +1,4 @@
-/* Whether a cogroup can be: its sides, its mode and its function (rdd/cogroup/op_cogroup.h). */
+/* Checks a cogroup: its sides, its mode and its function (rdd/cogroup/op_cogroup.h). */
 #include "base/error.h"
 #include "rdd/cogroup/op_cogroup.h"
 
@@ -31,7 +31,7 @@ static int check_keys(const char *verb, const fst_type *sides, int n, struct fst
         return 0;
 }
 
-/* A value parameter of a join: @missing says whether there may be none, and it must be a pointer. */
+/* Checks a value parameter of a join. @missing: the value may be missing, so the parameter must be a pointer. */
 static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t parameter, fst_type side, bool missing,
                       const char *which, struct fst_error *error)
 {
@@ -44,8 +44,8 @@ static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t
                 return 0;
         if (missing)
                 return error_set(error, -EINVAL,
-                                 "%s takes the %s value as it is, but in %s there may be none: make the parameter a "
-                                 "pointer, which is NULL then (see firesteel/function.h)",
+                                 "%s takes the %s value itself, but in %s it may be missing: make the parameter a "
+                                 "pointer, which is then NULL (see firesteel/function.h)",
                                  fn->name, which, verb);
         return error_set(error, -EINVAL,
                          "%s takes the %s value by pointer, but in %s it is never missing: take the value itself",

@@ -1,8 +1,8 @@
 /*
- * Rows that stay: the modes of a cogroup that hand on rows of the left side as they are.
+ * The modes of a cogroup that select rows of the left side and pass them on unchanged.
  *
- * The rows that stay move to the beginning of the batch that they came in, which is the side's to write to, and go on
- * together when the next one is read.
+ * Selected rows move to the beginning of their batch, which the side may modify, and are pushed together when the next
+ * batch is read.
  */
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
@@ -27,7 +27,7 @@ static void keep_row(struct cogroup_op *self, const struct cogroup_side *left)
         cogroup_filter_move(b->value, b->type.value, b->type.value_size, to, left->at);
 }
 
-/* Hand on what stays of the left batch. */
+/* Pushes the selected rows of the left batch. */
 static int push_kept(struct cogroup_op *self)
 {
         struct rows rows = {.batch = self->sides[JOIN_LEFT].batch};
@@ -46,7 +46,8 @@ static int advance_left(struct cogroup_op *self, struct cogroup_side *left)
         return r ? r : side_read(left);
 }
 
-/* Of a key of both sides one row stays: behind it the left's others find no right ones any more. */
+/* Consumes the right rows of a key that both sides have. One left row is selected; the key's other left rows then find
+ * no right rows. */
 static int pass_right(struct cogroup_side *left, struct cogroup_side *right)
 {
         int r = 0;

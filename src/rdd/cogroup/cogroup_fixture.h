@@ -1,4 +1,4 @@
-/* What tests of cogroups share: rows of two sides by every kind of key, and an operator that sees what comes out. */
+/* Helpers for tests of cogroups: rows of two sides with every kind of key, and a sink that records the result. */
 #pragma once
 
 #include "rdd/cogroup/op_cogroup.h"
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* As FST_KEYS, within which FST_FN cannot be used. */
+/* FST_KEYS again: FST_FN cannot be used inside FST_KEYS itself. */
 #define KINDS(X)                                                                                                       \
         X(I64, i64, int64_t)                                                                                           \
         X(F64, f64, double)                                                                                            \
@@ -29,7 +29,7 @@ enum { AMPLE = 256 << 20, TIGHT = 5 << 20 };
 
 /* ------------------------------------------------------------------------------------------------------- rows */
 
-/* A key is a rank, by which keys are in order; 0 of F64 is written in two ways, of which -0.0 is the earlier. */
+/* The key is a rank, which gives the order. The F64 key 0 occurs as -0.0 and 0.0; -0.0 comes first. */
 struct row {
         int64_t rank, number, value;
         bool negative;
@@ -40,7 +40,7 @@ struct rows_of_side {
         size_t len, cap;
 };
 
-/* What comes out: a rank and two numbers. */
+/* A row of the result: a rank and two numbers. */
 struct seen {
         int64_t rank, a, b;
 };
@@ -66,7 +66,7 @@ static inline fst_type key_type(uint8_t kind)
         return types[kind];
 }
 
-/* Keys by rank, and back: these are what functions are given. */
+/* Conversions between ranks and the keys that functions get. */
 enum { NAN_RANK = 1000000 };
 
 static inline double f64_of(const struct row *r)
@@ -97,7 +97,7 @@ static inline int64_t rank_of_fixed(const void *key)
         return rank_of_bytes((fst_bytes){key, 20});
 }
 
-/* Digits that sort as ranks do, and sometimes more than fits into a register or two. */
+/* Digits that sort like ranks; some are longer than two registers. */
 static inline size_t bytes_of(const struct row *r, char *to)
 {
         size_t more = r->rank % 3 == 0 ? 30 : 0;
@@ -150,7 +150,7 @@ struct fixture {
         struct task_run run;
         struct op sink;
         VEC(struct seen) seen;
-        size_t enough; /* rows; 0: the sink takes all */
+        size_t enough; /* rows that suffice for the sink; 0: it takes all */
 };
 
 static inline int see(struct op *op, const struct rows *in)
@@ -201,7 +201,7 @@ static inline struct op *cogroup_new(struct fixture *f, enum cogroup_mode mode, 
         return op;
 }
 
-/* Rows in batches, whose memory goes after each. */
+/* Pushes rows in batches and overwrites each batch afterwards. */
 static inline int push_side(struct op *side, const struct rows_of_side *rows)
 {
         fst_type type = side->type;
@@ -266,7 +266,7 @@ static inline void expect(struct fixture *f, const struct seen *wanted, size_t n
                                  (long long)wanted[i].b);
 }
 
-/* What goes to disk is the same for all kinds, but for bytes. */
+/* Rows are spilled in the same way for all kinds except BYTES. */
 static inline void for_all_kinds(void (*check)(uint8_t kind, size_t pool))
 {
         for (uint8_t kind = FST_KIND_I64; kind <= FST_KIND_FIXED; kind++) {

@@ -1,8 +1,9 @@
 /*
  * Groups: the mode of a cogroup that calls a function for each key, with an iterator over the values of each side.
  *
- * The iterators read the sides themselves, so nothing of a group is gathered, and a function may read them in any
- * order; what it did not read is passed by. The key is kept apart from the sides, whose rows go while it is in use.
+ * The iterators read the sides directly, so no group is collected, and a function may read them in any order. Values
+ * that it did not read are skipped. The key is copied out of the sides, because their rows are released while the
+ * function uses the key.
  */
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
@@ -46,7 +47,7 @@ static const call_fn calls[FST_KIND_FIXED + 1][FST_FORM_COGROUP_ALL - FST_FORM_G
 
 /* --------------------------------------------------------------------------------------------------- the mode */
 
-/* Keep the key of the present row of @side. */
+/* Copies the key of the current row of @side. */
 static void keep_key(struct cogroup_op *self, const struct cogroup_side *side)
 {
         fst_column key = self->groups.key.key;

@@ -1,15 +1,15 @@
 /*
- * Joins: the mode of a cogroup that calls a function for each left with each right row of a key.
+ * Joins: the mode of a cogroup that calls a function for each pair of a left and a right row of a key.
  *
- * The right rows of a key are read again for each left one:
+ * The right rows of a key are read again for each left row:
  *
- *      they lie in the present batch               that is all: nearly every group of real data
- *      there is one left row                       they are read once, as they come
- *      the right sorter did not spill              the sorter goes back to where they begin
- *      otherwise                                   they go into a buffer, which may spill too
+ *      they are all in the current batch           reads them there: nearly every group of real data
+ *      there is one left row                       reads them once, as they come
+ *      the right sorter did not spill              the sorter seeks back to the first of them
+ *      otherwise                                   copies them into a buffer, which may spill, too
  *
- * so a key may have more rows than memory holds, on both sides. In outer joins a row whose key the other side does not
- * have is joined with a row of no columns, of which functions get the addresses of values as NULL.
+ * So a key may have more rows than memory holds, on both sides. In outer joins, a row whose key is missing on the other
+ * side is joined with a row without columns, so functions get NULL for its value.
  */
 #include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
@@ -47,7 +47,7 @@ FST_JOINS(JOIN_LOOP)
 
 typedef int (*loop_fn)(struct cogroup_op *, const fst_batch *, uint32_t, const fst_batch *, uint32_t, uint32_t);
 
-/* By the kind of the key less one, which is 0 … 3, and those of the values with FST_POINTER, which are 1 … 7. */
+/* Indexes by the kind of the key minus one (0 … 3) and by the kinds of the values with FST_POINTER (1 … 7). */
 #define LOOP_INDEX(k, l, r) (((k)-1) | (l) << 2 | (r) << 5)
 #define LOOP_ENTRY(k, l, r, suffix, parameters) [LOOP_INDEX(FST_KIND_##k, FST_KIND_##l, FST_KIND_##r)] = loop_##suffix,
 static const loop_fn loops[256] = {FST_JOINS(LOOP_ENTRY)};
@@ -60,9 +60,10 @@ static int cogroup_join_call(struct cogroup_op *self, const struct cogroup_side 
         return self->join.loop(self, &left->batch, left->at, &right->batch, right->at, to);
 }
 
-/* ------------------------------------------------------------------------------------------------ keys of both */
+/* ------------------------------------------------------------------------------------------ keys of both sides */
 
-/* The present left row with every row of @right, from its present one on, that has its key; goes behind them. */
+/* Joins the current left row with all rows of @right from the current one on that have its key, and moves @right past
+ * them. */
 static int join_row(struct cogroup_op *self, struct cogroup_side *right)
 {
         const struct cogroup_side *left = &self->sides[JOIN_LEFT];
@@ -77,7 +78,7 @@ static int join_row(struct cogroup_op *self, struct cogroup_side *right)
         return r;
 }
 
-/* The right rows lie in the batch, up to @to. */
+/* Joins when all right rows, up to @to, are in the batch. */
 static int join_within(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right, uint32_t to)
 {
         int r;
@@ -90,7 +91,7 @@ static int join_within(struct cogroup_op *self, struct cogroup_side *left, struc
         return r;
 }
 
-/* There are more right rows, but their sorter can go back. */
+/* Joins when there are more right rows but their sorter can seek. */
 static int join_seeking(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right)
 {
         size_t start = sorter_tell(right->sorter) - (right->batch.rows - right->at), end = start;
@@ -112,7 +113,7 @@ static int join_seeking(struct cogroup_op *self, struct cogroup_side *left, stru
         return r;
 }
 
-/* Move the right rows that have the key of the present left one into the group. */
+/* Moves the right rows with the key of the current left row into the group. */
 static int cogroup_join_gather(struct cogroup_op *self, const struct cogroup_side *left, struct cogroup_side *right)
 {
         int r = 0;
@@ -128,7 +129,7 @@ static int cogroup_join_gather(struct cogroup_op *self, const struct cogroup_sid
         return r;
 }
 
-/* The left rows of a key, one after another, each with all of the group. */
+/* Joins each left row of a key with all rows of the group. */
 static int join_gathered(struct cogroup_op *self, struct cogroup_side *left, struct cogroup_side *right)
 {
         struct cogroup_side group = {0};

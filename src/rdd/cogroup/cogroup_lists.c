@@ -1,14 +1,14 @@
 /*
- * Lists: the mode of a cogroup that makes a pair of each key and its values, as bytes (firesteel/list.h).
+ * Lists: the mode of a cogroup that makes a pair of each key and its values, encoded as bytes (firesteel/list.h).
  *
- * The lists of a batch lie one after another in one run of memory, which is reserved and grows, so that values are
- * copied once. In `out` their pointers are offsets until the batch is pushed on. Keys of the rows are views into the
- * side as long as that stays where it is, and stand before their list otherwise.
+ * The lists of a batch are contiguous in one buffer, which is reserved and grows, so that values are copied once. In
+ * `out` the pointers to lists are offsets until the batch is pushed. Keys of rows are views into the side as long as
+ * its rows stay in memory; otherwise they are copied before their list.
  *
- * As in Spark's groupByKey the values of one key must fit into memory; of which there is more when other tasks have
- * ended, so the task waits for them rather than fail. What the sides hold once they are sorted they
- * cannot give back. So where a list may need it, as there are more rows than half of the task's memory holds, they
- * write all of them before. And what lists may take, half of the memory at most, is held while they are sorted.
+ * As in Spark's groupByKey, the values of one key must fit into memory. When other tasks end there is more memory, so
+ * the task waits for them instead of failing. Sorted sides cannot free memory. Therefore, if a list may need it (there
+ * are more rows than half of the task's memory holds), the sides first write all rows to disk. The memory that lists
+ * may take, at most half of the task's, is reserved while the sides are sorted.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,8 +19,8 @@
 #include <limits.h>
 
 #define MIN_ROOM ((size_t)64 << 10)
-#define PUSH_AT ((size_t)1 << 20) /* bytes of lists, from which on a batch goes on */
-#define RESERVED 2                /* half of the task's memory */
+#define PUSH_AT ((size_t)1 << 20) /* a batch is pushed when its lists have this many bytes */
+#define RESERVED 2                /* the divisor of the task's memory that is reserved: one half */
 #define MAX_LIST ((size_t)INT_MAX)
 
 static int push_lists(struct cogroup_op *self)
@@ -39,7 +39,7 @@ static int push_lists(struct cogroup_op *self)
         return op_flush(&self->op);
 }
 
-/* Push the rows that are complete; the present one moves to the beginning. */
+/* Pushes the complete rows and moves the current row to the beginning. */
 static int push_complete(struct cogroup_op *self)
 {
         fst_type type = self->op.type;
@@ -65,7 +65,8 @@ static int too_large(struct cogroup_op *self)
                 self->lists.used - self->lists.row);
 }
 
-/* Twice as large; where memory is short by half of that, and so on: not by a value at a time while there is some. */
+/* Doubles the buffer. If memory is short, grows it by half of that, and so on, so that it does not grow value by value
+ * while memory is left. */
 static int grow(struct cogroup_op *self, size_t wanted)
 {
         size_t least = wanted - self->lists.room, more = MAX(self->lists.room, least);
@@ -88,7 +89,7 @@ static int grow(struct cogroup_op *self, size_t wanted)
         return 0;
 }
 
-/* Make room for @more bytes of the present row. */
+/* Makes room for @more bytes of the current row. */
 static int need(struct cogroup_op *self, size_t more)
 {
         if (likely(self->lists.used + more <= self->lists.room))
@@ -108,7 +109,7 @@ static void append(struct cogroup_op *self, const void *data, size_t len)
         self->lists.used += len;
 }
 
-/* Values @from … @to of @batch behind those that are in the list. */
+/* Appends the values @from … @to of @batch to the list. */
 static int append_values(struct cogroup_op *self, const fst_batch *batch, uint32_t from, uint32_t to)
 {
         if (batch->type.value != FST_KIND_BYTES) {
@@ -132,7 +133,7 @@ static int append_values(struct cogroup_op *self, const fst_batch *batch, uint32
         return 0;
 }
 
-/* The key of the present row of @side begins a row. */
+/* Begins a row with the key of the current row of @side. */
 static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
 {
         fst_out *out = &self->op.out;
@@ -165,7 +166,7 @@ static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
         }
 }
 
-/* What was added since begin_row is the row's list. */
+/* Ends the row: its list is everything added since begin_row. */
 static void end_row(struct cogroup_op *self)
 {
         fst_out *out = &self->op.out;
@@ -179,7 +180,7 @@ static void end_row(struct cogroup_op *self)
         self->lists.row = self->lists.used;
 }
 
-/* Whether the first row of @b, which was read behind that of the present key, has this key too. */
+/* True if the first row of @b, the next batch, still has the current key. */
 static bool goes_on(struct cogroup_op *self, const fst_batch *b)
 {
         fst_out *out = &self->op.out;
@@ -214,7 +215,7 @@ static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
         return r;
 }
 
-/* Whether the rows of one key may be more than what the sides, as they are, leave of the task's memory. */
+/* True if the rows of one key may exceed the memory that the sides leave to the task. */
 static bool may_be_short(const struct cogroup_op *self, const struct memory_task *task)
 {
         bool spilled = false;
@@ -223,7 +224,7 @@ static bool may_be_short(const struct cogroup_op *self, const struct memory_task
         return spilled || memory_task_held(task) > memory_task_share(task) / 2;
 }
 
-/* Ask for more than there is: whoever else of this task can write what it holds to disk does. */
+/* Requests more memory than there is, so that the task's other consumers spill. */
 static int let_spill(struct cogroup_op *self, struct memory_task *task)
 {
         size_t all = memory_task_share(task);
@@ -244,7 +245,7 @@ static int lists_start(struct cogroup_op *self)
         if (r == 0 && may_be_short(self, task))
                 r = let_spill(self, task);
         else
-                reserve = MIN(reserve, rows); /* no list is longer than all rows */
+                reserve = MIN(reserve, rows); /* a list is not longer than all rows */
         if (r)
                 return r;
         r = memory_acquire(&self->lists.memory, reserve);

@@ -1,4 +1,4 @@
-/* Lists: group_by_key's mode of the cogroup (rdd/cogroup/cogroup_lists.c). */
+/* Tests lists, the mode of group_by_key (rdd/cogroup/cogroup_lists.c). */
 #include "rdd/cogroup/cogroup_fixture.h"
 
 /* ------------------------------------------------------------------------------------------------------- lists */
@@ -10,7 +10,7 @@ struct list_sink {
         fst_type elements;
 };
 
-/* Lists of values, which are I64, or these in BYTES. */
+/* Checks lists of values: I64, or these encoded in BYTES. */
 static int check_list(struct op *op, const struct rows *in)
 {
         struct list_sink *sink = container_of(op, struct list_sink, op);
@@ -80,7 +80,7 @@ static void lists_have_the_values_of_a_key_in_order(void **state)
         for_all_kinds(check_lists);
 }
 
-/* One key with values for half of the task's memory, among as many others, and in rows that just fit into it. */
+/* One key whose values fill half of the task's memory, among as many other rows, and in rows that just fit. */
 static void lists_may_take_half_of_the_memory(void **state)
 {
         size_t values = TIGHT / sizeof(int64_t) / 2;
@@ -89,7 +89,7 @@ static void lists_may_take_half_of_the_memory(void **state)
         check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values / 4, 1, 100);
 }
 
-/* Nobody else's blocks have to go for few rows, however large the share of the task is. */
+/* Few rows must not evict other tasks' blocks, however large the task's share is. */
 static void lists_of_few_rows_take_little_memory(void **state)
 {
         struct fixture f;
@@ -109,7 +109,7 @@ static void lists_of_few_rows_take_little_memory(void **state)
         vec_deinit(&rows);
 }
 
-/* A consumer of the task's that has nothing to give, and is asked whenever memory is short. */
+/* A consumer of the task that frees nothing and counts the requests when memory is short. */
 struct stingy {
         struct memory_consumer consumer;
         int asked;
@@ -121,7 +121,7 @@ static int refuse(struct memory_consumer *consumer, size_t want, struct fst_erro
         return 0;
 }
 
-/* Values of a few bytes each, of one key, that just fit: what is left of the memory is not asked for one by one. */
+/* The small values of one key just fit: the rest of the memory is not requested value by value. */
 static void lists_grow_in_few_steps(void **state)
 {
         struct fixture f;
@@ -166,7 +166,7 @@ static void lists_that_do_not_fit_say_what_to_do(void **state)
         vec_deinit(&rows);
 }
 
-/* Elements of every type, one after another as functions may write them too. */
+/* Elements of every type, contiguous, as functions may also write them. */
 static void lists_are_read_by_type(void **state)
 {
         char text[] = {3, 0, 0, 0, 2, 0, 0, 0, 'o', 'n', 'e', 'i', 'n', 0, 0, 0, 0, 1, 0, 0, 0, 'x'};
@@ -197,7 +197,7 @@ static void lists_are_read_by_type(void **state)
         assert_true(fst_list_next(&list, &fixed));
         assert_string_equal(fixed, "fixed");
 
-        /* What is cut off, and what is of another type, ends with a status. */
+        /* A truncated list, and a list of another type, ends with a status. */
         list = fst_list_of((fst_bytes){text, 10}, FST_PAIR(BYTES, BYTES));
         assert_false(fst_list_next(&list, &key, &value));
         assert_int_equal(fst_list_status(&list), -EBADMSG);

@@ -111,7 +111,7 @@ void side_end(struct cogroup_side *side)
         side->started = false;
 }
 
-/* -------------------------------------------------------------------------------------------------- of one key */
+/* --------------------------------------------------------------------------------------------- rows of one key */
 
 static bool cogroup_side_refill(fst_iter *iter)
 {
@@ -168,7 +168,7 @@ struct cogroup_side *side_of_iter(fst_iter *iter)
         return iter->refill == cogroup_side_refill ? container_of(iter, struct cogroup_side, values) : NULL;
 }
 
-/* -------------------------------------------------------------------------------------------- making and freeing */
+/* ------------------------------------------------------------------------------------------ creating and freeing */
 
 void side_init(struct cogroup_side *side, struct task_run *run, fst_type type, struct fst_error *error,
                const char *const *name)

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The rows of @iter are not what the call at @file:@line reads. */
+/* Fails the task: the call at @file:@line does not match the type of @iter's rows. */
 static void iter_mismatch(fst_iter *iter, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
         char have[64], wanted[64];
@@ -27,12 +27,11 @@ static void iter_mismatch(fst_iter *iter, uint32_t tag, uint64_t sizes, const ch
 FST_API bool fst_iter_more(fst_iter *iter, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
         if (!iter && task_run_current())
-                task_run_fail(task_run_current(), -EINVAL, "fst_next at %s:%d was given NULL where rows are wanted",
+                task_run_fail(task_run_current(), -EINVAL, "fst_next at %s:%d was given NULL instead of rows",
                               file_base_name(file), line);
         else if (!iter)
-                context_misused(
-                        "fst_next at %s:%d was given NULL where rows are wanted: an action that fails gives none",
-                        file_base_name(file), line);
+                context_misused("fst_next at %s:%d was given NULL instead of rows: an action that fails returns none",
+                                file_base_name(file), line);
         if (!iter || iter->status)
                 return false;
         if (iter->tag != tag || !fst_sizes_fit(sizes, iter->batch.type.key_size, iter->batch.type.value_size)) {

@@ -1,16 +1,16 @@
 /*
  * Cogroup; see op_cogroup.h.
  *
- * Each side goes into a sorter, which spills by itself, and all are read together: a step looks for the least of the
- * keys that the sides are at, and the mode takes the rows of it. As in Spark's CoGroupedRDD each side is held, but here
- * the rows of one key need not fit into memory. A side that comes in order is not sorted again (rdd/sort/sort_index.h).
+ * Each side goes into a sorter, which spills on its own, and all sides are read together. A step finds the smallest of
+ * the sides' current keys, and the mode handles its rows. As in Spark's CoGroupedRDD each side is held, but here the
+ * rows of one key need not fit into memory. A side that arrives in order is not sorted again (rdd/sort/sort_index.h).
  *
- * F64 keys meet as grouping has it (rdd/aggregate/hash.h): -0.0 and 0.0 are equal, and neighbours in the sorter's
- * order.
+ * F64 keys are equal as grouping requires (rdd/aggregate/hash.h): -0.0 and 0.0 are one key, and adjacent in the
+ * sorter's order.
  *
- * Memory: what each sorter sets aside is acquired while those before can still spill, that of the mode before the sides
- * are sorted, after which their sorters spill no more. Bytes that functions emit are copied, because a side's batch may
- * go before they are pushed on.
+ * Memory: each sorter acquires its reserve while earlier sorters can still spill. The mode acquires its memory before
+ * the sides are sorted; sorted sides do not spill. Emitted bytes are copied, because a side's batch may be released
+ * before they are pushed.
  */
 #include "rdd/cogroup/op_cogroup.h"
 
@@ -21,7 +21,7 @@
 static const struct mode {
         const char *name;
         const struct cogroup_mode_class *class;
-        uint32_t wanted; /* sides, as in struct cogroup_op */
+        uint32_t wanted; /* required sides, as in struct cogroup_op */
 } modes[COGROUP_MODES] = {
         [COGROUP_JOIN] = {"join", &cogroup_join_class, 1 << JOIN_LEFT | 1 << JOIN_RIGHT},
         [COGROUP_LEFT_JOIN] = {"left_outer_join", &cogroup_join_class, 1 << JOIN_LEFT},
@@ -39,9 +39,9 @@ static struct cogroup_op *cogroup_of(struct op *op)
         return container_of(op, struct cogroup_op, op);
 }
 
-/* ---------------------------------------------------------------------------------------------------- meeting */
+/* ---------------------------------------------------------------------------------------------- matching keys */
 
-/* The side with the least key, and which have it. -1: none is wanted any more. */
+/* The side with the smallest key; *@has: all sides with that key. -1: no further key can matter. */
 static int least_of(const struct cogroup_op *self, uint32_t *has)
 {
         int least = -1;
@@ -73,7 +73,7 @@ static int op_cogroup_meet(struct cogroup_op *self)
         return r;
 }
 
-/* No further rows. What the mode needs is asked for while the sides can spill; then they are sorted. */
+/* Ends the input. The mode reserves its memory while the sides can spill; then the sides are sorted. */
 static int sort_sides(struct cogroup_op *self)
 {
         int r = self->class->start ? self->class->start(self) : 0;
@@ -132,7 +132,7 @@ static void cogroup_free(struct op *op)
         free(self);
 }
 
-/* The sides are ended with the cogroup: whoever computes it consumes nothing itself. */
+/* Has no `consume`: rows go to the sides, which end with the cogroup. */
 static const struct op_class cogroup_class = {"cogroup", .end = cogroup_end, .abandon = cogroup_abandon,
                                               .free = cogroup_free};
 

@@ -1,20 +1,20 @@
 /*
- * Cogroup: rows of one side or several that have equal keys, met key by key. It is one operator with several modes:
+ * Cogroup: brings together the rows of one or more sides that have equal keys, key by key. One operator has several
+ * modes:
  *
  *      joins                   a function for every pair of a left and a right row of a key; in outer joins also for
  *                              rows whose key the other side does not have, with NULL for its value
  *      groups                  a function for every key, which reads the values of each side through iterators:
  *                              flat_map_groups (one side), cogroup (several)
- *      subtract, intersect     rows of the left side that stay: those whose key the right does not have; one of each
- *                              key that both have
+ *      subtract, intersect     rows of the left side: those whose key is not on the right; one of each
+ *                              key that is on both sides
  *      lists                   a pair of each key and all of its values (firesteel/list.h): group_by_key
  *
- * It takes rows from its inputs, one after the other: op_begin(cogroup); then for each side op_begin(side), its rows
- * into side's `consume`; at last op_end(cogroup), which makes and pushes all rows. There is nothing to do for the end
- * of a side.
+ * The caller pushes the rows of one side after the other: op_begin(cogroup); then for each side op_begin(side) and its
+ * rows into the side's `consume`; at last op_end(cogroup), which makes and pushes all rows. A side needs no op_end.
  *
- * Keys come in order (as fst_sort_by_key has it), the rows of one key and one side in the order in which they came:
- * the same for the same input, however little memory there was.
+ * Keys come out in the order of fst_sort_by_key, and the rows of one key and one side in their input order. The result
+ * is the same for the same input with any amount of memory.
  */
 #pragma once
 
@@ -25,37 +25,36 @@
 enum cogroup_mode {
         COGROUP_JOIN,
         COGROUP_LEFT_JOIN,  /* every left row at least once */
-        COGROUP_RIGHT_JOIN, /* every right row */
-        COGROUP_FULL_JOIN,  /* both */
+        COGROUP_RIGHT_JOIN, /* every right row at least once */
+        COGROUP_FULL_JOIN,  /* every row of both sides */
         COGROUP_GROUPS,
         COGROUP_SUBTRACT,
         COGROUP_INTERSECT,
         COGROUP_LISTS,
-        COGROUP_ELEMENTS, /* lists of values that are elements already: rows that were packed (rdd/packed.h) */
-        COGROUP_MODES,    /* how many there are */
+        /* lists of values that are already encoded as elements: packed rows (rdd/pipeline/op_key.h) */
+        COGROUP_ELEMENTS,
+        COGROUP_MODES, /* number of modes */
 };
 
-/* Sides at most: a bit for each. */
+/* Limit of the number of sides: each has a bit. */
 #define MAX_COGROUP_SIDES 16
 
 enum join_side { JOIN_LEFT, JOIN_RIGHT };
 
-/* Whether the mode calls a function. */
+/* True if the mode calls a function. */
 static inline bool cogroup_calls(enum cogroup_mode mode)
 {
         return mode <= COGROUP_GROUPS;
 }
 
-/*
- * Whether @mode goes with @n sides of these types, with rows of type @out, and with @fn (which is not looked at where
- * none is called): 0, or -EINVAL with what is wrong. @verb is the operator's name in what is said.
- */
+/* Checks that @mode accepts @n sides of these types, rows of type @out, and @fn (ignored if the mode calls no
+ * function). Returns 0, or -EINVAL with the reason. @verb is the operator's name for messages. */
 int cogroup_check(enum cogroup_mode mode, const char *verb, const fst_type *sides, int n, fst_type out,
                   const fst_fn *fn, struct fst_error *error);
 
-/* The operator, all of it checked. The captured struct and the names in @fn must outlive it. */
+/* Creates the operator from checked arguments. The captured struct and the names in @fn must outlive it. */
 struct op *cogroup_op_new(struct task_run *run, enum cogroup_mode mode, const fst_type *sides, int n, fst_type out,
                           const fst_fn *fn);
 
-/* The operator that takes the rows of a side. It is the cogroup's own: not to be ended or freed. */
+/* The operator that takes the rows of a side. The cogroup owns it: do not end or free it. */
 struct op *cogroup_op_side(struct op *cogroup, int side);

@@ -1,6 +1,7 @@
 /*
- * Cogroups against a plain reference: the rows of all sides as arrays, sorted with qsort and met in nested loops. Each
- * mode with each kind of keys, with memory for all and with so little that sides, and the rows of one key, go to disk.
+ * Compares cogroups with a plain reference: the rows of all sides as arrays, sorted with qsort and combined in nested
+ * loops. Runs each mode with each kind of key, with enough memory and with so little that sides, and the rows of one
+ * key, spill.
  */
 #include "rdd/cogroup/cogroup_fixture.h"
 
@@ -76,7 +77,7 @@ static void check_joins(uint8_t kind, size_t pool)
                 struct rows_of_side rows[] = {random_rows(kind, many, 20000, 0), random_rows(kind, many, 20000, 0)};
                 struct op *op =
                         cogroup_new(&f, mode, (fst_type[]){type, type}, 2, f.sink.type, join_function(mode, kind));
-                /* Twice, as an operator is used for several partitions. */
+                /* Runs twice, because an operator is used for several partitions. */
                 for (int again = 0; again < 2; again++) {
                         f.seen.len = 0;
                         assert_int_equal(run_cogroup(op, rows, 2), 0);
@@ -101,7 +102,7 @@ static void joins_give_all_pairs_of_rows_and_what_has_none(void **state)
         for_all_kinds(check_joins);
 }
 
-/* One key has nearly all rows of one side, and of the other some: more than memory holds. */
+/* One key has nearly all rows of one side and many of the other: more than memory holds. */
 static void outer_joins_of_a_skewed_key(void **state)
 {
         struct fixture f;
@@ -131,13 +132,13 @@ static void outer_joins_of_a_skewed_key(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ groups */
 
-/* A number that says which values were seen, and in which order. */
+/* A number that depends on the values seen and their order. */
 static int64_t digest(int64_t so_far, int64_t value)
 {
         return (int64_t)((uint64_t)so_far * 31 + (uint64_t)value + 1);
 }
 
-/* How much is read of each group depends on its key: all, the first few, nothing. */
+/* The number of values read of each group depends on its key: all, the first few, or none. */
 static size_t limit_of(int64_t rank)
 {
         return rank % 3 == 0 ? SIZE_MAX : rank % 3 == 1 ? 3 : 0;
@@ -155,7 +156,7 @@ static void read_groups(fst_iter *const *groups, int n, int64_t rank, fst_out *o
 {
         struct seen s = {.rank = rank};
         int64_t of[MAX_COGROUP_SIDES];
-        /* The last side first, so that nobody takes an order for granted. */
+        /* Reads the last side first: no order may be assumed. */
         for (int k = n; k-- > 0;)
                 of[k] = read_some(groups[k], limit_of(rank + k));
         for (int k = 0; k < n; k++)
@@ -222,7 +223,7 @@ static void check_group(uint8_t kind, size_t pool, int n, int skew)
         fst_type types[5];
         fixture_init(&f, pool, true);
         for (int k = 0; k < n; k++) {
-                /* Side 3 has no rows. */
+                /* Side 3 is empty. */
                 size_t many = k == 3 ? 0 : pool == TIGHT ? 150000 / (size_t)n : 4000;
                 rows[k] = random_rows(kind, many, k == 1 ? 50 : 3000, skew);
                 types[k] = fst_type_pair(key_type(kind), FST_I64);
@@ -324,7 +325,7 @@ static void groups_end_when_enough_was_seen(void **state)
         vec_deinit(&rows);
 }
 
-/* ------------------------------------------------------------------------------------------------ rows that stay */
+/* ------------------------------------------------------------------------------------------------------- filters */
 
 struct keep_sink {
         struct op op;
@@ -405,7 +406,7 @@ static void rows_stay_by_what_the_other_side_has(void **state)
         for_all_kinds(check_keeps);
 }
 
-/* ------------------------------------------------------------------------------------------------------ refusals */
+/* ---------------------------------------------------------------------------------------------- invalid cogroups */
 
 static void refused(enum cogroup_mode mode, fst_type left, fst_type right, fst_fn fn, const char *message)
 {
@@ -425,9 +426,9 @@ static void what_does_not_go_together_is_refused(void **state)
         refused(COGROUP_JOIN, pair, FST_PAIR(F64, I64), FST_FN(inner_i64), "it needs keys of one type on both sides");
         refused(COGROUP_JOIN, pair, FST_PAIR(I64, F64), FST_FN(inner_i64), "takes PAIR(I64, I64) on the right");
         refused(COGROUP_JOIN, pair, pair, FST_FN(left_i64), "in it it is never missing");
-        refused(COGROUP_LEFT_JOIN, pair, pair, FST_FN(inner_i64), "in it there may be none: make the parameter a");
-        refused(COGROUP_RIGHT_JOIN, pair, pair, FST_FN(left_i64), "takes the left value as it is");
-        refused(COGROUP_FULL_JOIN, pair, pair, FST_FN(left_i64), "takes the left value as it is");
+        refused(COGROUP_LEFT_JOIN, pair, pair, FST_FN(inner_i64), "in it it may be missing: make the parameter a");
+        refused(COGROUP_RIGHT_JOIN, pair, pair, FST_FN(left_i64), "takes the left value itself");
+        refused(COGROUP_FULL_JOIN, pair, pair, FST_FN(left_i64), "takes the left value itself");
         refused(COGROUP_JOIN, pair, pair, FST_FN(two_i64), "is not a function that it can call");
         refused(COGROUP_GROUPS, pair, pair, FST_FN(one_i64), "is not a function that it of 2 RDDs can call");
         refused(COGROUP_GROUPS, pair, pair, FST_FN(two_bytes), "takes keys of BYTES, but the rows are PAIR(I64, I64)");

@@ -1,4 +1,4 @@
-/* See rows_aside.h. */
+/* See spillable_rows.h. */
 #include "rdd/cogroup/spillable_rows.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Records of one length from files: binary_records. */
+/* binary_records: records of fixed length from files. */
 #include "rdd/operators/rdd_files.h"
 
 #include "base/mem.h"

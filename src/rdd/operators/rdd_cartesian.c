@@ -1,7 +1,5 @@
-/*
- * Every row of one RDD with every row of another: cartesian. Partition i of n × m is of partition i / m of the left and
- * i % m of the right parent. The right rows are set aside and gone through for each left one.
- */
+/* cartesian: all pairs of rows of two RDDs. Partition i of n × m pairs partition i / m of the left parent with
+ * partition i % m of the right one. The right rows are collected first and read again for each left row. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/cogroup/spillable_rows.h"
@@ -46,8 +44,7 @@ static int cartesian_plan(fst_rdd *rdd)
 {
         int64_t n = (int64_t)rdd->parents[0]->lineage.partitions * rdd->parents[1]->lineage.partitions;
         if (n > INT_MAX)
-                rdd_fail(rdd, -EINVAL,
-                         "cartesian has more partitions than there can be: coalesce one of its RDDs before");
+                rdd_fail(rdd, -EINVAL, "cartesian has too many partitions: coalesce one of its RDDs first");
         rdd->lineage.partitions = (int)MIN(n, INT_MAX);
         return rdd->status;
 }
@@ -57,7 +54,7 @@ static int cartesian_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd
 {
         int64_t n = (int64_t)rdd->parents[0]->lineage.partitions * rdd->parents[1]->lineage.partitions;
         if (n != rdd->lineage.partitions)
-                return rdd_wire_bad(rdd, error, "it has not the partitions of its parents");
+                return rdd_wire_bad(rdd, error, "its partitions do not match its parents'");
         return rdd_wire_check_columns(rdd, error);
 }
 
@@ -66,8 +63,8 @@ static int cartesian_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd
 struct cartesian_op {
         struct op op;
         struct rows_aside right;
-        fst_batch batch; /* right rows at hand */
-        bool whole;      /* which are all of them */
+        fst_batch batch; /* current right rows */
+        bool whole;      /* `batch` has all right rows */
 };
 
 static struct cartesian_op *cartesian_of(struct op *op)
@@ -85,7 +82,7 @@ static void rdd_cartesian_put(fst_column to, uint32_t at, fst_column from, uint3
                 to.i64[at] = from.i64[row];
 }
 
-/* Left row @row with the right rows at hand. */
+/* Pairs left row @row with the current right rows. */
 static int rdd_cartesian_cross(struct cartesian_op *self, const fst_batch *left, uint32_t row)
 {
         struct op *op = &self->op;
@@ -100,7 +97,8 @@ static int rdd_cartesian_cross(struct cartesian_op *self, const fst_batch *left,
         return op->status;
 }
 
-/* Left row @row with all right rows, read again. What was made is pushed on before the batch that it views goes. */
+/* Pairs left row @row with all right rows, read from the start. Pushes its output before the batch that it views is
+ * released. */
 static int cross_all(struct cartesian_op *self, const fst_batch *left, uint32_t row)
 {
         int r = rows_aside_read(&self->right);
@@ -157,7 +155,7 @@ static struct op *cartesian_op_new(const fst_rdd *rdd, struct task_run *run)
         return &self->op;
 }
 
-/* Whether the first batch of the right rows is all of them. */
+/* Reads the first batch of right rows, and finds out whether it has all of them. */
 static int look_at_right(struct cartesian_op *self)
 {
         fst_batch more = {0};

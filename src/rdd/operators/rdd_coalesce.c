@@ -1,4 +1,4 @@
-/* Fewer partitions without a shuffle: coalesce. */
+/* coalesce: fewer partitions without a shuffle. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/slice.h"
@@ -26,7 +26,7 @@ static int coalesce_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
                            struct fst_error *error)
 {
         if (rdd->lineage.partitions > rdd_parent(rdd)->lineage.partitions)
-                return rdd_wire_bad(rdd, error, "it has more partitions than its parent");
+                return rdd_wire_bad(rdd, error, "its parent has fewer partitions");
         return rdd_wire_check_type(rdd, error);
 }
 

@@ -1,9 +1,9 @@
 /*
- * Rows of RDDs with equal keys: joins, cogroup, flat_map_groups, group_by_key, group_by, subtract_by_key.
+ * Operators on RDDs with equal keys: joins, cogroup, flat_map_groups, group_by_key, group_by, subtract_by_key.
  *
- * A cogroup is narrow on all sides. Whatever is not partitioned as it wants gets a shuffle of its own below it, so what
- * reads and what writes a shuffle is the same for all operators; a side that is there twice is shuffled once. Spark's
- * CoGroupedRDD depends on the shuffles directly: the stages are the same.
+ * A cogroup depends narrowly on all sides. A side without the right partitioner gets a shuffle of its own, so all
+ * operators share one reader and one writer of shuffles; an RDD that is two sides is shuffled once. Spark's
+ * CoGroupedRDD depends on the shuffles directly; the stages are the same.
  */
 #include "rdd/default_partitioner.h"
 #include "rdd/rdd_registry.h"
@@ -31,7 +31,7 @@ static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, cons
         return cogroup_check(mode, site.operation, types, n, type, f, error);
 }
 
-/* All of them placed by @p, one that is there twice only once. */
+/* Partitions all sides by @p. An RDD that is several sides is shuffled once. */
 static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site site)
 {
         fst_rdd *given[MAX_COGROUP_SIDES];
@@ -44,10 +44,8 @@ static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site s
         }
 }
 
-/*
- * The rows of @rdds, of which there is one at least. Subtracting is placed as the left side is, what others are placed
- * by is chosen among them.
- */
+/* Builds a cogroup of @rdds, which are at least one. subtract_by_key uses the left side's partitioner; the others
+ * choose one among the sides'. */
 static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
                         int partitions, fst_site site)
 {
@@ -125,7 +123,7 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
                 return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)MAX_COGROUP_SIDES + 1), &f, type, partitions,
                                site);
         fst_rdd *rdd = rdd_new(sc, RDD_COGROUP, type, NULL, site);
-        return rdd_fail(rdd, -EINVAL, "a cogroup of no RDDs has no keys: give it one at least");
+        return rdd_fail(rdd, -EINVAL, "a cogroup needs at least one RDD");
 }
 
 FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type, int partitions, fst_site site)
@@ -147,7 +145,7 @@ FST_API fst_rdd *fst_group_by_key_at(fst_rdd *pairs, int partitions, fst_site si
         return cogroup(COGROUP_LISTS, &pairs, 1, NULL, fst_type_pair(pairs->type, FST_BYTES), partitions, site);
 }
 
-/* As many partitions as the rows' partitioner has, if it is chosen: it places by other keys than these. */
+/* Without @partitions, uses as many as the rows' partitioner has, but not the partitioner: it places by other keys. */
 FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, int partitions, fst_site site)
 {
         rows = rdd_given(rows, site);
@@ -163,7 +161,7 @@ FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, i
 
 /* ------------------------------------------------------------------------------------------------ whole rows */
 
-/* Whole rows of both, pairs in one column: those of the first that stay. */
+/* Builds intersect or subtract on whole rows, pairs packed into one column: the selected rows of @a. */
 static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -178,11 +176,11 @@ static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, in
         fst_rdd *sides[] = {rdd_packed(a, site), a == b ? NULL : rdd_packed(b, site)};
         sides[1] = sides[1] ? sides[1] : sides[0];
         fst_rdd *kept = cogroup(mode, sides, 2, NULL, sides[0]->type, partitions, site);
-        kept->partitioner = NULL; /* Spark knows none: only pairs have one */
+        kept->partitioner = NULL; /* as in Spark: only pairs have a partitioner */
         return rdd_made_since(rdd_unpacked(kept, a->type, site), first);
 }
 
-/* Spark takes the rows with nothing beside them: a partitioner of pairs says how many partitions, and no more. */
+/* Spark uses whole rows as keys without values: the partitioner of pairs only gives the number of partitions. */
 FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
 {
         a = rdd_given(a, site);
@@ -224,7 +222,7 @@ static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
 {
         fst_type types[MAX_COGROUP_SIDES];
         if (m->cogroup >= COGROUP_MODES)
-                return rdd_wire_bad(rdd, error, "it groups in a way that is not known here");
+                return rdd_wire_bad(rdd, error, "its cogroup mode is unknown");
         rdd->cogroup.mode = (int)m->cogroup;
         if (cogroup_calls(m->cogroup)) {
                 int r = m->function ? reader->function(reader, m->function, &rdd->fn, error)

@@ -1,10 +1,10 @@
 /*
  * Combining by key: reduce_by_key, fold_by_key, aggregate_by_key, combine_by_key, and distinct, which combines whole
- * rows with nothing beside them.
+ * rows without values.
  *
- * It is a shuffle that combines on both sides; or, where the parent is placed as wanted, an operator in its task. A
- * zero value is what accumulators begin as, so as in Spark it counts once for each key of each partition, and it may
- * count oftener where memory runs short: it is meant to be neutral.
+ * This is a shuffle that combines on both sides or, if the parent already has the right partitioner, an operator in the
+ * parent's task. Accumulators start from the zero value. So, as in Spark, it counts once for each key of each
+ * partition, and more often if memory runs short: a zero value should be neutral.
  */
 #include "rdd/default_partitioner.h"
 #include "rdd/rdd_registry.h"
@@ -20,7 +20,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-/* A copy of the value of @type (one column) at @value, with its bytes behind it. */
+/* Copies the value of @type (one column) at @value, followed by its bytes. */
 static void *copy_value(const void *value, fst_type type)
 {
         if (type.key != FST_KIND_BYTES)
@@ -43,7 +43,7 @@ static void set_values(fst_rdd *rdd, const struct aggregate_values *values)
         rdd_copy_fn(rdd, &rdd->values->merge, &values->merge);
 }
 
-/* A node of rows that are placed by @p and not yet combined: by a shuffle, unless @in_place. */
+/* Makes the RDD depend on its parent: by a shuffle with @p, or narrowly if @in_place. */
 static void place(fst_rdd *rdd, const struct partitioner *p, bool in_place)
 {
         if (in_place) {
@@ -56,7 +56,7 @@ static void place(fst_rdd *rdd, const struct partitioner *p, bool in_place)
         rdd_depend_on_shuffle(rdd);
 }
 
-/* Pairs combined into those of @type; @values as in struct aggregate_options. */
+/* Builds the RDD that combines pairs into pairs of @type. @values is as in struct aggregate_options. */
 static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_values *values, const fst_fn *f,
                          int partitions, fst_site site)
 {
@@ -93,7 +93,7 @@ FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, 
         return combined(pairs, pairs->type, NULL, &f, partitions, site);
 }
 
-/* Fails what is built of an accumulator's type that is none. */
+/* Builds an RDD with accumulators; invalid if the accumulator's type is not one column. */
 static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct aggregate_values *values,
                                   const fst_fn *combine, int partitions, fst_site site)
 {
@@ -101,8 +101,8 @@ static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct a
         values->type = pairs->type;
         if (accumulator.value || !accumulator.key || fst_type_check(accumulator, &error)) {
                 char text[64];
-                error_set(&error, -EINVAL, "%s takes the type of the accumulators alone, but was given %s",
-                          site.operation, fst_type_name(accumulator, text));
+                error_set(&error, -EINVAL, "%s takes the type of an accumulator, not the pair %s", site.operation,
+                          fst_type_name(accumulator, text));
                 return rdd_fail_with(rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site), -EINVAL, &error);
         }
         return combined(pairs, fst_type_pair(pairs->type, accumulator), values, combine, partitions, site);
@@ -111,7 +111,7 @@ static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct a
 static fst_rdd *without_zero(fst_rdd *pairs, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
-        error_set(&error, -EINVAL, "%s was given NULL where a value to begin with is wanted", site.operation);
+        error_set(&error, -EINVAL, "%s was given NULL instead of an initial value", site.operation);
         return rdd_fail_with(rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site), -EINVAL, &error);
 }
 
@@ -149,9 +149,7 @@ FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f,
         return fst_aggregate_by_key_at(pairs, zero, f, f, partitions, site);
 }
 
-/*
- * Rows that are placed by their keys, as many pairs with a partitioner are, have equal ones in one partition already.
- */
+/* Pairs with a partitioner have equal rows in one partition already. */
 FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
 {
         rows = rdd_given(rows, site);
@@ -168,7 +166,7 @@ FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
         bool in_place = !rdd->status && rows->type.value && rows->partitioner && n == rows->lineage.partitions;
         partitioner_init_hash(&hash, n, packed->type);
         place(rdd, &hash, in_place);
-        rdd->partitioner = NULL; /* Spark knows none: only pairs have one */
+        rdd->partitioner = NULL; /* as in Spark: only pairs have a partitioner */
         rdd = rdd_unpacked(rdd, rows->type, site);
         if (in_place)
                 rdd->partitioner = rows->partitioner;
@@ -203,7 +201,7 @@ static int read_zero(struct rdd_wire_reader *reader, const Firesteel__Combiner *
                      struct aggregate_values *values, struct fst_error *error)
 {
         if (m->kind != FST_KIND_BYTES && m->zero.len != rdd->type.value_size)
-                return rdd_wire_bad(rdd, error, "its zero value is none of its accumulators");
+                return rdd_wire_bad(rdd, error, "its zero value does not have its accumulators' type");
         void *zero = wire_array(reader->memory, 1, MAX(m->zero.len, sizeof(fst_bytes)));
         if (!zero)
                 return rdd_wire_too_big(error);
@@ -222,7 +220,7 @@ int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Comb
         if (!values)
                 return rdd_wire_too_big(error);
         if (!in.value || m->kind == FST_KIND_NONE || m->kind > FST_KIND_FIXED || !m->merge)
-                return rdd_wire_bad(rdd, error, "its values cannot become such accumulators");
+                return rdd_wire_bad(rdd, error, "its functions do not fit its values and accumulators");
         fst_type value = {.key = (uint8_t)m->kind,
                           .key_size = m->kind == FST_KIND_FIXED   ? m->size
                                       : m->kind == FST_KIND_BYTES ? 0
@@ -261,7 +259,7 @@ static int combine_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
                 r = m->combiner ? rdd_wire_decode_values(reader, m->combiner, in, rdd, error)
                                 : rdd_wire_check_type(rdd, error);
         if (r == 0 && !fst_type_equal(type, rdd->type))
-                r = rdd_wire_bad(rdd, error, "its rows are not those that it combines");
+                r = rdd_wire_bad(rdd, error, "it combines rows of another type");
         return r ? r : rdd_wire_check_combine(rdd, error);
 }
 

@@ -1,7 +1,5 @@
-/*
- * count_approx_distinct_by_key: aggregate_by_key into a sketch of the values (rdd/aggregate/distinct_sketch.h), of
- * which each is then estimated. Its functions are the engine's own (rdd/builtins.h).
- */
+/* count_approx_distinct_by_key: aggregates values by key into sketches (rdd/aggregate/distinct_sketch.h) and estimates
+ * each. Its functions are the engine's own (rdd/builtins.h). */
 #include "rdd/builtins.h"
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
@@ -89,9 +87,9 @@ static const fst_fn *take_of(uint8_t kind)
                                                           : TAKE_FIXED];
 }
 
-/* The largest sketch that a row may be. */
+/* The precision of the largest sketch that fits into a row. */
 #define MAX_PRECISION 16
-_Static_assert(1 << MAX_PRECISION == FST_FIXED_MAX, "a sketch is a value");
+_Static_assert(1 << MAX_PRECISION == FST_FIXED_MAX, "sketches must be values of pairs");
 
 static int rdd_distinct_by_key_check(const fst_rdd *pairs, double deviation, struct sketched *sketched, fst_site site,
                                      struct fst_error *error)

@@ -1,4 +1,4 @@
-/* What calls a function for each row, or for each partition: map, flat_map, filter, map_values, map_partitions. */
+/* Operators that call a function for each row or partition: map, flat_map, filter, map_values, map_partitions. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 

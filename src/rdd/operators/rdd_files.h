@@ -1,7 +1,5 @@
-/*
- * What RDDs that read files (text_file, binary_records, object_file: rdd->text) have in common: paths until they are
- * planned, then a split for each partition.
- */
+/* Helpers of RDDs that read files (text_file, binary_records, object_file: rdd->text). Before planning they have paths,
+ * afterwards one split for each partition. */
 #pragma once
 
 #include "rdd/rdd_build.h"
@@ -9,20 +7,20 @@
 
 #include "io/input_files.h"
 
-/* A node that reads @path, which is copied; without one it fails. @min_partitions 0: Spark's. */
+/* Creates a node that reads @path (copied). Without a path the RDD is invalid. @min_partitions 0: Spark's default. */
 fst_rdd *rdd_files_new(fst_context *sc, enum rdd_op op, fst_type type, const char *path, int min_partitions,
                        fst_site site);
 
-/* Fill rdd->text.splits. 0, or negative with @error. */
+/* Fills in rdd->text.splits. Returns 0, or negative with @error. */
 typedef int (*rdd_files_plan_fn)(fst_rdd *rdd, const struct input_options *options, struct fst_error *error);
 
-/* A plan of the class: the splits of @plan are the partitions. */
+/* A `plan` of a class: each split of @plan becomes a partition. */
 int rdd_files_plan(fst_rdd *rdd, rdd_files_plan_fn plan);
 
 /*
- * Whether the task of @node goes on without the rest of @file, which could not be opened or read with @status:
- * a file that is gone with spark.files.ignoreMissingFiles, any other failure but that of memory with
- * spark.files.ignoreCorruptFiles. Warns then, and clears @error. As Spark's HadoopRDD and NewHadoopRDD.
+ * Decides whether the task of @node skips the rest of @file, which could not be opened or read with @status: a missing
+ * file with spark.files.ignoreMissingFiles, any other failure except lack of memory with
+ * spark.files.ignoreCorruptFiles. If so, logs a warning and clears @error. As in Spark's HadoopRDD and NewHadoopRDD.
  */
 bool rdd_files_skip(const struct node *node, const struct input_split *file, int status, struct fst_error *error);
 

@@ -1,4 +1,4 @@
-/* The rows of each partition as one list: glom. It is made in memory that is reserved, and grows by doubling. */
+/* glom: the rows of each partition as one list, in a reserved buffer that grows by doubling. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/pipeline/record.h"
@@ -54,7 +54,7 @@ static int too_large(struct glom_op *self, size_t wanted)
                              wanted);
 }
 
-/* Have room for @more bytes. */
+/* Makes room for @more bytes. */
 static int need(struct glom_op *self, size_t more)
 {
         size_t wanted = self->used + more, room = MAX(MAX(self->room * 2, wanted), LEAST);
@@ -89,7 +89,7 @@ static void put_length(struct glom_op *self, uint8_t kind, size_t len)
                 put(self, &length, sizeof(length));
 }
 
-/* As a record of a page, which is an element of a list. */
+/* Appends a row as a record of a page, the form of a list's elements. */
 static int put_row(struct glom_op *self, const fst_batch *batch, uint32_t row)
 {
         fst_type t = batch->type;

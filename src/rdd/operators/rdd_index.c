@@ -1,7 +1,7 @@
 /*
- * Rows with a number: zip_with_index, zip_with_unique_id. A row is the key of the result as rdd/pipeline/op_key.h has
- * it as a value. Indexes go on from partition to partition: how many rows those before have is counted by a job of its
- * own (driver/actions/partition_offsets.c) before the first that needs them.
+ * zip_with_index and zip_with_unique_id: rows with a number. The row is the key of the result, encoded as in
+ * rdd/pipeline/op_key.h. Indexes continue across partitions: a preliminary job (driver/actions/partition_offsets.c)
+ * counts the rows of earlier partitions before the first job that needs the indexes.
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -55,9 +55,9 @@ static int index_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *me
         const Firesteel__Index *m = message->index;
         fst_type row = {.key = rdd->type.key, .key_size = rdd->type.key_size};
         if (!m || m->n_starts != (m->unique ? 0 : (size_t)rdd->lineage.partitions))
-                return rdd_wire_bad(rdd, error, "it has not one start for each partition");
+                return rdd_wire_bad(rdd, error, "its starts do not match its partitions");
         if (rdd->type.value != FST_KIND_I64 || !fst_type_equal(row, key_op_value(rdd_parent(rdd)->type)))
-                return rdd_wire_bad(rdd, error, "it is not its parent's rows with a number");
+                return rdd_wire_bad(rdd, error, "its type is not its parent's row with a number");
         rdd->index.unique = m->unique;
         rdd->index.starts = m->starts;
         return rdd_wire_check_partitions(rdd, error);
@@ -70,7 +70,7 @@ struct index_op {
         const fst_rdd *rdd;
         int64_t next, step;
         int64_t numbers[FST_BATCH_ROWS];
-        fst_bytes *encoded; /* rows that are pairs */
+        fst_bytes *encoded; /* rows that are pairs, encoded */
 };
 
 static int index_begin(struct op *op)

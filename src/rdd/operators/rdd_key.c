@@ -1,7 +1,5 @@
-/*
- * Keys to rows and off again: key_by, keys, values, flat_map_values; and pairs in one column, for what compares whole
- * rows.
- */
+/* Operators that add and remove keys: key_by, keys, values, flat_map_values; and pairs packed into one column, for
+ * operators that compare whole rows. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 
@@ -44,7 +42,7 @@ static int key_by_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
 {
         fst_type key = {.key = rdd->type.key, .key_size = rdd->type.key_size};
         if (!fst_type_equal(rdd_value_type(rdd->type), key_op_value(rdd_parent(rdd)->type)))
-                return rdd_wire_bad(rdd, error, "the rows that it puts keys to are not its parent's");
+                return rdd_wire_bad(rdd, error, "its values are not its parent's rows");
         return rdd_wire_check_element(rdd, ELEMENT_MAP, key, error);
 }
 
@@ -65,7 +63,7 @@ const struct rdd_class rdd_key_by_class = {
 static int values_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         if (!fst_type_equal(rdd_value_type(rdd_parent(rdd)->type), key_op_value(rdd->type)))
-                return rdd_wire_bad(rdd, error, "its rows are not its parent's values");
+                return rdd_wire_bad(rdd, error, "its type is not that of its parent's values");
         return rdd_wire_check_partitions(rdd, error);
 }
 
@@ -96,7 +94,7 @@ static int keys_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, 
 {
         fst_type pairs = rdd_parent(rdd)->type;
         if (!pairs.value || rdd->type.value || rdd->type.key != pairs.key || rdd->type.key_size != pairs.key_size)
-                return rdd_wire_bad(rdd, error, "its rows are not its parent's keys");
+                return rdd_wire_bad(rdd, error, "its type is not that of its parent's keys");
         return rdd_wire_check_partitions(rdd, error);
 }
 
@@ -150,7 +148,7 @@ const struct rdd_class rdd_flat_map_values_class = {
         .op_new = flat_map_values_new,
 };
 
-/* ---------------------------------------------------------------------------------------------- in one column */
+/* ---------------------------------------------------------------------------------------- pairs in one column */
 
 fst_rdd *rdd_packed(fst_rdd *parent, fst_site site)
 {
@@ -173,7 +171,7 @@ fst_rdd *rdd_unpacked(fst_rdd *parent, fst_type type, fst_site site)
 static int pack_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         if (!rdd_parent(rdd)->type.value || !fst_type_equal(rdd->type, FST_BYTES))
-                return rdd_wire_bad(rdd, error, "it makes bytes of pairs");
+                return rdd_wire_bad(rdd, error, "it must turn pairs into BYTES");
         return rdd_wire_check_partitions(rdd, error);
 }
 
@@ -193,7 +191,7 @@ const struct rdd_class rdd_pack_class = {
 static int unpack_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         if (!rdd->type.value || !fst_type_equal(rdd_parent(rdd)->type, FST_BYTES))
-                return rdd_wire_bad(rdd, error, "it makes pairs of bytes");
+                return rdd_wire_bad(rdd, error, "it must turn BYTES into pairs");
         return rdd_wire_check_partitions(rdd, error);
 }
 

@@ -1,7 +1,7 @@
 /*
- * Pairs whose keys are between two: filter_by_range. Where the parent's keys are placed by ranges, partitions that hold
- * none of them are not computed; they are still there, and empty, because the bounds, which say which they are, are
- * only known after a job. (Spark's sortByKey has run it by then, so that its filterByRange has fewer partitions.)
+ * filter_by_range: pairs whose keys lie between two bounds. If the parent has a range partitioner, partitions without
+ * such keys are not computed. They still exist, and are empty, because the bounds that identify them are only known
+ * after a job. (Spark's sortByKey has already run that job, so its filterByRange has fewer partitions.)
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- building */
 
-/* One key as a column. */
+/* A column of one key. */
 static fst_column column_of(struct range_key *key, fst_type type)
 {
         if (type.key == FST_KIND_BYTES)
@@ -80,17 +80,17 @@ static int rdd_key_range_place(const struct partitioner *p, struct range_key *ke
         return (int)to;
 }
 
-/* The partitions that may have such keys: *@first … *@last. */
+/* Finds the partitions that can hold such keys: *@first … *@last. */
 static void find_partitions(const fst_rdd *rdd, int *first, int *last)
 {
-        const struct partitioner *p = rdd->partitioner; /* in another process there is none */
+        const struct partitioner *p = rdd->partitioner; /* NULL in other processes */
         struct range_key low = rdd->key_range.low, high = rdd->key_range.high;
         *first = rdd->key_range.first;
         *last = rdd->key_range.last;
         if (!p || p->kind != PARTITIONER_RANGE || !partitioner_ready(p))
                 return;
         int a = rdd_key_range_place(p, &low), b = rdd_key_range_place(p, &high);
-        *first = MIN(a, b); /* the greatest keys come first where the order is descending */
+        *first = MIN(a, b); /* in descending order the greatest keys come first */
         *last = MAX(a, b);
 }
 
@@ -116,7 +116,7 @@ static bool key_fits(fst_type pairs, const ProtobufCBinaryData *key)
         return pairs.key == FST_KIND_BYTES || key->len == (pairs.key == FST_KIND_FIXED ? pairs.key_size : 0);
 }
 
-/* Comparing wants a pointer also where there are no bytes, for which the wire has none. */
+/* Comparing needs a pointer even for an empty key, for which a decoded message has NULL. */
 static fst_bytes bytes_of(const ProtobufCBinaryData *key)
 {
         return key->len ? (fst_bytes){(const char *)key->data, key->len} : fst_bytes_of("");
@@ -127,7 +127,7 @@ static int rdd_key_range_range_decode(struct rdd_wire_reader *reader, const Fire
 {
         const Firesteel__KeyRange *m = message->key_range;
         if (!m || !rdd->type.value || !key_fits(rdd->type, &m->low) || !key_fits(rdd->type, &m->high))
-                return rdd_wire_bad(rdd, error, "it has no range of keys");
+                return rdd_wire_bad(rdd, error, "its key range is missing");
         rdd->key_range.low = (struct range_key){.prefix = m->low_prefix, .bytes = bytes_of(&m->low)};
         rdd->key_range.high = (struct range_key){.prefix = m->high_prefix, .bytes = bytes_of(&m->high)};
         rdd->key_range.first = m->first;
@@ -150,7 +150,7 @@ struct range_op {
         const fst_rdd *rdd;
 };
 
-/* Less than 0, 0 or more as row @row's key is before, is, or is behind @key. */
+/* Compares the key of row @row with @key: <0, 0, >0. */
 static int rdd_key_range_compare(const fst_batch *batch, uint32_t row, const struct range_key *key)
 {
         uint64_t prefix = key_prefix(batch->type, batch->key, row);

@@ -1,4 +1,4 @@
-/* Rows as fst_save_as_object_file has written them: object_file. */
+/* object_file: rows that fst_save_as_object_file has written. */
 #include "rdd/object_file.h"
 
 #include "rdd/operators/rdd_files.h"
@@ -11,7 +11,7 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
         return rdd_files_new(sc, RDD_OBJECT_FILE, type, path, min_partitions, site);
 }
 
-/* That the first file has such rows: a task checks each. */
+/* Checks the type of the first file. Tasks check the other files. */
 static int check_rows(const fst_rdd *rdd, struct fst_error *error)
 {
         char found[64], wanted[64];
@@ -75,5 +75,5 @@ static int object_feed(struct node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_object_file_class = {CLASS_OF_FILES("MapPartitionsRDD")};
 
-/* Of the driver's alone: on the wire they are object files. */
+/* Used on the driver only: on the wire these are object files. */
 const struct rdd_class rdd_checkpoint_files_class = {CLASS_OF_FILES("ReliableCheckpointRDD")};

@@ -1,4 +1,4 @@
-/* Rows that the driver has: parallelize. */
+/* parallelize: rows of an array on the driver. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -25,13 +25,12 @@ static void copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
         rdd->parallelize.data = rows;
 }
 
-/* No rows can be at @data: there is no array, or none is so large. */
+/* Reports an invalid array: NULL, or larger than any array can be. */
 static void fail_array(fst_rdd *rdd, const void *data, size_t count)
 {
         struct fst_error error = FST_ERROR_INIT;
-        int r = data ? error_set(&error, -EOVERFLOW, "parallelize of %zu rows: no array has as many", count)
-                     : error_set(&error, -EINVAL, "parallelize was given NULL where an array of %zu rows is wanted",
-                                 count);
+        int r = data ? error_set(&error, -EOVERFLOW, "parallelize of %zu rows: no array can be that large", count)
+                     : error_set(&error, -EINVAL, "parallelize was given NULL instead of an array of %zu rows", count);
         rdd_fail_with(rdd, r, &error);
         rdd->parallelize.count = 0;
 }
@@ -58,7 +57,7 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
         return rdd;
 }
 
-/* Columns are cut alike, so partitions have their rows side by side. */
+/* Both columns are cut alike, so a partition has the keys and values of the same rows. */
 FST_API fst_rdd *fst_parallelize_pairs_at(fst_context *sc, const void *keys, const void *values, size_t count,
                                           fst_type key, fst_type value, int partitions, fst_site site)
 {
@@ -79,7 +78,7 @@ static int parallelize_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Fir
 {
         Firesteel__Slices *slices = arena_alloc(&w->arena, sizeof(*slices));
         _cleanup_(buf_deinit) struct buf data = BUF_INIT;
-        /* Of a decoded RDD whose rows are at the driver none are here. */
+        /* A decoded RDD may not have its rows: the tasks fetch them. */
         size_t size = rdd->parallelize.data ? slice_size(rdd) : SIZE_MAX;
         firesteel__slices__init(slices);
         slices->rows = rdd->parallelize.count;
@@ -95,14 +94,14 @@ static int parallelize_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Fir
         return 0;
 }
 
-/* Rows that came with the stage, as parallelize keeps them. */
+/* Decodes rows that came with the stage. */
 static int parallelize_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
                               struct fst_error *error)
 {
         const Firesteel__Slices *m = message->slices;
         struct slice slice;
         if (!m || rdd->type.value)
-                return rdd_wire_bad(rdd, error, "it is no parallelize of one column");
+                return rdd_wire_bad(rdd, error, "it is not a parallelize of one column");
         rdd->parallelize.count = m->rows;
         if (!m->rows || !m->data.len)
                 return 0;
@@ -138,7 +137,7 @@ static int push_slice(struct slice *slice, struct op *to)
         return r;
 }
 
-/* The rows are at the driver. */
+/* Fetches the rows from the driver and pushes them. */
 static int feed_fetched(const struct pipeline_env *env, const fst_rdd *rdd, int partition, uint64_t n, struct op *to)
 {
         struct task_run *run = env->run;
@@ -146,7 +145,7 @@ static int feed_fetched(const struct pipeline_env *env, const fst_rdd *rdd, int 
         _cleanup_(buf_deinit) struct buf data = BUF_INIT;
         struct slice slice;
         if (!env->slices)
-                return task_run_fail(run, -ENOENT, "the rows of %s are at the driver, which cannot be asked",
+                return task_run_fail(run, -ENOENT, "the rows of %s are on the driver, which this task cannot reach",
                                      rdd->call_site);
         int r = env->slices->fetch(env->slice_owner, run, rdd->lineage.id, partition, &data);
         if (r)

@@ -1,4 +1,4 @@
-/* Rows through a program, as lines: pipe. */
+/* pipe: sends rows as lines through a program. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 
@@ -9,7 +9,7 @@
 
 #include <sys/wait.h>
 
-/* Copies of a list of texts that ends in NULL, which the result does, too. */
+/* Copies a NULL-terminated list of strings. */
 static char **rdd_pipe_copy_list(const char *const *list)
 {
         size_t n = 0;
@@ -97,7 +97,7 @@ static int pipe_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *mes
 {
         const Firesteel__Pipe *m = message->pipe;
         if (!m || m->n_words == 0 || rdd->type.key != FST_KIND_BYTES || rdd->type.value)
-                return rdd_wire_bad(rdd, error, "it has no command that makes lines");
+                return rdd_wire_bad(rdd, error, "its command is missing or its rows are not BYTES");
         rdd->pipe.words = ended_list(reader, m->words, m->n_words);
         rdd->pipe.environment = ended_list(reader, m->environment, m->n_environment);
         if (!rdd->pipe.words || !rdd->pipe.environment)
@@ -111,9 +111,9 @@ struct pipe_op {
         struct op op;
         const fst_rdd *rdd;
         struct piped_command command;
-        struct buf lines; /* to be given to it */
-        struct buf said;  /* and not yet pushed on: the last line may be without its end */
-        size_t searched;  /* so many bytes of it have no end of a line */
+        struct buf lines; /* input for the program */
+        struct buf said;  /* output not yet pushed: its last line may be incomplete */
+        size_t searched;  /* leading bytes of it that contain no line end */
         fst_bytes views[FST_BATCH_ROWS];
 };
 
@@ -139,12 +139,12 @@ static int pipe_begin(struct op *op)
                  : 0;
 }
 
-/* Push on the whole lines in `said`; at the end what is behind the last of them, too. */
+/* Pushes the complete lines in `said`; with @at_end also an unterminated last line. */
 static int push_lines(struct pipe_op *self, bool at_end)
 {
         char *at = self->said.data, *end = at + self->said.len;
         struct rows rows = {.batch = {.type = FST_BYTES, .key.bytes = self->views}};
-        char *search = at + self->searched; /* a long line is not searched from its start each time */
+        char *search = at + self->searched; /* does not search a long line again from its start */
         int r = self->op.status;
         rows.stable[0] = (struct fst_stable){(uintptr_t)at, self->said.len};
         while (r == 0 && at < end) {
@@ -206,7 +206,7 @@ static int pipe_end(struct op *op)
                 if (r == PIPED_COMMAND_E_SAID)
                         push_lines(self, false);
         }
-        if (op->status) { /* nothing more is wanted of it */
+        if (op->status) { /* downstream has enough */
                 op->class->abandon(op);
                 return op->status;
         }

@@ -1,4 +1,4 @@
-/* Numbers in a row: range. */
+/* range: consecutive numbers. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -31,7 +31,7 @@ static int range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *me
 {
         const Firesteel__Range *m = message->range;
         if (!m || m->end < m->start || rdd->type.key != FST_KIND_I64 || rdd->type.value)
-                return rdd_wire_bad(rdd, error, "it is no range");
+                return rdd_wire_bad(rdd, error, "its range is missing");
         rdd->range.start = m->start;
         rdd->range.end = m->end;
         return 0;

@@ -1,5 +1,5 @@
-/* Some of the rows, by chance that a seed fixes: sample, random_split. The rows are Spark's (rdd/aggregate/sampler.h).
- */
+/* sample and random_split: random rows, determined by a seed. They are the rows that Spark takes
+ * (rdd/aggregate/sampler.h). */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -39,12 +39,12 @@ FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t 
         double total = 0, sum = 0;
         bool negative = false;
         if (n && !splits) {
-                context_misused("%s was given NULL where an array for %zu RDDs is wanted", site.operation, n);
+                context_misused("%s was given NULL instead of an array for %zu RDDs", site.operation, n);
                 return;
         }
         for (size_t i = 0; i < n && !weights; i++) {
                 splits[i] = sampled(parent, &(struct sampling_plan){.how = SAMPLING_RANGE}, site);
-                rdd_fail(splits[i], -EINVAL, "random_split was given NULL where weights are wanted");
+                rdd_fail(splits[i], -EINVAL, "random_split was given NULL instead of weights");
         }
         if (!weights)
                 return;
@@ -53,7 +53,7 @@ FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t 
                 total += weights[i];
         }
         for (size_t i = 0; i < n; i++) {
-                /* As Spark adds them up, so that the edges are the same to the last bit. */
+                /* Adds in Spark's order, so that the bounds are equal to the last bit. */
                 double lower = sum, upper = sum + weights[i] / total;
                 struct sampling_plan plan = {.how = SAMPLING_RANGE, .lower = lower, .upper = upper, .seed = seed};
                 splits[i] = sampled(parent, &plan, site);
@@ -85,7 +85,7 @@ static int sample_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
 {
         const Firesteel__Sample *m = message->sample;
         if (!m || m->how > SAMPLING_RANGE || !(m->fraction >= 0) || isinf(m->fraction))
-                return rdd_wire_bad(rdd, error, "it has no way of sampling");
+                return rdd_wire_bad(rdd, error, "its sampling parameters are missing");
         rdd->sample = (struct sampling_plan){.how = (enum sampling)m->how,
                                              .fraction = m->fraction,
                                              .lower = m->lower,

@@ -1,10 +1,10 @@
 /*
- * Some of the pairs of each key: sample_by_key, sample_by_key_exact. The pairs are Spark's
+ * sample_by_key and sample_by_key_exact: a fraction of the pairs of each key. They are the pairs that Spark takes
  * (rdd/aggregate/stratified_sampler.h).
  *
- * An exact sample has to know what driver/actions/sample_thresholds.c finds out before its first job, through RDDs of
- * this class with another `step` and the strata of the first: pairs (what was counted or drawn for a key, number), of
- * which the former is STEP_RESULTS × the number of the key + an enum step_result.
+ * Before the first job of an exact sample, driver/actions/sample_thresholds.c computes its thresholds. It runs RDDs of
+ * this class with another `step` and the strata of the first. Their rows are pairs (key, number); the key is
+ * STEP_RESULTS × the number of the stratum + an enum step_result.
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -34,13 +34,14 @@ static int rdd_sample_by_key_check(fst_rdd *pairs, const void *keys, fst_type ke
         if (n > UINT32_MAX / STEP_RESULTS)
                 return error_set(error, -EINVAL, "%s was given fractions for too many keys", site.operation);
         if (n > 0 && (!keys || !fractions))
-                return error_set(error, -EINVAL, "%s was given NULL where %zu %s are wanted", site.operation, n,
+                return error_set(error, -EINVAL, "%s was given NULL instead of %zu %s", site.operation, n,
                                  keys ? "fractions" : "keys");
         for (size_t i = 0; i < n; i++)
                 if (!(fractions[i] >= 0))
                         return error_set(error, -EINVAL, "Negative sampling rates.");
                 else if (isinf(fractions[i]))
-                        return error_set(error, -EINVAL, "%s was given the fraction %g", site.operation, fractions[i]);
+                        return error_set(error, -EINVAL, "%s was given the fraction %g, but fractions must be finite",
+                                         site.operation, fractions[i]);
         return 0;
 }
 
@@ -77,7 +78,7 @@ fst_rdd *rdd_sample_step(fst_rdd *sampled, enum sample_step step)
 static void by_key_free(fst_rdd *rdd)
 {
         if (rdd->by_key.step != SAMPLE_TAKE || !rdd->by_key.strata)
-                return; /* the strata are another's */
+                return; /* the strata are borrowed */
         strata_deinit(rdd->by_key.strata);
         free(rdd->by_key.strata);
 }
@@ -98,7 +99,7 @@ static void encode_keys(struct rdd_wire_writer *w, const struct strata *strata, 
                 m->key_lengths[i] = (uint32_t)strata->keys.bytes[i].len;
                 total += strata->keys.bytes[i].len;
         }
-        m->keys.data = (uint8_t *)strata->bytes; /* one after another, as they were copied */
+        m->keys.data = (uint8_t *)strata->bytes; /* contiguous, as they were copied */
         m->keys.len = total;
 }
 
@@ -136,7 +137,7 @@ static int decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *
         size_t at = 0, n = strata->n;
         if (strata->key.key != FST_KIND_BYTES) {
                 if (m->keys.len / strata->key.key_size != n || m->keys.len % strata->key.key_size)
-                        return rdd_wire_bad(rdd, error, "it has not a fraction for each key");
+                        return rdd_wire_bad(rdd, error, "its fractions do not match its keys");
                 char *keys = wire_array(reader->memory, n + 1, strata->key.key_size); /* aligned */
                 if (!keys)
                         return rdd_wire_too_big(error);
@@ -146,14 +147,14 @@ static int decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *
                 return 0;
         }
         if (m->n_key_lengths != n)
-                return rdd_wire_bad(rdd, error, "it has not a fraction for each key");
+                return rdd_wire_bad(rdd, error, "its fractions do not match its keys");
         strata->keys.bytes = wire_array(reader->memory, n + 1, sizeof(fst_bytes));
         if (!strata->keys.bytes)
                 return rdd_wire_too_big(error);
         for (size_t i = 0; i < n; i++) {
                 if (m->key_lengths[i] > m->keys.len - at)
-                        return rdd_wire_bad(rdd, error, "a key is longer than all of them");
-                size_t len = m->key_lengths[i]; /* where there are no bytes the wire has no pointer */
+                        return rdd_wire_bad(rdd, error, "a key exceeds the bytes of all keys");
+                size_t len = m->key_lengths[i]; /* empty bytes have no pointer in the message */
                 strata->keys.bytes[i] = len ? (fst_bytes){(const char *)m->keys.data + at, len} : fst_bytes_of("");
                 at += m->key_lengths[i];
         }
@@ -181,7 +182,7 @@ static int decode_strata(struct rdd_wire_reader *reader, const Firesteel__Strata
                 if (bounds)
                         s = (struct stratum){s.fraction, m->bounds[3 * i], m->bounds[3 * i + 1], m->bounds[3 * i + 2]};
                 if (!(s.fraction >= 0) || isinf(s.fraction) || isinf(s.accept) || isinf(s.wait))
-                        return rdd_wire_bad(rdd, error, "a fraction cannot be");
+                        return rdd_wire_bad(rdd, error, "a fraction is not valid");
                 strata->data[i] = s;
         }
         strata_index(strata);
@@ -194,10 +195,10 @@ static int by_key_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
 {
         const Firesteel__Strata *m = message->strata;
         if (!m || m->step > SAMPLE_DRAW || !rdd_parent(rdd)->type.value)
-                return rdd_wire_bad(rdd, error, "it has no way of sampling pairs");
+                return rdd_wire_bad(rdd, error, "its sampling step is missing");
         bool bounds = m->exact && m->step != SAMPLE_COUNT;
         if (m->n_bounds != (bounds ? 3 * m->n_fractions : 0))
-                return rdd_wire_bad(rdd, error, "it has not bounds for each key");
+                return rdd_wire_bad(rdd, error, "its bounds do not match its keys");
         rdd->by_key.step = (enum sample_step)m->step;
         rdd->by_key.replaced = m->replaced;
         rdd->by_key.exact = m->exact;
@@ -206,26 +207,26 @@ static int by_key_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
         if (r == 0 && m->step == SAMPLE_TAKE)
                 r = rdd_wire_check_type(rdd, error);
         else if (r == 0 && !fst_type_equal(rdd->type, FST_PAIR(I64, F64)))
-                r = rdd_wire_bad(rdd, error, "what it draws are numbers of keys");
+                r = rdd_wire_bad(rdd, error, "its rows must be pairs of I64");
         return r ? r : decode_strata(reader, m, rdd, bounds, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
-/* Numbers of a Poisson distribution with a mean: Spark has a generator for each, seeded alike. */
+/* Poisson-distributed numbers of one mean. Spark has a generator for each mean, all seeded alike. */
 struct poisson_numbers {
         double mean;
-        struct well *well; /* NULL: none was drawn yet */
-        bool begun;        /* in this partition */
+        struct well *well; /* NULL before the first draw */
+        bool begun;        /* seeded for this partition */
 };
 
 struct by_key_op {
         struct op op;
         const fst_rdd *rdd;
         uint64_t uniform;
-        struct poisson_numbers *poisson; /* by mean, ascending */
+        struct poisson_numbers *poisson; /* ascending by mean */
         size_t n_poisson;
-        struct seen { /* of each key, when drawing or counting */
+        struct seen { /* for each key, when drawing or counting */
                 int64_t items, accepted;
         } * seen;
 };
@@ -272,7 +273,7 @@ static uint32_t rdd_sample_by_key_poisson_of(struct by_key_op *self, double mean
         return poisson_next(p->well, mean);
 }
 
-/* How many times a pair of stratum @s is taken. */
+/* The number of times that a pair of stratum @s is taken. */
 static uint32_t rdd_sample_by_key_times(struct by_key_op *self, const struct stratum *s)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
@@ -291,7 +292,7 @@ static int64_t result_of(uint32_t stratum, enum step_result what)
         return (int64_t)stratum * STEP_RESULTS + what;
 }
 
-/* Count a pair of stratum @i, and draw for it. */
+/* Counts a pair of stratum @i and draws its number. */
 static void rdd_sample_by_key_draw(struct by_key_op *self, uint32_t i)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
@@ -320,7 +321,7 @@ static int no_fraction(struct by_key_op *self, const fst_batch *batch, uint32_t 
                          .key = column_from(batch->key, batch->type.key, batch->type.key_size, row)};
         _cleanup_free_ char *text = mem_alloc(row_text_size(&key, 0) + 1);
         char *end = row_text_print(text, &key, 0);
-        return task_run_fail(self->op.run, -ENOENT, "key not found: %.*s (%s was given no fraction for it)",
+        return task_run_fail(self->op.run, -ENOENT, "key not found: %.*s (%s has no fraction for it)",
                              (int)MIN(end - text, 200), text, self->rdd->site.operation);
 }
 
@@ -387,7 +388,7 @@ static int by_mean(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* A place for each different mean that is not 0. */
+/* Creates a generator for each distinct mean except 0. */
 static void find_means(struct by_key_op *self)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;

@@ -1,4 +1,4 @@
-/* What reads a shuffle: partition_by, sort_by_key, sort_by, and what is combined (rdd_combine.c). */
+/* Operators that read a shuffle: partition_by, sort_by_key, sort_by, and the reduce side of rdd_combine.c. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-/* Of a sort: as many as the parent has, whatever spark.default.parallelism says, as in Spark. */
+/* The partitions of a sort: as in Spark, as many as the parent has, regardless of spark.default.parallelism. */
 static int sorted_partitions(fst_rdd *rdd, int wanted)
 {
         if (wanted < 0) {
@@ -43,7 +43,7 @@ void rdd_depend_on_shuffle(fst_rdd *rdd)
         rdd->partitioner = &rdd->shuffle.partitioner;
 }
 
-/* What reads @parent's rows as @p places them; it takes @p. */
+/* The RDD that reads @parent's rows as placed by @p; takes over @p. */
 static fst_rdd *placed_by(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
@@ -95,11 +95,11 @@ FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site si
         struct partitioner turns;
         partitioner_init_round_robin(&turns, MAX(partitions, 1));
         fst_rdd *rdd = placed_by(parent, &turns, partitions, site);
-        rdd->partitioner = NULL; /* no key is where it would be looked for */
+        rdd->partitioner = NULL; /* rows are not placed by their keys */
         return rdd;
 }
 
-/* Programmers expect the order of a struct's numbers: tell them once what they get. */
+/* Warns once that struct keys sort byte by byte: programmers expect the order of their numbers. */
 static void rdd_shuffled_warn_of_struct_keys(const fst_rdd *rdd, fst_site site)
 {
         static atomic_bool warned;
@@ -135,8 +135,8 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
         parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
                 fst_rdd *rdd = rdd_shuffled_sorted(parent, order, partitions, site);
-                rdd->partitioner = NULL; /* as Spark's sortBy: a union of such rows is one behind the other */
-                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_fn_identity sorts rows that are no pairs")
+                rdd->partitioner = NULL; /* as in Spark's sortBy: a union of such RDDs concatenates their partitions */
+                return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_fn_identity sorts rows that are not pairs")
                                           : rdd;
         }
         int first = rdd_registry_next_id(parent->sc);
@@ -174,7 +174,7 @@ static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
 {
         const Firesteel__Shuffle *m = message->shuffle;
         if (!m)
-                return rdd_wire_bad(rdd, error, "it has no shuffle to read");
+                return rdd_wire_bad(rdd, error, "its shuffle is missing");
         rdd->shuffle.combine = m->combine;
         rdd->shuffle.sort = m->sort;
         rdd->shuffle.order = m->descending ? FST_DESCENDING : FST_ASCENDING;
@@ -186,7 +186,7 @@ static int shuffled_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
 static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         if (rdd->shuffle.combine)
-                return combine_op_new(run, rdd->type, &rdd->fn); /* of accumulators, if values become some */
+                return combine_op_new(run, rdd->type, &rdd->fn); /* combines accumulators, if values become some */
         return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Each partition in the order of its keys, where it is: sort_within_partitions. */
+/* sort_within_partitions: sorts each partition by key, without a shuffle. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 

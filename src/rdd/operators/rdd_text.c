@@ -1,4 +1,4 @@
-/* Lines of text files: text_file. */
+/* text_file: lines of text files. */
 #include "rdd/operators/rdd_files.h"
 
 #include "base/mem.h"

@@ -1,10 +1,10 @@
 /*
- * Partitions taken into one value each: the stages of tree_reduce and tree_aggregate.
+ * The stages of tree_reduce and tree_aggregate: each partition becomes one value.
  *
- * The first of them takes rows, the later ones values of partitions before, which a shuffle has brought together: those
- * of neighbours, in the order of their partitions, which are the keys. (In Spark it is every n-th partition's, in the
- * order in which they come, so that a function must not mind the order; here it may.) How often the zero counts is as
- * in Spark: for each partition, and for each value that such a shuffle moves.
+ * The first stage combines rows. Later stages combine values that a shuffle has brought together: those of neighbouring
+ * partitions, in the order of the partitions, which are the keys. (Spark brings together every n-th partition's values
+ * in arrival order, so that its functions must be commutative; here they need not be.) As in Spark the zero counts once
+ * for each partition, and for each value that such a shuffle moves.
  */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
@@ -19,8 +19,8 @@
 struct folded_op {
         struct op op;
         fst_type value;
-        struct op *all;  /* takes everything */
-        struct op *each; /* takes one value on top of the zero; NULL: there is none, or rows are taken */
+        struct op *all;  /* combines everything */
+        struct op *each; /* combines one value with the zero; NULL: there is no zero, or the input is rows */
         bool values;
 };
 
@@ -133,7 +133,7 @@ static fst_rdd *rdd_tree_aggregate_folded(fst_rdd *parent, const fst_fn *fn, fst
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
 }
 
-/* Neighbouring partitions' values together, in order: as many of them in each of @n. */
+/* Shuffles values of neighbouring partitions together, in order, into @n partitions of equal share. */
 static fst_rdd *rdd_tree_aggregate_together(fst_rdd *parent, int partitions, int n, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
@@ -197,7 +197,7 @@ static int folded_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
         fst_type value = rdd_value_type(rdd->type), parent = rdd_parent(rdd)->type;
         if (!m || rdd->type.key != FST_KIND_I64 || !value.key || (m->values && !fst_type_equal(parent, rdd->type)) ||
             (m->has_zero && value.key != FST_KIND_BYTES && m->zero.len != value.key_size))
-                return rdd_wire_bad(rdd, error, "it takes no rows into a value");
+                return rdd_wire_bad(rdd, error, "its function does not fit its rows");
         rdd->fold.values = m->values;
         if (m->has_zero) {
                 struct reduce_value *zero = rdd->fold.zero = wire_array(reader->memory, 1, sizeof(*zero));
@@ -210,7 +210,7 @@ static int folded_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
                         memcpy(&zero->number, m->zero.data, 8);
         }
         if (!m->values && !m->has_zero && !fst_type_equal(parent, value))
-                return rdd_wire_bad(rdd, error, "it has nothing to begin with");
+                return rdd_wire_bad(rdd, error, "its zero value is missing");
         int r = reduce_check(m->values ? value : parent, value, &rdd->fn, error);
         return r ? rdd_wire_bad_with(rdd, r, error) : rdd_wire_check_partitions(rdd, error);
 }

@@ -1,4 +1,4 @@
-/* Rows of several RDDs: union. */
+/* union: the rows of several RDDs. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/* The partitioner that all of @rdds have, or NULL. */
+/* The partitioner that all of @rdds share, or NULL. */
 static struct partitioner *common_partitioner(fst_rdd *const *rdds, size_t n)
 {
         struct partitioner *first = n ? rdds[0]->partitioner : NULL;
@@ -44,7 +44,7 @@ FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t 
         fst_rdd *rdd =
                 rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
         if (n == 0)
-                return rdd_fail(rdd, -EINVAL, "a union of no RDDs has no type: give it one at least");
+                return rdd_fail(rdd, -EINVAL, "a union needs at least one RDD");
         check_union(rdd);
         rdd_depend_narrowly(rdd, false);
         rdd->partitioner = common_partitioner(rdds, n);
@@ -65,7 +65,7 @@ static int union_plan(fst_rdd *rdd)
         for (int i = 0; i < rdd->n_parents; i++)
                 n += rdd->parents[i]->lineage.partitions;
         if (n > INT_MAX)
-                rdd_fail(rdd, -EINVAL, "union has more partitions than there can be: coalesce its RDDs before");
+                rdd_fail(rdd, -EINVAL, "union has too many partitions: coalesce its RDDs first");
         rdd->lineage.partitions = rdd->unite.in_place ? rdd_parent(rdd)->lineage.partitions : (int)MIN(n, INT_MAX);
         return rdd->status;
 }
@@ -82,12 +82,12 @@ static int union_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m,
         bool alike = true;
         for (int i = 0; i < rdd->n_parents; i++) {
                 if (!fst_type_equal(rdd->type, rdd->parents[i]->type))
-                        return rdd_wire_bad(rdd, error, "it has not the type of its parents");
+                        return rdd_wire_bad(rdd, error, "its type is not its parents'");
                 sum += rdd->parents[i]->lineage.partitions;
                 alike &= rdd->parents[i]->lineage.partitions == rdd->lineage.partitions;
         }
         if (m->in_place ? !alike : sum != rdd->lineage.partitions)
-                return rdd_wire_bad(rdd, error, "it has not the partitions of its parents");
+                return rdd_wire_bad(rdd, error, "its partitions do not match its parents'");
         rdd->unite.in_place = m->in_place;
         return 0;
 }

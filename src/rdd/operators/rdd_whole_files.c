@@ -1,4 +1,4 @@
-/* Files as rows, (path, content): whole_text_files and binary_files. */
+/* whole_text_files and binary_files: files as rows (path, content). */
 #include "rdd/operators/rdd_files.h"
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
@@ -59,7 +59,7 @@ static int whole_partitions(fst_rdd *rdd)
         return 0;
 }
 
-/* Those of the first file: Spark's are the ones that have all files of the partition, which there seldom are. */
+/* The hosts of the first file. Spark takes hosts that have all files of the partition, which rarely exist. */
 static const char *whole_hosts(const fst_rdd *rdd, int partition)
 {
         return rdd->whole.splits.data[rdd->whole.firsts[partition]].hosts;
@@ -84,14 +84,14 @@ static int whole_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m,
         if (rdd->type.key != FST_KIND_BYTES || rdd->type.value != FST_KIND_BYTES)
                 return rdd_wire_bad(rdd, error, "whole files are pairs of BYTES");
         if (!m->text || m->text->n_files != n)
-                return rdd_wire_bad(rdd, error, "it is not known which files are in which partition");
+                return rdd_wire_bad(rdd, error, "its files of each partition are missing");
         uint32_t *firsts = wire_array(reader->memory, n + 1, sizeof(*firsts));
         if (!firsts)
                 return rdd_wire_too_big(error);
         firsts[0] = 0;
         for (size_t i = 0; i < n; i++) {
                 if (m->text->files[i] > m->text->n_path - firsts[i])
-                        return rdd_wire_bad(rdd, error, "a partition has more files than there are");
+                        return rdd_wire_bad(rdd, error, "a partition refers to files that do not exist");
                 firsts[i + 1] = firsts[i] + m->text->files[i];
         }
         rdd->whole.firsts = firsts;
@@ -150,7 +150,7 @@ static int whole_feed(struct node *node, int partition, struct op *to)
         for (uint32_t i = rdd->whole.firsts[partition]; r == 0 && i < rdd->whole.firsts[partition + 1]; i++)
                 r = task_run_stopped(node_env(node)->run) ? task_run_cancelled(node_env(node)->run)
                                                           : push_file(node, &rdd->whole.splits.data[i], to);
-        buf_deinit(&state->content); /* nothing so large is kept */
+        buf_deinit(&state->content); /* does not keep such a large buffer */
         return r;
 }
 

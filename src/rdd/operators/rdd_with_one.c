@@ -1,4 +1,4 @@
-/* Each key, or each row that is no pair, with a 1: what count_by_key and count_by_value add up. */
+/* Pairs of each key, or of each row that is not a pair, with 1: count_by_key and count_by_value add these up. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 
@@ -51,7 +51,7 @@ static int counted_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
                           struct fst_error *error)
 {
         if (!fst_type_equal(rdd->type, counted_type(rdd_parent(rdd)->type)))
-                return rdd_wire_bad(rdd, error, "it does not count its parent's keys");
+                return rdd_wire_bad(rdd, error, "its type is not (key of its parent, I64)");
         return rdd_wire_check_partitions(rdd, error);
 }
 

@@ -1,4 +1,4 @@
-/* Rows of two RDDs side by side: zip. The left rows are set aside, the right ones met with them as they come. */
+/* zip: pairs the rows of two RDDs. Collects the left rows, then pairs the right rows with them as they arrive. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_wire_class.h"
 #include "rdd/cogroup/spillable_rows.h"
@@ -36,7 +36,7 @@ int rdd_wire_check_columns(const fst_rdd *rdd, struct fst_error *error)
 {
         fst_type a = rdd->parents[0]->type, b = rdd->parents[1]->type;
         if (a.value || b.value || !fst_type_equal(rdd->type, fst_type_pair(a, b)))
-                return rdd_wire_bad(rdd, error, "its rows are not its parents' as pairs");
+                return rdd_wire_bad(rdd, error, "its type is not the pair of its parents' types");
         return 0;
 }
 
@@ -52,7 +52,7 @@ struct zip_op {
         struct op op;
         struct rows_aside left;
         fst_batch batch; /* left rows */
-        uint32_t at;     /* the first that was not met yet */
+        uint32_t at;     /* the first unpaired row */
 };
 
 static struct zip_op *rdd_zip_zip_of(struct op *op)

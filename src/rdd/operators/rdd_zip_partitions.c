@@ -1,5 +1,5 @@
-/* A function that reads the partitions of several RDDs together: zip_partitions. All rows are set aside before it is
- * called. */
+/* zip_partitions: a function that reads the partitions of several RDDs together. All rows are collected before the
+ * call. */
 #include "rdd/rdd_build.h"
 #include "rdd/rdd_registry.h"
 #include "rdd/rdd_wire_class.h"
@@ -52,13 +52,13 @@ static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel
 {
         uint32_t form = FST_SHAPE_FORM(rdd->fn.shape);
         if (rdd->n_parents > MAX_PARTS || (form == FST_FORM_ITER_2 ? rdd->n_parents != 2 : form != FST_FORM_ITER_ALL))
-                return rdd_wire_bad(rdd, error, "its function does not take as many iterators");
+                return rdd_wire_bad(rdd, error, "its function takes another number of iterators");
         return rdd_wire_check_partitions(rdd, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
-/* The rows of a parent, as the function reads them. */
+/* The rows of a parent, for the function's iterator. */
 struct part {
         struct rows_aside rows;
         fst_iter iter;
@@ -82,7 +82,7 @@ static bool refill(fst_iter *iter)
         struct op *out = container_of(iter, struct part, iter)->rows.op.next;
         iter->at = 0;
         iter->batch.rows = 0;
-        /* Rows made so far may view the batch that goes now. */
+        /* Emitted rows may view the batch that is released now. */
         if (op_flush(out))
                 return false;
         if (task_run_stopped(out->run)) {
@@ -109,7 +109,10 @@ static int call(struct zip_partitions_op *self)
         return f(task, iters, &self->op.out);
 }
 
-/* Fail the task if the function gave fst_next variables of another type than the rows have. */
+/*
+ * Fails the task if the function passed fst_next variables of another type than the rows'.
+ *
+ */
 static int misread(const struct zip_partitions_op *self, const fst_iter *iter)
 {
         char have[64];

@@ -1,7 +1,5 @@
-/*
- * What tasks of a barrier stage call of firesteel/barrier.h: a question to the driver (rpc/control.proto, BarrierSync),
- * which is answered when all of them have asked.
- */
+/* Implements firesteel/barrier.h in tasks: each call sends a BarrierSync (rpc/control.proto) to the driver, which
+ * replies when all tasks of the stage have sent theirs. */
 #include <firesteel/barrier.h>
 
 #include "base/mem.h"
@@ -19,7 +17,7 @@ void task_run_release_barrier(struct task_run *run)
                 firesteel__barrier_reply__free_unpacked(reply, NULL);
 }
 
-/* The answer, which the caller frees; or NULL, and the task has failed. */
+/* Returns the driver's reply, which the caller frees, or NULL after the task has failed. */
 static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
 {
         struct task_run *run = task->run;
@@ -40,11 +38,11 @@ static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Meth
         int r = run->services && run->services->barrier
                         ? run->services->barrier(run->services->owner, packed, size, task->stopped, &answer, &len,
                                                  &error)
-                        : error_set(&error, -ENOTSUP, "barrier stages are not to be had here");
+                        : error_set(&error, -ENOTSUP, "barrier stages are not supported here");
         if (r == 0) {
                 reply = firesteel__barrier_reply__unpack(NULL, len, answer);
                 if (!reply)
-                        r = error_set(&error, -EBADMSG, "the driver's answer at a barrier cannot be read");
+                        r = error_set(&error, -EBADMSG, "cannot decode the driver's reply at a barrier");
         }
         if (task_run_stopped(run))
                 task_run_cancelled(run);
@@ -54,7 +52,7 @@ static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Meth
         return reply;
 }
 
-/* Having met the others, the attempt keeps what they said until it meets them again. */
+/* Passes the barrier. The attempt keeps the reply until the next barrier. */
 static Firesteel__BarrierReply *meet(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
 {
         struct task_run *run = task->run;
@@ -105,6 +103,6 @@ FST_API int fst_barrier_address(fst_task *task, int index, char *address)
         return index >= 0 && index < n ? n
                                        : fst_fail(task,
                                                   "the barrier stage has %d tasks, but the address of task %d "
-                                                  "is asked for",
+                                                  "was requested",
                                                   n, index);
 }

@@ -1,9 +1,9 @@
 /*
  * See column_math.h.
  *
- * A compiler may not reorder additions of doubles, nor comparisons that NaN and the sign of zero may tell apart. So
- * eight lanes are written out, and what lanes cannot say is looked at afterwards: whether there was a NaN, and which
- * zero an extreme of zero is.
+ * A compiler must not reorder additions of doubles, nor comparisons that distinguish NaN or the sign of zero. Therefore
+ * eight lanes are written out. Afterwards the code handles what lanes cannot express: whether there was a NaN, and the
+ * sign of an extreme of zero.
  */
 #include "rdd/pipeline/column_math.h"
 
@@ -68,7 +68,7 @@ static bool column_math_below(double a, double b)
         return record_f64_prefix(a) < record_f64_prefix(b);
 }
 
-/* One after another, where the order of NaN and of the two zeros counts. */
+/* Compares one number after another, where the order of NaN and of the two zeros matters. */
 static double exact_min(double total, const double *x, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)

@@ -1,19 +1,17 @@
-/*
- * The columns that a kernel answers with: arrays for as many rows as a batch may have, fewer where rows are large
- * structs. Kept from task to task.
- */
+/* Output columns of a kernel: arrays for the rows of a batch, or for fewer if the rows are large structs. Reused by
+ * later tasks. */
 #pragma once
 
 #include "base/mem.h"
 
 #include <firesteel/iter.h>
 
-#define COLUMN_BYTES ((size_t)256 << 10) /* of an array, at most, unless a single row is larger */
+#define COLUMN_BYTES ((size_t)256 << 10) /* the maximal size of an array, unless a single row is larger */
 
 struct columns {
         fst_column key, value;
         size_t key_bytes, value_bytes;
-        uint32_t room; /* rows */
+        uint32_t room; /* capacity in rows */
 };
 
 static inline size_t columns_cell(uint8_t kind, uint32_t size)
@@ -30,7 +28,7 @@ static inline void columns_grow(fst_column *column, size_t *held, size_t bytes)
         *held = bytes;
 }
 
-/* Make ready for rows of @type. */
+/* Prepares for rows of @type. */
 static inline void columns_start(struct columns *c, fst_type type)
 {
         size_t key = columns_cell(type.key, type.key_size), value = columns_cell(type.value, type.value_size);

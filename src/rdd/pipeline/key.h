@@ -1,11 +1,11 @@
 /*
- * Keys in registers: up to 16 bytes as two words, zero-padded, little-endian, so that comparing is two compares
- * and hashing two multiplications. Length stands beside: "a" and "a\0" have the same words.
+ * Keys in registers: up to 16 bytes as two words, zero-padded, little-endian, so that a comparison is two compares and
+ * a hash two multiplications. The length is kept separately: "a" and "a\0" have the same words.
  *
- * Loading reads 16 bytes wherever the key begins and masks what is not its own. That may read beyond the object,
- * but never beyond the page of memory in which the key begins, so it cannot fault; where a sanitizer watches, and
- * in the last bytes of a page, the bytes are copied one by one instead. No branch depends on the length, because
- * lengths of words are what no processor predicts.
+ * key_load reads 16 bytes wherever the key begins and masks the excess. The read may extend beyond the object but never
+ * beyond the memory page in which the key begins, so it cannot fault. Under a sanitizer, and in the last bytes of a
+ * page, the bytes are copied one by one. No branch depends on the length, because branch prediction fails on the
+ * lengths of words.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define KEY_INLINE 16 /* bytes of a short key, at most */
+#define KEY_INLINE 16 /* the maximal length of a short key */
 
 struct short_key {
         uint64_t lo, hi;
@@ -34,7 +34,7 @@ struct short_key {
 
 extern const struct short_key key_masks[KEY_INLINE + 1];
 
-/* The key at @data, @len <= KEY_INLINE. */
+/* Loads the key at @data; @len <= KEY_INLINE. */
 static inline struct short_key key_load(const char *data, size_t len)
 {
         struct short_key key = {0, 0};
@@ -54,7 +54,7 @@ static inline struct short_key key_load(const char *data, size_t len)
         return key;
 }
 
-/* -0.0 and 0.0 are one key, and all NaNs are. */
+/* Makes -0.0 equal to 0.0, and all NaNs equal. */
 static inline double key_f64(double x)
 {
         return x != x ? __builtin_nan("") : x + 0.0;
@@ -74,17 +74,17 @@ static inline uint64_t key_mix(uint64_t a, uint64_t b)
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The hash of a short key. The constants are digits of pi and the golden ratio, made odd. */
+/* The hash of a short key. The constants are digits of pi and of the golden ratio, made odd. */
 static inline uint64_t key_hash_short(struct short_key key, uint64_t len)
 {
         uint64_t inner = key_mix(key.lo ^ 0x243f6a8885a308d3u, key.hi ^ 0x13198a2e03707345u);
         return key_mix(inner ^ len, 0x9e3779b97f4a7c15u);
 }
 
-/* The hash of a key of more than KEY_INLINE bytes. */
+/* The hash of a key longer than KEY_INLINE. */
 uint64_t key_hash_long(const void *data, size_t len);
 
-/* The hash of a run of bytes of any length. */
+/* The hash of a byte string of any length. */
 static inline uint64_t key_hash_bytes(const char *data, size_t len)
 {
         return likely(len <= KEY_INLINE) ? key_hash_short(key_load(data, len), len) : key_hash_long(data, len);

@@ -15,6 +15,7 @@ FST_API bool fst_list_bad(fst_list *list, uint32_t tag)
                 log_error("List", "the elements are %s, but fst_list_next was given variables for %s",
                           fst_tag_name(type, have), fst_tag_name(tag, wanted));
         else
-                log_error("List", "the bytes are no list of %s: the last element is cut off", fst_tag_name(type, have));
+                log_error("List", "the bytes are not a list of %s: the last element is truncated",
+                          fst_tag_name(type, have));
         return false;
 }

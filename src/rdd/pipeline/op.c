@@ -1,7 +1,7 @@
 /*
- * The common part of operators: the batch being made, its memory, and the rule when it is pushed on.
+ * The common part of operators: the batch being filled, its memory, and when it is pushed.
  *
- * Invariant: whenever an operator returns from `consume`, `out` holds no bytes that point into the input batch.
+ * Invariant: when an operator returns from `consume`, `out` holds no bytes that point into the input batch.
  */
 #include "rdd/pipeline/op.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* One row more than a batch, for the excess row by which map notices a function that emits twice. */
+/* One row more than a batch, so that map can detect a function that emits twice. */
 #define COLUMN_ROWS ((size_t)FST_BATCH_ROWS + 1)
 
 static void *column_new(uint8_t kind, uint32_t size)
@@ -131,7 +131,7 @@ int op_input_done(struct op *op)
         return fst_type_has_bytes(op->type) ? op_flush(op) : op->status;
 }
 
-/* The call of fst_emit at @file:@line does not give what the operator declares. */
+/* Fails the task: the fst_emit at @file:@line does not match the operator's declared type. */
 static void out_mismatch(fst_out *out, uint32_t tag, uint64_t sizes, const char *file, int line)
 {
         struct op *op = out->op;
@@ -182,7 +182,7 @@ int op_feed_pages(struct op *op, fst_type type, const struct page *pages)
         return MIN(r, 0);
 }
 
-/* Bytes of a batch are pushed on before they pile up, however many rows they belong to. */
+/* A batch is pushed when it holds this many bytes, whatever its number of rows. */
 #define HEAP_ENOUGH ((size_t)4 << 20)
 
 fst_bytes fst_out_copy(fst_out *out, const void *data, size_t len)
@@ -272,7 +272,7 @@ static int check_column(uint8_t kind, uint32_t size, const char *which, struct f
         bool number = kind == FST_KIND_I64 || kind == FST_KIND_F64;
         if (kind == FST_KIND_NONE || kind >= ARRAY_SIZE(kind_names))
                 return error_set(error, -EINVAL,
-                                 "the %s's kind is %u, which is no kind: use FST_I64, FST_F64, FST_BYTES "
+                                 "the %s's kind is %u, which is not a valid kind: use FST_I64, FST_F64, FST_BYTES "
                                  "or FST_FIXED(size)",
                                  which, kind);
         if (kind == FST_KIND_FIXED && size == 0)
@@ -280,7 +280,7 @@ static int check_column(uint8_t kind, uint32_t size, const char *which, struct f
         if (kind == FST_KIND_FIXED && size > FST_FIXED_MAX)
                 return error_set(error, -EINVAL,
                                  "FIXED(%u) as the %s: structs may have %d bytes at most "
-                                 "(FST_FIXED_MAX); use BYTES for what is larger",
+                                 "(FST_FIXED_MAX); use BYTES for larger values",
                                  size, which, FST_FIXED_MAX);
         if (kind != FST_KIND_FIXED && size != (number ? 8 : 0))
                 return error_set(error, -EINVAL, "the %s is %s of %u bytes: write types as FST_%s", which,

@@ -1,4 +1,4 @@
-/* See op_tee.h. */
+/* See op_cache.h. */
 #include "rdd/pipeline/op_cache.h"
 
 #include "base/log.h"

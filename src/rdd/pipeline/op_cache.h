@@ -1,7 +1,5 @@
-/*
- * A tee: passes rows on and writes them into a block of the block store as well (a persisted RDD being computed).
- * Whatever happens to the block, the rows go on.
- */
+/* Passes rows on and also writes them into a block of the block store, for a persisted RDD that is being computed. A
+ * failure to write the block does not stop the rows. */
 #pragma once
 
 #include "rdd/pipeline/op.h"
@@ -10,8 +8,8 @@ struct block_writer;
 
 struct op *tee_op_new(struct task_run *run, fst_type type);
 
-/* A partition begins; @writer is stolen, NULL: only pass rows on. */
+/* Starts a partition. Takes over @writer; NULL: only pass rows on. */
 void tee_op_start(struct op *op, struct block_writer *writer);
 
-/* It is over: the block is complete if @whole and all rows were wanted; otherwise it is forgotten. */
+/* Ends the partition. Keeps the block if @whole and downstream took all rows; otherwise discards it. */
 void tee_op_finish(struct op *op, bool whole);

@@ -1,4 +1,4 @@
-/* See op_chain.h. As in a pipeline, who comes after is begun before, and ended after. */
+/* See op_chain.h. As in a pipeline, the last operator begins first and ends last. */
 #include "rdd/pipeline/op_chain.h"
 
 #include "base/mem.h"

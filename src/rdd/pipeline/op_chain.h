@@ -1,10 +1,10 @@
-/* A sink that is made of an operator and the sink behind it: an action whose tasks do something to rows before. */
+/* A sink made of an operator and a sink behind it, for actions whose tasks first transform the rows. */
 #pragma once
 
 #include "rdd/pipeline/op.h"
 
-/* Both are taken. */
+/* Takes over both. */
 struct op *chain_op_new(struct op *first, struct op *last);
 
-/* The sink behind. */
+/* The sink at the end. */
 struct op *chain_op_last(struct op *chain);

@@ -1,9 +1,9 @@
 /*
- * Calling user functions, row by row.
+ * Calls user functions, row by row.
  *
- * There is one loop for each form of function and kind of row, generated from FST_ROWS, so that a call is one
- * indirect jump with its arguments in registers and no function is called as anything but what it is. The loop
- * is chosen once, when the operator is made.
+ * FST_ROWS generates one loop for each form of function and kind of row. So a call is one indirect jump with its
+ * arguments in registers, and each function is called with its own type. The loop is chosen when the operator is
+ * created.
  */
 #include "rdd/pipeline/op_element.h"
 
@@ -13,7 +13,7 @@ struct element_op {
         struct op op;
         fst_fn fn;
         fst_type in;
-        uint32_t called; /* for how many rows, after an emitting loop ended early */
+        uint32_t called; /* rows for which it was called, after an emitting loop ended early */
         int (*loop)(struct element_op *self, const struct rows *in);
 };
 
@@ -44,7 +44,7 @@ struct element_op {
         }
 FST_ROWS_EMIT(EMIT_LOOP)
 
-/* int64_t f(task, ROW), double f(task, ROW): one result for each row, straight into a column. */
+/* int64_t f(task, ROW), double f(task, ROW): one result for each row, written directly into a column. */
 #define VALUE_LOOP(result, form, column, first, second, suffix, parameters)                                            \
         static int form##_##suffix(struct element_op *self, const struct rows *in)                                     \
         {                                                                                                              \
@@ -61,7 +61,7 @@ FST_ROWS_EMIT(EMIT_LOOP)
         VALUE_LOOP(double, f64, f64, first, second, suffix, parameters)
 FST_ROWS(VALUE_LOOPS)
 
-/* bool f(task, ROW): the numbers of the rows that stay. */
+/* bool f(task, ROW): collects the numbers of the rows to keep. */
 #define FILTER_LOOP(first, second, suffix, parameters)                                                                 \
         static uint32_t keep_##suffix(struct element_op *self, const struct rows *in, uint16_t *kept)                  \
         {                                                                                                              \
@@ -115,7 +115,7 @@ static struct element_op *element_of(struct op *op)
         return container_of(op, struct element_op, op);
 }
 
-/* Call the loop with everything that user code may look at set for this function. */
+/* Calls the loop after setting the state that user code may read. */
 static int op_element_call(struct element_op *self, const struct rows *in)
 {
         struct task_run *run = self->op.run;
@@ -133,7 +133,7 @@ static int push_rows(struct element_op *self, const struct rows *in, uint32_t at
         return op_flush(&self->op);
 }
 
-/* The values in `out` beside the keys of @in from row @at on. */
+/* Pushes the values in `out` with the keys of @in from row @at on. */
 static int push_values(struct element_op *self, const struct rows *in, uint32_t at)
 {
         struct op *op = &self->op;
@@ -153,10 +153,8 @@ static int flat_map_consume(struct op *op, const struct rows *in)
         return r ? r : op_input_done(op);
 }
 
-/*
- * Call an emitting function, which must emit once for each row of @args, and push on what it made: part by part when
- * values are large, so that a batch of them does not pile up in memory.
- */
+/* Calls an emitting function, which must emit once for each row of @args, and pushes the rows it made. Pushes in parts
+ * when values are large, so that a batch of them does not fill the memory. */
 static int emit_one_for_one(struct element_op *self, const struct rows *args, const char *what,
                             int (*push)(struct element_op *, const struct rows *in, uint32_t at), const struct rows *in)
 {
@@ -164,7 +162,7 @@ static int emit_one_for_one(struct element_op *self, const struct rows *args, co
         for (uint32_t at = 0; at < args->batch.rows;) {
                 struct rows part = rows_part(args, at, args->batch.rows - at);
                 uint32_t n = part.batch.rows;
-                op->out.room = FST_BATCH_ROWS + 1; /* an excess row is noticed, not flushed */
+                op->out.room = FST_BATCH_ROWS + 1; /* so that an excess row is detected and not flushed */
                 int r = op_element_call(self, &part);
                 if (r == OP_FULL) {
                         n = self->called;
@@ -186,7 +184,7 @@ static int emit_one_for_one(struct element_op *self, const struct rows *args, co
         return 0;
 }
 
-/* map by an emitting function: as flat_map, but each call must emit once. */
+/* map by an emitting function: like flat_map, but each call must emit once. */
 static int map_emit_consume(struct op *op, const struct rows *in)
 {
         op_borrow(op, in);

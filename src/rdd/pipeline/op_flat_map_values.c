@@ -1,8 +1,8 @@
 /*
  * See op_flat_map_values.h.
  *
- * The function emits into `values`, an operator whose column of rows is that of the pairs' values; the keys are put
- * beside what it emitted after each call, and when its batch is full in the middle of one.
+ * The function emits into the operator `values`, whose column is the value column of the pairs. The keys are added
+ * after each call, and when the batch is full in the middle of a call.
  */
 #include "rdd/pipeline/op_flat_map_values.h"
 
@@ -10,24 +10,24 @@
 #include "rdd/pipeline/columns.h"
 
 struct flat_op {
-        struct op op;     /* what it makes; pushes pairs */
-        struct op values; /* what the function emits into; pushes into `pairs` */
+        struct op op;     /* the result; pushes pairs */
+        struct op values; /* the function's output; pushes into `pairs` */
         struct op pairs;
         fst_fn fn;
-        fst_column keys; /* of the rows in values.out, as far as `filled` */
+        fst_column keys; /* keys of the rows in values.out, up to `filled` */
         uint32_t filled;
         const fst_batch *in;
-        uint32_t at; /* the row whose value is flattened */
+        uint32_t at; /* the row being flattened */
         int (*loop)(struct flat_op *self, const fst_batch *in);
 };
 
-/* The present row's key beside what was emitted for it. */
+/* Repeats the current row's key for each value that was emitted for it. */
 static void fill_keys(struct flat_op *self)
 {
         const fst_batch *in = self->in;
         uint32_t to = self->values.out.rows, at = self->at;
         size_t size = self->op.type.key_size;
-        if (self->filled == to) /* there may be no such row any more */
+        if (self->filled == to) /* after the last row there is no key to read */
                 return;
         switch (self->op.type.key) {
         case FST_KIND_BYTES:
@@ -69,7 +69,7 @@ static void fill_keys(struct flat_op *self)
 #define VALUE_FIXED in->value.fixed + (size_t)i * in->type.value_size
 FST_KEYS(LOOPS)
 
-/* Rows of `values` with their keys: a batch is full, or the input's end is reached. */
+/* Pushes the rows of `values` with their keys, when a batch is full or the input ends. */
 static int push_pairs(struct op *op, const struct rows *values)
 {
         struct flat_op *self = container_of(op, struct flat_op, pairs);
@@ -101,7 +101,7 @@ static int flat_consume(struct op *op, const struct rows *in)
         const char *outer = task_run_enter(run, self->fn.name);
         int r = self->loop(self, &in->batch);
         task_run_leave(run, outer);
-        /* Rows wait for the next batch only if they need nothing of this one. */
+        /* Rows may wait for the next batch only if they do not point into this one. */
         if (r == 0 && fst_type_has_bytes(op->type))
                 r = op_flush(&self->values);
         return r;

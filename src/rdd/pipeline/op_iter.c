@@ -1,16 +1,17 @@
 /*
- * Pulling out of a pushing engine; see op_iter.h.
+ * Lets a function pull rows from an engine that pushes them; see op_iter.h.
  *
- * The function starts with the partition and gets its first batch when there is one. `consume` lends it a batch
- * and comes back when the function asks for the next, so the batch stays valid while the function reads it. A function
- * that returns early answers OP_ENOUGH upwards; one that is abandoned sees the end of its rows and must return.
+ * The function starts with the partition and gets its first batch when one arrives. `consume` lends it a batch and
+ * returns when the function asks for the next one, so the batch stays valid while the function reads it. If the
+ * function returns early, consume returns OP_ENOUGH. If the partition is abandoned, the function sees the end of its
+ * rows and must return.
  */
 #include "rdd/pipeline/op_iter.h"
 
 #include "base/coroutine.h"
 #include "base/mem.h"
 
-/* Untouched pages cost nothing; user code may have large frames. */
+/* User code may have large frames; untouched pages cost nothing. */
 #define STACK_SIZE ((size_t)8 << 20)
 
 struct iter_op {
@@ -21,7 +22,7 @@ struct iter_op {
         const struct rows *lent;
         bool started;  /* in this partition */
         bool finished; /* the function returned */
-        bool at_end;   /* there are no more rows */
+        bool at_end;   /* the input is complete */
         int result;
 };
 
@@ -37,7 +38,7 @@ static bool refill(fst_iter *iter)
         iter->at = 0;
         if (self->at_end)
                 return false;
-        /* Rows made so far may point into the batch that goes away now; those to come may not. */
+        /* Rows made so far may point into the batch that ends now. Later rows may not. */
         int r = op_flush(&self->op);
         op_borrow(&self->op, &(struct rows){0});
         if (r)
@@ -75,7 +76,7 @@ static void body(void *arg)
         self->finished = true;
 }
 
-/* Let the function run until it wants rows or returns. */
+/* Runs the function until it needs rows or returns. */
 static int go_on(struct iter_op *self)
 {
         struct task_run *run = self->op.run;
@@ -141,7 +142,7 @@ static void iter_abandon(struct op *op)
 {
         struct iter_op *self = iter_of(op);
         if (!op->status)
-                op->status = OP_ENOUGH; /* what it still emits is dropped */
+                op->status = OP_ENOUGH; /* drops further emits */
         self->at_end = true;
         while (self->started && !self->finished) {
                 self->lent = NULL;

@@ -1,8 +1,8 @@
 /*
- * Keys on and off; see op_key.h.
+ * Adds and removes keys; see op_key.h.
  *
- * The key function is a map operator of its own whose downstream is `collector`: it makes one key for each row of the
- * input batch, in one batch or several, which the collector puts beside the rows at hand.
+ * The key function is a map operator of its own, whose downstream is `collector`. It makes one key for each row of the
+ * input batch, in one batch or several. The collector combines the keys with the rows.
  */
 #include "rdd/pipeline/op_key.h"
 
@@ -14,10 +14,10 @@
 struct key_op {
         struct op op;
         struct op *keys;     /* in → key */
-        struct op collector; /* takes what `keys` makes */
+        struct op collector; /* receives the keys */
         const struct rows *in;
-        uint32_t at;        /* its first row that has no key yet */
-        fst_bytes *encoded; /* pairs: the rows at hand as bytes, in op.heap */
+        uint32_t at;        /* the first row without a key */
+        fst_bytes *encoded; /* pairs: the current rows as bytes, in op.heap */
 };
 
 fst_type key_op_value(fst_type row)
@@ -45,7 +45,7 @@ void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *to)
         }
 }
 
-/* Rows of @out (with columns of its own) from bytes of key_op_encode; whether all of them are. */
+/* Decodes bytes of key_op_encode into rows of @out, which has its own columns. False if any is invalid. */
 static bool op_key_unpack(const fst_batch *out, const fst_bytes *from)
 {
         fst_type t = out->type;
@@ -67,7 +67,7 @@ static int push_unpacked(struct op *op, struct rows *rows, const fst_bytes *from
         rows->batch.key = op->out.key;
         rows->batch.value = op->out.value;
         if (!op_key_unpack(&rows->batch, from))
-                return task_run_fail(op->run, -EBADMSG, "a packed row has another length than it says");
+                return task_run_fail(op->run, -EBADMSG, "a packed row has the wrong length");
         return op_push(op, rows);
 }
 
@@ -101,7 +101,7 @@ static int key_consume(struct op *op, const struct rows *in)
         return self->keys->class->consume(self->keys, in);
 }
 
-/* Keys of a batch that failed half-way are forgotten. */
+/* Discards the keys of an abandoned batch. */
 static void key_abandon(struct op *op)
 {
         struct key_op *self = container_of(op, struct key_op, op);
@@ -133,7 +133,7 @@ struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const f
         return &self->op;
 }
 
-/* ----------------------------------------------------------------------------------------------- and back */
+/* ------------------------------------------------------------------------------------------ removing keys */
 
 static int value_consume(struct op *op, const struct rows *in)
 {
@@ -162,7 +162,7 @@ struct op *value_op_new(struct task_run *run, fst_type keyed, fst_type out)
         return op;
 }
 
-/* -------------------------------------------------------------------------------------------------- keys alone */
+/* --------------------------------------------------------------------------------------------------- keys only */
 
 static int keys_consume(struct op *op, const struct rows *in)
 {
@@ -180,7 +180,7 @@ struct op *keys_op_new(struct task_run *run, fst_type pairs)
         return op;
 }
 
-/* ---------------------------------------------------------------------------------------------- in one column */
+/* ---------------------------------------------------------------------------------------- pairs in one column */
 
 static int pack_consume(struct op *op, const struct rows *in)
 {

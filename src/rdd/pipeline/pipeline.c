@@ -1,17 +1,16 @@
 /*
- * Running a stage's lineage over one partition; see pipeline.h.
+ * Computes a stage's lineage over one partition; see pipeline.h.
  *
- * The nodes are the RDDs that the stage computes, each once, parents before their children. feed(i, p, to) pushes
- * partition p of node i into the operator `to`: the node's class (rdd_class.h) feeds its own operator, which then is
- * ended; a persisted node is read from the block store if it is there, and goes past a tee that writes it there
- * otherwise.
+ * The nodes are the RDDs of the stage, each once, parents before children. feed(i, p, to) pushes partition p of node i
+ * into the operator `to`: the node's class (rdd_class.h) feeds its own operator, which is then ended. A persisted node
+ * is read from the block store, or computed and written there on the way (op_cache.h).
  *
- * Where lineage forks and meets again, a node feeds several others, one after the other, never while it is being fed
- * itself: so one operator is enough for each RDD, and its `next` is set each time. Operators and buffers are made when
- * they are first needed: of the many parents of a union a slot may see few.
+ * Where lineage forks and joins, a node feeds several others, one after the other, but never while it is being fed. So
+ * each RDD needs only one operator, whose `next` is set each time. Operators and buffers are created on first use: a
+ * slot may need few of the many parents of a union.
  *
- * OP_ENOUGH from downstream ends the source, and the operators are ended as usual: what they held back may still
- * be wanted by those above the one that had enough.
+ * OP_ENOUGH from downstream stops the source, and the operators end as usual: operators above the one that has enough
+ * may still need the rows held back.
  */
 #include "rdd/pipeline/pipeline.h"
 
@@ -25,14 +24,14 @@
 #include "store/page.h"
 #include "store/storage_level.h"
 
-/* Operators and buffers of more nodes than this are freed when a union goes from one parent to another. */
+/* Before a union goes on to its next parent, operators and buffers are freed if more nodes than this have them. */
 #define NODES_KEPT 64
 
 struct pipeline {
         struct pipeline_env env;
-        struct node *nodes; /* the last is the final one */
+        struct node *nodes; /* the last one is the final RDD */
         uint32_t n, made;
-        uint32_t *parents; /* of all nodes */
+        uint32_t *parents; /* the parents of all nodes */
         struct op *sink;
 };
 
@@ -57,7 +56,7 @@ static struct node *node_make(struct pipeline *p, uint32_t i)
         return node;
 }
 
-/* Free what node_make has made; it may make it again. */
+/* Frees what node_make created; node_make may create it again. */
 static void node_unmake(struct pipeline *p, struct node *node)
 {
         if (!node->made)
@@ -150,7 +149,7 @@ static int feed_input(struct node *node, int partition, struct op *to)
         return class->feed ? class->feed(node, partition, to) : node_feed_parent(node, 0, partition, to);
 }
 
-/* Compute partition @partition of @node. */
+/* Computes partition @partition of @node. */
 static int pipeline_compute(struct node *node, int partition, struct op *to)
 {
         struct op *op = node->op;
@@ -188,7 +187,7 @@ static int feed_block(struct pipeline *p, struct block *block, struct op *to)
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 
-/* The block as another executor has it. Not *@found if there is none, and it is to be computed. */
+/* Reads the block from another executor. Sets *@found to false if the caller must compute it. */
 static int feed_remote(struct pipeline *p, struct node *node, struct block_id id, struct op *to, bool *found)
 {
         struct task_run *run = p->env.run;
@@ -215,7 +214,7 @@ static int feed_remote(struct pipeline *p, struct node *node, struct block_id id
         return r;
 }
 
-/* Read the block of a persisted RDD, or compute and keep it. */
+/* Reads the block of a persisted RDD, or computes and stores it. */
 static int feed_persisted(struct pipeline *p, struct node *node, int partition, struct op *to)
 {
         struct block_id id = {node->rdd->lineage.id, partition};
@@ -243,7 +242,7 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         node->tee->next = to;
         tee_op_start(node->tee, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
         r = pipeline_compute(node, partition, node->tee);
-        if (r == 0 && task_run_check(run)) /* a function called fst_fail and answered 0: its rows are not kept */
+        if (r == 0 && task_run_check(run)) /* a function called fst_fail but returned 0: do not store its rows */
                 r = run->status;
         tee_op_finish(node->tee, r == 0);
         if (r == 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
@@ -266,7 +265,7 @@ int pipeline_run(struct pipeline *p, int partition)
         int r = op_begin(p->sink);
         if (r == 0)
                 r = pipeline_feed(p, p->n - 1, partition, p->sink);
-        /* A function may have called fst_fail and answered 0: then nothing may become of its rows. */
+        /* A function may have called fst_fail but returned 0: its rows must not be used. */
         if (task_run_check(p->env.run))
                 r = p->env.run->status;
         if (r >= 0)

@@ -1,7 +1,7 @@
 /*
- * A pipeline: the operators of one stage in one slot, from the sources through the narrow dependencies into a
- * sink, usable for one partition after another. Making it costs allocations, running it for a further partition does
- * not; that is what makes small tasks cheap.
+ * A pipeline: the operators of one stage in one slot, from the sources through narrow dependencies into a sink. It is
+ * reused for one partition after another. Creating it allocates; running it for a further partition does not, which
+ * makes small tasks cheap.
  */
 #pragma once
 
@@ -12,28 +12,25 @@ struct block_store;
 struct page;
 struct remote_blocks;
 
-/*
- * How a pipeline reads a shuffle: set by the room above (shuffle/), which knows where map outputs are. All calls
- * come from the task's thread; failures are recorded in @run.
- */
+/* Reads a shuffle. The room above (shuffle/), which knows where map outputs are, provides it. All calls come from the
+ * task's thread. Failures are recorded in @run. */
 struct shuffle_input;
 struct shuffle_source {
-        /* Begin to read partition @partition of a shuffle's outputs, which are rows of @type. */
+        /* Starts reading partition @partition of a shuffle's outputs, which are rows of @type. */
         int (*open)(void *owner, struct task_run *run, int shuffle_id, int partition, fst_type type,
                     struct shuffle_input **input);
-        /* The next page, valid until the next call; NULL at the end. */
+        /* Returns the next page, valid until the next call; NULL at the end. */
         int (*next)(struct shuffle_input *input, const struct page **page);
         void (*close)(struct shuffle_input *input);
 };
 
-/*
- * How a pipeline gets rows of parallelize that did not come with the stage: set by the room that knows the driver.
- */
+/* Fetches rows of parallelize that did not come with the stage. The room that knows the driver provides it. */
 struct buf;
 struct slice_source {
         /*
-         * Append the slice of partition @partition of RDD @rdd (made by slice_encode, rdd/slice.h) to @slice, which is
-         * empty. 0, or negative after task_run_fail. Blocks, until the task is stopped; on the task's thread.
+         * Appends the slice of partition @partition of RDD @rdd (made by slice_encode, rdd/slice.h) to @slice, which is
+         * empty. Returns 0, or negative after task_run_fail. Blocks until the slice arrives or the task is stopped.
+         * Task's thread.
          */
         int (*fetch)(void *owner, struct task_run *run, int rdd, int partition, struct buf *slice);
 };
@@ -44,24 +41,21 @@ struct pipeline_env {
         void *shuffle_owner;
         const struct slice_source *slices; /* NULL: all rows are in the lineage */
         void *slice_owner;
-        struct block_store *blocks; /* for persisted RDDs; NULL: none are kept */
-        const struct remote_blocks
-                *remote;           /* those of other executors (rdd/pipeline/remote_blocks.h); NULL: there are none */
-        bool ignore_corrupt_files; /* spark.files.ignoreCorruptFiles */
-        bool ignore_missing_files; /* spark.files.ignoreMissingFiles */
-        size_t sample_budget;      /* not 0: text files and binary records give samples of this many bytes
-                                      (text_reader_sample) */
+        struct block_store *blocks;         /* for persisted RDDs; NULL: they are not cached */
+        const struct remote_blocks *remote; /* blocks of other executors (rdd/pipeline/remote_blocks.h), or NULL */
+        bool ignore_corrupt_files;          /* spark.files.ignoreCorruptFiles */
+        bool ignore_missing_files;          /* spark.files.ignoreMissingFiles */
+        /* not 0: text files and binary records yield samples of this many bytes (text_reader_sample) */
+        size_t sample_budget;
 };
 
 struct pipeline;
 
-/*
- * The pipeline that computes partitions of @final and pushes them into @sink, which it steals. @env is copied;
- * lineage, its functions and captured structs are borrowed. Never NULL.
- */
+/* Creates the pipeline that computes partitions of @final and pushes them into @sink, which it takes over. Copies @env.
+ * Borrows lineage, functions and captured structs. Never NULL. */
 struct pipeline *pipeline_new(const struct pipeline_env *env, const fst_rdd *final, struct op *sink);
 
-/* Compute one partition of @final: 0, or negative after task_run_fail. */
+/* Computes one partition of @final. Returns 0, or negative after task_run_fail. */
 int pipeline_run(struct pipeline *pipeline, int partition);
 
 /* NULL is allowed. */

@@ -1,7 +1,5 @@
-/*
- * Records of a page (store/page.h) for whoever reads them out of order: where key and value of a record are, the
- * first eight bytes of its key as a number that sorts as the keys do, and the comparison of what lies behind them.
- */
+/* Random access to the records of a page (store/page.h): where a record's key and value are, the first eight bytes of
+ * its key as a number in sort order, and the comparison of the remaining bytes. */
 #pragma once
 
 #include "base/mem.h"
@@ -16,11 +14,11 @@ struct record_view {
         uint32_t key_len, value_len;
 };
 
-/* How records of a type lie and in which order they are wanted. */
+/* The layout of a type's records and their sort order. */
 struct record_order {
         fst_type type;
         bool descending;
-        bool by_bytes; /* keys are BYTES or FIXED, so that equal prefixes may differ behind */
+        bool by_bytes; /* keys are BYTES or FIXED: keys with equal prefixes may differ */
 };
 
 static inline struct record_order record_order(fst_type type, enum fst_order order)
@@ -51,7 +49,7 @@ static inline const unsigned char *record_end(const struct record_view *r)
         return r->value + r->value_len;
 }
 
-/* Eight bytes of a key from @offset on, big-endian, padded with zeros; *@key may be read up to @key + @readable. */
+/* Eight bytes of a key from @offset on, big-endian, padded with zeros. *@key may be read up to @key + @readable. */
 static inline uint64_t record_bytes(const unsigned char *key, size_t len, size_t offset, size_t readable)
 {
         uint64_t bytes = 0;
@@ -68,7 +66,7 @@ static inline uint64_t record_bytes(const unsigned char *key, size_t len, size_t
         return bytes;
 }
 
-/* Numbers whose unsigned order is that of I64, and of Java's Double.compare. */
+/* Numbers whose unsigned order equals the order of I64, and of Java's Double.compare. */
 static inline uint64_t record_i64_prefix(int64_t x)
 {
         return (uint64_t)x ^ 1ull << 63;
@@ -83,7 +81,7 @@ static inline uint64_t record_f64_prefix(double x)
         return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
 
-/* What they are the prefixes of: the number, and its bits. */
+/* The inverse: the I64, and the bits of the F64. */
 static inline int64_t record_i64_of(uint64_t prefix)
 {
         return (int64_t)(prefix ^ 1ull << 63);
@@ -94,7 +92,7 @@ static inline uint64_t record_f64_bits_of(uint64_t prefix)
         return prefix >> 63 ? prefix ^ 1ull << 63 : ~prefix;
 }
 
-/* The prefix of a record's key, of which @readable bytes from its beginning may be read. */
+/* The prefix of a record's key. The first @readable bytes of the key may be read. */
 static inline uint64_t record_prefix(const struct record_order *order, const struct record_view *r, size_t readable)
 {
         uint64_t prefix;
@@ -112,7 +110,7 @@ static inline uint64_t record_prefix(const struct record_order *order, const str
         return order->descending ? ~prefix : prefix;
 }
 
-/* Order of two keys that agree in their first @offset bytes (or end there): <0, 0, >0. */
+/* Compares two keys that agree in their first @offset bytes (or end there). Returns <0, 0, >0. */
 static inline int record_compare_behind(const struct record_order *order, const struct record_view *a,
                                         const struct record_view *b, size_t offset)
 {
@@ -123,7 +121,7 @@ static inline int record_compare_behind(const struct record_order *order, const 
         return order->descending ? -r : r;
 }
 
-/* Row @row of a batch with BYTES as views and everything else copied. */
+/* Points @r at row @row of a batch: BYTES as views, everything else copied. */
 static inline void record_to_row(const fst_batch *batch, uint32_t row, const struct record_view *r)
 {
         fst_type type = batch->type;
@@ -150,5 +148,5 @@ static inline const void *record_field(uint8_t kind, uint32_t size, fst_column c
 {
         if (kind == FST_KIND_BYTES)
                 return column.bytes[row].data;
-        return column.fixed + (size_t)row * size; /* numbers have 8 bytes */
+        return column.fixed + (size_t)row * size; /* numbers take 8 bytes */
 }

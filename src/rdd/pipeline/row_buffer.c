@@ -1,9 +1,9 @@
 /*
- * See row_buffer.h. Pages in a list, as long as memory for them is granted. Once it is refused, all of them are written
- * and freed, and from then on one page, whose memory was set aside, is filled and written again and again.
+ * See row_buffer.h. Rows are pages in a list while memory for them is granted. When memory is denied, all pages are
+ * written to disk and freed. From then on one reserved page is filled and written repeatedly.
  *
- * A row that is larger than a page has one to itself; if that is refused, it is made, written and freed at once,
- * unaccounted as when it is read.
+ * A row larger than a page gets a page of its own. If that is denied, the page is allocated without accounting, written
+ * and freed at once; reading such a row is not accounted either.
  */
 #include "rdd/pipeline/row_buffer.h"
 
@@ -12,7 +12,7 @@
 #include "store/spill.h"
 #include "store/spill_space.h"
 
-#define SET_ASIDE 1 /* pages: the one that is filled for the disk, or read from it */
+#define SET_ASIDE 1 /* reserved pages: the one that is filled for the disk or read from it */
 
 struct row_buffer {
         struct memory_consumer memory;
@@ -20,17 +20,17 @@ struct row_buffer {
         fst_type type;
         bool started;
 
-        struct page *first, **last; /* in memory, all full but the last */
-        struct page *open;          /* the last of them; with a spill the one that is being filled, set aside */
-        struct spill *spill;        /* NULL: all is in memory */
-        uint64_t start;             /* of the rows in it */
+        struct page *first, **last; /* in memory; all full but the last */
+        struct page *open;          /* the last one; after a spill the reserved page that is filled */
+        struct spill *spill;        /* NULL: all rows are in memory */
+        uint64_t start;             /* offset of the rows in it */
         uint64_t spilled;
 
         struct page_cursor cursor;
-        struct page *page; /* the one that is read */
-        bool in_page;      /* the cursor is in it */
+        struct page *page; /* the page that is read */
+        bool in_page;      /* the cursor is valid */
         struct spill_reader reader;
-        bool reading; /* the reader is open */
+        bool reading; /* the spill reader is open */
 };
 
 struct row_buffer *row_buffer_new(void)
@@ -118,7 +118,7 @@ static int write_page(struct row_buffer *b, const struct page *page, struct fst_
         return page->rows ? spill_write_page(b->spill, page, NULL, NULL, error) : 0;
 }
 
-/* From memory to disk. */
+/* Writes all pages to disk and frees them. */
 static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
 {
         if (!b->space)
@@ -149,7 +149,7 @@ static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
         return r;
 }
 
-/* Row @row, for which `open` has no room, to disk behind what is in that. */
+/* Writes `open`, then row @row, which did not fit into it, to disk. */
 static int write_on(struct row_buffer *b, const fst_batch *batch, uint32_t row, uint32_t *next, struct fst_error *error)
 {
         int r = write_page(b, b->open, error);

@@ -1,5 +1,5 @@
 /*
- * Rows that are read several times, in the order in which they were added: in memory while there is room, else on disk.
+ * A buffer of rows that are read several times in insertion order: in memory while there is room, otherwise on disk.
  *
  *      struct row_buffer *b = row_buffer_new();                once for a task slot
  *      row_buffer_start(b, memory, spill, type, error);        for each task
@@ -27,26 +27,24 @@ struct row_buffer *row_buffer_new(void);
 /* Releases everything, the file too. NULL is allowed. */
 void row_buffer_free(struct row_buffer *b);
 
-/*
- * Make ready for rows of @type: what it takes to write and to read a file is reserved. @spill is borrowed until
- * row_buffer_reset; NULL: there is no disk. -ENOMEM when the task may not have that much.
- */
+/* Prepares for rows of @type and reserves the memory to write and read a file. @spill is borrowed until
+ * row_buffer_reset; NULL: there is no disk. Returns -ENOMEM if the task cannot reserve that much. */
 int row_buffer_start(struct row_buffer *b, struct memory_task *memory, const struct spill_space *spill, fst_type type,
                      struct fst_error *error);
 
-/* Add copies of the rows of @batch. Negative: -ENOMEM without a disk, or writing failed. */
+/* Adds copies of the rows of @batch. Negative: -ENOMEM without a disk, or a failed write. */
 int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_error *error);
 
-/* Begin with the first row; nothing is added any more before row_buffer_clear. Negative: writing or opening failed. */
+/* Starts reading at the first row. No rows may be added until row_buffer_clear. Negative: writing or opening failed. */
 int row_buffer_read(struct row_buffer *b, struct fst_error *error);
 
-/* The next rows: 0, batch->rows == 0 at the end. Valid until the next call on @b. Negative: reading failed. */
+/* Returns the next rows; batch->rows is 0 at the end. Valid until the next call on @b. Negative: reading failed. */
 int row_buffer_next(struct row_buffer *b, fst_batch *batch, struct fst_error *error);
 
-/* Forget the rows; ready for others without anything being asked for. */
+/* Discards the rows and keeps the reservation; ready for other rows. */
 void row_buffer_clear(struct row_buffer *b);
 
-/* Forget the rows and give the reservation back; ready for row_buffer_start. */
+/* Discards the rows and returns the reservation; ready for row_buffer_start. */
 void row_buffer_reset(struct row_buffer *b);
 
 /* Bytes written to disk since row_buffer_start. */

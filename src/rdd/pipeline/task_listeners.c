@@ -1,14 +1,12 @@
-/*
- * See task_listeners.h. As in Spark one listener's failure keeps no other from being called, and fails a task that had
- * not failed.
- */
+/* See task_listeners.h. As in Spark, all listeners are called even if one fails, and a listener's failure fails a
+ * successful task. */
 #include "rdd/pipeline/task_listeners.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 
 struct task_listener {
-        struct task_listener *next; /* the one that was added before */
+        struct task_listener *next; /* the listener added before this one */
         int (*completed)(fst_task *task, void *data);
         int (*failed)(fst_task *task, void *data, const char *message);
         void *data;
@@ -39,7 +37,7 @@ static void task_listeners_call(struct task_run *run, const struct task_listener
         const char *outer = task_run_enter(run, "a listener of the task");
         int before = run->status;
         int r = l->completed ? l->completed(&run->task, l->data) : l->failed(&run->task, l->data, message);
-        if (r && before) /* the message that counts is the first one */
+        if (r && before) /* the first message counts */
                 log_error("Executor", "a listener of task %lld answered %d", (long long)run->task.info.id, r);
         else if (r)
                 task_run_fail_by(run, r, run->function);
@@ -66,7 +64,7 @@ int task_run_call_listeners(struct task_run *run, int status)
                 task_listeners_call_all(run, &run->on_failure, message);
         }
         task_listeners_call_all(run, &run->on_completion, NULL);
-        while (run->on_failure) { /* nothing failed */
+        while (run->on_failure) { /* the task succeeded: drop these */
                 struct task_listener *next = run->on_failure->next;
                 free(run->on_failure);
                 run->on_failure = next;

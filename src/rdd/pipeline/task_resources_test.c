@@ -1,4 +1,4 @@
-/* Custom resources as tasks see them, and texts that are none. */
+/* Tests custom resources of tasks, and rejection of invalid texts. */
 #include "rdd/pipeline/task_resources.h"
 
 #include "rdd/pipeline/task_run.h"
@@ -23,10 +23,10 @@ static void tasks_read_their_addresses(void **state)
         task_resources_put(&r, "", gpus, 3);
         task_resources_put(&r, "gpu", gpus, 3);
         run.resources = &r;
-        assert_int_equal(fst_task_resource(&run.task, "gpu", found, 1), 2); /* more than there is room for */
+        assert_int_equal(fst_task_resource(&run.task, "gpu", found, 1), 2); /* more addresses than room */
         assert_string_equal(found[0], "0");
         assert_int_equal(fst_task_resource(&run.task, "fpga", found, 1), 0);
-        assert_int_equal(fst_task_resource(&run.task, "0", found, 1), 0); /* an address is no name */
+        assert_int_equal(fst_task_resource(&run.task, "0", found, 1), 0); /* an address is not a name */
         task_resources_deinit(&r);
         task_run_deinit(&run);
 }

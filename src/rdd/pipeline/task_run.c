@@ -1,4 +1,4 @@
-/* An attempt's private half; see task_run.h. Invariant: status != 0 exactly when error has a message. */
+/* The private state of an attempt; see task_run.h. Invariant: status != 0 exactly when error has a message. */
 #include "rdd/pipeline/task_run.h"
 
 #include "base/log.h"
@@ -71,9 +71,9 @@ bool task_run_missing(const fst_task *task, const char *function)
 {
         if (likely(task != NULL))
                 return false;
-        log_error("Executor", "%s was given NULL where a task is wanted", function);
+        log_error("Executor", "%s was given NULL instead of a task", function);
         if (current)
-                task_run_fail(current, -EINVAL, "%s was given NULL where a task is wanted", function);
+                task_run_fail(current, -EINVAL, "%s was given NULL instead of a task", function);
         return true;
 }
 
@@ -82,7 +82,7 @@ bool task_run_missing_argument(const fst_task *task, const void *argument, const
         if (task_run_missing(task, function))
                 return true;
         if (!argument)
-                task_run_fail(task->run, -EINVAL, "%s was given NULL where %s is wanted", function, what);
+                task_run_fail(task->run, -EINVAL, "%s was given NULL instead of %s", function, what);
         return !argument;
 }
 
@@ -114,12 +114,15 @@ struct memory_task *task_run_memory(struct task_run *run)
                 run->memory = memory_task_new(run->memory_manager);
                 memory_task_set_gauge(run->memory, &run->held);
         }
-        /* The flag is another one for each task of a slot. */
+        /* Each task of a slot has its own flag. */
         memory_task_set_stopped(run->memory, run->task.stopped);
         return run->memory;
 }
 
-/* A part of the task could not be written when another one needed memory: whatever followed has its cause in that. */
+/*
+ * A spill failed when another part of the task needed memory. It is the cause of later failures.
+ *
+ */
 static int spill_failure(const struct task_run *run, const char **why)
 {
         *why = NULL;

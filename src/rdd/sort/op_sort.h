@@ -1,11 +1,9 @@
-/*
- * Sorting: an operator that holds a whole partition back, through disk when memory is short (rdd/sort/sorter.h).
- */
+/* An operator that sorts a whole partition, on disk when memory is short (rdd/sort/sorter.h). */
 #pragma once
 
 #include "rdd/pipeline/op.h"
 
 #include <firesteel/rdd.h>
 
-/* Rows in, the same rows out in the order of their keys. */
+/* Takes rows and pushes them in the order of their keys. */
 struct op *sort_op_new(struct task_run *run, fst_type type, enum fst_order order);

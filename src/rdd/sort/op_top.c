@@ -1,16 +1,14 @@
-/*
- * See op_top.h. The rows held are a heap with the last of them, in the wanted order, at its top: a row that is not
- * before that one is passed over, which for numbers is one comparison.
- */
+/* See op_top.h. The rows held form a heap with the last row, in the requested order, at the root. A row that does not
+ * precede the root is skipped, which for numbers takes one comparison. */
 #include "rdd/sort/op_top.h"
 
 #include "base/mem.h"
 #include "rdd/partitioner.h"
 
 struct top_row {
-        uint64_t prefix, value_prefix; /* ascending, whatever the order */
+        uint64_t prefix, value_prefix; /* ascending in either order */
         uint64_t seq;
-        char *data; /* key and value as bytes */
+        char *data; /* bytes of key and value */
         uint32_t key_len, value_len;
         size_t room;
 };
@@ -51,7 +49,7 @@ static fst_bytes op_top_value_of(const struct top_op *self, const struct top_row
                                              : (fst_bytes){"", 0};
 }
 
-/* <0: @a comes first. */
+/* Returns <0 if @a comes first. */
 static int op_top_compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
 {
         int r = compare_column(a->prefix, b->prefix, key_of(self, a), key_of(self, b));
@@ -106,7 +104,7 @@ static fst_bytes op_top_cell(uint8_t kind, uint32_t size, fst_column column, uin
         }
 }
 
-/* @to holds row @i of @in; its memory is used again. */
+/* Stores row @i of @in in @to and reuses its memory. */
 static void op_top_hold(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key,
                         fst_bytes value)
 {
@@ -149,7 +147,7 @@ static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
                 sift_up(self, self->n - 1);
                 return 0;
         }
-        /* To be compared it must be held; where the prefix says enough it is not. */
+        /* A row must be copied for a full comparison. Often the prefix decides without a copy. */
         struct top_row *last = &self->heap[0];
         if (row.prefix != last->prefix ? (row.prefix > last->prefix) != self->descending
                                        : self->by_key && !has_view(type.key))
@@ -200,13 +198,13 @@ static int push_row(struct top_op *self, const struct top_row *row)
         if (type.value == FST_KIND_BYTES) {
                 rows.batch.value.bytes = &value;
         } else if (type.value == FST_KIND_I64 || type.value == FST_KIND_F64) {
-                memcpy(&value_number, value.data, 8); /* which may lie anywhere */
+                memcpy(&value_number, value.data, 8); /* value.data may be unaligned */
                 rows.batch.value.i64 = &value_number;
         }
         return op_push(&self->op, &rows);
 }
 
-/* A sort of the heap: its top goes to the end, and so on. */
+/* Heapsort: moves the root to the end, and so on. */
 static int top_end(struct op *op)
 {
         struct top_op *self = top_of(op);

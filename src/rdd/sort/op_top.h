@@ -1,12 +1,10 @@
-/*
- * The first rows in an order: an operator that holds back as many rows as are wanted and no more, and gives them in
- * that order at the end. Rows that are equal come in the order in which they came.
- */
+/* An operator that keeps the first rows of an order, at most the requested number, and pushes them in that order at the
+ * end. Equal rows keep their input order. */
 #pragma once
 
 #include "rdd/pipeline/op.h"
 
 #include <firesteel/rdd.h>
 
-/* @most rows of @type. @by_key: pairs are in the order of their keys alone; else also of their values. */
+/* Keeps @most rows of @type. @by_key: compare pairs by key only; otherwise also by value. */
 struct op *top_op_new(struct task_run *run, fst_type type, size_t most, enum fst_order order, bool by_key);

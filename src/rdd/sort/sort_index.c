@@ -1,14 +1,14 @@
 /*
- * Index and sort (rdd/sort/sort_index.h).
+ * Sorts an index (rdd/sort/sort_index.h).
  *
- * The sort is a radix sort from the most significant bits down: it looks at which bits differ at all, distributes
- * by the topmost of them into about as many buckets as there are entries (4,096 at most, and 1,024 while the entries
- * exceed the near caches: the processor keeps so many addresses and no more), and goes on within each bucket.
- * A handful of entries is sorted by insertion. Where all prefixes are equal, the next eight bytes of the keys
- * become the prefix; keys that end within them come first, the shorter before the longer.
+ * This is a radix sort from the most significant bits down. It finds the bits that differ and distributes by the
+ * topmost of them into about as many buckets as there are entries. The maximum is 4,096 buckets, and 1,024 while the
+ * entries exceed the near caches, because the processor tracks only so many write addresses. Then it sorts each bucket.
+ * Few entries are sorted by insertion. Where all prefixes are equal, the next eight bytes of the keys become the
+ * prefix. Keys that end within them come first, the shorter before the longer.
  *
- * Every step keeps the order of equal keys. Keys that split off one at a time over a great length would make the
- * recursion deep; beyond MAX_DEPTH a merge sort with whole comparisons takes over.
+ * Every step is stable. Keys that separate one at a time over a long common prefix would make the recursion deep;
+ * beyond MAX_DEPTH a merge sort with full comparisons takes over.
  */
 #include "rdd/sort/sort_index.h"
 
@@ -20,7 +20,7 @@
 
 #define FEW 20
 #define RADIX_BITS 12
-#define WIDE_BITS 10 /* for WIDE entries and more */
+#define WIDE_BITS 10 /* for WIDE entries or more */
 #define WIDE 200000
 #define MAX_DEPTH 24
 #define ENTRY_COST (2 * sizeof(struct sort_entry))
@@ -53,7 +53,7 @@ static bool map_more(struct sort_index *ix, size_t wanted)
         if (!entries)
                 return false;
         ix->entries = entries;
-        /* The other array holds nothing between sorts. */
+        /* The other array is empty between sorts. */
         if (ix->other)
                 munmap(ix->other, ix->mapped * sizeof(struct sort_entry));
         ix->other = entries_map(NULL, 0, count);
@@ -84,7 +84,9 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
         ix->whole = sort_index_holds(order.type);
         ix->order = order;
         ix->memory = memory;
-        /* The least index is kept in any case: thousands of tiny partitions would map and clear it anew each time. */
+        /*
+         * The smallest index is always kept: thousands of tiny partitions would otherwise map and clear it each time.
+         */
         bool useful = kept && (kept <= MIN_STEP || ix->peak >= kept / 16);
         ix->peak = 0;
         if (useful && memory_acquire(memory, kept * ENTRY_COST) == 0)
@@ -142,7 +144,7 @@ void sort_index_release(struct sort_index *ix)
 
 /* ----------------------------------------------------------------------------------------------- building */
 
-/* Whether @a belongs behind @b, both with prefixes from @offset of their keys. */
+/* True if @a belongs after @b. Both have prefixes from @offset of their keys. */
 static inline bool behind(const struct record_order *order, const struct sort_entry *a, const struct sort_entry *b,
                           size_t offset)
 {
@@ -154,7 +156,7 @@ static inline bool behind(const struct record_order *order, const struct sort_en
         return record_compare_behind(order, &x, &y, offset) > 0;
 }
 
-/* Whether each of the entries @at … @end belongs behind the one before. */
+/* True if each of the entries @at … @end belongs after its predecessor. */
 static bool come_in_order(const struct sort_index *ix, size_t at, size_t end)
 {
         const struct sort_entry *e = ix->entries;
@@ -221,7 +223,7 @@ static void insertion_sort(const struct record_order *order, struct sort_entry *
         }
 }
 
-/* Both @a and @to hold the same @n entries: sort into @to; @a is left in any order. */
+/* Sorts into @to. @a and @to hold the same @n entries; the order of @a is undefined afterwards. */
 static void merge_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *to, size_t n,
                        size_t offset)
 {
@@ -237,16 +239,14 @@ static void merge_sort(const struct record_order *order, struct sort_entry *a, s
                 to[k] = j == n || (i < half && !behind(order, &a[i], &a[j], offset)) ? a[i++] : a[j++];
 }
 
-/*
- * All prefixes are equal: put the keys that end within them in order at their end of @a, give the others their
- * next prefix, and tell by *@a and the result which those are.
- */
+/* For entries with equal prefixes: sorts the keys that end within the prefix to their end of @a and loads the next
+ * prefix of the others. *@a and the result become the range of these others. */
 static size_t next_prefixes(const struct record_order *order, struct sort_entry **a, struct sort_entry **other,
                             size_t n, size_t offset, bool to_other)
 {
         size_t counts[10] = {0}, starts[10], at = 0;
         struct sort_entry *from = *a, *to = *other;
-        /* By length behind the offset, 0 … 8, and 9 for those that go on; in reverse where descending. */
+        /* By length after the offset: 0 … 8, and 9 for longer keys; reversed if descending. */
         for (size_t i = 0; i < n; i++) {
                 if (i + 16 < n)
                         __builtin_prefetch(from[i + 16].record);
@@ -284,7 +284,7 @@ static size_t next_prefixes(const struct record_order *order, struct sort_entry 
 static void radix_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
                        size_t offset, unsigned depth, bool to_other);
 
-/* Distribute by the bits from @shift on, then sort within the buckets. */
+/* Distributes by the bits from @shift up, then sorts each bucket. */
 static void distribute(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
                        size_t offset, unsigned depth, bool to_other, unsigned shift, unsigned bits)
 {
@@ -302,7 +302,8 @@ static void distribute(const struct record_order *order, struct sort_entry *a, s
         for (size_t i = 0; i < n; i++)
                 other[ends[(a[i].prefix >> shift) & mask]++] = a[i];
         if (largest <= FEW) {
-                /* Nobody is far from its place: one insertion sort over all costs less than one for each. */
+                /* All entries are close to their place: one insertion sort over all is cheaper than one for each
+                 * bucket. */
                 insertion_sort(order, other, n, offset);
                 if (!to_other)
                         memcpy(a, other, n * sizeof(*a));
@@ -313,7 +314,7 @@ static void distribute(const struct record_order *order, struct sort_entry *a, s
                         radix_sort(order, other + start, a + start, ends[b] - start, offset, depth + 1, !to_other);
 }
 
-/* Sort @a, with the help of @other, into @other if @to_other, else into @a. Prefixes are from @offset of the keys. */
+/* Sorts @a, using @other, into @other if @to_other, otherwise into @a. Prefixes start at @offset of the keys. */
 static void radix_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
                        size_t offset, unsigned depth, bool to_other)
 {

@@ -1,10 +1,10 @@
 /*
- * The index of a sort: for each record the first eight bytes of its key, as a number that sorts as the key does,
- * and where the record is. Sixteen bytes move instead of the record. Where these can hold all of a row, a number with
- * a value of at most eight bytes beside it, they are the row: there are no records then, and nothing to gather in the end.
+ * The index of a sort: for each record, the first eight bytes of its key as a number in sort order, and the record's
+ * address. Sorting moves sixteen bytes instead of the record. If an entry can hold a whole row, a number with a value
+ * of at most eight bytes, it is the row: there are no records and no gathering at the end.
  *
- * The memory is two arrays of the same length, one of them for the sort to write into; both are reserved as entries
- * are added and mapped once, so that growing copies nothing. It is kept from task to task.
+ * The memory is two arrays of the same length, one of which is the target of the sort. Both are reserved as entries are
+ * added and mapped once, so growing copies nothing. The memory is kept from task to task.
  */
 #pragma once
 
@@ -15,11 +15,11 @@ struct sort_entry {
         uint64_t prefix;
         union {
                 const unsigned char *record;
-                uint64_t value; /* of a whole row */
+                uint64_t value; /* the value of a whole row */
         };
 };
 
-/* Whether entries can hold whole rows of @type. NaNs as keys are all the same one then. */
+/* True if entries can hold whole rows of @type. NaN keys then all become the same NaN. */
 static inline bool sort_index_holds(fst_type type)
 {
         return (type.key == FST_KIND_I64 || type.key == FST_KIND_F64) && type.value != FST_KIND_BYTES &&
@@ -27,53 +27,51 @@ static inline bool sort_index_holds(fst_type type)
 }
 
 struct sort_index {
-        struct sort_entry *entries, *other; /* `other`: what the sort writes into */
+        struct sort_entry *entries, *other; /* `other` is the target of the sort */
         size_t n;
-        size_t room;   /* entries that are reserved (twice 16 bytes each) */
-        size_t mapped; /* entries for which there are addresses */
+        size_t room;   /* capacity in reserved entries (of 2 × 16 bytes) */
+        size_t mapped; /* entries with mapped addresses */
         size_t peak;   /* the largest n since sort_index_start */
         bool whole;    /* entries are rows */
-        bool in_order; /* each entry that was added belongs behind the one before: there is nothing to sort */
+        bool in_order; /* each added entry belongs after its predecessor: no sort is needed */
         struct memory_consumer *memory;
         struct record_order order;
 };
 
-/* Begin empty; what is left of the last time is reserved if it was put to use and memory allows. */
+/* Starts empty. Reserves the arrays of the last task again if that task used them and memory allows. */
 void sort_index_start(struct sort_index *ix, struct record_order order, struct memory_consumer *memory);
 
-/* Make room for @rows further entries: 0; FST_MEMORY_E_DENIED; negative as memory_acquire. */
+/* Reserves room for @rows further entries. Returns 0, FST_MEMORY_E_DENIED, or negative as memory_acquire. */
 int sort_index_reserve(struct sort_index *ix, size_t rows);
 
-/* Add rows @first … of @batch, @rows of them, for which room was made, to an index of whole rows. */
+/* Adds @rows rows of @batch from @first on to an index of whole rows. The room must be reserved. */
 void sort_index_add_rows(struct sort_index *ix, const fst_batch *batch, uint32_t first, uint32_t rows);
 
-/*
- * Add @rows records of @page from @record on, for which room was made; the page stays where it is until
- * sort_index_clear. Returns where the next record is.
- */
+/* Adds @rows records of @page from @record on. The room must be reserved. The page must not move until
+ * sort_index_clear. Returns the address of the next record. */
 const unsigned char *sort_index_add(struct sort_index *ix, const struct page *page, const unsigned char *record,
                                     uint32_t rows);
 
-/*
- * Sort; equal keys keep their order. Prefixes mean nothing afterwards where keys are bytes. Rows that came in order
- * cost nothing here: what is sorted once, or grouped and cached, may be joined again and again.
- */
+/* Sorts stably. Prefixes of byte keys are undefined afterwards. Rows added in order cost nothing: data that was sorted
+ * or grouped once, and cached, may be joined many times. */
 void sort_index_sort(struct sort_index *ix);
 
-/* Rows @first … of the sorted index, @room at most, into the columns of @batch; views last as long as the pages. */
+/*
+ * Reads rows @first … of the sorted index, at most @room, into the columns of @batch. Views live as long as the pages.
+ */
 uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t room, fst_batch *batch);
 
-/* The key of an entry that is a row: the bits of its column. */
+/* The key of an entry that holds a row: the bits of its column. */
 uint64_t sort_index_key(const struct sort_index *ix, const struct sort_entry *entry);
 
-/* No entries any more; the reservation stays. */
+/* Removes all entries and keeps the reservation. */
 void sort_index_clear(struct sort_index *ix);
 
-/* Give back what an index without entries has beyond room for @entries. */
+/* Shrinks an empty index to room for @entries. */
 void sort_index_shrink(struct sort_index *ix, size_t entries);
 
-/* Give the reservation back, keep the memory. */
+/* Returns the reservation and keeps the memory mapped. */
 void sort_index_release(struct sort_index *ix);
 
-/* Unmap an index that was released or never started. */
+/* Unmaps an index that was released or never started. */
 void sort_index_free(struct sort_index *ix);

@@ -1,4 +1,4 @@
-/* What an index keeps from one task to the next. */
+/* Tests how much memory an index keeps from one task to the next. */
 #include "rdd/sort/sort_index.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 
 static const struct record_order order = {.type = {.key = FST_KIND_I64, .key_size = 8}};
 
-/* A task that adds @rows rows to the index. */
+/* Runs a task that adds @rows rows to the index. */
 static void run_task(struct memory_manager *m, struct sort_index *ix, size_t rows)
 {
         struct memory_task *task = memory_task_new(m);

@@ -1,16 +1,16 @@
 /*
- * Merging by a tree of losers (rdd/sort/sort_merge.h): the winner's successor plays against the losers on its way up,
- * log2(n) comparisons a row, most of them decided by the prefixes.
+ * Merges with a loser tree (rdd/sort/sort_merge.h): the winner's successor is compared with the losers on its path to
+ * the root, log2(n) comparisons a row. Prefixes decide most of them.
  *
- * A page whose rows were handed out is kept until the next call, because the batch has views into it: a batch ends
- * where a page does.
+ * A page stays in memory until the call after its last row was returned, because the batch has views into it. Therefore
+ * a batch ends at the end of a page.
  */
 #include "rdd/sort/sort_merge.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Whether source @a comes before @b. @n stands for a source that is before all, while the tree is built. */
+/* True if source @a precedes @b. While the tree is built, @n is a source that precedes all. */
 static bool sort_merge_before(const struct sort_merge *m, size_t a, size_t b)
 {
         if (a == m->n || b == m->n)
@@ -24,7 +24,7 @@ static bool sort_merge_before(const struct sort_merge *m, size_t a, size_t b)
         return r ? r < 0 : a < b;
 }
 
-/* Source @s has another row: let it play its way up. */
+/* Source @s has another row: moves it up the tree. */
 static void sort_merge_play(struct sort_merge *m, size_t s)
 {
         for (size_t node = (s + m->n) / 2; node > 0; node /= 2)
@@ -65,7 +65,7 @@ static void look_at_index(struct sort_merge *m, struct merge_source *s)
         s->prefix = record_prefix(&m->order, &s->row, s->row.key_len);
 }
 
-/* The next page of a source, in place of the one that is used up. */
+/* Replaces the consumed page of a source by its next page. */
 static int sort_merge_next_page(struct sort_merge *m, struct merge_source *s, struct fst_error *error)
 {
         page_free(NULL, steal(s->page));

@@ -1,20 +1,19 @@
 /*
- * External sort (rdd/sort/sorter.h): pages and an index of them, runs on disk when memory is refused, a merge at the
- * end.
+ * External sort (rdd/sort/sorter.h): pages with an index in memory, runs on disk when memory is denied, and a merge at
+ * the end.
  *
- * Matches Spark's ExternalSorter in what it computes; there, too, runs are sorted in memory and merged, and what is
- * left in memory at the end takes part in the merge without being written.
+ * Like Spark's ExternalSorter, it sorts runs in memory and merges them. Rows still in memory at the end are merged
+ * without being written.
  *
- * Memory: SET_ASIDE pages are reserved from the start, so that a run can be written (one page, in which its rows
- * are gathered) and two runs can be merged when nothing else is to be had. A merge of n runs holds n pages; if so
- * many are refused, runs are merged in several rounds. Reading a record that is larger than a page takes what it
- * takes, as it did when it was added.
+ * Memory: SET_ASIDE pages are reserved at the start, so that a run can be written (one page gathers its rows) and two
+ * runs can be merged without further memory. A merge of n runs holds n pages. If these are denied, runs are merged in
+ * several rounds. Reading a record larger than a page takes the memory that adding it took.
  *
- * Whoever feeds a sorter may hold all that the task may have and be unable to give it back: another sorter that is
- * being read. So there is always room for MIN_INDEX entries, and where everything is written and a page is refused
- * still, one is taken that nobody reserved: rows go to disk by that page, and not fast, but they go.
+ * The upstream operator may hold all of the task's memory and be unable to free it, for example another sorter that is
+ * being read. Therefore the index always has room for MIN_INDEX entries. If a page is denied although everything is
+ * written, the sorter takes one unreserved page and writes rows to disk through it, slowly.
  *
- * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them but
+ * Invariants: `open` is not in `pages` and not in the index; every page in `pages` is in the index; all of them except
  * `unreserved` bytes are reserved through `memory`; runs are in the order in which their rows were added.
  */
 #include "rdd/sort/sorter.h"
@@ -38,14 +37,14 @@ struct sorter {
         struct record_order order;
         enum sorter_state state;
 
-        struct page *pages, *open; /* of the index; being filled by sorter_add_batch */
+        struct page *pages, *open; /* pages of the index; the page that sorter_add_batch fills */
         struct sort_index index;
-        size_t at;         /* of the index, while reading without runs */
-        size_t unreserved; /* bytes of a page of those that was taken without asking; 0: all were granted */
+        size_t at;         /* position in the index while reading without runs */
+        size_t unreserved; /* size of the one page taken without a reservation; 0: none */
 
         struct run_writer writer;
         VEC(struct run) runs;
-        size_t aside; /* bytes reserved for merging, not yet in use */
+        size_t aside; /* bytes reserved for merging and not yet used */
         struct sort_merge merge;
         bool merging;
 
@@ -81,7 +80,7 @@ void sorter_free(struct sorter *s)
         errno = saved;
 }
 
-/* A list of pages. Which of them were not reserved does not matter, only how much. */
+/* Frees a list of pages. Accounts unreserved bytes by their sum, not by page. */
 static void free_pages(struct sorter *s, struct page *first)
 {
         size_t bytes = 0, unreserved;
@@ -119,7 +118,7 @@ void sorter_reset(struct sorter *s)
 
 static int write_run(struct sorter *s, struct fst_error *error);
 
-/* Another consumer of the task needs memory. */
+/* Called when another consumer of the task needs memory. */
 static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct sorter *s = container_of(consumer, struct sorter, memory);
@@ -161,7 +160,7 @@ struct sorter_stats sorter_stats(const struct sorter *s)
 
 /* --------------------------------------------------------------------------------------------------- runs */
 
-/* Sort what is in memory and write it; its pages go back, the index keeps its reservation. */
+/* Sorts the rows in memory and writes them as a run. Frees their pages and keeps the index's reservation. */
 static int write_run(struct sorter *s, struct fst_error *error)
 {
         struct run run;
@@ -188,7 +187,7 @@ static int write_run(struct sorter *s, struct fst_error *error)
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-/* Memory was refused: make some; FST_MEMORY_E_DENIED when there is nothing more to give, or negative. */
+/* Frees memory after a denial. Returns FST_MEMORY_E_DENIED if there is nothing more to free, or negative. */
 static int sorter_make_room(struct sorter *s, struct fst_error *error)
 {
         size_t least = s->options.spill ? MIN_INDEX : 0;
@@ -200,7 +199,7 @@ static int sorter_make_room(struct sorter *s, struct fst_error *error)
         return 0;
 }
 
-/* A page with room for a record of @record bytes. */
+/* Allocates a page with room for a record of @record bytes. */
 static int sorter_take_page(struct sorter *s, size_t record, struct page **page, struct fst_error *error)
 {
         int r;
@@ -215,7 +214,7 @@ static int sorter_take_page(struct sorter *s, size_t record, struct page **page,
         return r == FST_MEMORY_E_DENIED ? sorter_no_memory(error) : r;
 }
 
-/* The index has no room for the rows of @page, and there is nothing else in it: one run after another. */
+/* Writes the rows of @page as several runs: the empty index has no room for all of them. */
 static int write_in_parts(struct sorter *s, const struct page *page, struct fst_error *error)
 {
         const unsigned char *record = page->data;
@@ -228,7 +227,7 @@ static int write_in_parts(struct sorter *s, const struct page *page, struct fst_
         return r;
 }
 
-/* Into the index, also where this fails; the page goes with it. */
+/* Adds the rows of @page to the index and takes over the page, also on failure. */
 static int sorter_add_page(struct sorter *s, struct page *page, struct fst_error *error)
 {
         int r;
@@ -256,7 +255,7 @@ static int sorter_close_page(struct sorter *s, struct fst_error *error)
         return page ? sorter_add_page(s, page, error) : 0;
 }
 
-/* Room for @rows further rows in the index, or for some of them: how many. Negative as sorter_add_batch. */
+/* Makes room for up to @rows further rows in the index. Returns for how many, or negative as sorter_add_batch. */
 static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *error)
 {
         int r;
@@ -302,7 +301,9 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
 
 /* ------------------------------------------------------------------------------------------------ merging */
 
-/* Reserve a page for each of @n runs, the set-aside ones included: how many there are, MIN_FAN_IN at least. */
+/*
+ * Reserves a page for each of @n runs, including the set-aside pages. Returns the number of pages, at least MIN_FAN_IN.
+ */
 static size_t reserve_sources(struct sorter *s, size_t n)
 {
         while (s->aside / PAGE_BLOCK < n + 1 && memory_acquire(&s->memory, PAGE_BLOCK) == 0)
@@ -320,7 +321,7 @@ static int merge_start(struct sorter *s, const struct run *runs, size_t n, const
         return r;
 }
 
-/* Merge the first @n of the runs into one. */
+/* Merges the first @n runs into one. */
 static int merge_round(struct sorter *s, const struct run *runs, size_t n, struct run *merged, struct fst_error *error)
 {
         fst_batch batch = columns_batch(&s->columns, s->options.type);
@@ -339,7 +340,7 @@ static int merge_round(struct sorter *s, const struct run *runs, size_t n, struc
         return r;
 }
 
-/* Neighbouring runs become one until there are few enough to be merged at once. */
+/* Merges neighbouring runs until the rest can be merged at once. */
 static int merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error)
 {
         while (s->runs.len > fan_in) {
@@ -375,7 +376,7 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
                 if (r)
                         return r;
         }
-        s->state = SORTER_READING; /* from here on others' need cannot be met */
+        s->state = SORTER_READING; /* from here on it cannot free memory for others */
         if (s->index.n == 0) {
                 sort_index_release(&s->index);
                 sort_index_free(&s->index);

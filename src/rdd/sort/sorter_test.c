@@ -1,7 +1,5 @@
-/*
- * Sorting against qsort: rows carry the number in which they were added, so that the reference can break ties by it
- * and not only the order of keys but that of equal ones is compared.
- */
+/* Compares the sorter with qsort. Rows carry their insertion number, which breaks ties in the reference. So the test
+ * also checks the order of equal keys. */
 #include "rdd/sort/sorter.h"
 
 #include "base/error.h"
@@ -38,7 +36,7 @@ struct row {
 static uint8_t reference_kind;
 static bool reference_descending;
 
-/* Double.compare in its own words. */
+/* A plain version of Java's Double.compare. */
 static int compare_doubles(double a, double b)
 {
         if (isnan(a) || isnan(b))
@@ -139,7 +137,7 @@ static void expect(struct fixture *f, const struct row *rows, size_t n)
         assert_int_equal(sorter_stats(f->s).rows, n);
 }
 
-/* Sort @rows (whose numbers are set here) by the key that @type says, in both orders. */
+/* Numbers @rows and sorts them by a key of @type, in both orders. */
 static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t n)
 {
         struct row *copy = mem_alloc(MAX(n, (size_t)1) * sizeof(*copy));
@@ -185,7 +183,7 @@ static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t
         free(copy);
 }
 
-/* Rows with keys of @shortest … @longest bytes, of which the first @common are the same and the rest of @letters. */
+/* Rows with keys of @shortest … @longest bytes: the first @common bytes are equal, the others are @letters letters. */
 static struct row *bytes_rows(size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
 {
         struct row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
@@ -233,7 +231,7 @@ static void all_kinds(struct fixture *f, size_t n)
 {
         numbers_case(f, n);
         bytes_case(f, n, 0, 20, 0, 256);
-        bytes_case(f, n, 7, 9, 0, 2);    /* around the prefix */
+        bytes_case(f, n, 7, 9, 0, 2);    /* lengths around the prefix */
         bytes_case(f, n, 0, 17, 0, 1);   /* zeros of many lengths */
         bytes_case(f, n, 15, 17, 12, 3); /* equal prefixes */
         bytes_case(f, n, 12, 12, 12, 1); /* all equal */
@@ -258,7 +256,7 @@ static void sorts_in_memory(void **state)
         fixture_deinit(&f);
 }
 
-/* Keys of which each is the beginning of the next: they split off one at a time. */
+/* Each key is a prefix of the next: they separate one at a time. */
 static void sorts_a_staircase(void **state)
 {
         enum { ROWS = 700 };
@@ -279,7 +277,7 @@ static void sorts_a_staircase(void **state)
         fixture_deinit(&f);
 }
 
-/* Rows that come in order, all of them or all but one: where that one is does not matter. */
+/* Rows in order, or all but one, at any position. */
 static void takes_what_is_in_order_as_it_is(void **state)
 {
         enum { ROWS = 30000 };
@@ -319,12 +317,12 @@ static void spills(void **state)
         fixture_init(&f, 16 * PAGE_BLOCK, true);
         f.space.spill_codec = CODEC_NONE;
         all_kinds(&f, 40000);
-        numbers_case(&f, 400000); /* rows that the index holds whole */
+        numbers_case(&f, 400000); /* whole rows in the index */
         assert_true(sorter_stats(f.s).spills > 1);
         fixture_deinit(&f);
 }
 
-/* So little memory that runs are merged in several rounds. */
+/* With so little memory runs are merged in several rounds. */
 static void merges_in_rounds(void **state)
 {
         struct fixture f;
@@ -337,7 +335,7 @@ static void merges_in_rounds(void **state)
                     &(fst_batch){.rows = 1, .type = FST_BYTES, .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len}});
         assert_true(sorter_stats(f.s).spills > 2);
         assert_true(sorter_stats(f.s).spilled_bytes > 0);
-        sorter_reset(f.s); /* in the middle */
+        sorter_reset(f.s); /* before all rows are read */
         rows_free(rows, 5000);
         fixture_deinit(&f);
 }
@@ -367,7 +365,7 @@ static void refused_without_disk(void **state)
         fixture_deinit(&f);
 }
 
-/* Another consumer of the same task takes the memory: what is there is written, and comes back. */
+/* Another consumer of the task takes the memory: the rows are written, and read back. */
 static void gives_way(void **state)
 {
         struct fixture f;
@@ -398,7 +396,7 @@ static void gives_way(void **state)
         fixture_deinit(&f);
 }
 
-/* What feeds the sorter holds all that the task may have, and cannot give it back. */
+/* The upstream operator holds all of the task's memory and cannot free it. */
 static void gets_nothing_more(void **state)
 {
         enum { ROWS = 30000 };

@@ -1,4 +1,4 @@
-/* Runs of rows on disk (rdd/sort/spill_run_writer.h). */
+/* See spill_run_writer.h. */
 #include "rdd/sort/spill_run_writer.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ int run_writer_begin(struct run_writer *w, const struct spill_space *space, fst_
                 if (r)
                         return error_set(error, r, "no memory for writing runs");
         }
-        w->gather->rows = w->gather->used = 0; /* of a run that failed */
+        w->gather->rows = w->gather->used = 0; /* leftovers of a failed run */
         run->start = run->end = spill_end(w->spill);
         return 0;
 }
@@ -34,7 +34,7 @@ static int write_gathered(struct run_writer *w, struct fst_error *error)
         return r;
 }
 
-/* A record that is larger than a page: alone in a page that lives as long as it is written. */
+/* Writes a record larger than a page in a page of its own, which is freed at once. */
 static int write_large(struct run_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
 {
         struct page *page;

@@ -1,33 +1,31 @@
-/*
- * Runs: rows that a kernel writes to disk one after another, gathered into pages, and finds again by where they
- * begin and end. All runs of a kernel lie in one spill.
- */
+/* Writes runs of rows to disk, gathered into pages. A run is the range from its start to its end in the spill. All runs
+ * of a kernel share one spill. */
 #pragma once
 
 #include "store/spill.h"
 #include "store/spill_space.h"
 
 struct run {
-        uint64_t start, end; /* in the spill */
+        uint64_t start, end; /* offsets in the spill */
 };
 
 struct run_writer {
         struct spill *spill; /* NULL until the first run; borrow it for reading */
-        struct page *gather; /* not accounted: whoever has a writer sets a page aside for it */
+        struct page *gather; /* not accounted: the owner of the writer reserves a page for it */
 };
 
-/* Begin a run of rows of @type; makes the spill when it is the first. Negative: no file could be made. */
+/* Begins a run of rows of @type. The first run creates the spill. Negative: no file could be created. */
 int run_writer_begin(struct run_writer *w, const struct spill_space *space, fst_type type, struct run *run,
                      struct fst_error *error);
 
-/* Write the rows of @batch. Negative: writing failed. */
+/* Writes the rows of @batch. Negative: writing failed. */
 int run_writer_rows(struct run_writer *w, const fst_batch *batch, struct fst_error *error);
 
-/* The run is complete: *@run says where it is. Negative: writing failed. */
+/* Ends the run and sets *@run. Negative: writing failed. */
 int run_writer_end(struct run_writer *w, struct run *run, struct fst_error *error);
 
-/* No further runs: give the buffers back. Negative: writing failed. */
+/* Ends all runs and frees the buffers. Negative: writing failed. */
 int run_writer_finish(struct run_writer *w, struct fst_error *error);
 
-/* Remove the file too. */
+/* Also removes the file. */
 void run_writer_deinit(struct run_writer *w);
