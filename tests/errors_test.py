@@ -142,7 +142,7 @@ def bad_inputs(tmp_path):
     ("short.gz", "file:{path}: corrupt gzip data at byte "),
     ("spoilt.gz", "file:{path}: corrupt gzip data at byte "),
     ("spoilt.zst", "file:{path}: corrupt zstd data at byte 0"),
-    ("spoilt.lz4", "file:{path}: corrupt lz4 data at byte 8: a chunk of 544694643 bytes is none"),
+    ("spoilt.lz4", "file:{path}: corrupt lz4 data at byte 8: a chunk of 544694643 bytes is not valid"),
 ])
 def test_input_that_cannot_be_read_is_named(shared, tmp_path, name, message):
     bad_inputs(tmp_path)

@@ -328,5 +328,5 @@ def test_terasort_wants_whole_records(submit, tmp_path):
     (tmp_path / "in").write_bytes(b"x" * 250)
     done = submit("--master", "local[2]", os.path.join(TOP, "examples/terasort.c"), tmp_path / "in", tmp_path / "out")
     assert done.returncode == 1
-    assert "in has 250 bytes, which is no whole number of records of 100 bytes" in done.stderr
+    assert "in has 250 bytes, which is not a whole number of records of 100 bytes" in done.stderr
     assert not (tmp_path / "out").exists()

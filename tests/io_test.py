@@ -136,12 +136,12 @@ def test_the_configuration_may_ask_for_a_codec(shared, tmp_path):
 def test_codecs_that_are_not_here_are_named(shared, tmp_path):
     (tmp_path / "in.snappy").write_bytes(b"xx")
     said = submit(shared, "copy", tmp_path / "in.snappy", tmp_path / "out", ok=False)
-    assert f"file:{tmp_path}/in.snappy: files that end in .snappy cannot be unpacked here" in said.stderr
+    assert f"file:{tmp_path}/in.snappy: files with the suffix .snappy are not supported" in said.stderr
     (tmp_path / "in.bz2").write_bytes(bz2.compress(TEXT)[:-100])
     said = submit(shared, "copy", tmp_path / "in.bz2", tmp_path / "out", ok=False)
     assert f"file:{tmp_path}/in.bz2: corrupt bzip2 data at byte" in said.stderr
     said = submit(shared, "recode", tmp_path / "in.bz2", tmp_path / "out", "zip", ok=False)
-    assert "compression codec zip is not available for files: there are gzip" in said.stderr
+    assert "compression codec zip is not available for files: use gzip" in said.stderr
 
 
 # ------------------------------------------------------------------------------------------------ files of other kinds
@@ -189,4 +189,4 @@ def test_damaged_objects_fail_the_job(shared, tmp_path):
     content[4] = 9
     part.write_bytes(content)
     said = submit(shared, "objects", tmp_path / "objects", ok=False)
-    assert f"file:{part} is an object file of version 9, of which version 1 can be read here" in said.stderr
+    assert f"file:{part} is an object file of version 9, but this firesteel reads version 1" in said.stderr

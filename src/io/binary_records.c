@@ -17,7 +17,8 @@ static int binary_records_check_file(const struct file_status *file, uint32_t re
                                  "%s: FixedLengthRecordReader does not support reading compressed files", file->path);
         if (file->size % record != 0)
                 return error_set(error, -EINVAL,
-                                 "%s has %" PRIu64 " bytes, which is no whole number of records of %" PRIu32 " bytes",
+                                 "%s has %" PRIu64 " bytes, which is not a whole number of records of %" PRIu32
+                                 " bytes",
                                  file->path, file->size, record);
         return 0;
 }
@@ -45,14 +46,14 @@ int binary_records_plan(const char *paths, uint32_t record, const struct input_o
 struct binary_records {
         uint32_t record;
         char *buffer;
-        size_t room; /* whole records */
+        size_t room; /* in whole records */
         struct open_file file;
         const char *path;
-        uint64_t at, end; /* of what is read in one go: the split, or a block of a sample */
+        uint64_t at, end; /* of the range being read: the split, or a block of a sample */
         uint64_t bytes;
         uint64_t split_end;
 
-        /* sampling: blocks still to come, and from where to where they are */
+        /* sampling: remaining blocks, and the range that they come from */
         unsigned sample_left;
         uint64_t sample_step, sample_block, sample_next;
 };

@@ -1,4 +1,4 @@
-/* Files of records: split between records as Hadoop's FixedLengthBinaryInputFormat does, and read whole. */
+/* Tests files of records: split between records as in Hadoop's FixedLengthBinaryInputFormat, and read completely. */
 #include "io/binary_records.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 
 static char base[48];
 
-/* Record i is its number, again and again. */
+/* Record i repeats the number i. */
 static void make_file(const char *name, uint32_t record, uint32_t n, size_t more)
 {
         _cleanup_free_ char *path = mem_printf("%s/%s", base, name), *bytes = mem_alloc((size_t)record * n + more + 1);
@@ -60,7 +60,7 @@ static void splits_end_where_records_do(void **state)
                 assert_int_equal(splits.data[i].length, 250);
         }
         input_splits_deinit(&splits);
-        /* A record that is larger than a block is a split. */
+        /* A record larger than a block is a split of its own. */
         assert_int_equal(plan("a", 500, 256, &splits, NULL), 0);
         assert_int_equal(splits.len, 2);
         assert_int_equal(splits.data[0].length, 500);
@@ -78,7 +78,7 @@ static void what_is_no_file_of_records_is_refused(void **state)
         make_file("c.gz", 10, 3, 0);
         assert_int_equal(plan("b", 10, 0, &splits, &error), -EINVAL);
         assert_non_null(
-                strstr(error_message(&error), "b has 31 bytes, which is no whole number of records of 10 bytes"));
+                strstr(error_message(&error), "b has 31 bytes, which is not a whole number of records of 10 bytes"));
         assert_int_equal(plan("c.gz", 10, 0, &splits, &error), -ENOTSUP);
         assert_non_null(strstr(error_message(&error), "c.gz"));
         assert_int_equal(plan("none", 10, 0, &splits, &error), -ENOENT);
@@ -134,7 +134,7 @@ static void samples_are_spread(void **state)
         assert_true(binary_records_bytes(r) < 120000);
         for (size_t i = 0; i < 7; i++)
                 assert_true(seen[i] > 0);
-        /* One that is smaller than its sample is read whole. */
+        /* A split smaller than its sample is read completely. */
         assert_int_equal(binary_records_open(r, &splits.data[0], NULL), 0);
         binary_records_sample(r, 2000000);
         while (binary_records_next(r, 1000, &records, &n, NULL) == 0 && n > 0)

@@ -1,7 +1,5 @@
-/*
- * See input_files.h. The steps are Hadoop's: cut the comma list, expand each pattern against the file system, leave out
- * names that begin with '.' or '_', replace a directory by its files. All missing inputs are told at once.
- */
+/* See input_files.h. The steps are Hadoop's: cut the comma list, match each pattern against the file system, skip names
+ * that begin with '.' or '_', replace a directory by its files. All missing inputs are reported at once. */
 #include "io/input_files.h"
 
 #include "base/buf.h"
@@ -20,7 +18,7 @@ struct planner {
         const struct input_options *options;
         struct fst_error *error;
         struct file_list files;
-        struct buf missing; /* a line for each input that is not there */
+        struct buf missing; /* a line for each missing input */
 };
 
 static bool input_files_hidden(const char *path)
@@ -29,7 +27,7 @@ static bool input_files_hidden(const char *path)
         return name[0] == '.' || name[0] == '_';
 }
 
-/* The files of a matched path: itself, or what lies in the directory. Takes over @status. */
+/* Adds the files of a matched path: the path itself or the files in the directory. Takes over @status. */
 static int input_files_add_files(struct planner *p, const struct file_system *fs, struct file_status *status, bool top)
 {
         if (!status->directory) {
@@ -54,7 +52,7 @@ static int input_files_add_files(struct planner *p, const struct file_system *fs
         return r;
 }
 
-/* Names that begin with '.' or '_' are no input, unless a directory above them is called so. */
+/* Removes files whose names begin with '.' or '_'. Names of directories above do not matter. */
 static void remove_hidden(struct file_list *files)
 {
         size_t kept = 0;
@@ -67,7 +65,7 @@ static void remove_hidden(struct file_list *files)
         files->len = kept;
 }
 
-/* One word of the comma list: its files, or a line in p->missing. */
+/* Adds the files of one word of the comma list, or a line to p->missing. */
 static int add_input(struct planner *p, const char *word)
 {
         _cleanup_free_ char *full = NULL;
@@ -137,7 +135,7 @@ uint64_t input_block_size(const struct file_status *file, const struct input_opt
         return local && options->block_size ? options->block_size : file->block_size;
 }
 
-/* A number of bytes as Hadoop's Configuration.getLong reads it: decimal, or hexadecimal after 0x. */
+/* Reads a number of bytes like Hadoop's Configuration.getLong: decimal, or hexadecimal after 0x. */
 static int read_long(const struct fst_conf *conf, const char *key, uint64_t *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
@@ -164,7 +162,7 @@ static int input_files_read_bool(const struct fst_conf *conf, const char *key, b
         return 0;
 }
 
-/* Whether tasks may run on other hosts than this one. */
+/* True if tasks may run on other hosts. */
 static bool has_hosts(const struct fst_conf *conf)
 {
         const char *master = conf_get_raw(conf, "spark.master");

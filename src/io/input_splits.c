@@ -1,4 +1,4 @@
-/* See input_splits.h. Invariant: the splits of a file cover it without gap or overlap, in order. */
+/* See input_splits.h. Invariant: the splits of a file cover it in order, without gaps or overlaps. */
 #include "io/input_splits.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 #define SPLIT_SLOP 1.1 /* the last split of a file may be this much longer than the others */
 
-/* The hosts of the block in which most of the split lies: a split is hardly ever longer than a block. */
+/* The hosts of the block that holds most of the split: a split is rarely longer than a block. */
 static const char *hosts_of(struct input_splits *splits, const struct block_list *blocks, uint64_t start,
                             uint64_t length)
 {

@@ -1,6 +1,4 @@
-/*
- * Pieces of files, in order: what the partitions of an RDD that reads files are made of.
- */
+/* Splits of input files, in order: the partitions of an RDD that reads files. */
 #pragma once
 
 #include "base/arena.h"
@@ -14,10 +12,11 @@ struct file_status;
 struct fst_error;
 
 struct input_split {
-        const char *path;       /* full; owned by the plan */
-        uint64_t start, length; /* in bytes of the file as it is stored */
-        enum codec_kind codec;  /* how the file is packed: CODEC_NONE, or one split from 0 to its end */
-        const char *hosts;      /* that have it: names, the last one empty; owned by the plan. NULL: none is nearer */
+        const char *path;       /* full path; owned by the splits */
+        uint64_t start, length; /* in bytes of the file as stored */
+        enum codec_kind codec;  /* compression of the file; a compressed file is one split */
+        /* preferred hosts: names, ended by an empty one; owned by the splits. NULL: none is preferred */
+        const char *hosts;
 };
 
 struct input_splits {
@@ -33,9 +32,9 @@ struct input_splits {
 void input_splits_deinit(struct input_splits *splits);
 
 /*
- * Append the splits of @file, each of @size bytes (more than 0), the last up to 1.1 times as long; those of an empty
- * file are one empty split. A packed file (@codec) is one split. With @places the file system is asked for hosts.
- * Errors are those of file_system_of and of asking.
+ * Appends the splits of @file, each of @size bytes (more than 0), the last up to 1.1 times as long. An empty file gives
+ * one empty split, a compressed one (@codec) a single split. @places: asks the file system for hosts. Returns the
+ * errors of file_system_of and of its operations.
  */
 int input_splits_cut(struct input_splits *splits, const struct file_status *file, enum codec_kind codec, uint64_t size,
                      bool places, struct fst_error *error);

@@ -1,15 +1,15 @@
 /*
- * Hadoop's FileOutputCommitter (see output_committer.h).
+ * Hadoop's FileOutputCommitter; see output_committer.h.
  *
- * That two attempts of a task never both commit is decided by a table, not by the file system: the first attempt that
- * asks holds the task's entry until its rename has worked or failed; another that asks meanwhile or later is denied.
- * This is what Spark's OutputCommitCoordinator does on the driver.
+ * A table, not the file system, prevents two attempts of a task from both committing: the first attempt that asks holds
+ * the task's entry until its rename has succeeded or failed. Other attempts are denied meanwhile, and afterwards if it
+ * succeeded. Spark's OutputCommitCoordinator does this on the driver.
  *
- * An attempt whose files are gone (another job that wrote to the same place has removed _temporary) fails to commit.
- * Hadoop takes it for a task without output and loses its rows.
+ * An attempt whose files are gone (another job with the same output has removed _temporary) fails to commit. Hadoop
+ * treats it as a task without output and loses its rows.
  *
- * Only results of this very job are merged: task directories carry a job tracker id that is drawn anew each time, so
- * what an earlier job left under _temporary is never taken for output (Hadoop would take it).
+ * Only results of this job are merged: task directories carry a random job tracker id, so files that an earlier job
+ * left under _temporary are never taken for output (in Hadoop they would be).
  */
 #include "io/output_committer.h"
 
@@ -32,7 +32,7 @@
 #define NO_ATTEMPT (-1)
 
 struct task_state {
-        int attempt; /* that commits or has committed, or NO_ATTEMPT */
+        int attempt; /* the one that commits or has committed, or NO_ATTEMPT */
         bool committed;
 };
 
@@ -42,11 +42,11 @@ struct output_committer {
         char *temporary; /* OUT/_temporary */
         char *job_path;  /* OUT/_temporary/0 */
         struct output_options options;
-        char tracker[48]; /* distinguishes this job from all others that write here */
+        char tracker[48]; /* unique among the jobs that write here */
         int job;
         bool job_committed;
 
-        pthread_mutex_t lock; /* of tasks */
+        pthread_mutex_t lock; /* guards `tasks` */
         VEC(struct task_state) tasks;
 };
 
@@ -61,7 +61,7 @@ static int read_flag(const struct fst_conf *conf, const char *key, bool *out, st
         return 0;
 }
 
-/* The value of a setting or of its older name, as the newer one is called in messages. */
+/* The value of a setting or, if it is missing, of its older name. Messages use the newer name. */
 static const char *output_committer_setting(const struct fst_conf *conf, const char *key, const char *older,
                                             const char **name)
 {
@@ -149,10 +149,10 @@ int output_committer_join(const struct output_identity *identity, struct output_
         struct output_options options = {.algorithm = identity->algorithm, .codec = identity->codec};
         struct output_committer *c;
         size_t n = strspn(identity->tracker, "0123456789");
-        /* It is a part of paths: nothing else may be in it. */
+        /* The tracker becomes part of paths: only digits are allowed. */
         if (n == 0 || n >= sizeof(c->tracker) || identity->tracker[n] || identity->job < 0 ||
             (identity->algorithm != 1 && identity->algorithm != 2) || (unsigned)identity->codec >= CODEC_KINDS)
-                return error_set(error, -EINVAL, "no job writes its output like this");
+                return error_set(error, -EINVAL, "invalid output committer: algorithm, job or tracker");
         int r = output_committer_new(identity->path, identity->job, &options, &c, error);
         if (r)
                 return r;
@@ -175,7 +175,7 @@ void output_committer_free(struct output_committer *c)
         errno = saved;
 }
 
-/* OUT/_temporary/0/_temporary/attempt_…: where an attempt works. */
+/* OUT/_temporary/0/_temporary/attempt_…, the attempt's directory. */
 static char *attempt_path(const struct output_committer *c, int partition, int attempt)
 {
         return mem_printf("%s/_temporary/attempt_%s_%04d_m_%06d_%d", c->job_path, c->tracker, c->job, partition,
@@ -197,17 +197,17 @@ int output_committer_setup_job(struct output_committer *c, struct fst_error *err
                         return error_set(error, -EEXIST, "Output directory %s already exists", c->path);
                 if (r != -ENOENT)
                         return r;
-                error_deinit(error); /* not being there is what is wanted */
+                error_deinit(error); /* success: it does not exist */
         }
         if (strcmp(c->fs->scheme, "s3a") == 0)
                 log_warn("FileOutputCommitter",
                          "Using standard FileOutputCommitter to commit work. This is slow and potentially unsafe: an "
-                         "object store copies what is renamed (%s)",
+                         "object store renames by copying (%s)",
                          c->path);
         return c->fs->mkdirs(c->fs, c->job_path, error);
 }
 
-/* Move @from into the place of @to, directories by their entries. What is at @to already is replaced. */
+/* Moves @from to @to, directories entry by entry. Replaces existing files. */
 static int output_committer_merge(struct output_committer *c, const struct file_status *from, const char *to,
                                   struct fst_error *error)
 {
@@ -233,14 +233,14 @@ static int output_committer_merge(struct output_committer *c, const struct file_
         return r;
 }
 
-/* The renames of a commit; the caller holds the task's entry. */
+/* Renames the attempt's files to commit them. The caller holds the task's entry. */
 static int move_result(struct output_committer *c, int partition, int attempt, struct fst_error *error)
 {
         _cleanup_free_ char *from = attempt_path(c, partition, attempt);
         _cleanup_(file_status_deinit) struct file_status status = {0};
         int r = c->fs->stat(c->fs, from, &status, error);
         if (r == -ENOENT)
-                return error_set(error, r, "what attempt %d wrote is not there any more: %s", attempt, from);
+                return error_set(error, r, "the output of attempt %d is gone: %s", attempt, from);
         if (r < 0)
                 return r;
         if (c->options.algorithm == 2) {
@@ -249,7 +249,7 @@ static int move_result(struct output_committer *c, int partition, int attempt, s
         }
         _cleanup_free_ char *to = mem_printf("%s/task_%s_%04d_m_%06d", c->job_path, c->tracker, c->job, partition);
         r = c->fs->rename(c->fs, from, to, error);
-        if (r == -ENOTEMPTY) { /* a commit whose outcome was not seen: this one is as good */
+        if (r == -ENOTEMPTY) { /* an earlier commit succeeded although it reported a failure: replace its result */
                 error_deinit(error);
                 r = c->fs->remove(c->fs, to, error);
                 if (r == 0)
@@ -322,7 +322,7 @@ int output_committer_commit_job(struct output_committer *c, struct fst_error *er
                                 r = output_committer_merge(c, &entries.data[i], c->path, error);
                 file_list_deinit(&entries);
         }
-        /* The marker last of all: whoever sees it sees nothing temporary any more. */
+        /* Writes the marker last: when it appears, no temporary files are left. */
         if (r == 0)
                 r = c->fs->remove(c->fs, c->temporary, error);
         if (r == 0 && c->options.mark)

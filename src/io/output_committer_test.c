@@ -1,4 +1,4 @@
-/* Output appears whole or not at all; two attempts of a task never both count. */
+/* Tests that output appears completely or not at all, and that only one attempt of a task counts. */
 #include "io/output_committer.h"
 
 #include "base/buf.h"
@@ -66,7 +66,7 @@ static int write_part(struct output_committer *c, int partition, int attempt, co
         return r;
 }
 
-/* The names in a directory, each followed by a space; "-" if there is none. */
+/* The names in a directory, each followed by a space, or "-" if it does not exist. */
 static char *names(const char *directory)
 {
         _cleanup_free_ char *path = mem_printf("file:%s", directory);
@@ -115,7 +115,7 @@ static void run_job(int algorithm)
         assert_int_equal(output_committer_commit_task(c, 1, 1, &error), 0);
         assert_int_equal(output_committer_commit_task(c, 1, 0, &error), FST_OUTPUT_E_DENIED);
         assert_int_equal(output_committer_commit_task(c, 1, 1, &error), 0);
-        /* All tasks are run again: the result that was committed before is replaced. */
+        /* All tasks run again: the earlier result is replaced. */
         output_committer_forget_commits(c);
         assert_int_equal(write_part(c, 0, 7, "zero"), 0);
         assert_int_equal(output_committer_commit_task(c, 0, 7, &error), 0);
@@ -141,7 +141,7 @@ static void run_job(int algorithm)
         assert_string_equal(error_message(&error), want);
         output_committer_free(c);
 
-        /* Without validation files are replaced one by one, and what is in the way of a file goes. */
+        /* Without validation files are replaced one by one, as is anything in the place of a file. */
         _cleanup_free_ char *directory = mem_printf("%s/part-00001", out);
         unlink(directory);
         mkdir(directory, 0777);
@@ -180,7 +180,7 @@ static void test_abort(void **state)
         output_committer_free(c);
 }
 
-/* What an earlier job left under _temporary is not taken for output. */
+/* Files that an earlier job left under _temporary are not output. */
 static void test_leftovers(void **state)
 {
         struct output_committer *old = committer(1, false), *c = committer(1, false);
@@ -253,7 +253,7 @@ static void test_threads(void **state)
         }
 }
 
-/* A full disk, as far as a limit on file sizes is one: the task fails, names the file, and leaves no output. */
+/* A full disk, simulated by a limit on file sizes: the task fails, names the file, and leaves no output. */
 static void test_full(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -289,7 +289,7 @@ static void test_full(void **state)
         error_deinit(&error);
 }
 
-/* A task's rename that cannot be: the attempt fails, and another one may commit afterwards. */
+/* If a task's rename fails, the attempt fails, and another one can commit afterwards. */
 static void test_failing_rename(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -298,7 +298,7 @@ static void test_failing_rename(void **state)
         assert_int_equal(write_part(c, 0, 0, "first"), 0);
         assert_int_equal(write_part(c, 0, 1, "second"), 0);
 
-        /* A file where the output directory was: permissions would not stop root. */
+        /* A file takes the place of the output directory: permissions would not stop root. */
         _cleanup_free_ char *aside = mem_printf("%s.aside", out);
         assert_int_equal(rename(out, aside), 0);
         FILE *f = fopen(out, "w");

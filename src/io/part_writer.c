@@ -1,10 +1,10 @@
 /*
- * Part files (see part_writer.h).
+ * Part files; see part_writer.h.
  *
- * Rows are written into one large buffer that goes out, packed if the file is to be, when a row might not fit. What is
- * larger than the buffer goes out on its own: rows of text, and records that come as a long run of memory.
+ * Rows are written into one large buffer. When a row might not fit, the buffer is written out, compressed if the file
+ * is to be. Data larger than the buffer is written directly: large text rows, and long contiguous runs of records.
  *
- * Invariant: used <= BUFFER_SIZE; a row is in the buffer whole or not at all, except while a huge one is written.
+ * Invariant: used <= BUFFER_SIZE; the buffer holds a row completely or not at all, except while a huge one is written.
  */
 #include "io/part_writer.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define BUFFER_SIZE ((size_t)1 << 20)
-#define MIN_RUN ((size_t)64 << 10) /* of records that are written from where they are */
+#define MIN_RUN ((size_t)64 << 10) /* shortest run of records that is written directly */
 
 static_assert(BUFFER_SIZE >= 2 * FST_FIXED_MAX, "a record fits into the buffer");
 
@@ -28,11 +28,11 @@ struct part_writer {
         size_t used;
         struct open_file file;
         char *path;
-        struct encoder *encoder; /* NULL: none was needed yet */
+        struct encoder *encoder; /* created on first use */
         bool packed;
         enum part_form form;
         uint64_t bytes, rows;
-        int failed; /* the status of a write that failed */
+        int failed; /* status of the first failed write */
 };
 
 struct part_writer *part_writer_new(void)
@@ -113,7 +113,7 @@ static int put_large(struct part_writer *w, const char *data, size_t len, struct
         return r < 0 ? r : put_bytes(w, data, len, error);
 }
 
-/* A value that has no room in the buffer: only BYTES and FIXED can be that large. */
+/* Writes a value that does not fit into the buffer: only BYTES and FIXED can be that large. */
 static int put_value(struct part_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
                      struct fst_error *error)
 {
@@ -147,7 +147,7 @@ static int put_char(struct part_writer *w, char c, struct fst_error *error)
         return 0;
 }
 
-/* One row of any size, in pieces. */
+/* Writes one row of any size, in pieces. */
 static int put_row(struct part_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
 {
         const fst_type *t = &batch->type;
@@ -164,7 +164,7 @@ static int put_row(struct part_writer *w, const fst_batch *batch, uint32_t row, 
         return r < 0 ? r : put_char(w, '\n', error);
 }
 
-/* Rows first … while they fit into the buffer; returns the row that did not. */
+/* Adds rows from @first on while they fit into the buffer. Returns the first row that did not fit. */
 static uint32_t fill(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         fst_type t = batch->type;
@@ -193,7 +193,7 @@ static uint32_t fill(struct part_writer *w, const fst_batch *batch, uint32_t fir
         return row;
 }
 
-/* Records first … while they fit, as fill. */
+/* fill for records. */
 static uint32_t fill_records(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         size_t key = batch->type.key_size, value = batch->type.value_size;

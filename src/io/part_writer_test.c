@@ -1,4 +1,4 @@
-/* Rows print as Spark's saveAsTextFile prints them, of every type and size. */
+/* Tests that rows of every type and size print as in Spark's saveAsTextFile. */
 #include "io/part_writer.h"
 
 #include "base/buf.h"
@@ -71,7 +71,7 @@ static void test_types(void **state)
         assert_printed(&(fst_batch){.rows = 0, .type = FST_I64}, "");
 }
 
-/* Rows around and above the size of the buffer. */
+/* Rows of about the buffer's size and larger. */
 static void test_sizes(void **state)
 {
         size_t most = (size_t)3 << 20;
@@ -115,7 +115,7 @@ static void test_sizes(void **state)
         free(text);
 }
 
-/* Records that fit, that fill the buffer to the byte, and runs that go out on their own. */
+/* Records that fit, that fill the buffer exactly, and runs that are written directly. */
 static void test_records(void **state)
 {
         static const uint32_t sizes[][2] = {{1, 0}, {100, 0}, {8, 8}, {10, 90}, {65536, 65536}};

@@ -1,11 +1,11 @@
-/* Input planning as Hadoop's `mapred` FileInputFormat does it (see text_plan.h). */
+/* Plans input like Hadoop's `mapred` FileInputFormat; see text_plan.h. */
 #include "io/text_plan.h"
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-#define LARGE_FILE ((uint64_t)1 << 30) /* an unsplittable file of this size deserves a warning */
+#define LARGE_FILE ((uint64_t)1 << 30) /* an unsplittable file of this size gets a warning */
 
 static int cut_file(const struct file_status *file, bool may_be_packed, uint64_t goal,
                     const struct input_options *options, struct input_splits *splits, struct fst_error *error)

@@ -1,8 +1,8 @@
 /*
- * Which pieces of which files a text RDD reads: Hadoop's FileInputFormat (the `mapred` one that textFile uses).
+ * Plans the splits of a text RDD like Hadoop's FileInputFormat (the `mapred` one, which textFile uses).
  *
- * Every split is one partition, in the order of the array: paths as given, the files of a directory or glob
- * by name. (Spark takes a directory's files as the disk has them; docs/differences.md.)
+ * Every split is one partition, in order: paths as given, the files of a directory or glob sorted by name. (Spark uses
+ * the disk's order of a directory; docs/differences.md.)
  */
 #pragma once
 
@@ -10,14 +10,14 @@
 #include "io/input_splits.h"
 
 /*
- * Plan the files of @paths (io/input_files.h). @min_partitions is a wish: the split size is max(min_split_size,
- * min(bytes / min_partitions, block size)), the last split of a file may be 1.1 times as long; files whose suffix is a
- * codec's have one split. @splits must be initialised and empty; it stays so on failure. Errors: those of
- * input_files_find, -ENOTSUP for a file whose suffix is of a codec that we have not. Blocks; any thread.
+ * Plans the files of @paths (io/input_files.h). @min_partitions is a hint: the split size is max(min_split_size,
+ * min(bytes / min_partitions, block size)), and the last split of a file may be 1.1 times as long. A compressed file,
+ * recognized by its suffix, is one split. @splits must be initialised and empty, and stays empty on failure. Errors:
+ * those of input_files_find, -ENOTSUP for the suffix of an unsupported codec. Blocks; any thread.
  */
 int text_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
               struct fst_error *error);
 
-/* The same, of files that are never packed, whatever they are called. */
+/* The same for files that are never decompressed, whatever their suffix. */
 int plain_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
                struct fst_error *error);

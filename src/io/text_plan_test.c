@@ -1,4 +1,4 @@
-/* Inputs and their splits are those of Spark: the counts below are what Spark 4.3 gives for the same files. */
+/* Compares inputs and splits with Spark: the counts below are those of Spark 4.3 for the same files. */
 #include "io/text_plan.h"
 
 #include "base/buf.h"
@@ -69,7 +69,7 @@ static int teardown(void **state)
         return file_system_of(path, &fs, NULL) < 0 || fs->remove(fs, path, NULL) < 0;
 }
 
-/* Plan a list in which '@' stands for the test's directory. Answers the number of splits or the error. */
+/* Plans a list in which '@' stands for the test's directory. Returns the number of splits or the error. */
 static long plan_with(const char *list, int min, const struct input_options *options, struct input_splits *splits,
                       struct fst_error *error)
 {

@@ -1,20 +1,20 @@
 /*
- * Lines of a split without copying (see text_reader.h for what a split owns).
+ * Reads the lines of a split without copying; see text_reader.h for the lines that a split owns.
  *
- * The buffer holds the file from `base` on, `filled` bytes of it. `start` is where the next line begins, `scan` how
- * far terminators were looked for. `limit` is the position in the file up to which lines may begin. Three regions
- * follow from it:
+ * The buffer holds `filled` bytes of the file from `base` on. `start` is the start of the next line, and terminators
+ * are known up to `scan`. `limit` is the last position in the file at which a line of this split may begin. This gives
+ * three regions:
  *
- *      scan < limit    every terminator here ends a line of ours: the block scanner takes whole 64-byte blocks,
+ *      scan < limit    every terminator ends a line of this split: the block scanner takes whole 64-byte blocks,
  *                      scan_lines the rest
- *      scan >= limit   one more line may be ours, the one that begins at or before the limit: finish_last
+ *      scan >= limit   one more line may belong to it, if it begins at or before the limit: finish_last
  *      then            done
  *
- * A "\r" ends its line at once; `after_cr` remembers that a "\n" directly behind it belongs to it, also across a
- * refill. Refilling moves the unfinished line to the front of the buffer, and makes the buffer larger only if that
- * line alone fills it. It happens only when no line of the present batch points into the buffer.
+ * A "\r" ends its line at once. `after_cr` records that a "\n" directly after it belongs to it, also across a refill. A
+ * refill moves the unfinished line to the front of the buffer, and enlarges the buffer only if that line fills it.
+ * Refills happen only while no line of the current batch points into the buffer.
  *
- * Invariants: start <= scan <= filled <= capacity; TEXT_READER_SLACK bytes lie behind the capacity.
+ * Invariants: start <= scan <= filled <= capacity; TEXT_READER_SLACK bytes follow the capacity.
  *
  * Matches Hadoop's LineRecordReader and LineReader with the default delimiters.
  */
@@ -29,31 +29,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_SIZE ((size_t)256 << 10) /* within a second-level cache, so that scanning finds it there */
+#define BUFFER_SIZE ((size_t)256 << 10) /* fits into the second-level cache, where scanning finds it */
 #define BUFFER_MIN 64
 #define LINE_MAX_BYTES ((size_t)INT_MAX)
-#define TAIL_READ ((size_t)16 << 10) /* past the split's end only the rest of one line is wanted */
+#define TAIL_READ ((size_t)16 << 10) /* after the split's end only the rest of one line is needed */
 #define SAMPLE_BLOCK ((size_t)16 << 10)
 
 struct text_reader {
         char *buffer;
-        size_t capacity; /* without the slack */
-        size_t usual;    /* the capacity that it had at first */
+        size_t capacity; /* excluding the slack */
+        size_t usual;    /* initial capacity */
         struct open_file file;
         const struct input_split *split;
         const char *path;
         struct decoder *decoder;
-        bool packed; /* bytes come from the decoder */
+        bool packed; /* the bytes come from the decoder */
 
         uint64_t base;  /* position in the file of buffer[0] */
-        uint64_t limit; /* lines may begin up to here */
+        uint64_t limit; /* the last position at which a line may begin */
         size_t filled, scan, start;
         bool after_cr, at_end, done;
-        bool at_file_start; /* the first line was not given yet, and may hold a byte order mark */
-        bool skip_first;    /* the line in progress belongs to the split before */
+        bool at_file_start; /* the first line, which may have a byte order mark, is not yet returned */
+        bool skip_first;    /* the current line belongs to the previous split */
         uint64_t bytes;
 
-        /* sampling: blocks still to come */
+        /* sampling: remaining blocks */
         unsigned sample_left;
         uint64_t sample_next, sample_step, sample_block, split_end;
 };
@@ -88,7 +88,7 @@ void text_reader_close(struct text_reader *r)
         r->done = true;
 }
 
-/* Begin to give the lines that begin in (from, limit], or at 0. */
+/* Starts with the lines that begin in (from, limit], or at 0. */
 static void begin(struct text_reader *r, uint64_t from, uint64_t limit)
 {
         r->base = from;
@@ -104,7 +104,7 @@ int text_reader_open(struct text_reader *r, const struct input_split *split, str
         const struct file_system *fs;
 
         text_reader_close(r);
-        if (r->capacity > r->usual * 16) { /* one huge line should not cost memory for ever */
+        if (r->capacity > r->usual * 16) { /* do not keep the memory of one huge line */
                 r->capacity = r->usual;
                 r->buffer = mem_grow(r->buffer, r->capacity + TEXT_READER_SLACK);
         }
@@ -141,8 +141,8 @@ static int grow(struct text_reader *r, struct fst_error *error)
 {
         if (r->capacity >= LINE_MAX_BYTES + 1)
                 return error_set(error, -EMSGSIZE,
-                                 "%s: the line at byte %llu is longer than 2147483647 bytes, the most that a "
-                                 "line can have",
+                                 "%s: the line at byte %llu is longer than 2147483647 bytes, the limit of a "
+                                 "line",
                                  r->path, (unsigned long long)(r->base + r->start));
         size_t capacity = MIN(r->capacity * 2, LINE_MAX_BYTES + 1);
         char *buffer = mem_try_grow(r->buffer, capacity + TEXT_READER_SLACK);
@@ -158,7 +158,7 @@ static int grow(struct text_reader *r, struct fst_error *error)
         return 0;
 }
 
-/* Read more behind what is unfinished. Sets at_end when there is no more. No line of a batch may be in use. */
+/* Reads more after the unfinished line. Sets at_end at the end of the file. No line of a batch may be in use. */
 static int refill(struct text_reader *r, struct fst_error *error)
 {
         /* A line to be skipped need not be kept. */
@@ -196,7 +196,7 @@ static int refill(struct text_reader *r, struct fst_error *error)
         return 0;
 }
 
-/* Take a line off the front: [start, end) with its terminator before @next. False if it is not to be given. */
+/* Takes the line [start, end), whose terminator ends at @next, from the front. False if it must be skipped. */
 static bool take(struct text_reader *r, size_t end, size_t next, fst_bytes *line)
 {
         *line = (fst_bytes){r->buffer + r->start, end - r->start};
@@ -218,7 +218,7 @@ static bool take(struct text_reader *r, size_t end, size_t next, fst_bytes *line
 }
 
 /*
- * Line by line from scan to @end, which is at most filled: where the block scanner cannot go. Stops after @max lines.
+ * Scans line by line from scan to @end (at most filled), where the block scanner cannot work. Stops after @max lines.
  */
 static uint32_t scan_lines(struct text_reader *r, size_t end, fst_bytes *lines, uint32_t max)
 {
@@ -241,23 +241,21 @@ static uint32_t scan_lines(struct text_reader *r, size_t end, fst_bytes *lines, 
         return n;
 }
 
-/* How much of the buffer may be scanned freely: terminators in it end lines of this split. */
+/* The end of the region in which every terminator ends a line of this split. */
 static size_t free_end(const struct text_reader *r)
 {
         uint64_t left = r->limit > r->base ? r->limit - r->base : 0;
         return left < r->filled ? (size_t)left : r->filled;
 }
 
-/* Whether the line in progress begins too late to be this split's. */
+/* True if the current line begins too late to belong to this split. */
 static bool past_limit(const struct text_reader *r)
 {
         return r->base + r->start > r->limit && !r->skip_first;
 }
 
-/*
- * At or behind the limit: the line in progress is the last one, if it began in time. 1 with the line, 0 when more
- * bytes are needed or the split is done.
- */
+/* At or after the limit: the current line is the last one, if it began in time. Returns 1 with the line, or 0 if more
+ * bytes are needed or the split is done. */
 static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
 {
         if (r->after_cr && r->scan < r->filled) {
@@ -265,7 +263,7 @@ static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
                         r->start = ++r->scan;
                 r->after_cr = false;
         }
-        /* An "\r" at the very end of what was read: only the next byte tells where the next line begins. */
+        /* "\r" is the last byte read: only the next byte tells where the next line begins. */
         if (r->after_cr && !r->at_end)
                 return 0;
         if (past_limit(r)) {
@@ -280,13 +278,13 @@ static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
                 r->done = true;
                 return end > r->start && take(r, end, end, line);
         }
-        /* Whether this is the last depends on where the next one begins, so the same question is asked again. */
+        /* The start of the next line decides whether this line is the last, so the check runs again. */
         r->after_cr = r->buffer[end] == '\r';
         r->scan = end + 1;
         return take(r, end, end + 1, line);
 }
 
-/* Lines of what is in the buffer. */
+/* Scans the lines in the buffer. */
 static uint32_t scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
 {
         uint32_t n = 0;
@@ -317,7 +315,7 @@ static uint32_t scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
         return n;
 }
 
-/* Go on with the next block of a sample, if there is one. */
+/* Moves to the next block of a sample. False if there is none. */
 static bool next_sample(struct text_reader *r)
 {
         if (r->sample_left == 0)
@@ -341,7 +339,7 @@ int text_reader_next(struct text_reader *r, fst_bytes *lines, uint32_t max, uint
                 if (got > 0 || r->done)
                         continue;
                 if (r->at_end) {
-                        /* The end of the file came before the split's: the last line has no terminator. */
+                        /* The file ended before the split: the last line has no terminator. */
                         r->done = true;
                         got = r->filled > r->start && !past_limit(r) && take(r, r->filled, r->filled, lines);
                         continue;

@@ -1,4 +1,4 @@
-/* Every line of a file is in exactly one split, whatever the line ends, the cuts, the buffer and the batch size. */
+/* Tests that every line of a file is in exactly one split, for all line ends, cuts, buffer sizes and batch sizes. */
 #include "io/text_reader.h"
 
 #include "base/buf.h"
@@ -44,7 +44,7 @@ static uint32_t random_below(uint32_t n)
         return (uint32_t)((seed >> 33) % n);
 }
 
-/* What a reader should give, written down plainly: each line followed by '|'. */
+/* A plain reference: each line followed by '|'. */
 static void reference(const char *data, size_t size, struct buf *out)
 {
         size_t i = 0;
@@ -88,7 +88,7 @@ static void read_split(struct text_reader *r, const struct input_split *split, u
                         buf_putc(out, '|');
                 }
         }
-        /* The end is the end, however often it is asked for. */
+        /* After the end, further calls return the end again. */
         assert_int_equal(text_reader_next(r, lines, max, &n, NULL, NULL, &error), 0);
         assert_int_equal(n, 0);
         assert_true(sum != 1);
@@ -112,7 +112,7 @@ static void check(const char *data, size_t size, const uint64_t *cuts, size_t n_
                          (unsigned long long)seed, buf_text(&want), buf_text(&got));
 }
 
-/* All cuts at one place, and everywhere, of small texts that hold each edge. */
+/* Every single cut, and cuts everywhere, of small texts that have all edge cases. */
 static void test_each_cut(void **state)
 {
         static const char *const texts[] = {
@@ -187,7 +187,7 @@ static void test_long_line(void **state)
         free(data);
 }
 
-/* The sample has lines of the whole split, whole lines only, about as many bytes as asked for, none twice. */
+/* The sample has complete lines from the whole split, about as many bytes as requested, and none twice. */
 static void test_sample(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;

@@ -1,12 +1,11 @@
 /*
- * Finding line ends (see text_scan.h).
+ * Finds line ends; see text_scan.h.
  *
- * A block becomes a 64-bit mask with a bit for each terminator. Text has about one line end in a block, sometimes
- * none, sometimes two: a loop over the bits would be mispredicted once a block. So the first two lines of a block are
- * written whether they are there or not, and counted without a branch; only what goes beyond loops. Blocks with a
- * "\r" take the slower way.
+ * A block becomes a 64-bit mask with a bit for each terminator. Text has about one line end in a block, sometimes none
+ * or two: a loop over the bits would be mispredicted once a block. So the first two lines of a block are written
+ * unconditionally and counted without a branch. Only further lines need a loop. Blocks with a "\r" take a slower path.
  *
- * Invariant: a block is entered only if @lines has room for TEXT_SCAN_BLOCK lines, so writing needs no check.
+ * Invariant: a block is entered only if @lines has room for TEXT_SCAN_BLOCK lines, so writes need no check.
  */
 #include "io/text_scan.h"
 
@@ -16,11 +15,12 @@
 #include <immintrin.h>
 #endif
 
-/* One line: from *start to the first bit of @mask, which is in the block at @base; as if nothing, if there is none. */
+/* Writes one line, from *start to the first bit of @mask in the block at @base, without a branch; counts it only if
+ * there is a bit. */
 #define EMIT_IF_ANY(mask)                                                                                              \
         do {                                                                                                           \
                 size_t there = (mask) != 0, all = -there;                                                              \
-                __asm__("" : "+r"(all)); /* or the compiler makes it the branch that it should not be */               \
+                __asm__("" : "+r"(all)); /* keeps the compiler from making it a branch */                              \
                 size_t stop = base + (size_t)__builtin_ctzll((mask) | (uint64_t)1 << 63);                              \
                 lines[n].data = data + start;                                                                          \
                 lines[n].len = stop - start;                                                                           \
@@ -29,7 +29,7 @@
                 (mask) &= (mask)-1;                                                                                    \
         } while (0)
 
-/* A block that holds a "\r": @mask has both kinds of terminators. */
+/* Handles a block with a "\r": @mask has both kinds of terminators. */
 static uint32_t mixed_block(const char *data, size_t base, uint64_t mask, size_t *start, fst_bytes *lines)
 {
         uint32_t n = 0;
@@ -42,7 +42,7 @@ static uint32_t mixed_block(const char *data, size_t base, uint64_t mask, size_t
         return n;
 }
 
-/* The loop over blocks, given how to make the two masks of one: there is one function for each instruction set. */
+/* The loop over blocks for one way to compute a block's two masks. Each instruction set gets its own function. */
 #define SCAN_BLOCKS(masks)                                                                                             \
         do {                                                                                                           \
                 uint32_t n = 0;                                                                                        \

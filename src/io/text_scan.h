@@ -1,7 +1,5 @@
-/*
- * The inner loop of reading text: finding line ends with vector instructions, 64 bytes at a time. SSE2 everywhere
- * on x86-64, AVX2 where the processor has it, plain C elsewhere. Pure functions on memory; any thread.
- */
+/* The inner loop of the text reader: finds line ends with vector instructions, 64 bytes at a time. SSE2 on all x86-64,
+ * AVX2 if the processor has it, plain C elsewhere. Pure functions on memory; any thread. */
 #pragma once
 
 #include <firesteel/types.h>
@@ -12,14 +10,14 @@
 #define TEXT_SCAN_BLOCK 64
 
 struct text_scan {
-        size_t at;    /* scanned up to here */
-        size_t start; /* where the next line begins */
+        size_t at;    /* everything before is scanned */
+        size_t start; /* start of the next line */
 };
 
 /*
- * Find line ends in data[s->at … end) as long as whole blocks are left and @lines, of which @max are free, has room
- * for a block full of them. Returns the number of lines; @s moves on. A "\n" directly behind the "\r" that ended the
- * line before, if that lies in @data, is part of the same end.
+ * Finds line ends in data[s->at … end) while whole blocks remain and @lines (@max free entries) has room for a block
+ * full of lines. Returns the number of lines and advances @s. A "\n" directly after the "\r" that ended the previous
+ * line, if that is in @data, belongs to the same line end.
  */
 uint32_t text_scan_blocks(const char *data, size_t end, struct text_scan *s, fst_bytes *lines, uint32_t max);
 

@@ -20,7 +20,7 @@ int whole_files_options_read(const struct fst_conf *conf, struct whole_files_opt
         return r;
 }
 
-/* What a partition should have; 0: everything is one. */
+/* The target size of a partition; 0: all files form one. */
 static uint64_t partition_size(const struct whole_files_options *o, uint64_t bytes, size_t files)
 {
         uint64_t wanted = (uint64_t)MAX(o->min_partitions, 1);
@@ -35,8 +35,8 @@ static uint64_t partition_size(const struct whole_files_options *o, uint64_t byt
 
 static int whole_files_too_large(const char *path, struct fst_error *error)
 {
-        return error_set(error, -EFBIG, "%s is larger than %" PRIu64 " bytes, the most that a file as one row can have",
-                         path, MAX_WHOLE_FILE);
+        return error_set(error, -EFBIG, "%s is larger than %" PRIu64 " bytes, the limit of a file as one row", path,
+                         MAX_WHOLE_FILE);
 }
 
 static int whole_files_add_file(const struct file_status *file, const struct whole_files_options *o,
@@ -50,7 +50,7 @@ static int whole_files_add_file(const struct file_status *file, const struct who
                                         MAX(file->size, (uint64_t)1), o->input.places, error);
 }
 
-/* Files with something in them first: to Hadoop the empty ones are nowhere, and go last, with what was left over. */
+/* Non-empty files come first: Hadoop assigns empty files to no host and puts them last, with the remaining files. */
 static int whole_files_plan_splits(const struct file_list *files, const struct whole_files_options *o,
                                    struct input_splits *splits, uint32_t *firsts, size_t *partitions,
                                    struct fst_error *error)

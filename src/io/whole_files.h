@@ -1,7 +1,7 @@
 /*
- * Whole files, several to a partition: Hadoop's CombineFileInputFormat as Spark's wholeTextFiles and binaryFiles set it
- * up, where all files are equally near. Files follow each other in the order of io/input_files.h, empty ones behind the
- * others; a partition ends with the file that makes it as large as it should be.
+ * Plans and reads whole files, several to a partition: Hadoop's CombineFileInputFormat as Spark's wholeTextFiles and
+ * binaryFiles configure it, without regard to hosts. Files keep the order of io/input_files.h, with empty files last. A
+ * partition ends with the file that makes it large enough.
  */
 #pragma once
 
@@ -11,34 +11,36 @@
 
 struct fst_conf;
 
-/* What one file may have, packed and unpacked, as for Java's arrays. */
+/* Limit of a file's size, compressed and decompressed: that of Java's arrays. */
 #define MAX_WHOLE_FILE ((uint64_t)INT32_MAX)
 
 struct whole_files_options {
         struct input_options input;
-        bool unpack; /* by suffix, as wholeTextFiles; binaryFiles gives the bytes as they are */
+        bool unpack; /* decompress by suffix (wholeTextFiles); binaryFiles keeps the stored bytes */
         int min_partitions;
-        int parallelism;    /* the default parallelism of the application; of binary files alone */
-        int64_t most_bytes; /* spark.files.maxPartitionBytes; likewise */
-        int64_t open_cost;  /* spark.files.openCostInBytes; likewise */
+        int parallelism;    /* the application's default parallelism; binaryFiles only */
+        int64_t most_bytes; /* spark.files.maxPartitionBytes; binaryFiles only */
+        int64_t open_cost;  /* spark.files.openCostInBytes; binaryFiles only */
 };
 
-/* All but unpack, min_partitions and parallelism, from a configuration; -EINVAL with key and value. */
+/* Reads all options except unpack, min_partitions and parallelism from a configuration. Returns -EINVAL with key and
+ * value. */
 int whole_files_options_read(const struct fst_conf *conf, struct whole_files_options *options, struct fst_error *error);
 
 /*
- * One split for each file, from 0 to its end; partition i is the files firsts[i] … firsts[i + 1] - 1 of *@partitions.
- * A partition should have (unpack) bytes / min_partitions bytes, else what Spark's partitions of files have: min
- * (most_bytes, max(open_cost, (bytes + files * open_cost) / max(parallelism, min_partitions))). The caller frees
- * *@firsts, of *@partitions + 1 numbers. Errors: those of input_files_find, -EFBIG for a file that is too large; then
- * @splits is empty.
+ * Plans one split for each file, from 0 to its end. Partition i of *@partitions has the files firsts[i] … firsts[i + 1]
+ * - 1. The target size of a partition is bytes / min_partitions (with unpack), otherwise that of Spark's file
+ * partitions: min(most_bytes, max(open_cost, (bytes + files * open_cost) / max(parallelism, min_partitions))). The
+ * caller frees *@firsts, an array of *@partitions + 1 numbers. Errors: those of input_files_find, -EFBIG for a file
+ * that is too large; @splits is then empty.
  */
 int whole_files_plan(const char *paths, const struct whole_files_options *options, struct input_splits *splits,
                      uint32_t **firsts, size_t *partitions, struct fst_error *error);
 
 /*
- * The content of the file @split, appended to @content; unpacked by @decoder (io/codec/codec.h) if it is packed.
- * *@bytes are added that were read. -EFBIG, -ENOMEM, -EBADMSG for a file that has become shorter, what reading answers.
+ * Appends the content of the file @split to @content, decompressed by @decoder (io/codec/codec.h) if it is compressed.
+ * Adds the bytes read to *@bytes. Returns -EFBIG, -ENOMEM, -EBADMSG for a file that has become shorter, or the error of
+ * the read.
  */
 int whole_file_read(const struct input_split *split, struct decoder *decoder, struct buf *content, uint64_t *bytes,
                     struct fst_error *error);

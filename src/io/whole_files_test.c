@@ -1,4 +1,4 @@
-/* Which files are in which partition is what Spark 4.3 says of the same ones; and their content comes whole. */
+/* Compares partitions with those of Spark 4.3 for the same files, and tests that content is complete. */
 #include "io/whole_files.h"
 
 #include "base/error.h"
@@ -40,7 +40,7 @@ static void make_file(const char *name, off_t size)
         assert_int_equal(fclose(f), 0);
 }
 
-#define SPARSE 3000000000 /* bytes of a file that has no blocks */
+#define SPARSE 3000000000 /* size of a sparse file */
 
 static int plan(const char *name, const struct whole_files_options *o, struct input_splits *splits, struct buf *text,
                 struct fst_error *error)
@@ -61,7 +61,7 @@ static int plan(const char *name, const struct whole_files_options *o, struct in
 static void files_are_packed_into_partitions_as_by_spark(void **state)
 {
         static const struct {
-                int sizes[9]; /* -1: no more */
+                int sizes[9]; /* -1: end */
                 int min_partitions;
                 const char *text, *binary;
         } cases[] = {
@@ -99,7 +99,7 @@ static void files_are_packed_into_partitions_as_by_spark(void **state)
                         input_splits_deinit(&splits);
                 }
         }
-        /* What opening a file costs, and what a partition may have at most. */
+        /* The cost of opening a file, and the limit of a partition. */
         struct input_splits splits = INPUT_SPLITS_INIT;
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct whole_files_options o = {

@@ -154,7 +154,7 @@ static void records_are_structs(void **state)
         assert_int_equal(sum, expected);
         write_file("broken", "12345", 5);
         assert_refused(fst_count(fst_binary_records(sc, path_of("broken"), 2), &n), -EINVAL,
-                       "broken has 5 bytes, which is no whole number of records of 2 bytes");
+                       "broken has 5 bytes, which is not a whole number of records of 2 bytes");
         assert_refused(fst_count(fst_binary_records(sc, path_of("broken"), 0), &n), -EINVAL, "FIXED");
         fst_context_stop(sc);
 }

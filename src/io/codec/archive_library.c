@@ -9,7 +9,7 @@
 
 static const struct archive_library *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct fst_error missing; /* when it cannot be loaded; kept for ever */
+static struct fst_error missing; /* why loading failed; never freed */
 
 static void archive_library_load_module(void)
 {
@@ -20,7 +20,7 @@ static void archive_library_load_module(void)
         if (found->abi == ARCHIVE_LIBRARY_ABI)
                 library = found;
         else
-                error_set(&missing, -ELIBBAD, "libfiresteel-archive.so is of another version: install firesteel again");
+                error_set(&missing, -ELIBBAD, "libfiresteel-archive.so has another version: install firesteel again");
 }
 
 int archive_library_load(const struct archive_library **out, struct fst_error *error)

@@ -1,7 +1,7 @@
 /*
- * libarchive, loaded by the first who reads or writes an archive. Its functions have their own names here. It is linked
- * into a module of its own, libfiresteel-archive.so, statically where that can be had: as a shared library it brings
- * along an XML parser and all of Unicode's tables, 35 MB, for formats that nobody here reads.
+ * libarchive as a table of functions, loaded when the first archive is read or written. It is linked, statically if
+ * possible, into a module of its own, libfiresteel-archive.so: the shared library would add an XML parser and all
+ * Unicode tables, 35 MB, for formats that Firesteel does not read.
  */
 #pragma once
 
@@ -50,7 +50,8 @@ struct fst_error;
 struct archive_library {
         uint32_t abi; /* ARCHIVE_LIBRARY_ABI */
 
-        /* Let @in read tar, zip, 7zip and cpio, compressed or not by gzip, bzip2, xz, lzma, zstd, lz4 or compress. */
+        /* Enables reading of tar, zip, 7zip and cpio, uncompressed or compressed by gzip, bzip2, xz, lzma, zstd, lz4 or
+         * compress. */
         void (*read_all)(struct archive *in);
 
 #define ARCHIVE_LIBRARY_MEMBER(name) __typeof__(&name) name;
@@ -58,8 +59,9 @@ struct archive_library {
 #undef ARCHIVE_LIBRARY_MEMBER
 };
 
-/* 0, or -ENOTSUP with a sentence that says what is missing. Any thread; *@out stays. */
+/* Loads the library. Returns 0, or -ENOTSUP with a message that names the missing module. Any thread. *@out is never
+ * freed. */
 int archive_library_load(const struct archive_library **out, struct fst_error *error);
 
-/* What went wrong last with @a; never NULL. */
+/* The text of the last error of @a; never NULL. */
 const char *archive_library_why(const struct archive_library *lib, struct archive *a);

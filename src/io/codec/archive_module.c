@@ -1,4 +1,4 @@
-/* libfiresteel-archive.so: libarchive's functions in a table; see io/codec/archive_library.h. */
+/* libfiresteel-archive.so: a table of libarchive's functions; see io/codec/archive_library.h. */
 #include "io/codec/archive_library.h"
 
 static void archive_module_read_all(struct archive *in)

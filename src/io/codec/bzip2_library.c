@@ -8,7 +8,7 @@
 
 static const struct bzip2_library *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct fst_error missing; /* when it cannot be loaded; kept for ever */
+static struct fst_error missing; /* why loading failed; never freed */
 
 static void bzip2_library_load_module(void)
 {
@@ -19,7 +19,7 @@ static void bzip2_library_load_module(void)
         if (found->abi == BZIP2_LIBRARY_ABI)
                 library = found;
         else
-                error_set(&missing, -ELIBBAD, "libfiresteel-bzip2.so is of another version: install firesteel again");
+                error_set(&missing, -ELIBBAD, "libfiresteel-bzip2.so has another version: install firesteel again");
 }
 
 int bzip2_library_load(const struct bzip2_library **out, struct fst_error *error)

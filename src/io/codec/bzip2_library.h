@@ -1,7 +1,5 @@
-/*
- * libbz2, loaded by the first who reads or writes a .bz2 file: it is linked into a module of its own,
- * libfiresteel-bzip2.so. Its functions have their own names here.
- */
+/* libbz2 as a table of functions, loaded when the first .bz2 file is read or written. It is linked into a module of its
+ * own, libfiresteel-bzip2.so. */
 #pragma once
 
 #include <bzlib.h>
@@ -22,5 +20,6 @@ struct bzip2_library {
         __typeof__(&BZ2_bzDecompressEnd) decompress_end;
 };
 
-/* 0, or -ENOTSUP with a sentence that says what is missing. Any thread; *@out stays. */
+/* Loads the library. Returns 0, or -ENOTSUP with a message that names the missing module. Any thread. *@out is never
+ * freed. */
 int bzip2_library_load(const struct bzip2_library **out, struct fst_error *error);

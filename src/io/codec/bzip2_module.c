@@ -1,4 +1,4 @@
-/* libfiresteel-bzip2.so: libbz2's functions in a table; see io/codec/bzip2_library.h. */
+/* libfiresteel-bzip2.so: a table of libbz2's functions; see io/codec/bzip2_library.h. */
 #include "io/codec/bzip2_library.h"
 
 __attribute__((visibility("default"))) const void *firesteel_bzip2_module(void);

@@ -1,8 +1,8 @@
 /*
- * Codecs by name, and blocks compressed in one go (see codec.h). lz4 blocks are the bare format: whoever stores one
- * stores its size before and after too.
+ * Codecs by name, and compression of blocks; see codec.h. lz4 blocks have the bare format: the caller stores the sizes
+ * before and after compression.
  *
- * Departs from Spark in the bytes: its shuffle uses lz4-java's framing, which nothing but a JVM reads.
+ * Differs from Spark in the bytes: Spark's shuffle uses lz4-java's framing, which only a JVM reads.
  */
 #include "io/codec/codec.h"
 
@@ -38,7 +38,7 @@ int codec_parse(const char *name, enum codec_kind *kind, struct fst_error *error
                          name);
 }
 
-/* Of files. */
+/* Codecs of files. */
 static const struct {
         const char *name, *suffix, *class_name, *class_name_too;
 } kinds[CODEC_KINDS] = {
@@ -82,12 +82,11 @@ int codec_parse_file(const char *name, enum codec_kind *kind, struct fst_error *
                         return 0;
                 }
         }
-        return error_set(
-                error, -EINVAL,
-                "compression codec %s is not available for files: there are gzip, bzip2, zstd, lz4, deflate and "
-                "none, or GzipCodec, BZip2Codec, ZStandardCodec, Lz4Codec and DefaultCodec of "
-                "org.apache.hadoop.io.compress",
-                name);
+        return error_set(error, -EINVAL,
+                         "compression codec %s is not available for files: use gzip, bzip2, zstd, lz4, deflate or "
+                         "none, or GzipCodec, BZip2Codec, ZStandardCodec, Lz4Codec or DefaultCodec of "
+                         "org.apache.hadoop.io.compress",
+                         name);
 }
 
 int codec_check_file(const char *path, struct fst_error *error)
@@ -96,11 +95,10 @@ int codec_check_file(const char *path, struct fst_error *error)
         const char *dot = strrchr(path_name(path), '.');
         for (size_t i = 0; dot && i < ARRAY_SIZE(others); i++)
                 if (strcmp(dot, others[i]) == 0)
-                        return error_set(
-                                error, -ENOTSUP,
-                                "%s: files that end in %s cannot be unpacked here: those in .gz, .bz2, .zst, .lz4 "
-                                "and .deflate can",
-                                path, dot);
+                        return error_set(error, -ENOTSUP,
+                                         "%s: files with the suffix %s are not supported: use .gz, .bz2, .zst, .lz4 "
+                                         "or .deflate",
+                                         path, dot);
         return 0;
 }
 
@@ -173,7 +171,7 @@ int codec_compress(struct codec *codec, const void *data, size_t size, void *out
                    struct fst_error *error)
 {
         if (size > LZ4_MAX_INPUT_SIZE)
-                return error_set(error, -EOVERFLOW, "%s: a block of %zu bytes is too large, the most is %d",
+                return error_set(error, -EOVERFLOW, "%s: a block of %zu bytes is too large; the limit is %d",
                                  codec_name(codec->kind), size, LZ4_MAX_INPUT_SIZE);
         switch (codec->kind) {
         case CODEC_LZ4:

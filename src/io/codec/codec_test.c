@@ -1,4 +1,4 @@
-/* Blocks and streams come back as they were; what is corrupt or cut off is an error that says where. */
+/* Tests that blocks and streams round-trip, and that corruption or truncation is an error with an offset. */
 #include "io/codec/codec.h"
 
 #include "base/buf.h"
@@ -56,7 +56,7 @@ static void test_names(void **state)
         error_deinit(&error);
 }
 
-/* Text that packs, with a part that does not. */
+/* Compressible text with an incompressible part. */
 static char *sample(size_t size)
 {
         char *data = mem_alloc(size + 1);
@@ -149,7 +149,7 @@ static void write_file(const void *data, size_t size)
         fclose(f);
 }
 
-/* Unpack the file in pieces of @step bytes; the status, and the text in @out. */
+/* Decompresses the file in pieces of @step bytes. Returns the status, and the text in @out. */
 static int unpack(struct decoder *d, enum codec_kind kind, size_t step, struct buf *out, struct fst_error *error)
 {
         const struct file_system *fs;
@@ -179,7 +179,7 @@ static void test_streams(void **state)
 
         for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
                 _cleanup_(buf_deinit) struct buf packed = BUF_INIT, got = BUF_INIT;
-                /* Two members, and an empty one between them. */
+                /* Two members with an empty one between them. */
                 pack(kinds[k], data, 300000, &packed);
                 pack(kinds[k], data, 0, &packed);
                 pack(kinds[k], data + 300000, size - 300000, &packed);
@@ -195,7 +195,7 @@ static void test_streams(void **state)
                         assert_memory_equal(got.data, data, size);
                         assert_int_equal(decoder_bytes(d), packed.len);
                 }
-                /* Cut off anywhere. */
+                /* Truncated at various positions. */
                 for (size_t cut = 1; cut < whole; cut += whole / 23) {
                         write_file(packed.data, whole - cut);
                         buf_reset(&got);
@@ -203,7 +203,7 @@ static void test_streams(void **state)
                         assert_non_null(strstr(error_message(&error), path));
                         assert_non_null(strstr(error_message(&error), "at byte"));
                 }
-                /* One byte wrong: all of them have checksums here, so it never goes unnoticed. */
+                /* One wrong byte: all these formats have checksums, so it is always detected. */
                 for (size_t at = whole / 2; at < whole - 8; at += whole / 17) {
                         packed.data[at] ^= 0x20;
                         write_file(packed.data, whole);
@@ -211,7 +211,7 @@ static void test_streams(void **state)
                         buf_reset(&got);
                         assert_int_equal(unpack(d, kinds[k], 5000, &got, &error), -EBADMSG);
                 }
-                /* Something else behind it. */
+                /* Other data after the stream. */
                 write_file(packed.data, whole);
                 FILE *f = fopen(local, "a");
                 fputs("junk", f);
@@ -222,7 +222,7 @@ static void test_streams(void **state)
         error_deinit(&error);
 }
 
-/* @data packed by an encoder in pieces of @step bytes, in the file. */
+/* Writes @data to the file, compressed by an encoder in pieces of @step bytes. */
 static void write_packed(struct encoder *e, enum codec_kind kind, const char *data, size_t size, size_t step)
 {
         const struct file_system *fs;
@@ -264,10 +264,8 @@ static void test_encoders(void **state)
         error_deinit(&error);
 }
 
-/*
- * Wrong bytes anywhere in the frames that encoders write. Incompressible data lies in them as it is: without a checksum
- * nothing would tell. LZ4 files have the form of Hadoop's Lz4Codec, which has no place for a checksum.
- */
+/* Wrong bytes anywhere in the encoders' frames. Incompressible data is stored unchanged, so only a checksum detects
+ * them. Hadoop's Lz4Codec format has no checksum. */
 static void test_encoders_write_checksums(void **state)
 {
         static const enum codec_kind kinds[] = {CODEC_GZIP, CODEC_ZSTD, CODEC_BZIP2, CODEC_DEFLATE};
@@ -301,7 +299,7 @@ static void test_encoders_write_checksums(void **state)
         error_deinit(&error);
 }
 
-/* What Hadoop's Lz4Codec wrote of "one\ntwo\n" and of nothing, and what cannot be. */
+/* The output of Hadoop's Lz4Codec for "one\ntwo\n" and for an empty file, and invalid files. */
 static void test_lz4_blocks(void **state)
 {
         static const struct {
@@ -365,7 +363,7 @@ static void test_reader(void **state)
                 assert_memory_equal(got.data, data, size);
                 assert_int_equal(text_reader_bytes(r), packed.len);
 
-                /* A sample is the beginning. */
+                /* A sample is the beginning of the file. */
                 size_t bytes = 0;
                 assert_int_equal(text_reader_open(r, &split, &error), 0);
                 text_reader_sample(r, 20000);

@@ -1,13 +1,13 @@
 /*
- * Streams of packed text, read (the second part of codec.h): gzip members and zlib streams by zlib, bzip2 streams, zstd
- * frames, lz4 frames and Hadoop's sequences of lz4 blocks.
+ * Decoders of streams (the second part of codec.h): gzip members and zlib streams by zlib, bzip2 streams, zstd frames,
+ * lz4 frames and Hadoop's sequences of lz4 blocks.
  *
- * All work alike: packed bytes go into `input`, a step consumes some and produces some, and knows whether it
- * stands between two frames. A file may end only there. What follows a gzip member must be another one; zeros after
- * the last are padding, as for gzip(1).
+ * All work alike: compressed bytes go into `input`; a step consumes some, produces some, and knows whether it is
+ * between two frames. A file may end only there. Only another gzip member may follow a gzip member; zeros after the
+ * last one are padding, as for gzip(1).
  *
- * Invariant: position − (filled − at) is the offset in the file up to which packed bytes were consumed; it is what
- * messages name.
+ * Invariant: position − (filled − at) is the offset in the file up to which compressed bytes are consumed. Messages
+ * name it.
  */
 #include "io/codec/codec.h"
 
@@ -28,19 +28,19 @@
 struct decoder {
         enum codec_kind kind;
         struct open_file *file;
-        uint64_t position; /* in the file, of what comes into the input buffer next */
-        size_t at, filled; /* of the input buffer */
+        uint64_t position; /* file offset of the next bytes to read into the input buffer */
+        size_t at, filled; /* positions in the input buffer */
         bool input_ended;
-        bool between; /* at the beginning, or a frame has just ended */
-        bool any;     /* a whole frame was seen */
-        bool padding; /* zeros after the last gzip member: nothing else may follow */
+        bool between; /* at the beginning, or after a frame */
+        bool any;     /* a complete frame was read */
+        bool padding; /* zeros after the last gzip member: no other data may follow */
 
         z_stream zlib;
         bool zlib_ready;
         ZSTD_DCtx *zstd;
         LZ4F_dctx *lz4;
         struct lz4_blocks *blocks;
-        bool in_blocks; /* of the present file: Hadoop's, not frames */
+        bool in_blocks; /* the current file has Hadoop's blocks, not frames */
         const struct bzip2_library *library;
         bz_stream bzip2;
         bool bzip2_ready;
@@ -74,7 +74,7 @@ static bool decoder_start_zlib(struct decoder *d, enum codec_kind kind)
         return d->zlib_ready = inflateInit2(&d->zlib, bits) == Z_OK;
 }
 
-/* libbz2 has no reset. */
+/* Creates a new state: libbz2 has no reset. */
 static bool decoder_start_bzip2(struct decoder *d)
 {
         if (d->bzip2_ready)
@@ -83,7 +83,7 @@ static bool decoder_start_bzip2(struct decoder *d)
         return d->bzip2_ready = d->library->decompress_init(&d->bzip2, 0, 0) == BZ_OK;
 }
 
-/* Frames or Hadoop's blocks: the beginning tells. */
+/* Detects from the first bytes whether the file has frames or Hadoop's blocks. */
 static int start_lz4(struct decoder *d, struct open_file *file, bool *ready, struct fst_error *error)
 {
         unsigned char magic[4];
@@ -128,13 +128,12 @@ int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *fil
                 r = start_lz4(d, file, &ready, error);
                 break;
         default:
-                return error_set(error, -EINVAL, "%s: files cannot be unpacked by codec %s", file->path,
-                                 codec_name(kind));
+                return error_set(error, -EINVAL, "%s: codec %s cannot decompress files", file->path, codec_name(kind));
         }
         if (r < 0)
                 return r == -ENOTSUP ? error_wrap(error, r, "%s", file->path) : r;
         if (!ready)
-                return error_set(error, -ENOMEM, "%s: no memory to unpack %s", file->path, codec_name(kind));
+                return error_set(error, -ENOMEM, "%s: no memory to decompress %s", file->path, codec_name(kind));
         d->kind = kind;
         d->file = file;
         d->position = 0;
@@ -177,7 +176,7 @@ static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, str
                         while (d->at < d->filled && d->input[d->at] == 0)
                                 d->at++;
                         *got = 0;
-                        return d->at < d->filled ? decoder_corrupt(d, "something else follows the padding", error) : 0;
+                        return d->at < d->filled ? decoder_corrupt(d, "unexpected data after the padding", error) : 0;
                 }
                 inflateReset(z);
         }
@@ -192,7 +191,7 @@ static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, str
         if (r == Z_STREAM_END)
                 d->between = d->any = true;
         else if (r != Z_OK && r != Z_BUF_ERROR)
-                return decoder_corrupt(d, z->msg ? z->msg : "cannot be unpacked", error);
+                return decoder_corrupt(d, z->msg ? z->msg : "cannot be decompressed", error);
         return 0;
 }
 
@@ -201,7 +200,7 @@ static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, st
         bz_stream *z = &d->bzip2;
         *got = 0;
         if (d->between && d->any && !decoder_start_bzip2(d))
-                return error_set(error, -ENOMEM, "%s: no memory to unpack bzip2", d->file->path);
+                return error_set(error, -ENOMEM, "%s: no memory to decompress bzip2", d->file->path);
         d->between = false;
         z->next_in = (char *)d->input + d->at;
         z->avail_in = (unsigned)(d->filled - d->at);
@@ -213,9 +212,9 @@ static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, st
         if (r == BZ_STREAM_END)
                 d->between = d->any = true;
         else if (r == BZ_MEM_ERROR)
-                return error_set(error, -ENOMEM, "%s: no memory to unpack bzip2", d->file->path);
+                return error_set(error, -ENOMEM, "%s: no memory to decompress bzip2", d->file->path);
         else if (r != BZ_OK)
-                return decoder_corrupt(d, r == BZ_DATA_ERROR_MAGIC ? "it is no bzip2 stream" : "cannot be unpacked",
+                return decoder_corrupt(d, r == BZ_DATA_ERROR_MAGIC ? "not a bzip2 stream" : "cannot be decompressed",
                                        error);
         return 0;
 }
@@ -274,10 +273,8 @@ int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct
 {
         size_t made = 0, room = MIN(size, (size_t)INT_MAX);
         while (made == 0 && room > 0) {
-                /*
-                 * Between frames only more input helps; inside one the decoder may still hold output for input that
-                 * it has taken already, so it is asked once more before the end counts as too early.
-                 */
+                /* Between frames only more input helps. Inside a frame the decoder may still hold output for consumed
+                 * input, so it is called once more before the file counts as truncated. */
                 if (d->at == d->filled && !d->input_ended) {
                         int r = decoder_fill(d, error);
                         if (r < 0)
@@ -290,7 +287,7 @@ int decoder_read(struct decoder *d, void *data, size_t size, size_t *got, struct
                 if (r < 0)
                         return r;
                 if (made == 0 && d->at == before && d->input_ended && !d->between)
-                        return decoder_corrupt(d, "the file ends too early", error);
+                        return decoder_corrupt(d, "the file is truncated", error);
         }
         *got = made;
         return 0;

@@ -1,8 +1,8 @@
 /*
- * Streams of packed text, written (the last part of codec.h). All codecs work alike: text goes in, packed bytes gather
- * in `out`, and go to the file when there are OUT_SIZE of them.
+ * Encoders of streams (the last part of codec.h). All work alike: compressed bytes gather in `out`, which is written to
+ * the file when it holds OUT_SIZE bytes.
  *
- * Levels are Hadoop's: 6 for gzip and zlib, 9 for bzip2, 3 for zstd, lz4's quick one.
+ * The levels are Hadoop's: 6 for gzip and zlib, 9 for bzip2, 3 for zstd, the fast one for lz4.
  */
 #include "io/codec/codec.h"
 
@@ -20,14 +20,14 @@
 #include <zstd.h>
 
 #define OUT_SIZE ((size_t)256 << 10)
-#define ROOM ((size_t)64 << 10) /* for one step */
+#define ROOM ((size_t)64 << 10) /* for the output of one step */
 #define ZSTD_LEVEL 3
 #define BZIP2_LEVEL 9
 
 struct encoder {
         enum codec_kind kind;
         struct open_file *file;
-        uint64_t bytes; /* given to the file */
+        uint64_t bytes; /* written to the file */
         struct buf out;
 
         z_stream zlib;
@@ -36,8 +36,8 @@ struct encoder {
         const struct bzip2_library *library;
         bz_stream bzip2;
         bool bzip2_ready;
-        void *lz4;       /* its state */
-        struct buf text; /* of the lz4 block that is filled */
+        void *lz4;       /* lz4's state */
+        struct buf text; /* of the current lz4 block */
 };
 
 struct encoder *encoder_new(void)
@@ -112,8 +112,7 @@ int encoder_start(struct encoder *e, enum codec_kind kind, struct open_file *fil
         case CODEC_ZSTD:
                 if (!e->zstd && (e->zstd = ZSTD_createCCtx())) {
                         ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-                        ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_checksumFlag,
-                                               1); /* wrong bytes are never taken for data */
+                        ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_checksumFlag, 1); /* so that damage is detected */
                 }
                 ready = e->zstd && !ZSTD_isError(ZSTD_CCtx_reset(e->zstd, ZSTD_reset_session_only));
                 break;
@@ -123,13 +122,12 @@ int encoder_start(struct encoder *e, enum codec_kind kind, struct open_file *fil
                 ready = true;
                 break;
         default:
-                return error_set(error, -EINVAL, "%s: files cannot be packed by codec %s", file->path,
-                                 codec_name(kind));
+                return error_set(error, -EINVAL, "%s: codec %s cannot compress files", file->path, codec_name(kind));
         }
         if (r < 0)
                 return error_wrap(error, r, "%s", file->path);
         if (!ready)
-                return error_set(error, -ENOMEM, "%s: no memory to pack %s", file->path, codec_name(kind));
+                return error_set(error, -ENOMEM, "%s: no memory to compress %s", file->path, codec_name(kind));
         e->kind = kind;
         e->file = file;
         e->bytes = 0;
@@ -156,10 +154,10 @@ static int flush(struct encoder *e, size_t least, struct fst_error *error)
 
 static int failed(struct encoder *e, const char *why, struct fst_error *error)
 {
-        return error_set(error, -EIO, "%s: packing it by %s has failed: %s", e->file->path, codec_name(e->kind), why);
+        return error_set(error, -EIO, "%s: compression by %s failed: %s", e->file->path, codec_name(e->kind), why);
 }
 
-/* Pack all of @data, or with @last also what ends the stream. */
+/* Compresses all of @data; with @last also ends the stream. */
 static int pack_zlib(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         z_stream *z = &e->zlib;
@@ -220,7 +218,7 @@ static int pack_zstd(struct encoder *e, const void *data, size_t size, bool last
         return 0;
 }
 
-/* Blocks of the one size; an empty file has one empty block, as Hadoop's. */
+/* Writes blocks of equal size. As in Hadoop, an empty file has one empty block. */
 static int pack_lz4(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         const char *from = data;

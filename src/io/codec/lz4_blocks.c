@@ -1,8 +1,8 @@
 /*
- * See lz4_blocks.h. A chunk is gathered whole and unpacked whole; its text is then given out piece by piece.
+ * See lz4_blocks.h. A chunk is gathered and decompressed as a whole. Its text is then returned piece by piece.
  *
- * Invariants: a chunk belongs to a block with text left; `at` <= `plain_len`; memory follows what the sizes of the file
- * say only up to MAX_LZ4_BLOCKS, and for text up to 255 times what has really come.
+ * Invariants: a chunk belongs to a block with remaining text. `at` <= `plain_len`. Sizes in the file allocate at most
+ * MAX_LZ4_BLOCKS, and for text at most 255 times the bytes received.
  */
 #include "io/codec/lz4_blocks.h"
 
@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_RATIO 255 /* of lz4: a byte stands for no more */
+#define MOST_RATIO 255 /* of lz4: the most text for one byte */
 
 struct lz4_blocks {
-        unsigned char number[4]; /* of which `digits` have come */
+        unsigned char number[4]; /* of which `digits` have arrived */
         size_t digits;
-        uint32_t block_left; /* text of the block that is still to come */
-        uint32_t chunk_size; /* 0: not known yet */
+        uint32_t block_left; /* remaining text of the block */
+        uint32_t chunk_size; /* 0: not yet known */
         unsigned char *chunk;
         size_t chunk_len, chunk_room;
         char *plain;
@@ -94,7 +94,7 @@ static const char *fault(struct lz4_blocks *b, const char *what)
         return b->why;
 }
 
-/* Room for @need bytes, of which @kept are there. False without memory. */
+/* Makes room for @need bytes and keeps the old ones. False without memory. */
 static bool make_room(void **data, size_t *room, size_t need)
 {
         if (need <= *room)
@@ -107,7 +107,7 @@ static bool make_room(void **data, size_t *room, size_t need)
         return true;
 }
 
-/* Take a number's next bytes; true once it is there, as *@value. */
+/* Reads the next bytes of a number. True once it is complete in *@value. */
 static bool take_number(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken, uint32_t *value)
 {
         size_t n = MIN(len - *taken, 4 - b->digits);
@@ -126,10 +126,10 @@ static const char *unpack_chunk(struct lz4_blocks *b)
         size_t most = MIN((size_t)b->block_left, MAX_LZ4_BLOCKS);
         most = MIN(most, b->chunk_len * MOST_RATIO);
         if (!make_room((void **)&b->plain, &b->plain_room, most))
-                return fault(b, "finds no memory for its text");
+                return fault(b, "needs more memory for its text");
         int n = LZ4_decompress_safe((const char *)b->chunk, b->plain, (int)b->chunk_len, (int)most);
         if (n <= 0)
-                return fault(b, "cannot be unpacked");
+                return fault(b, "cannot be decompressed");
         b->block_left -= (uint32_t)n;
         b->at = 0;
         b->plain_len = (size_t)n;
@@ -138,13 +138,16 @@ static const char *unpack_chunk(struct lz4_blocks *b)
         return NULL;
 }
 
-/* Take some of a chunk, and unpack it when it is whole. */
+/*
+ * Reads a part of a chunk, and decompresses the chunk when it is complete.
+ *
+ */
 static const char *take_chunk(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken)
 {
         size_t n = MIN(len - *taken, b->chunk_size - b->chunk_len);
         size_t need = b->chunk_len + n, room = MAX(need, b->chunk_room * 2);
         if (need > b->chunk_room && !make_room((void **)&b->chunk, &b->chunk_room, MIN(room, (size_t)b->chunk_size)))
-                return fault(b, "finds no memory");
+                return fault(b, "needs more memory");
         memcpy(b->chunk + b->chunk_len, data + *taken, n);
         b->chunk_len += n;
         *taken += n;
@@ -162,7 +165,7 @@ const char *lz4_blocks_step(struct lz4_blocks *b, const unsigned char *data, siz
                 } else if (b->chunk_size == 0) {
                         if (take_number(b, data, len, &taken, &b->chunk_size) &&
                             (b->chunk_size == 0 || b->chunk_size > MAX_LZ4_BLOCKS))
-                                why = fault(b, "is none");
+                                why = fault(b, "is not valid");
                 } else {
                         why = take_chunk(b, data, len, &taken);
                 }

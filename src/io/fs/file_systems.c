@@ -1,7 +1,5 @@
-/*
- * See file_systems.h. Applications are a stack: a process has one at a time, but a test may start a second before the
- * first has stopped.
- */
+/* See file_systems.h. Applications form a stack: a process has one at a time, but a test may start a second before the
+ * first has stopped. */
 #include "io/fs/file_systems.h"
 
 #include "base/error.h"
@@ -25,11 +23,11 @@ struct application {
         struct strmap spark; /* spark.hadoop.* */
         bool loaded;         /* conf has been read */
         struct hadoop_conf conf;
-        struct remote_fs *remote; /* NULL: no path has needed it yet */
+        struct remote_fs *remote; /* created for the first path that needs it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct application *current; /* under lock */
+static struct application *current; /* guarded by `lock` */
 
 static const char *file_systems_environment(const char *name)
 {
@@ -68,7 +66,7 @@ void file_systems_leave(const void *owner)
         free(a);
 }
 
-/* The configuration that counts, read if it was not yet. The caller holds the lock. */
+/* Loads the application's configuration if it is not loaded. The caller holds the lock. */
 static int load_conf(struct application *a, struct fst_error *error)
 {
         struct hadoop_conf conf = {0};
@@ -112,7 +110,8 @@ int file_system_of(const char *path, const struct file_system **fs, struct fst_e
         return r < 0 ? error_wrap(error, r, "%s", path) : 0;
 }
 
-/* "hdfs://depot" of fs.defaultFS, owned by the caller, or NULL where paths are local; *@home is the user's there. */
+/* The root "hdfs://depot" of fs.defaultFS, owned by the caller, or NULL if it is local. *@home is the user's home
+ * there. */
 static int default_fs(char **root, char **home, struct fst_error *error)
 {
         *root = *home = NULL;

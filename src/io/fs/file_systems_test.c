@@ -1,4 +1,4 @@
-/* Whose a path is, with and without an application, and what fs.defaultFS makes of paths without a scheme. */
+/* Tests the choice of a file system, with and without an application, and fs.defaultFS for paths without a scheme. */
 #include "io/fs/file_systems.h"
 
 #include "base/error.h"
@@ -92,7 +92,7 @@ static void paths_are_of_the_default_file_system(void **state)
         resolves_to("hdfs://other/x", "hdfs://other/x", "hdfs");
         resolves_to("file:/x", "file:/x", "file");
         resolves_to("file:///x", "file:/x", "file");
-        file_systems_use(&other, &other); /* the newer one counts */
+        file_systems_use(&other, &other); /* the newer one applies */
         resolves_to("/x", "file:/x", "file");
         file_systems_leave(&other);
         resolves_to("/x", "hdfs://depot:8020/x", "hdfs");

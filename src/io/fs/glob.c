@@ -1,11 +1,11 @@
 /*
- * Hadoop's file patterns (see glob.h).
+ * Hadoop's file patterns; see glob.h.
  *
- * Braces are expanded before anything is matched, so that matching has only stars to go back to, and needs time
- * proportional to pattern times name at most. Expansion is what could explode; it is counted and stopped.
+ * Braces are expanded before matching. So matching only backtracks to stars, and takes time up to pattern times name.
+ * Expansion could grow exponentially; it is counted and limited.
  *
- * Departs from Hadoop only in patterns that are mistakes: there `*` inside brackets becomes part of a regular
- * expression, here it is a star.
+ * Differs from Hadoop only for invalid patterns: there `*` inside brackets becomes part of a regular expression, here
+ * it is a star.
  */
 #include "io/fs/glob.h"
 
@@ -47,7 +47,7 @@ void glob_split_list(const char *text, struct glob_words *words)
         }
 }
 
-/* The first brace from @at on, or the end; *@close is its partner, NULL if there is none. */
+/* The first brace from @at on, or the end. *@close is its closing brace, or NULL. */
 static const char *find_brace(const char *at, const char **close, bool *slash)
 {
         const char *open = at;
@@ -89,9 +89,9 @@ static int glob_expand_braces(struct expansion *x, const char *pattern, size_t a
                 open = find_brace(close + 1, &close, &slash);
 
         if (++x->steps > MAX_STEPS || x->words->len > MAX_PATTERNS)
-                return error_set(x->error, -E2BIG, "Illegal file pattern: its braces stand for more than %d patterns",
+                return error_set(x->error, -E2BIG, "Illegal file pattern: its braces expand to more than %d patterns",
                                  MAX_PATTERNS);
-        /* A component of its own, glob_check says what is wrong with it. */
+        /* The component is kept; glob_check reports the error. */
         if (!*open || (!close && x->only_with_slash)) {
                 vec_push(x->words, mem_strdup(pattern));
                 return 0;
@@ -131,7 +131,7 @@ int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *wo
         return r;
 }
 
-/* The end of a bracket's set that opens at @p: behind its ']', or NULL. */
+/* The end of the bracket expression at @p, after its ']', or NULL. */
 static const char *set_end(const char *p)
 {
         p++;
@@ -146,7 +146,7 @@ static const char *set_end(const char *p)
         return NULL;
 }
 
-/* Hadoop makes a regular expression of each component, and says which one was wrong. */
+/* Hadoop makes a regular expression of each component and reports the invalid one. */
 static int glob_unclosed(const char *what, const char *pattern, const char *at, struct fst_error *error)
 {
         while (at > pattern && at[-1] != '/')
@@ -156,10 +156,8 @@ static int glob_unclosed(const char *what, const char *pattern, const char *at, 
                          (int)n, at);
 }
 
-/*
- * The length of the escape at @p, behind its `\\`, if the regular expressions that Hadoop makes of components (RE2)
- * know no such; 0 if they do, or if it stands for a character that is no letter or digit.
- */
+/* The length of the escape after the `\\` at @p if it is unknown to RE2, whose regular expressions Hadoop builds of
+ * components. 0 if it is known or the character is not a letter or digit. */
 static size_t unknown_escape(const char *p)
 {
         bool octal = p[0] >= '1' && p[0] <= '7' && p[1] >= '0' && p[1] <= '7';
@@ -223,7 +221,7 @@ char *glob_unquote(const char *pattern)
         return name;
 }
 
-/* One character of UTF-8 (or a byte that is none), as a number; *@p moves behind it. */
+/* Returns the next UTF-8 character, or byte of invalid UTF-8, as a number and advances *@p. */
 static uint32_t next_char(const char **p)
 {
         const unsigned char *s = (const unsigned char *)*p;
@@ -260,7 +258,7 @@ static bool set_has(const char *set, const char *end, uint32_t c)
         return found != negated;
 }
 
-/* Match one pattern item, not a star, at the front of the name; both move on. */
+/* Matches one pattern item, not a star, at the front of the name, and advances both. */
 static bool match_one(const char **pattern, const char **name)
 {
         const char *p = *pattern;
@@ -276,7 +274,7 @@ static bool match_one(const char **pattern, const char **name)
                 *pattern = end;
                 return set_has(p + 1, end - 1, next_char(name));
         }
-        /* What stands for itself does so byte by byte: a `\` may stand within what is no UTF-8. */
+        /* Literal characters match byte by byte: a `\` may stand within invalid UTF-8. */
         if (*p == '\\' && p[1])
                 p++;
         *pattern = p + 1;

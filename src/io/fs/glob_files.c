@@ -1,7 +1,5 @@
-/*
- * See glob_files.h. A pattern is walked down component by component; a component without magic is looked up, one with
- * magic is looked for among the directory's entries. Braces that hold slashes are expanded before.
- */
+/* See glob_files.h. The pattern is matched component by component: one without magic is looked up, one with magic is
+ * matched against the directory's entries. Braces that contain slashes are expanded first. */
 #include "io/fs/glob_files.h"
 
 #include "base/error.h"
@@ -19,7 +17,7 @@ static bool matches_any(const struct glob_words *patterns, const char *name)
         return false;
 }
 
-/* Go one component down from each of @from, into @to. */
+/* Matches one component below each of @from and appends the results to @to. */
 static int match_component(const struct file_system *fs, const char *component, bool last, struct file_list *from,
                            struct file_list *to, struct fst_error *error)
 {
@@ -38,7 +36,7 @@ static int match_component(const struct file_system *fs, const char *component, 
                         if (r == 0)
                                 vec_push(to, status);
                         else if (r == -ENOENT)
-                                r = 0; /* then nothing matches */
+                                r = 0; /* nothing matches */
                         if (r == 0)
                                 error_deinit(error);
                         continue;
@@ -63,7 +61,7 @@ static int match_component(const struct file_system *fs, const char *component, 
         return r;
 }
 
-/* What one brace-free pattern matches, appended to @found. */
+/* Appends the matches of a pattern without braces to @found. */
 static int match_path(const struct file_system *fs, const char *pattern, struct file_list *found,
                       struct fst_error *error)
 {
@@ -81,7 +79,7 @@ static int match_path(const struct file_system *fs, const char *pattern, struct 
                 _cleanup_free_ char *component = mem_strndup(rest, n);
                 rest += n;
                 struct file_list next = {0};
-                /* A path without any pattern is one look-up, however deep. */
+                /* A path without magic needs only one look-up, at any depth. */
                 if (at.len == 1 && !glob_has_magic(component) && strchr(rest, '/') && !strchr(component, '\\')) {
                         char *path = path_join(at.data[0].path, component);
                         free(at.data[0].path);

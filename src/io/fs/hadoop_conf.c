@@ -1,6 +1,4 @@
-/*
- * See hadoop_conf.h. The parser is expat's; entity declarations are refused, so that a small file stays small.
- */
+/* See hadoop_conf.h. The parser is expat. Entity declarations are rejected, so that a small file cannot expand. */
 #include "io/fs/hadoop_conf.h"
 
 #include "base/buf.h"
@@ -14,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_INCLUDES 8 /* deep */
+#define MAX_INCLUDES 8 /* nesting depth */
 #define MAX_SUBSTITUTIONS 20
 #define MAX_VALUE (1 << 20)
 
-/* Older names; the newer is what counts. */
+/* Deprecated keys and their newer names. */
 static const char *const renamed[][2] = {
         {"fs.default.name", "fs.defaultFS"},
         {"dfs.http.address", "dfs.namenode.http-address"},
@@ -52,17 +50,17 @@ void hadoop_conf_set(struct hadoop_conf *conf, const char *key, const char *valu
 
 enum field { FIELD_NONE, FIELD_NAME, FIELD_VALUE, FIELD_FINAL, N_FIELDS };
 
-/* One file while it is read. */
+/* The state of reading one file. */
 struct reader {
         struct hadoop_conf *conf;
         XML_Parser parser;
         const char *name;
-        int includes; /* how deep this one is */
+        int includes; /* nesting depth of this file */
         bool in_property, entity;
         enum field field;
         struct buf text[N_FIELDS];
         bool has[N_FIELDS];
-        int result; /* of an include */
+        int result; /* result of an include */
         struct fst_error *error;
 };
 
@@ -131,7 +129,7 @@ static void hadoop_conf_characters(void *data, const XML_Char *text, int length)
                 buf_append(&r->text[r->field], text, (size_t)length);
 }
 
-/* @text without the blanks around it, in place. */
+/* Trims blanks around @text in place. */
 static char *hadoop_conf_trim(char *text)
 {
         text += strspn(text, " \t\r\n\f\v");
@@ -219,7 +217,7 @@ static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int
         return r < 0 ? r : hadoop_conf_parse_file(conf, buf_text(&text), text.len, path, includes, true, error);
 }
 
-/* The first of the folders of Spark's class path that has @file. */
+/* Loads @file from the first directory of Spark's class path that has it. */
 static int load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
 {
         const char *home = conf->env("SPARK_HOME"), *said = conf->env("SPARK_CONF_DIR");
@@ -286,7 +284,7 @@ char *hadoop_conf_user(const struct hadoop_conf *conf)
         return mem_strdup(said && *said ? said : "nobody");
 }
 
-/* What ${NAME} stands for, owned by the caller, or NULL. */
+/* The value of the variable ${NAME}, owned by the caller, or NULL. */
 static char *hadoop_conf_variable(const struct hadoop_conf *conf, const char *name)
 {
         const char *value;
@@ -310,7 +308,7 @@ static char *hadoop_conf_variable(const struct hadoop_conf *conf, const char *na
         return value ? mem_strdup(value) : NULL;
 }
 
-/* The innermost "${…}" of @text: where it starts and how long its name is; NULL if there is none. */
+/* The innermost "${…}" of @text and the length *@n of its name, or NULL. */
 static const char *find_variable(const char *text, size_t *n)
 {
         for (const char *at = text; (at = strstr(at, "${")); at += 2) {

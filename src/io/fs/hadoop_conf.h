@@ -1,14 +1,14 @@
 /*
- * Hadoop's configuration: XML files, variables, and what Spark adds to it.
+ * Hadoop's configuration: XML files, variables, and Spark's additions.
  *
  *      _cleanup_(hadoop_conf_deinit) struct hadoop_conf conf = {0};
  *      hadoop_conf_init(&conf, env);
  *      r = hadoop_conf_load(&conf, spark_conf, error);
  *      _cleanup_free_ char *fs = hadoop_conf_get(&conf, "fs.defaultFS");
  *
- * A file is <configuration> with <property><name/><value/><final/></property>, also as attributes of property, and
- * <include href="…"/>. Later values replace earlier ones, unless those were final. Older names of keys mean the newer
- * ones. Keys without value are not there: no defaults are known here.
+ * The root of a file is <configuration> with <property><name/><value/><final/></property>, also as attributes of
+ * property, and <include href="…"/>. Later values replace earlier ones unless these are final. Deprecated keys stand
+ * for the newer ones. Keys without a value are missing; this file has no defaults.
  */
 #pragma once
 
@@ -30,31 +30,33 @@ void hadoop_conf_init(struct hadoop_conf *conf, const char *(*env)(const char *n
 void hadoop_conf_deinit(struct hadoop_conf *conf);
 
 /*
- * All that Spark's newConfiguration gathers: core-site.xml and hdfs-site.xml, each from the first of SPARK_CONF_DIR
- * (else SPARK_HOME/conf), HADOOP_CONF_DIR and YARN_CONF_DIR that has it, the order of Spark's class path; AWS_* of the
- * environment; spark.hadoop.* of @spark (may be NULL), which also replace what is final. -EINVAL with @error for a file
- * that is damaged, -errno for one that cannot be read.
+ * Loads everything that Spark's newConfiguration loads: core-site.xml and hdfs-site.xml, each from the first of
+ * SPARK_CONF_DIR (otherwise SPARK_HOME/conf), HADOOP_CONF_DIR and YARN_CONF_DIR that has it (Spark's class path order);
+ * AWS_* of the environment; and spark.hadoop.* of @spark (may be NULL), which also replace final values. Returns
+ * -EINVAL with @error for an invalid file, -errno for one that cannot be read.
  */
 int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
-/* The text of one file; @name is for messages, and includes are looked for beside it (NULL: none are). */
+/* Parses the text of a file. @name is used for messages and to find included files beside it (NULL: includes are
+ * ignored). */
 int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
                       struct fst_error *error);
 
-/* Set, replacing whatever files said. */
+/* Sets a value and replaces one from a file. */
 void hadoop_conf_set(struct hadoop_conf *conf, const char *key, const char *value);
 
 /*
- * The value of @key, owned by the caller, or NULL. ${name} in it is the value of that key, user.name, user.home or
- * java.io.tmpdir; ${env.X}, ${env.X:-text} and ${env.X-text} are of the environment. What is unknown stays as it is.
+ * Returns the value of @key, owned by the caller, or NULL. Replaces ${name} by the value of that key, user.name,
+ * user.home or java.io.tmpdir, and ${env.X}, ${env.X:-text} and ${env.X-text} from the environment. Unknown variables
+ * stay unchanged.
  */
 char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key);
 
-/* "true" or "false", whatever case and blanks around; @otherwise for all else. */
+/* True for "true" and false for "false", in any case and with blanks around; otherwise @otherwise. */
 bool hadoop_conf_flag(const struct hadoop_conf *conf, const char *key, bool otherwise);
 
-/* The key that says who the user is: what a driver tells its executors, which may run under another account. */
+/* The key with the user's name: the driver sends it to executors, which may run under another account. */
 #define HADOOP_CONF_USER "firesteel.hadoop.user"
 
-/* Who the user is for Hadoop: HADOOP_CONF_USER, HADOOP_USER_NAME, else the account's name. The caller owns it. */
+/* Hadoop's user: HADOOP_CONF_USER, HADOOP_USER_NAME, or the account's name. The caller owns it. */
 char *hadoop_conf_user(const struct hadoop_conf *conf);

@@ -1,4 +1,4 @@
-/* Hadoop's configuration as org.apache.hadoop.conf.Configuration reads it. */
+/* Compares with the rules of org.apache.hadoop.conf.Configuration. */
 #include "io/fs/hadoop_conf.h"
 
 #include "base/error.h"
@@ -76,7 +76,7 @@ static void variables(void **state)
         strmap_set(&environment, "HADOOP_USER_NAME", "jo");
         static const char *const cases[][2] = {
                 {"${host}:1", "nn:1"},
-                {"${a}${b}", "${b}${b}"}, /* stops at what is unknown */
+                {"${a}${b}", "${b}${b}"}, /* stops at unknown variables */
                 {"${in${x}}", "inner"},
                 {"${loop}", "${loop}"},
                 {"${env.SET}", "from-env"},
@@ -170,7 +170,7 @@ static void files_and_spark(void **state)
         assert_value(&conf, "fs.s3a.endpoint", "here:9000");
         assert_value(&conf, "other", NULL);
         hadoop_conf_deinit(&conf);
-        /* Files that include each other, and one that is not there. */
+        /* Files that include each other, and a missing file. */
         write_file("more.xml", "<configuration><include href=\"core-site.xml\"/></configuration>");
         hadoop_conf_init(&conf, env);
         assert_int_equal(hadoop_conf_load(&conf, NULL, &error), -EINVAL);

@@ -1,10 +1,10 @@
 /*
- * Local files as a file system.
+ * The file system of local files.
  *
- * Matches Hadoop's RawLocalFileSystem where users can tell: 32 MiB blocks, directories made on create, messages that
- * name "file:/…". Departs from LocalFileSystem, which is a ChecksumFileSystem: no .crc files are written or read.
+ * Like Hadoop's RawLocalFileSystem where users notice: 32 MiB blocks, directories created on create, messages that name
+ * "file:/…". Differs from LocalFileSystem, a ChecksumFileSystem: neither writes nor reads .crc files.
  *
- * Reading is pread(2), so one descriptor serves any position; the kernel is told that reading is sequential.
+ * Reads use pread(2), so one descriptor serves any position. posix_fadvise announces sequential reading.
  */
 #include "io/fs/local_fs.h"
 
@@ -95,7 +95,7 @@ static int local_list(const struct file_system *fs, const char *path, struct fil
                         continue;
                 struct stat st;
                 if (fstatat(dirfd(dir), entry->d_name, &st, 0) < 0) {
-                        /* Removed meanwhile, or a link to nothing: Hadoop leaves these out too. */
+                        /* Removed meanwhile, or a dangling link: Hadoop skips these, too. */
                         if (errno == ENOENT)
                                 continue;
                         r = error_errno(error, "looking up %s/%s", path, entry->d_name);
@@ -171,7 +171,7 @@ static int local_mkdirs(const struct file_system *fs, const char *path, struct f
                                 return 0;
                 }
         }
-        return error_errno(error, "making directory %s", path);
+        return error_errno(error, "creating directory %s", path);
 }
 
 static int local_create(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
@@ -212,7 +212,7 @@ static int local_close(struct open_file *file, struct fst_error *error)
         int fd = file->fd;
         const char *path = file->path;
         *file = OPEN_FILE_INIT;
-        /* Linux has released the descriptor even when close answers EINTR. */
+        /* Linux releases the descriptor even if close returns EINTR. */
         if (fd >= 0 && close(fd) < 0 && errno != EINTR)
                 return error_errno(error, "closing %s", path);
         return 0;
@@ -232,7 +232,7 @@ static int local_rename(const struct file_system *fs, const char *from, const ch
         return error_errno(error, "renaming %s to %s", from, to);
 }
 
-/* Remove what @name of directory @dir is. Recursion is as deep as the tree; a descriptor is held for each level. */
+/* Removes the entry @name of directory @dir. Recurses as deep as the tree and holds a descriptor for each level. */
 static int remove_at(int dir, const char *name)
 {
         if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)

@@ -1,4 +1,4 @@
-/* Local files as a file system. */
+/* The file system of local files. */
 #pragma once
 
 #include "io/fs/file_system.h"

@@ -1,9 +1,9 @@
 /*
- * Hadoop's reading of file names (see paths.h). A scheme is what stands before a ':' that comes before any '/', so
- * "a:b" is a scheme with a relative name, which is refused, and "/tmp/a:b" is a file: as in Spark.
+ * Parses file names like Hadoop; see path.h. A scheme ends at a ':' before any '/'. So "a:b" is a scheme with a
+ * relative name, which is invalid, and "/tmp/a:b" is a file, as in Spark.
  *
- * Invariant: a full path is `scheme:/name` or `scheme://authority/name`, has no "//" behind that, and no slash at its
- * end unless it is a root. "." and ".." stay as they are; the kernel understands them.
+ * Invariant: a full path is `scheme:/name` or `scheme://authority/name`, has no further "//", and no trailing slash
+ * unless it is a root. "." and ".." stay; the kernel resolves them.
  */
 #include "io/fs/path.h"
 
@@ -21,7 +21,7 @@ static size_t scheme_of(const char *text)
         return text[n] == ':' ? n : 0;
 }
 
-/* Append @text with runs of slashes made one and without a slash at the end. */
+/* Appends @text with single slashes only and without a trailing slash. */
 static void append_normal(struct buf *out, const char *text)
 {
         size_t root = out->len;
@@ -52,7 +52,7 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
         if (!*text)
                 return error_set(error, -EINVAL, "Can not create a Path from an empty string");
         if (strlen(text) >= PATH_MAX)
-                return error_set(error, -ENAMETOOLONG, "file name of %zu bytes: the most is %d", strlen(text),
+                return error_set(error, -ENAMETOOLONG, "file name of %zu bytes: the limit is %d", strlen(text),
                                  PATH_MAX - 1);
         size_t scheme = scheme_of(text);
         const char *rest = text;
@@ -95,7 +95,7 @@ size_t path_scheme_len(const char *path)
         return scheme_of(path);
 }
 
-/* Where the name begins: behind the scheme and "//authority". */
+/* The start of the name: after the scheme and "//authority". */
 static const char *name_part(const char *path)
 {
         const char *rest = path + scheme_of(path);

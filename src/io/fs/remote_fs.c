@@ -1,7 +1,5 @@
-/*
- * See remote_fs.h: which of the two a path belongs to, and a client for each operation. Clients that are done are kept,
- * so that as many connections are open as there are operations at a time.
- */
+/* See remote_fs.h. Chooses WebHDFS or S3 for a path and provides a client for each operation. Idle clients are kept, so
+ * there are as many connections as there were operations at the same time. */
 #include "io/fs/remote_fs.h"
 
 #include "base/error.h"
@@ -13,14 +11,14 @@
 #include <stddef.h>
 
 #define READ_AHEAD ((size_t)4 << 20)
-#define READ_BEYOND ((size_t)64 << 10) /* of what the reader has not said that it wants */
+#define READ_BEYOND ((size_t)64 << 10) /* bytes to read beyond `wanted` */
 
 struct remote_fs {
-        struct file_system hdfs, s3a; /* fs pointers lead back here */
+        struct file_system hdfs, s3a; /* file_system pointers lead back to this struct */
         const struct hadoop_conf *conf;
-        struct http_client *http; /* the caller's */
+        struct http_client *http; /* for remote_fs_client */
         pthread_mutex_t lock;
-        struct remote_call *spare; /* under lock */
+        struct remote_call *spare; /* guarded by `lock` */
 };
 
 static bool is_hdfs(const char *path)
@@ -107,7 +105,7 @@ static int open_for_reading(const struct file_system *fs, const char *path,
                 return error_set(error, -EISDIR, "%s is a directory", path);
         struct remote_file *state = new0(struct remote_file);
         state->call = call;
-        call = NULL; /* the file's now */
+        call = NULL; /* the file owns it now */
         *file = (struct open_file){.fs = fs, .path = (char *)path, .size = size, .fd = -1, .state = state};
         return 0;
 }
@@ -115,7 +113,7 @@ static int open_for_reading(const struct file_system *fs, const char *path,
 typedef ssize_t range_fn(struct remote_call *call, const char *path, void *data, size_t size, uint64_t offset,
                          struct fst_error *error);
 
-/* Ask for what lies at @offset and some more. A reader that jumps about gets little more than it asks for. */
+/* Requests the bytes at @offset and some more. A reader that seeks gets little more than it requested. */
 static ssize_t read_ahead(struct open_file *file, range_fn *read, size_t size, uint64_t offset, struct fst_error *error)
 {
         struct remote_file *state = file->state;
@@ -217,7 +215,7 @@ static int hdfs_create(const struct file_system *fs, const char *path, struct op
         WITH_CALL(r, fs, call);
         r = webhdfs_create(call, path, &made, error);
         if (r == 0) {
-                call = NULL; /* the file's now */
+                call = NULL; /* the file owns it now */
                 *file = made;
         }
         return r;
@@ -299,7 +297,7 @@ static int s3_create(const struct file_system *fs, const char *path, struct open
         WITH_CALL(r, fs, call);
         r = s3a_create(call, path, &made, error);
         if (r == 0) {
-                call = NULL; /* the file's now */
+                call = NULL; /* the file owns it now */
                 *file = made;
         }
         return r;

@@ -1,4 +1,4 @@
-/* What remote_fs.c, the files of WebHDFS and those of S3 share. */
+/* Declarations that remote_fs.c, the WebHDFS files and the S3 files share. */
 #pragma once
 
 #include "base/vec.h"
@@ -8,21 +8,21 @@
 
 struct remote_fs;
 
-/* What one operation, or one file open for writing, has for itself: a client, and its last answer. */
+/* The HTTP client and last answer of one operation, or of one file open for writing. */
 struct remote_call {
         struct remote_fs *fs;
         const struct hadoop_conf *conf;
         struct http_client *http;
         struct http_answer answer;
-        struct remote_call *next; /* while nobody uses it */
+        struct remote_call *next; /* list of unused calls */
 };
 
-/* What the state of each open file begins with. */
+/* The first member of each open file's state. */
 struct remote_file {
-        bool written; /* else it is read */
+        bool written; /* open for writing, otherwise for reading */
         struct remote_call *call;
 
-        /* reading: bytes from `offset` on, of which there may be some before they are asked for */
+        /* reading: a buffer of bytes from `offset` on, read ahead */
         char *ahead;
         uint64_t offset;
         size_t filled, room;
@@ -40,43 +40,43 @@ typedef int (*remote_sink)(void *context, const char *data, size_t n);
 
 void url_list_deinit(struct url_list *urls);
 
-/* A sink into memory: the range that was asked for, and no more. */
+/* A sink into memory for exactly the requested range. */
 struct remote_range {
         char *data;
         size_t size, filled;
 };
-int remote_range_put(void *range, const char *data, size_t n); /* -EPROTO for more than there is room for */
+int remote_range_put(void *range, const char *data, size_t n); /* -EPROTO if there is more data than room */
 
-/* "host:port" of "hdfs://host:port/x", "" if there is none. Owned by the caller. */
+/* "host:port" of "hdfs://host:port/x", or "". The caller owns it. */
 char *remote_authority(const char *path);
 
-/* The addresses of the namenodes that may know @path: "http://host:port", in order. -EINVAL without a host. */
+/* The addresses of the namenodes for @path: "http://host:port", in order. -EINVAL without a host. */
 int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls, struct fst_error *error);
 
 struct webhdfs_question {
         const char *method;    /* NULL: GET */
-        const char *operation; /* "GETFILESTATUS", with more of the query if there is any, quoted */
+        const char *operation; /* "GETFILESTATUS", followed by further quoted query parameters, if any */
         int expected;          /* status; 0: 200 */
         remote_sink sink;
         void *context;
 };
 
-/* Ask the namenode that is active about @path: 0 with c->answer of the expected status. */
+/* Sends a request about @path to the active namenode. Returns 0 with c->answer of the expected status. */
 int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_question *q, struct fst_error *error);
-/* What an answer of another status means; @who answers. */
+/* Returns the error for an answer with another status. @who names the server for the message. */
 int webhdfs_refusal(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error);
 int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error);
 int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
 
-/* Appends to @list; of a namenode that cannot be asked nothing. */
+/* Appends to @list. Appends nothing if the namenode does not support the request. */
 int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *list, struct fst_error *error);
 
-/* Up to @size bytes from @offset on, which is before the end of the file. */
+/* Reads up to @size bytes from @offset on, which must be within the file. */
 ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,
                      struct fst_error *error);
 
-/* webhdfs_write.c. create keeps @c until the file is closed; nothing else may use it meanwhile. */
+/* webhdfs_write.c. create keeps @c until the file is closed; no other operation may use it meanwhile. */
 int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error);
 int webhdfs_write(struct open_file *file, const void *data, size_t size, struct fst_error *error);
 int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error);
@@ -84,34 +84,36 @@ int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *er
 int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error);
 int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error);
 
-/* fs.s3a.block.size, which objects do not have themselves; -EINVAL for one that cannot be read. */
+/* fs.s3a.block.size, because objects have no block size; -EINVAL for an invalid value. */
 int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *size, struct fst_error *error);
-/* fs.s3a.bucket.BUCKET.@name, else fs.s3a.@name; NULL if neither says anything. Owned by the caller. */
+/* fs.s3a.bucket.BUCKET.@name, otherwise fs.s3a.@name, otherwise NULL. The caller owns it. */
 char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char *name);
-/* The key that @path names, "" for the bucket. Borrowed. */
+/* The key of @path, "" for the bucket. Borrowed. */
 const char *s3a_key(const char *path);
 
 struct s3a_question {
         const char *method; /* NULL: GET */
         const char *key, *query;
-        const void *body; /* NULL: there is none */
+        const void *body; /* NULL: no body */
         size_t body_len;
-        const char *header; /* one more; NULL: none */
+        const char *header; /* one further header, or NULL */
         remote_sink sink;
         void *context;
 };
 
-/* Ask for a key of the path's bucket: 0 with c->answer of any status. What is busy is asked again a few times. */
+/* Sends a request about a key of the path's bucket. Returns 0 with c->answer of any status. Repeats the request a few
+ * times while the store is busy. */
 int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error);
 int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_error *error);
-/* A page of ListObjectsV2's answer: entries to @list, below @path; *@next names the next page, NULL: none. */
+/* Reads a page of a ListObjectsV2 answer: appends the entries below @path to @list. *@next is the token of the next
+ * page, or NULL. */
 int s3a_read_listing(const char *text, size_t len, const char *path, struct file_list *list, char **next,
                      struct fst_error *error);
-/* The URL of @key in @bucket, without a query. Owned by the caller. */
+/* The URL of @key in @bucket, without a query. The caller owns it. */
 char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *key);
 int s3a_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error);
 int s3a_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
-/* Every key below @path, however deep, as a path; those of directories' markers end in "/". */
+/* Lists every key below @path at any depth, as a path. Directory markers end in "/". */
 int s3a_list_deep(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
 

@@ -1,7 +1,5 @@
-/*
- * What is asked of a namenode and of an S3 store, which are played here, and what their answers become. Against real
- * ones: `make check-hdfs`, `make check-s3`.
- */
+/* Tests requests to a namenode and to an S3 store, both simulated here, and the handling of their answers. `make
+ * check-hdfs` and `make check-s3` run against real ones. */
 #include "io/fs/remote_fs.h"
 
 #include "base/error.h"
@@ -20,7 +18,7 @@ static struct http_fixture server;
 static struct hadoop_conf conf;
 static struct remote_fs *remote;
 static struct fst_error error;
-static struct buf asked; /* what matters of each request, in order, a line each */
+static struct buf asked; /* the relevant part of each request, one line each */
 
 static const char *environment(const char *name)
 {
@@ -29,13 +27,13 @@ static const char *environment(const char *name)
 
 /* -------------------------------------------------------------------------------------------------------- servers */
 
-static struct strmap objects; /* of the store: "/bucket/key" → content */
-static bool no_delete;        /* of many at once */
+static struct strmap objects; /* content of the store: "/bucket/key" → content */
+static bool no_delete;        /* the store rejects removing several keys at once */
 static const char *namenode_says;
 static int namenode_status;
-static _Atomic int gets; /* of objects, or parts of them */
+static _Atomic int gets; /* requests for objects or ranges of them */
 
-/* Each key below @prefix; with a delimiter as directories. */
+/* Lists the keys below @prefix, grouped into directories unless @deep. */
 static void list_objects(struct fixture_exchange *x, const char *prefix, bool deep)
 {
         _cleanup_(buf_deinit) struct buf out = BUF_INIT;
@@ -158,7 +156,7 @@ static int put(const char *path, const char *content)
         return fs->close(&file, &error);
 }
 
-/* All keys of the store, as "a b/c". */
+/* Checks all keys of the store, written as "a b/c". */
 static void assert_store(const char *keys)
 {
         _cleanup_(buf_deinit) struct buf all = BUF_INIT;
@@ -194,7 +192,7 @@ static void objects_are_files(void **state)
         assert_int_equal(fs->remove(fs, "s3a://bucket/", &error), -EINVAL);
 }
 
-/* Lines are looked for a little at a time; requests are few. */
+/* The reader reads small pieces, but sends few requests. */
 static void reading_asks_for_much_at_a_time(void **state)
 {
         const struct file_system *fs = system_of("s3a://bucket/x");
@@ -214,7 +212,7 @@ static void reading_asks_for_much_at_a_time(void **state)
         }
         assert_int_equal(at, size);
         assert_int_equal(gets, 2);
-        /* What lies beyond what is wanted, and what is read here and there, is little. */
+        /* Reads beyond `wanted`, and reads after seeks, request little. */
         file.wanted = 1000;
         gets = 0;
         assert_int_equal(fs->read_at(&file, piece, 5000, 17, &error), 5000);
@@ -280,7 +278,7 @@ static void directories_of_objects_are_renamed(void **state)
         }
 }
 
-/* Let the namenode answer this, and forget what was asked. */
+/* Sets the namenode's answer and clears the recorded requests. */
 static const char *hdfs(int status, const char *says)
 {
         static char path[64];
@@ -331,7 +329,7 @@ static void namenodes_know_blocks_and_hosts(void **state)
         assert_int_equal(blocks.data[1].offset, 5);
         assert_int_equal(blocks.data[1].length, 2);
         assert_string_equal(blocks.data[1].hosts, "");
-        /* A namenode of Hadoop 2 does not know this question. */
+        /* A namenode of Hadoop 2 does not support this request. */
         hdfs(400,
              "{\"RemoteException\":{\"exception\":\"IllegalArgumentException\",\"message\":\"No enum constant\"}}");
         done(fs->hosts(fs, path, &blocks, &error));

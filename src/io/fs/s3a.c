@@ -1,7 +1,5 @@
-/*
- * S3 objects: HEAD, ListObjectsV2 and GET (s3a_write.c has the rest), signed by curl (AWS signature version 4). A
- * "directory" is a prefix that some key has. Queries are written sorted and encoded, as they are signed.
- */
+/* Reads S3: HEAD, ListObjectsV2 and GET (s3a_write.c has the rest), signed by curl (AWS signature version 4). A
+ * "directory" is a prefix of some key. Queries are written sorted and encoded, as signing requires. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -19,9 +17,9 @@
 
 #define OUR_BLOCK ((int64_t)32 << 20)
 #define MAX_PAGES 10000
-#define MAX_ATTEMPTS 6 /* some 1.5 s in all */
-#define NO_CONTENT                                                                                                     \
-        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" /* its SHA-256: S3 wants it said */
+#define MAX_ATTEMPTS 6 /* about 1.5 s in all */
+/* SHA-256 of an empty body, which S3 requires */
+#define NO_CONTENT "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char *name)
 {
@@ -47,14 +45,14 @@ int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *s
         int64_t block = OUR_BLOCK;
         int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &block, error) : 0;
         if (r == 0 && block < 1)
-                r = error_set(error, -EINVAL, "%s is no size of a block", said);
+                r = error_set(error, -EINVAL, "%s is not a valid block size", said);
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.block.size");
         *size = (uint64_t)block;
         return 0;
 }
 
-/* What is said, else what the endpoint's name says ("s3.eu-west-1.amazonaws.com"), else us-east-1. */
+/* The configured region, otherwise that in the endpoint's name ("s3.eu-west-1.amazonaws.com"), otherwise us-east-1. */
 static char *s3a_region(const struct hadoop_conf *conf, const char *bucket)
 {
         char *said = s3a_option(conf, bucket, "endpoint.region");
@@ -78,7 +76,8 @@ char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *ke
                 host ? strncmp(endpoint, "https:", 6) == 0 : s3a_flag(conf, bucket, "connection.ssl.enabled", true);
         host = host ? host + 3 : endpoint;
         size_t n = strcspn(host, "/");
-        /* A bucket is no part of an address, nor, with dots in it, of a name that a certificate covers. */
+        /* The bucket goes into the path if the endpoint is an IP address, or if the bucket has dots, because a
+         * certificate would not cover its host name. */
         bool numeric = isdigit((unsigned char)host[0]) && strspn(host, "0123456789.:") == n;
         bool in_path = s3a_flag(conf, bucket, "path.style.access", false) || numeric || host[0] == '[' ||
                        strncmp(host, "localhost", 9) == 0 || (secure && strchr(bucket, '.'));
@@ -92,7 +91,7 @@ char *s3a_url(const struct hadoop_conf *conf, const char *bucket, const char *ke
         return buf_steal(&url);
 }
 
-/* The name and secret that sign, "" for anonymous. -EACCES when there are none. */
+/* Returns "ID:SECRET" for signing, "" for anonymous. -EACCES if there are no credentials. */
 static int s3a_credentials(const struct hadoop_conf *conf, const char *bucket, char **out, struct fst_error *error)
 {
         _cleanup_free_ char *id = s3a_option(conf, bucket, "access.key"),
@@ -122,7 +121,7 @@ int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_e
                          end ? (int)(end - start - 9) : 0, start ? start + 9 : "");
 }
 
-/* What a server says of a region becomes part of a host's name. */
+/* Checks a region from a server's answer, because it becomes part of a host name. */
 static bool is_region(const char *text)
 {
         return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
@@ -134,7 +133,7 @@ const char *s3a_key(const char *path)
         return name + (*name == '/');
 }
 
-/* What S3 wants said of a body: its SHA-256. */
+/* Writes the header with the body's SHA-256, which S3 requires. */
 static int put_digest(const struct s3a_question *q, char header[128], struct fst_error *error)
 {
         const struct crypto_ops *crypto;
@@ -152,7 +151,7 @@ static int put_digest(const struct s3a_question *q, char header[128], struct fst
         return 0;
 }
 
-/* Perform, and again while the store says that it is busy (503 Slow Down and its like), a little later each time. */
+/* Performs the request, and repeats it with growing delays while the store is busy (503 Slow Down and similar). */
 static int s3a_perform(struct remote_call *c, const struct http_request *request, struct fst_error *error)
 {
         for (int attempt = 0;; attempt++) {
@@ -168,7 +167,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
         _cleanup_free_ char *bucket = remote_authority(path), *identity = NULL;
         char digest[128];
         if (!*bucket)
-                return error_set(error, -EINVAL, "%s names no bucket", path);
+                return error_set(error, -EINVAL, "%s has no bucket", path);
         int result = s3a_credentials(c->conf, bucket, &identity, error);
         result = result < 0 ? result : put_digest(q, digest, error);
         if (result < 0)
@@ -200,7 +199,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
                 result = s3a_perform(c, &request, error);
                 if (result < 0)
                         return error_wrap(error, result, "%s", path);
-                /* A bucket of another region says which. */
+                /* A bucket in another region: the answer names the region. */
                 char *told = c->answer.status == 200 || tries > 0
                                      ? NULL
                                      : http_answer_header(&c->answer, "x-amz-bucket-region");
@@ -220,7 +219,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
         }
 }
 
-/* "2024-05-06T07:08:09.000Z" or "Mon, 06 May 2024 07:08:09 GMT" as milliseconds; 0 for what is neither. */
+/* Parses "2024-05-06T07:08:09.000Z" or "Mon, 06 May 2024 07:08:09 GMT" to milliseconds; 0 for other text. */
 static int64_t s3a_read_time(const char *text, const char *format)
 {
         struct tm tm = {0};
@@ -240,8 +239,8 @@ static const char *const fields[N_FIELDS] = {
 
 struct listing {
         XML_Parser parser;
-        const char *path; /* of the directory */
-        size_t skip;      /* bytes of keys that are the directory's own name */
+        const char *path; /* path of the directory */
+        size_t skip;      /* length of the directory's own name at the start of keys */
         struct file_list *list;
         int depth;
         bool contents, prefixes, entity, truncated, result;
@@ -334,10 +333,10 @@ int s3a_read_listing(const char *text, size_t len, const char *path, struct file
                 *next = more ? buf_steal(&l.text[FIELD_NEXT]) : NULL;
         for (int i = 0; i < N_FIELDS; i++)
                 buf_deinit(&l.text[i]);
-        return good && l.result ? 0 : error_set(error, -EPROTO, "%s: the answer to listing it cannot be read", path);
+        return good && l.result ? 0 : error_set(error, -EPROTO, "%s: cannot parse the answer to its listing", path);
 }
 
-/* One page of what is in @path, or with @deep of all that is below it. */
+/* Requests one page of the entries of @path, or with @deep of everything below it. */
 static int list_page(struct remote_call *c, const char *path, bool deep, const char *token, int most,
                      struct file_list *list, char **next, struct fst_error *error)
 {
@@ -407,7 +406,7 @@ static int list_pages(struct remote_call *c, const char *path, bool deep, struct
                 if (!next)
                         return 0;
         }
-        return error_set(error, -E2BIG, "%s: listing it does not end", path);
+        return error_set(error, -E2BIG, "%s: its listing does not end", path);
 }
 
 int s3a_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)

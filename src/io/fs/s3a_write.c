@@ -1,7 +1,5 @@
-/*
- * What changes an S3 store: PUT, parts of large objects (multipart uploads), copies and DELETE. A part is gathered in
- * memory because its SHA-256 and its length go before it.
- */
+/* Writes S3: PUT, multipart uploads of large objects, copies and DELETE. A part is gathered in memory, because its
+ * SHA-256 and length precede it. */
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -16,32 +14,32 @@
 #include <inttypes.h>
 
 #define MIB ((uint64_t)1 << 20)
-#define LEAST_PART (5 * MIB) /* of all but the last: a rule of S3's */
+#define LEAST_PART (5 * MIB) /* S3's minimum for all parts but the last */
 #define OUR_PART (8 * MIB)
-#define MOST_COPIED ((int64_t)5 << 30) /* in one request: another */
+#define MOST_COPIED ((int64_t)5 << 30) /* S3's maximum for one copy request */
 #define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
 #define MAX_PARTS 10000
-#define MOST_REMOVED 1000 /* by one request */
+#define MOST_REMOVED 1000 /* S3's maximum for one request */
 #define DOUBLED_EACH 1000
 
-/* The name of an upload in parts, and what is known of its parts. */
+/* A multipart upload. */
 struct multipart {
-        char *id;         /* quoted; NULL: not begun */
-        struct buf parts; /* XML that tells of those that are there */
+        char *id;         /* upload id, quoted; NULL before it begins */
+        struct buf parts; /* XML that lists the uploaded parts */
         int n;
 };
 
 struct s3a_file {
-        struct remote_file file; /* first */
+        struct remote_file file; /* first member */
         uint64_t part_size, filled;
         char *part;
         struct multipart multipart;
-        int failed; /* the first error of writing */
+        int failed; /* first error of a write */
 };
 
 /* ------------------------------------------------------------------------------------------------ multipart uploads */
 
-/* What stands between <NAME> and </NAME> of the answer, or NULL. */
+/* The text between <NAME> and </NAME> in the answer, or NULL. */
 static char *s3a_write_element(const struct http_answer *answer, const char *name)
 {
         _cleanup_free_ char *open = mem_printf("<%s>", name), *close = mem_printf("</%s>", name);
@@ -73,7 +71,7 @@ static int multipart_begin(struct remote_call *c, const char *path, struct multi
                 return r;
         _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
         if (!id)
-                return error_set(error, -EPROTO, "%s: the object store's answer names no upload", path);
+                return error_set(error, -EPROTO, "%s: the object store's answer has no upload id", path);
         uri_put_quoted(&quoted, id, "");
         m->id = buf_steal(&quoted);
         return 0;
@@ -83,7 +81,7 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
                          struct fst_error *error)
 {
         if (m->n == MAX_PARTS)
-                return error_set(error, -EFBIG, "%s: larger than an object can be", path);
+                return error_set(error, -EFBIG, "%s: exceeds the maximal size of an object", path);
         _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
         int r = ask_good(c, path,
                          &(struct s3a_question){
@@ -93,7 +91,7 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
                 return r;
         _cleanup_free_ char *tag = http_answer_header(&c->answer, "ETag");
         if (!tag)
-                return error_set(error, -EPROTO, "%s: the object store does not say what it has stored", path);
+                return error_set(error, -EPROTO, "%s: the object store's answer has no ETag", path);
         m->n++;
         buf_printf(&m->parts, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", m->n, tag);
         return 0;
@@ -111,7 +109,7 @@ static int multipart_complete(struct remote_call *c, const char *path, struct mu
                 &(struct s3a_question){
                         .method = "POST", .key = s3a_key(path), .query = query, .body = body, .body_len = strlen(body)},
                 error);
-        /* It answers 200 before it knows. */
+        /* S3 sends status 200 before it completes the upload. */
         if (r == 0 && strstr(buf_text(&c->answer.body), "<Error>"))
                 r = s3a_refusal(&c->answer, path, error);
         return r;
@@ -196,7 +194,7 @@ int s3a_close(struct open_file *file, bool keep, struct fst_error *error)
         struct s3a_file *f = file->state;
         int r = 0;
         if (keep && f->failed < 0)
-                r = error_set(error, f->failed, "%s: writing it has failed", file->path);
+                r = error_set(error, f->failed, "%s: an earlier write failed", file->path);
         else if (keep)
                 r = s3a_write_finish(f, file->path, error);
         if (!keep || r < 0)
@@ -232,10 +230,8 @@ static int s3a_write_write_piece(void *context, const char *data, size_t n)
         return s3a_write(context, data, n, NULL);
 }
 
-/*
- * Too large for one request. Copying ranges on the server takes the headers x-amz-copy-source and …-source-range, which
- * curl before 8 signs in the wrong order: so the bytes come here and go back.
- */
+/* Copies an object too large for one copy request by downloading and uploading it. Copying ranges on the server would
+ * need the headers x-amz-copy-source and …-source-range, which curl before 8 signs in the wrong order. */
 static int copy_through_here(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
 {
         struct open_file file = {.path = (char *)to, .fd = -1};
@@ -272,13 +268,13 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
                 &(struct s3a_question){
                         .method = "PUT", .key = s3a_key(to), .body = "", .header = marker ? NULL : buf_text(&source)},
                 error);
-        /* A copy is answered with 200 before it is made. */
+        /* S3 sends status 200 before it has copied. */
         if (r == 0 && strstr(buf_text(&c->answer.body), "<Error>"))
                 r = s3a_refusal(&c->answer, to, error);
         return r;
 }
 
-/* DELETE, which is done too when there was nothing. */
+/* DELETE, which also succeeds if the key does not exist. */
 static int remove_key(struct remote_call *c, const char *path, const char *key, struct fst_error *error)
 {
         int r = s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = key}, error);
@@ -302,7 +298,7 @@ static void put_xml(struct buf *out, const char *text)
                         buf_putc(out, *text);
 }
 
-/* What S3 wants of this request alone. */
+/* Appends the Content-MD5 header, which S3 requires only for this request. */
 static int put_md5(const struct buf *body, struct buf *header, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
@@ -318,7 +314,7 @@ static int put_md5(const struct buf *body, struct buf *header, struct fst_error 
         return r;
 }
 
-/* Remove list[from, to) by one request. -ENOSYS: the store does not know it. */
+/* Removes list[from, to) by one request. -ENOSYS: the store does not support it. */
 static int remove_many(struct remote_call *c, const struct file_list *list, size_t from, size_t to,
                        struct fst_error *error)
 {
@@ -350,10 +346,8 @@ static int remove_many(struct remote_call *c, const struct file_list *list, size
                        : s3a_refusal(&c->answer, path, error);
 }
 
-/*
- * What is below goes from the end of the list on, a thousand at a time: a store that keeps directories removes only
- * empty ones. Stores that know no such request, Google's among them, are asked for each.
- */
+/* Removes all keys below, from the end of the list, a thousand at a time: a store with real directories removes only
+ * empty ones. Stores without this request, such as Google's, get one for each key. */
 static int remove_below(struct remote_call *c, const struct file_list *list, struct fst_error *error)
 {
         bool many = list->len > 1;
@@ -371,7 +365,7 @@ static int remove_below(struct remote_call *c, const struct file_list *list, str
         return r;
 }
 
-/* -ENOTEMPTY if @to is a directory with something in it. */
+/* Returns -ENOTEMPTY if @to is a directory with content. */
 static int check_free(struct remote_call *c, const char *to, struct fst_error *error)
 {
         struct file_list there = {0};
@@ -421,7 +415,7 @@ int s3a_remove(struct remote_call *c, const char *path, struct fst_error *error)
 {
         struct file_list list = {0};
         if (!*s3a_key(path))
-                return error_set(error, -EINVAL, "%s is a bucket, which is not removed here", path);
+                return error_set(error, -EINVAL, "%s is a bucket, which Firesteel does not remove", path);
         int r = s3a_list_deep(c, path, &list, error);
         if (r == 0)
                 r = remove_below(c, &list, error);

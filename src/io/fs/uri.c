@@ -1,4 +1,4 @@
-/* See uri.h. Each character class is named as in RFC 2396; "beyond ASCII" is Java's class "other". */
+/* See uri.h. Character classes are named as in RFC 2396; "beyond ASCII" is Java's class "other". */
 #include "io/fs/uri.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #define PATH_MARKS UNRESERVED ":@&=+$,;/"
 #define URI_MARKS PATH_MARKS "?[]"
 
-/* The byte that two hexadecimal digits stand for, or -1. */
+/* The byte written as two hexadecimal digits, or -1. */
 static int hex_byte(const char *digits)
 {
         if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
@@ -24,7 +24,7 @@ static bool uri_is_one_of(unsigned char c, const char *marks)
         return isalnum(c) || c >= 0x80 || (c && strchr(marks, c));
 }
 
-/* Letters, digits, @marks, %XX and what is beyond ASCII. */
+/* True if the part has only letters, digits, @marks, %XX and characters beyond ASCII. */
 static bool is_made_of(struct uri_part part, const char *marks)
 {
         for (size_t i = 0; i < part.len; i++) {
@@ -41,7 +41,7 @@ static struct uri_part part_of(const char *from, const char *to)
         return (struct uri_part){.text = from, .len = (size_t)(to - from)};
 }
 
-/* "user@[::1]:80": an address in brackets, a zone behind a "%" in it, and a port. */
+/* True for "user@[::1]:80": an address in brackets, with an optional zone after "%", and a port. */
 static bool is_bracketed_host(struct uri_part authority)
 {
         const char *p = authority.text, *stop = p + authority.len;
@@ -64,7 +64,7 @@ static bool is_bracketed_host(struct uri_part authority)
         return end[1] == ':' && p == stop;
 }
 
-/* From @p to @stop: [//authority][path][?query]. */
+/* Parses [//authority][path][?query] from @p to @stop. */
 static bool parse_hierarchical(const char *p, const char *stop, struct uri *out)
 {
         if (stop - p >= 2 && p[0] == '/' && p[1] == '/') {

@@ -1,7 +1,5 @@
-/*
- * URIs as Java's java.net.URI takes them, which decides in Spark what is a URI and what is a path: RFC 2396 with a few
- * liberties (characters beyond ASCII, an empty authority before a path, brackets in queries).
- */
+/* Parses URIs like Java's java.net.URI, by which Spark distinguishes URIs from paths: RFC 2396 with a few liberties
+ * (characters beyond ASCII, an empty authority before a path, brackets in queries). */
 #pragma once
 
 #include "base/buf.h"
@@ -10,32 +8,33 @@
 #include <stddef.h>
 
 struct uri_part {
-        const char *text; /* into what was parsed; NULL: not there */
+        const char *text; /* points into the parsed text; NULL: missing */
         size_t len;
 };
 
 struct uri {
-        struct uri_part scheme, authority, path, query, fragment; /* as written, %XX and all */
-        bool opaque; /* "mailto:x": a scheme and no path; what stands there is in no part */
+        struct uri_part scheme, authority, path, query, fragment; /* as written, with %XX */
+        bool opaque; /* "mailto:x": a scheme without a path; the remaining text is in no part */
 };
 
-/* Whether Java takes @text for a URI; then its parts in *@out, borrowed from @text. Nothing is kept otherwise. */
+/* True if Java accepts @text as a URI. Then *@out has its parts, borrowed from @text; otherwise *@out is unchanged. */
 bool uri_parse(const char *text, struct uri *out);
 
-/* Whether the scheme is @name, letter for letter. */
+/* True if the scheme equals @name, including case. */
 bool uri_has_scheme(const struct uri *u, const char *name);
 
-/* A part with its %XX as the bytes they stand for, "" for one that is not there. The caller owns it. */
+/* A part with %XX decoded, "" for a missing part. The caller owns it. */
 char *uri_decode(struct uri_part part);
 
-/* The path that @name is or, for a file: URI, that it names; NULL for another scheme. The caller owns it. */
+/* The local path of a path or file: URI @name; NULL for another scheme. The caller owns it. */
 char *uri_local_path(const char *name);
 
-/* Append @path with what a URI's path may not hold as %XX. "/" stays, and what is beyond ASCII. */
+/* Appends @path with characters that a URI's path may not have as %XX. Keeps "/" and characters beyond ASCII. */
 void uri_put_path(struct buf *out, const char *path);
 
-/* Append @text as a query or fragment, "%" too as %25. */
+/* Appends @text as a query or fragment; "%" becomes %25. */
 void uri_put_fragment(struct buf *out, const char *text);
 
-/* Append @text with all but letters, digits, "-._~" and what @also names as %XX, also what is beyond ASCII. */
+/* Appends @text with everything but letters, digits, "-._~" and the characters of @also as %XX, including characters
+ * beyond ASCII. */
 void uri_put_quoted(struct buf *out, const char *text, const char *also);

@@ -1,4 +1,4 @@
-/* What java.net.URI takes and refuses; asked of Java 17. */
+/* Compares with java.net.URI of Java 17: accepted and rejected texts. */
 #include "io/fs/uri.h"
 
 #include "base/mem.h"

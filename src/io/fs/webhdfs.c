@@ -1,6 +1,6 @@
 /*
- * HDFS over WebHDFS: which namenode is asked, and GETFILESTATUS, LISTSTATUS and OPEN (webhdfs_write.c has the rest). Of
- * a nameservice's namenodes the first that answers and is no standby is the one; reading is redirected by it to a
+ * HDFS over WebHDFS: chooses the namenode, and implements GETFILESTATUS, LISTSTATUS and OPEN (webhdfs_write.c has the
+ * rest). Of a nameservice's namenodes, the first that answers and is not a standby is used. It redirects reads to a
  * datanode.
  */
 #include "base/buf.h"
@@ -33,7 +33,7 @@ static size_t webhdfs_host_length(const char *authority)
         return colon && (!bracket || colon > bracket) ? (size_t)(colon - authority) : strlen(authority);
 }
 
-/* "scheme://ADDRESS", its wildcard host replaced by that of @instead. */
+/* Appends "scheme://ADDRESS", with a wildcard host replaced by that of @instead. */
 static void put_address(struct url_list *urls, bool secure, const char *address, const char *instead)
 {
         size_t host = webhdfs_host_length(address);
@@ -45,7 +45,8 @@ static void put_address(struct url_list *urls, bool secure, const char *address,
                 vec_push(urls, mem_printf("http%s://%s", secure ? "s" : "", address));
 }
 
-/* The namenodes of the nameservice @name, one or several, or only the one with this address; false if it is none. */
+/* Appends the addresses of the nameservice @name: of all its namenodes, or only of the one at address @only. False if
+ * there is none. */
 static bool put_nameservice(const struct hadoop_conf *conf, const char *name, const char *only, bool secure,
                             struct url_list *urls)
 {
@@ -75,7 +76,7 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, co
         return true;
 }
 
-/* "host:port" of one of the namenodes of a nameservice: it is that one which is asked. */
+/* Appends the address of the nameservice member whose RPC address is @authority. */
 static bool put_member(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
 {
         _cleanup_free_ char *services = hadoop_conf_get(conf, "dfs.nameservices");
@@ -86,7 +87,7 @@ static bool put_member(const struct hadoop_conf *conf, const char *authority, bo
         return urls->len > before;
 }
 
-/* The address of the one namenode that hdfs-site.xml names, if it is that of @authority. */
+/* Appends the address of the single namenode in hdfs-site.xml if it belongs to @authority. */
 static bool put_configured(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
 {
         _cleanup_free_ char *address =
@@ -129,7 +130,7 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
 
 /* ----------------------------------------------------------------------------------------------------- requests */
 
-/* What Hadoop's exceptions mean; "" ends. The namenode answers most with 403. */
+/* Hadoop's exceptions and their errors, ended by "". The namenode sends most of them with status 403. */
 static const struct {
         const char *exception;
         int code;
@@ -156,7 +157,7 @@ int webhdfs_refusal(const struct http_answer *answer, const char *path, const ch
         json_t *exception = json_object_get(root, "RemoteException");
         const char *message = json_string_value(json_object_get(exception, "message"));
         int code = webhdfs_code_of(answer->status, json_string_value(json_object_get(exception, "exception")), message);
-        bool parent = message && strstr(message, "destination parent"); /* of a new name, not of @path */
+        bool parent = message && strstr(message, "destination parent"); /* about the new name, not about @path */
         if (code == -ENOENT && !parent)
                 error_set(error, code, "File does not exist: %s", path);
         else if (message)
@@ -172,7 +173,7 @@ static bool is_standby(const struct http_answer *answer)
         return answer->status == 403 && strstr(buf_text(&answer->body), "StandbyException");
 }
 
-/* The caller's sink, and whether anything went into it: then no other namenode may begin again. */
+/* The caller's sink. Once it has received data, no other namenode may be tried. */
 struct delivery {
         remote_sink sink;
         void *context;
@@ -235,14 +236,14 @@ static bool fill_status(json_t *from, struct file_status *status)
         status->directory = strcmp(type, "DIRECTORY") == 0;
         status->size = (uint64_t)json_integer_value(length);
         status->modified_ms = json_integer_value(time);
-        json_int_t block = json_integer_value(json_object_get(from, "blockSize")); /* of a directory it is 0 */
+        json_int_t block = json_integer_value(json_object_get(from, "blockSize")); /* 0 for a directory */
         status->block_size = block > 0 ? (uint64_t)block : USUAL_BLOCK;
         return true;
 }
 
 static int not_webhdfs(const char *path, struct fst_error *error)
 {
-        return error_set(error, -EPROTO, "%s: what answers at the namenode's address does not speak WebHDFS", path);
+        return error_set(error, -EPROTO, "%s: the server at the namenode's address does not support WebHDFS", path);
 }
 
 int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error)
@@ -284,7 +285,7 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
         return good ? 0 : not_webhdfs(path, error);
 }
 
-/* One of the answer's blocks; false if it is none. */
+/* Appends one block of the answer. False if it is invalid. */
 static bool put_block(json_t *block, struct block_list *list)
 {
         json_t *offset = json_object_get(block, "offset"), *length = json_object_get(block, "length");
@@ -308,10 +309,10 @@ static bool put_block(json_t *block, struct block_list *list)
 int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *list, struct fst_error *error)
 {
         int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "GETFILEBLOCKLOCATIONS"}, NULL);
-        if (result == -EIO || result == -EINVAL) /* a namenode that does not know this question */
+        if (result == -EIO || result == -EINVAL) /* the namenode does not support this request */
                 return 0;
         if (result < 0)
-                return error_set(error, result, "%s: where its blocks are is not known", path);
+                return error_set(error, result, "%s: the hosts of its blocks are unknown", path);
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
         json_t *blocks = json_object_get(json_object_get(root, "BlockLocations"), "BlockLocation"), *block;
         bool good = json_is_array(blocks);

@@ -1,7 +1,5 @@
-/*
- * What changes HDFS, over WebHDFS: CREATE, MKDIRS, RENAME and DELETE. The namenode names a datanode for a new file, and
- * that one takes the bytes as they come; the ticket that it wants is part of the address that the namenode gave.
- */
+/* Writes HDFS over WebHDFS: CREATE, MKDIRS, RENAME and DELETE. The namenode names a datanode for a new file, which
+ * receives the bytes. The delegation token for it is part of the URL that the namenode sends. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -13,13 +11,13 @@
 #include <jansson.h>
 
 struct hdfs_file {
-        struct remote_file file; /* first */
-        char *url;               /* of the datanode */
+        struct remote_file file; /* first member */
+        char *url;               /* URL at the datanode */
         struct http_upload *upload;
-        int failed; /* the first error of writing */
+        int failed; /* first error of a write */
 };
 
-/* The namenode quotes not all of the address that it sends us to. */
+/* Quotes the redirect URL, because namenodes do not quote all of it. */
 static char *webhdfs_write_quoted(const char *location)
 {
         struct buf url = BUF_INIT;
@@ -31,7 +29,8 @@ static char *webhdfs_write_quoted(const char *location)
         return buf_steal(&url);
 }
 
-/* HttpFS sends back to itself, and asks who it is again; a datanode's ticket is in the query. */
+/* True if the URL needs credentials: HttpFS redirects to itself and authenticates again, while a datanode's token is in
+ * the query. */
 static bool needs_ticket(const struct remote_call *c, const char *url)
 {
         _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
@@ -41,10 +40,9 @@ static bool needs_ticket(const struct remote_call *c, const char *url)
 static int not_sent(const struct hdfs_file *f, const char *path, int r, struct fst_error *error)
 {
         _cleanup_free_ char *where = http_printable_url(f->url);
-        return error_wrap(
-                error, r,
-                "%s: its bytes cannot be sent to the datanode %.*s, which must be reachable from this machine", path,
-                (int)strcspn(strstr(where, "://") + 3, "/"), strstr(where, "://") + 3);
+        return error_wrap(error, r,
+                          "%s: cannot send data to the datanode %.*s, which must be reachable from this machine", path,
+                          (int)strcspn(strstr(where, "://") + 3, "/"), strstr(where, "://") + 3);
 }
 
 static void webhdfs_write_file_free(struct hdfs_file *f)
@@ -64,7 +62,7 @@ int webhdfs_create(struct remote_call *c, const char *path, struct open_file *fi
                 return r;
         _cleanup_free_ char *location = http_answer_header(&c->answer, "Location");
         if (!location || !strstr(location, "://"))
-                return error_set(error, -EPROTO, "%s: the namenode names no datanode to write to", path);
+                return error_set(error, -EPROTO, "%s: the namenode's answer has no datanode to write to", path);
         struct hdfs_file *f = new0(struct hdfs_file);
         f->url = webhdfs_write_quoted(location);
         struct http_request request = {.url = f->url, .negotiate = needs_ticket(c, f->url)};
@@ -97,7 +95,7 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
         *file = OPEN_FILE_INIT;
         int r = http_upload_end(f->upload, whole ? 0 : -ECANCELED, &c->answer, error);
         if (!whole && keep)
-                r = error_set(error, f->failed, "%s: writing it has failed", path);
+                r = error_set(error, f->failed, "%s: an earlier write failed", path);
         else if (keep && r < 0)
                 r = not_sent(f, path, r, error);
         else if (keep && c->answer.status != 201)
@@ -106,7 +104,10 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
         return keep ? r : 0;
 }
 
-/* Ask for what is answered with {"boolean": …}: 0 or 1. */
+/*
+ * Sends a request that is answered with {"boolean": …}. Returns 0 or 1, or negative.
+ *
+ */
 static int ask_whether(struct remote_call *c, const char *path, const char *method, const char *operation,
                        struct fst_error *error)
 {
@@ -116,7 +117,7 @@ static int ask_whether(struct remote_call *c, const char *path, const char *meth
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
         json_t *said = json_object_get(root, "boolean");
         r = json_is_boolean(said) ? json_is_true(said)
-                                  : error_set(error, -EPROTO, "%s: the namenode's answer cannot be read", path);
+                                  : error_set(error, -EPROTO, "%s: cannot parse the namenode's answer", path);
         json_decref(root);
         return r;
 }
@@ -126,7 +127,7 @@ int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *er
         int r = ask_whether(c, path, "PUT", "MKDIRS", error);
         if (r == -EEXIST || r == -ENOTDIR)
                 return error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
-        return r == 0 ? error_set(error, -EIO, "%s: the namenode has not made this directory", path) : MIN(r, 0);
+        return r == 0 ? error_set(error, -EIO, "%s: the namenode did not create this directory", path) : MIN(r, 0);
 }
 
 int webhdfs_rename(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
