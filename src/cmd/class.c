@@ -26,7 +26,7 @@ const char command_class_help[] =
 static int class_command_run_client(int argc, char **argv)
 {
         int status = 1;
-        gateway_command(argc - 1, argv + 1, &status);
+        legacy_command(argc - 1, argv + 1, &status);
         return fflush(stdout) == 0 ? status : 1;
 }
 

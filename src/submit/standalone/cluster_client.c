@@ -25,8 +25,8 @@ static void cluster_client_forget_rest(struct cluster_client *c)
 
 static void cluster_client_forget_gateway(struct cluster_client *c)
 {
-        gateway_client_free(steal(c->gateway));
-        free(steal(c->gateway_master));
+        legacy_client_free(steal(c->gateway));
+        free(steal(c->legacy_masters));
 }
 
 void cluster_client_deinit(struct cluster_client *c)
@@ -67,15 +67,15 @@ static int cluster_client_gateway(struct cluster_client *c, const char *master, 
                                   struct fst_error *error)
 {
         _cleanup_free_ char *key = cluster_client_gateway_key(master, conf);
-        if (c->gateway && strcmp(c->gateway_master, key) == 0)
+        if (c->gateway && strcmp(c->legacy_masters, key) == 0)
                 return 0;
         cluster_client_forget_gateway(c);
-        int r = gateway_client_new(master, conf, &c->gateway, error);
+        int r = legacy_client_new(master, conf, &c->gateway, error);
         if (r < 0)
                 return r;
-        c->gateway_master = steal(key);
-        gateway_client_set_stopped(c->gateway, c->stopped);
-        gateway_client_set_timeout(c->gateway, 0);
+        c->legacy_masters = steal(key);
+        legacy_client_set_stopped(c->gateway, c->stopped);
+        legacy_client_set_timeout(c->gateway, 0);
         return 0;
 }
 
@@ -83,7 +83,7 @@ static int cluster_client_gateway(struct cluster_client *c, const char *master, 
 
 /* @id is the driver of the request. The reply to a launch contains its own id. */
 static void cluster_client_take_answer(struct rest_answer *out, enum rest_kind kind, const char *id,
-                                       struct gateway_answer *a)
+                                       struct legacy_answer *a)
 {
         rest_answer_deinit(out);
         *out = (struct rest_answer){
@@ -99,7 +99,7 @@ static void cluster_client_take_answer(struct rest_answer *out, enum rest_kind k
 
 static int cluster_client_is_reachable(int r)
 {
-        return r == FST_GATEWAY_E_NO_MASTER ? -ENOTCONN : r;
+        return r == FST_LEGACY_E_NO_MASTER ? -ENOTCONN : r;
 }
 
 /* --------------------------------------------------------------------------------------------------------- requests */
@@ -142,13 +142,13 @@ static int cluster_client_submit_by_rest(struct cluster_client *c, const struct 
 static int cluster_client_submit_by_gateway(struct cluster_client *c, const struct submission *s,
                                             struct rest_answer *answer, struct fst_error *error)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
-        struct gateway_words words;
-        if (gateway_words_parse((int)s->arguments.len, s->arguments.data, &words, error))
+        _cleanup_(legacy_answer_deinit) struct legacy_answer a = LEGACY_ANSWER_INIT;
+        struct legacy_arguments words;
+        if (legacy_arguments_parse((int)s->arguments.len, s->arguments.data, &words, error))
                 return -EINVAL;
         int r = cluster_client_gateway(c, words.masters, &s->conf, error);
         if (r == 0)
-                r = cluster_client_is_reachable(gateway_client_launch(c->gateway, &words, &s->conf, &a, error));
+                r = cluster_client_is_reachable(legacy_client_launch(c->gateway, &words, &s->conf, &a, error));
         if (r == 0)
                 cluster_client_take_answer(answer, REST_CREATE, NULL, &a);
         return r;
@@ -170,12 +170,12 @@ int cluster_client_submit(struct cluster_client *c, const struct submission *s, 
 int cluster_client_kill(struct cluster_client *c, const struct cluster_place *place, const char *id,
                         struct rest_answer *answer, struct fst_error *error)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer a = LEGACY_ANSWER_INIT;
         int r = place->gateway ? cluster_client_gateway(c, place->master, place->conf, error)
                                : cluster_client_rest(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_kill(c->rest, id, answer, error);
-        else if (r == 0 && (r = cluster_client_is_reachable(gateway_client_kill(c->gateway, id, &a, error))) == 0)
+        else if (r == 0 && (r = cluster_client_is_reachable(legacy_client_kill(c->gateway, id, &a, error))) == 0)
                 cluster_client_take_answer(answer, REST_KILL, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }
@@ -183,12 +183,12 @@ int cluster_client_kill(struct cluster_client *c, const struct cluster_place *pl
 int cluster_client_status(struct cluster_client *c, const struct cluster_place *place, const char *id,
                           struct rest_answer *answer, struct fst_error *error)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer a = LEGACY_ANSWER_INIT;
         int r = place->gateway ? cluster_client_gateway(c, place->master, place->conf, error)
                                : cluster_client_rest(c, place->master, place->conf, error);
         if (r == 0 && !place->gateway)
                 r = rest_client_status(c->rest, id, true, answer, error);
-        else if (r == 0 && (r = cluster_client_is_reachable(gateway_client_status(c->gateway, id, &a, error))) == 0)
+        else if (r == 0 && (r = cluster_client_is_reachable(legacy_client_status(c->gateway, id, &a, error))) == 0)
                 cluster_client_take_answer(answer, REST_STATUS, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 struct fst_error;
-struct gateway_client;
+struct legacy_client;
 struct rest_answer;
 struct rest_client;
 struct strmap;
@@ -27,9 +27,9 @@ struct cluster_client {
         const int *stopped; /* atomic; nonzero makes calls end early with -ECANCELED; may be NULL */
 
         struct rest_client *rest;
-        struct gateway_client *gateway;
+        struct legacy_client *gateway;
         char *rest_master,
-                *gateway_master; /* the masters of the two clients; the latter includes its connection settings */
+                *legacy_masters; /* the masters of the two clients; the latter includes its connection settings */
 };
 
 void cluster_client_deinit(struct cluster_client *c);

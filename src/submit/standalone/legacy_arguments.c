@@ -10,7 +10,7 @@
 
 #define DEFAULT_MEMORY_MIB 1024
 
-const char gateway_usage[] =
+const char legacy_usage[] =
         "Usage: DriverClient [options] launch <active-master> <jar-url> <main-class> [driver options]\n"
         "Usage: DriverClient kill <active-master> <driver-id>\n"
         "\n"
@@ -44,7 +44,7 @@ static int legacy_arguments_usage(struct fst_error *error)
         return error_set(error, -EINVAL, "%s", "");
 }
 
-static int legacy_arguments_take_number(const char *word, const char *value, struct gateway_words *out,
+static int legacy_arguments_take_number(const char *word, const char *value, struct legacy_arguments *out,
                                         struct fst_error *error)
 {
         char *end;
@@ -61,7 +61,8 @@ static int legacy_arguments_take_number(const char *word, const char *value, str
         return r;
 }
 
-static int legacy_arguments_take_launch(int n, char *const *words, struct gateway_words *out, struct fst_error *error)
+static int legacy_arguments_take_launch(int n, char *const *words, struct legacy_arguments *out,
+                                        struct fst_error *error)
 {
         if (n < 3)
                 return legacy_arguments_usage(error);
@@ -78,9 +79,9 @@ static int legacy_arguments_take_launch(int n, char *const *words, struct gatewa
         return 0;
 }
 
-int gateway_words_parse(int n, char *const *words, struct gateway_words *out, struct fst_error *error)
+int legacy_arguments_parse(int n, char *const *words, struct legacy_arguments *out, struct fst_error *error)
 {
-        *out = (struct gateway_words){.cores = 1, .memory_mib = DEFAULT_MEMORY_MIB};
+        *out = (struct legacy_arguments){.cores = 1, .memory_mib = DEFAULT_MEMORY_MIB};
         for (int i = 0; i < n && words[i]; i++) {
                 const char *word = words[i];
                 if (legacy_arguments_is(word, "--help", "-h"))
@@ -98,7 +99,7 @@ int gateway_words_parse(int n, char *const *words, struct gateway_words *out, st
                 } else if (strcmp(word, "launch") == 0) {
                         return legacy_arguments_take_launch(n - i - 1, words + i + 1, out, error);
                 } else if (strcmp(word, "kill") == 0 && n - i > 2) {
-                        out->command = GATEWAY_KILL;
+                        out->command = LEGACY_KILL;
                         out->masters = words[i + 1];
                         out->id = words[i + 2];
                         return 0;

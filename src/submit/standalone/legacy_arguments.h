@@ -12,8 +12,8 @@
 
 struct fst_error;
 
-struct gateway_words {
-        enum { GATEWAY_LAUNCH, GATEWAY_KILL } command;
+struct legacy_arguments {
+        enum { LEGACY_LAUNCH, LEGACY_KILL } command;
         const char *masters; /* spark://host:port[,host:port…] */
         const char *id;      /* kill */
         const char *url;     /* launch: URL of the application's file */
@@ -26,10 +26,10 @@ struct gateway_words {
 };
 
 /* Printed for --help and for invalid arguments. */
-extern const char gateway_usage[];
+extern const char legacy_usage[];
 
 /*
  * Borrows the words. Returns 0, 1 if the user asked for help, or -EINVAL with @error. If its message is empty, print
  * the usage.
  */
-int gateway_words_parse(int n, char *const *words, struct gateway_words *out, struct fst_error *error);
+int legacy_arguments_parse(int n, char *const *words, struct legacy_arguments *out, struct fst_error *error);

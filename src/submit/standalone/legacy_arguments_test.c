@@ -14,16 +14,16 @@
 // clang-format on
 
 #define PARSE(out, error, ...)                                                                                         \
-        gateway_words_parse((int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)), (char *[]){__VA_ARGS__}, out,     \
-                            error)
+        legacy_arguments_parse((int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)), (char *[]){__VA_ARGS__}, out,  \
+                               error)
 
 static void parses_launch(void **state)
 {
-        struct gateway_words w;
+        struct legacy_arguments w;
         assert_int_equal(PARSE(&w, NULL, "--supervise", "--memory", "2g", "-c", "3", "launch", "spark://a:1,b:2",
                                "file:/x/app.so", "main", "--cores", "9"),
                          0);
-        assert_int_equal(w.command, GATEWAY_LAUNCH);
+        assert_int_equal(w.command, LEGACY_LAUNCH);
         assert_true(w.supervise);
         assert_int_equal(w.memory_mib, 2048);
         assert_int_equal(w.cores, 3);
@@ -42,9 +42,9 @@ static void parses_launch(void **state)
 
 static void parses_kill(void **state)
 {
-        struct gateway_words w;
+        struct legacy_arguments w;
         assert_int_equal(PARSE(&w, NULL, "-v", "kill", "spark://a:1", "driver-1"), 0);
-        assert_int_equal(w.command, GATEWAY_KILL);
+        assert_int_equal(w.command, LEGACY_KILL);
         assert_true(w.verbose);
         assert_string_equal(w.id, "driver-1");
         assert_int_equal(PARSE(&w, NULL, "--help"), 1);
@@ -61,7 +61,7 @@ static void refused(int r, struct fst_error *error, const char *message)
 
 static void rejects_invalid_arguments(void **state)
 {
-        struct gateway_words w;
+        struct legacy_arguments w;
         struct fst_error e = FST_ERROR_INIT;
         refused(PARSE(&w, &e, "launch", "spark://a:1", "/x/app.so", "main"), &e, "is not in valid format");
         refused(PARSE(&w, &e, "launch", "spark://a:1", "file:/x/app.py", "main"), &e, "is not in valid format");

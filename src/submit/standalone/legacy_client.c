@@ -31,26 +31,26 @@
 #define TICK_MS 50 /* how often to check *@stopped */
 #define DRAIN_MS 100
 
-struct gateway_master {
+struct legacy_master {
         char *address; /* "host:port" */
         struct rpc_ref *ref;
 };
 
 /* A request to one master. Its reply may arrive after the request ended and a later one was sent. */
-struct gateway_request {
-        struct gateway_client *client;
-        const struct gateway_master *master;
+struct legacy_request {
+        struct legacy_client *client;
+        const struct legacy_master *master;
         uint64_t request_id;
 };
 
-struct gateway_client {
+struct legacy_client {
         uv_loop_t loop;
         uv_timer_t tick;
         struct security *security;
         struct rpc_env *rpc;
-        struct gateway_master *masters;
+        struct legacy_master *masters;
         size_t n;
-        VEC(struct gateway_request *) requests; /* unanswered ones */
+        VEC(struct legacy_request *) requests; /* unanswered ones */
         int64_t ask_timeout_ms, standby_ms;
         const int *stopped;
 
@@ -61,17 +61,17 @@ struct gateway_client {
         bool answered, closed;
         int status;        /* the worst error among masters without a reply */
         struct buf errors; /* the messages of those masters */
-        struct gateway_answer *answer;
+        struct legacy_answer *answer;
 };
 
-void gateway_answer_deinit(struct gateway_answer *a)
+void legacy_answer_deinit(struct legacy_answer *a)
 {
         free(a->driver_id);
         free(a->message);
         free(a->state);
         free(a->worker_id);
         free(a->worker_host_port);
-        *a = GATEWAY_ANSWER_INIT;
+        *a = LEGACY_ANSWER_INIT;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- replies */
@@ -82,7 +82,7 @@ static char *legacy_client_copy_or_null(const char *text)
 }
 
 /* Returns whether the reply is a leader's. */
-static bool legacy_client_take_reply(struct gateway_client *c, const Firesteel__Standalone__DriverReply *reply)
+static bool legacy_client_take_reply(struct legacy_client *c, const Firesteel__Standalone__DriverReply *reply)
 {
         if (reply->standby)
                 return false;
@@ -92,7 +92,7 @@ static bool legacy_client_take_reply(struct gateway_client *c, const Firesteel__
         return true;
 }
 
-static bool legacy_client_take_status(struct gateway_client *c, const Firesteel__Standalone__DriverStatus *status)
+static bool legacy_client_take_status(struct legacy_client *c, const Firesteel__Standalone__DriverStatus *status)
 {
         if (status->standby)
                 return false;
@@ -104,7 +104,7 @@ static bool legacy_client_take_status(struct gateway_client *c, const Firesteel_
         return true;
 }
 
-static void legacy_client_add_error(struct gateway_client *c, const struct gateway_master *m, int status,
+static void legacy_client_add_error(struct legacy_client *c, const struct legacy_master *m, int status,
                                     const char *message)
 {
         /* do not repeat an address that the message contains */
@@ -114,7 +114,7 @@ static void legacy_client_add_error(struct gateway_client *c, const struct gatew
         c->status = c->status == 0 || c->status == -ENOTCONN ? status : c->status;
 }
 
-static void legacy_client_take_answer(struct gateway_client *c, const struct gateway_master *m,
+static void legacy_client_take_answer(struct legacy_client *c, const struct legacy_master *m,
                                       const struct rpc_answer *a)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -133,17 +133,17 @@ static void legacy_client_take_answer(struct gateway_client *c, const struct gat
         error_deinit(&error);
 }
 
-static struct gateway_request *legacy_request_new(struct gateway_client *c, const struct gateway_master *master)
+static struct legacy_request *legacy_request_new(struct legacy_client *c, const struct legacy_master *master)
 {
-        struct gateway_request *ask = new0(struct gateway_request);
-        *ask = (struct gateway_request){c, master, c->request_id};
+        struct legacy_request *ask = new0(struct legacy_request);
+        *ask = (struct legacy_request){c, master, c->request_id};
         vec_push(&c->requests, ask);
         return ask;
 }
 
-static void legacy_request_free(struct gateway_request *ask)
+static void legacy_request_free(struct legacy_request *ask)
 {
-        struct gateway_client *c = ask->client;
+        struct legacy_client *c = ask->client;
         for (size_t i = 0; i < c->requests.len; i++)
                 if (c->requests.data[i] == ask)
                         c->requests.data[i] = c->requests.data[--c->requests.len];
@@ -152,9 +152,9 @@ static void legacy_request_free(struct gateway_request *ask)
 
 static void legacy_client_on_answer(void *owner, struct rpc_answer *a)
 {
-        struct gateway_request *ask = owner;
-        struct gateway_client *c = ask->client;
-        const struct gateway_master *m = ask->master;
+        struct legacy_request *ask = owner;
+        struct legacy_client *c = ask->client;
+        const struct legacy_master *m = ask->master;
         bool over = ask->request_id != c->request_id || c->answered;
         legacy_request_free(ask);
         if (over)
@@ -183,7 +183,7 @@ static void legacy_client_on_tick(uv_timer_t *timer)
         /* only wakes the loop, which then checks *@stopped */
 }
 
-static bool legacy_client_is_stopped(const struct gateway_client *c)
+static bool legacy_client_is_stopped(const struct legacy_client *c)
 {
         return c->stopped && __atomic_load_n(c->stopped, __ATOMIC_RELAXED);
 }
@@ -192,13 +192,13 @@ static bool legacy_client_is_stopped(const struct gateway_client *c)
  * Processes the ends of connections since the last request, before they are used again. Reading an end and closing the
  * connection take two loop iterations.
  */
-static void legacy_client_process_closed(struct gateway_client *c)
+static void legacy_client_process_closed(struct legacy_client *c)
 {
         for (int i = 0; i < 3; i++)
                 uv_run(&c->loop, UV_RUN_NOWAIT);
 }
 
-static void legacy_client_send_request(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message)
+static void legacy_client_send_request(struct legacy_client *c, uint16_t type, const ProtobufCMessage *message)
 {
         c->request_id++;
         c->type = type;
@@ -206,8 +206,8 @@ static void legacy_client_send_request(struct gateway_client *c, uint16_t type, 
         c->status = 0;
         buf_reset(&c->errors);
         for (size_t i = 0; i < c->n; i++) {
-                const struct gateway_master *m = &c->masters[i];
-                struct gateway_request *asked = legacy_request_new(c, m);
+                const struct legacy_master *m = &c->masters[i];
+                struct legacy_request *asked = legacy_request_new(c, m);
                 int r = rpc_ask_packed(m->ref, type, message, NULL, c->ask_timeout_ms, legacy_client_on_answer, asked);
                 if (r == 0) {
                         c->waiting++;
@@ -220,15 +220,15 @@ static void legacy_client_send_request(struct gateway_client *c, uint16_t type, 
                 uv_run(&c->loop, UV_RUN_ONCE);
 }
 
-static int legacy_client_no_reply_error(struct gateway_client *c, struct fst_error *error)
+static int legacy_client_no_reply_error(struct legacy_client *c, struct fst_error *error)
 {
         if (c->status == -ENOTCONN && c->standing_by == 0)
-                return error_set(error, FST_GATEWAY_E_NO_MASTER, "No master is available: %s", buf_text(&c->errors));
+                return error_set(error, FST_LEGACY_E_NO_MASTER, "No master is available: %s", buf_text(&c->errors));
         return error_set(error, c->status, "No master has replied: %s", buf_text(&c->errors));
 }
 
-static int legacy_client_request(struct gateway_client *c, uint16_t type, const ProtobufCMessage *message,
-                                 struct gateway_answer *answer, struct fst_error *error)
+static int legacy_client_request(struct legacy_client *c, uint16_t type, const ProtobufCMessage *message,
+                                 struct legacy_answer *answer, struct fst_error *error)
 {
         int64_t give_up = now_ms() + c->standby_ms;
         c->answer = answer;
@@ -251,7 +251,7 @@ static int legacy_client_request(struct gateway_client *c, uint16_t type, const 
 }
 
 /* Sends the same environment variables as REST. Other variables stay private. */
-static int legacy_client_make_description(const struct gateway_words *w, const struct strmap *conf,
+static int legacy_client_make_description(const struct legacy_arguments *w, const struct strmap *conf,
                                           struct arena *memory, Firesteel__Standalone__DriverDescription **out,
                                           struct fst_error *error)
 {
@@ -275,8 +275,8 @@ static int legacy_client_make_description(const struct gateway_words *w, const s
         return 0;
 }
 
-int gateway_client_launch(struct gateway_client *c, const struct gateway_words *words, const struct strmap *conf,
-                          struct gateway_answer *answer, struct fst_error *error)
+int legacy_client_launch(struct legacy_client *c, const struct legacy_arguments *words, const struct strmap *conf,
+                         struct legacy_answer *answer, struct fst_error *error)
 {
         _cleanup_(arena_deinit) struct arena memory = {0};
         Firesteel__Standalone__SubmitDriver submit = FIRESTEEL__STANDALONE__SUBMIT_DRIVER__INIT;
@@ -288,8 +288,8 @@ int gateway_client_launch(struct gateway_client *c, const struct gateway_words *
                                          error);
 }
 
-static int legacy_client_request_driver(struct gateway_client *c, uint16_t type, const char *id,
-                                        struct gateway_answer *answer, struct fst_error *error)
+static int legacy_client_request_driver(struct legacy_client *c, uint16_t type, const char *id,
+                                        struct legacy_answer *answer, struct fst_error *error)
 {
         Firesteel__Standalone__DriverRequest request = FIRESTEEL__STANDALONE__DRIVER_REQUEST__INIT;
         Firesteel__Standalone__Version version = standalone_version();
@@ -300,15 +300,13 @@ static int legacy_client_request_driver(struct gateway_client *c, uint16_t type,
         return legacy_client_request(c, type, &request.base, answer, error);
 }
 
-int gateway_client_kill(struct gateway_client *c, const char *id, struct gateway_answer *answer,
-                        struct fst_error *error)
+int legacy_client_kill(struct legacy_client *c, const char *id, struct legacy_answer *answer, struct fst_error *error)
 {
         return legacy_client_request_driver(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__KILL_SUBMITTED, id, answer,
                                             error);
 }
 
-int gateway_client_status(struct gateway_client *c, const char *id, struct gateway_answer *answer,
-                          struct fst_error *error)
+int legacy_client_status(struct legacy_client *c, const char *id, struct legacy_answer *answer, struct fst_error *error)
 {
         return legacy_client_request_driver(c, FIRESTEEL__STANDALONE__STANDALONE_TYPE__DRIVER_STATUS, id, answer,
                                             error);
@@ -316,20 +314,20 @@ int gateway_client_status(struct gateway_client *c, const char *id, struct gatew
 
 /* ----------------------------------------------------------------------------------------------------- new and free */
 
-static int legacy_client_read_masters(struct gateway_client *c, const char *masters, struct fst_error *error)
+static int legacy_client_read_masters(struct legacy_client *c, const char *masters, struct fst_error *error)
 {
         _cleanup_(string_list_deinit) struct string_list list = {0};
         int r = master_addresses_parse(masters, &list, error);
         if (r < 0)
                 return r;
-        c->masters = new_array(struct gateway_master, list.len);
+        c->masters = new_array(struct legacy_master, list.len);
         c->n = list.len;
         for (size_t i = 0; i < c->n; i++)
-                c->masters[i] = (struct gateway_master){.address = steal(list.data[i])};
+                c->masters[i] = (struct legacy_master){.address = steal(list.data[i])};
         return 0;
 }
 
-static int legacy_client_connect_masters(struct gateway_client *c, const struct fst_conf *conf, struct fst_error *error)
+static int legacy_client_connect_masters(struct legacy_client *c, const struct fst_conf *conf, struct fst_error *error)
 {
         struct rpc_options options;
         int r;
@@ -353,10 +351,10 @@ static int legacy_client_connect_masters(struct gateway_client *c, const struct 
         return 0;
 }
 
-int gateway_client_new(const char *masters, const struct strmap *conf, struct gateway_client **out,
-                       struct fst_error *error)
+int legacy_client_new(const char *masters, const struct strmap *conf, struct legacy_client **out,
+                      struct fst_error *error)
 {
-        struct gateway_client *c = new0(struct gateway_client);
+        struct legacy_client *c = new0(struct legacy_client);
         const struct fst_conf settings = {.set = *conf};
         uv_loop_init(&c->loop);
         uv_timer_init(&c->loop, &c->tick);
@@ -365,7 +363,7 @@ int gateway_client_new(const char *masters, const struct strmap *conf, struct ga
         if (r == 0)
                 r = legacy_client_connect_masters(c, &settings, error);
         if (r)
-                gateway_client_free(c);
+                legacy_client_free(c);
         else
                 *out = c;
         return r;
@@ -373,10 +371,10 @@ int gateway_client_new(const char *masters, const struct strmap *conf, struct ga
 
 static void legacy_client_on_closed(void *owner)
 {
-        ((struct gateway_client *)owner)->closed = true;
+        ((struct legacy_client *)owner)->closed = true;
 }
 
-void gateway_client_free(struct gateway_client *c)
+void legacy_client_free(struct legacy_client *c)
 {
         if (!c)
                 return;
@@ -401,12 +399,12 @@ void gateway_client_free(struct gateway_client *c)
         free(c);
 }
 
-void gateway_client_set_stopped(struct gateway_client *c, const int *stopped)
+void legacy_client_set_stopped(struct legacy_client *c, const int *stopped)
 {
         c->stopped = stopped;
 }
 
-void gateway_client_set_timeout(struct gateway_client *c, int64_t ms)
+void legacy_client_set_timeout(struct legacy_client *c, int64_t ms)
 {
         c->standby_ms = ms;
 }

@@ -132,66 +132,66 @@ static void master_end(struct master *m)
         assert_int_equal(uv_loop_close(&m->loop), 0);
 }
 
-static struct gateway_client *client_for(int first, int second, struct strmap *conf)
+static struct legacy_client *client_for(int first, int second, struct strmap *conf)
 {
-        struct gateway_client *c;
+        struct legacy_client *c;
         _cleanup_free_ char *one = mem_printf("spark://127.0.0.1:%d", first);
         _cleanup_free_ char *masters = second ? mem_printf("%s,127.0.0.1:%d", one, second) : mem_strdup(one);
         log_set_level(LOG_OFF);
-        assert_int_equal(gateway_client_new(masters, conf, &c, NULL), 0);
+        assert_int_equal(legacy_client_new(masters, conf, &c, NULL), 0);
         return c;
 }
 
-static int launch(struct gateway_client *c, const struct strmap *conf, struct gateway_answer *answer,
+static int launch(struct legacy_client *c, const struct strmap *conf, struct legacy_answer *answer,
                   struct fst_error *error)
 {
         char *arguments[] = {(char *)"a", (char *)"b"};
-        struct gateway_words words = {.masters = "spark://h:1",
-                                      .url = "file:/x/app.so",
-                                      .main_class = "start",
-                                      .arguments = arguments,
-                                      .n_arguments = 2,
-                                      .cores = 2,
-                                      .memory_mib = 300,
-                                      .supervise = true};
-        return gateway_client_launch(c, &words, conf, answer, error);
+        struct legacy_arguments words = {.masters = "spark://h:1",
+                                         .url = "file:/x/app.so",
+                                         .main_class = "start",
+                                         .arguments = arguments,
+                                         .n_arguments = 2,
+                                         .cores = 2,
+                                         .memory_mib = 300,
+                                         .supervise = true};
+        return legacy_client_launch(c, &words, conf, answer, error);
 }
 
 static void launches_queries_and_kills_drivers(void **state)
 {
         struct master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer a = GATEWAY_ANSWER_INIT, s = a, k = a;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer a = LEGACY_ANSWER_INIT, s = a, k = a;
         strmap_set(&conf, "spark.authenticate.secret", "nobody's");
         master_start(&m);
-        struct gateway_client *c = client_for(m.port, 0, &conf);
+        struct legacy_client *c = client_for(m.port, 0, &conf);
         assert_int_equal(launch(c, &conf, &a, NULL), 0);
         assert_true(a.success);
         assert_string_equal(a.driver_id, "driver-7");
-        assert_int_equal(gateway_client_status(c, "driver-7", &s, NULL), 0);
+        assert_int_equal(legacy_client_status(c, "driver-7", &s, NULL), 0);
         assert_string_equal(s.state, "RUNNING");
         assert_string_equal(s.worker_host_port, "h:1");
-        assert_int_equal(gateway_client_kill(c, "driver-7", &k, NULL), 0);
+        assert_int_equal(legacy_client_kill(c, "driver-7", &k, NULL), 0);
         assert_string_equal(k.message, "kill request submitted");
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&m);
         assert_string_equal(m.heard, "1 file:/x/app.so 2 300 1 org.apache.spark.deploy.worker.DriverWrapper "
                                      "{{WORKER_URL}} {{USER_JAR}} start a b");
-        gateway_answer_deinit(&s);
-        gateway_answer_deinit(&k);
+        legacy_answer_deinit(&s);
+        legacy_answer_deinit(&k);
 }
 
 static void waits_for_leader(void **state)
 {
         struct master a = {.standby = -1}, b = {.standby = 2};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&a);
         master_start(&b);
-        struct gateway_client *c = client_for(a.port, b.port, &conf);
+        struct legacy_client *c = client_for(a.port, b.port, &conf);
         assert_int_equal(launch(c, &conf, &answer, NULL), 0);
         assert_true(answer.success);
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&a);
         master_end(&b);
         assert_int_equal(a.launches, 0);
@@ -202,14 +202,14 @@ static void zero_timeout_does_not_wait_for_leader(void **state)
 {
         struct master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         master_start(&m);
-        struct gateway_client *c = client_for(m.port, 0, &conf);
-        gateway_client_set_timeout(c, 0);
+        struct legacy_client *c = client_for(m.port, 0, &conf);
+        legacy_client_set_timeout(c, 0);
         assert_int_equal(launch(c, &conf, &answer, &error), -EAGAIN);
         assert_string_equal(error_message(&error), "No master is the leader now");
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&m);
         error_deinit(&error);
 }
@@ -219,20 +219,20 @@ static void ignores_late_reply(void **state)
 {
         struct master late = {.standby = -1, .held = true}, leader = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&late);
         master_start(&leader);
-        struct gateway_client *c = client_for(late.port, leader.port, &conf);
+        struct legacy_client *c = client_for(late.port, leader.port, &conf);
         assert_int_equal(launch(c, &conf, &answer, NULL), 0);
         leader.standby = 1; /* keeps the client waiting for more than this reply */
         late.held = false;
-        gateway_answer_deinit(&answer);
-        assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
+        legacy_answer_deinit(&answer);
+        assert_int_equal(legacy_client_status(c, "driver-7", &answer, NULL), 0);
         assert_string_equal(answer.state, "RUNNING");
         late.held = true;
-        gateway_answer_deinit(&answer);
-        assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
-        gateway_client_free(c);
+        legacy_answer_deinit(&answer);
+        assert_int_equal(legacy_client_status(c, "driver-7", &answer, NULL), 0);
+        legacy_client_free(c);
         late.held = false;
         master_end(&late);
         master_end(&leader);
@@ -243,40 +243,40 @@ static void reconnects_to_restarted_master(void **state)
 {
         struct master m = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer status = GATEWAY_ANSWER_INIT, launched = status;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer status = LEGACY_ANSWER_INIT, launched = status;
         master_start(&m);
-        struct gateway_client *c = client_for(m.port, 0, &conf);
-        assert_int_equal(gateway_client_status(c, "driver-7", &status, NULL), 0);
+        struct legacy_client *c = client_for(m.port, 0, &conf);
+        assert_int_equal(legacy_client_status(c, "driver-7", &status, NULL), 0);
         master_end(&m);
         m.closed = false;
         master_start(&m);
         assert_int_equal(launch(c, &conf, &launched, NULL), 0);
         assert_true(launched.success);
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&m);
         assert_int_equal(m.launches, 1);
-        gateway_answer_deinit(&launched);
+        legacy_answer_deinit(&launched);
 }
 
 static void tolerates_unreachable_standby(void **state)
 {
         struct master gone = {0}, b = {0};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         master_start(&gone);
         master_end(&gone);
         master_start(&b);
-        struct gateway_client *c = client_for(gone.port, b.port, &conf);
-        assert_int_equal(gateway_client_status(c, "driver-7", &answer, NULL), 0);
+        struct legacy_client *c = client_for(gone.port, b.port, &conf);
+        assert_int_equal(legacy_client_status(c, "driver-7", &answer, NULL), 0);
         assert_true(answer.success);
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&b);
         c = client_for(gone.port, 0, &conf);
-        gateway_answer_deinit(&answer);
-        assert_int_equal(launch(c, &conf, &answer, &error), FST_GATEWAY_E_NO_MASTER);
+        legacy_answer_deinit(&answer);
+        assert_int_equal(launch(c, &conf, &answer, &error), FST_LEGACY_E_NO_MASTER);
         assert_non_null(strstr(error_message(&error), "Connection refused"));
-        gateway_client_free(c);
+        legacy_client_free(c);
         error_deinit(&error);
 }
 
@@ -284,13 +284,13 @@ static void reports_refusal_as_reply(void **state)
 {
         struct master m = {.refuses = "no jars here"};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         master_start(&m);
-        struct gateway_client *c = client_for(m.port, 0, &conf);
+        struct legacy_client *c = client_for(m.port, 0, &conf);
         assert_int_equal(launch(c, &conf, &answer, NULL), 0);
         assert_false(answer.success);
         assert_string_equal(answer.message, "no jars here");
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&m);
 }
 
@@ -305,17 +305,17 @@ static void stopped_flag_ends_wait(void **state)
 {
         struct master m = {.standby = -1};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         pthread_t thread;
         int stopped = 0;
         master_start(&m);
-        struct gateway_client *c = client_for(m.port, 0, &conf);
-        gateway_client_set_stopped(c, &stopped);
+        struct legacy_client *c = client_for(m.port, 0, &conf);
+        legacy_client_set_stopped(c, &stopped);
         assert_int_equal(pthread_create(&thread, NULL, set_soon, &stopped), 0);
         assert_int_equal(launch(c, &conf, &answer, &error), -ECANCELED);
         pthread_join(thread, NULL);
-        gateway_client_free(c);
+        legacy_client_free(c);
         master_end(&m);
         error_deinit(&error);
 }
@@ -337,17 +337,17 @@ static void names_port_of_other_server(void **state)
 {
         struct listen_options options = {.service = "other", .host = "127.0.0.1"};
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         pthread_t thread;
         int port, fd = socket_listen(&options, &port, NULL);
         assert_true(fd >= 0);
         assert_int_equal(pthread_create(&thread, NULL, close_connections, &fd), 0);
-        struct gateway_client *c = client_for(port, 0, &conf);
+        struct legacy_client *c = client_for(port, 0, &conf);
         assert_int_equal(launch(c, &conf, &answer, &error), -EPROTO);
         assert_non_null(strstr(error_message(&error), "is not a Firesteel master"));
         pthread_join(thread, NULL);
-        gateway_client_free(c);
+        legacy_client_free(c);
         close(fd);
         error_deinit(&error);
 }

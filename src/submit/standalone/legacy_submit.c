@@ -29,7 +29,7 @@
 #define GLANCE_MS 50
 
 struct follower {
-        struct gateway_client *client;
+        struct legacy_client *client;
         const struct fst_conf *conf;
         char *id;
         struct launcher_backend *launcher; /* NULL: no launcher started this process */
@@ -55,14 +55,14 @@ static bool legacy_submit_is_final(const char *state)
 /* Logs a fatal error. @exit is Spark's exit status for it. */
 static int legacy_submit_refused(int r, struct fst_error *error, int exit, int *status)
 {
-        log_error(LOG, "%s%s", error_message(error), r == FST_GATEWAY_E_NO_MASTER ? ", exiting." : "");
+        log_error(LOG, "%s%s", error_message(error), r == FST_LEGACY_E_NO_MASTER ? ", exiting." : "");
         error_deinit(error);
         *status = exit;
         return 0;
 }
 
 /* Reports a changed state, the first time with the driver's worker. */
-static void legacy_submit_report(struct follower *f, const struct gateway_answer *a)
+static void legacy_submit_report(struct follower *f, const struct legacy_answer *a)
 {
         bool first = !f->state;
         if (!first && strcmp(f->state, a->state) == 0)
@@ -79,7 +79,7 @@ static void legacy_submit_report(struct follower *f, const struct gateway_answer
 }
 
 /* Whether the driver has ended. Then sets *@status. */
-static bool legacy_submit_take_status(struct follower *f, const struct gateway_answer *a, int *unknown, int *status)
+static bool legacy_submit_take_status(struct follower *f, const struct legacy_answer *a, int *unknown, int *status)
 {
         if (!a->success || !a->state) {
                 if (++*unknown < MAX_UNKNOWN_ANSWERS)
@@ -110,11 +110,11 @@ static bool legacy_submit_take_status(struct follower *f, const struct gateway_a
 /* Kills the driver at the launcher's request, and keeps waiting for its end. */
 static void legacy_submit_kill_if_asked(struct follower *f)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
         struct fst_error error = FST_ERROR_INIT;
         if (!__atomic_exchange_n(&f->told_to_stop, 0, __ATOMIC_RELAXED))
                 return;
-        if (gateway_client_kill(f->client, f->id, &answer, &error) == 0)
+        if (legacy_client_kill(f->client, f->id, &answer, &error) == 0)
                 log_info(LOG, "%s", answer.message);
         else
                 log_warn(LOG, "The driver %s was not killed: %s", f->id, error_message(&error));
@@ -138,9 +138,9 @@ static int legacy_submit_follow(struct follower *f, int *status, struct fst_erro
         if (r == 0)
                 r = conf_get_ms(f->conf, "spark.firesteel.submit.masterTimeout", &away_most, error);
         while (r == 0) {
-                _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
+                _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
                 legacy_submit_kill_if_asked(f);
-                int asked = gateway_client_status(f->client, f->id, &answer, error);
+                int asked = legacy_client_status(f->client, f->id, &answer, error);
                 if (asked == 0 && legacy_submit_take_status(f, &answer, &unknown, status))
                         return 0;
                 if (asked == 0) {
@@ -158,11 +158,11 @@ static int legacy_submit_follow(struct follower *f, int *status, struct fst_erro
         return r;
 }
 
-static int legacy_submit_kill_driver(struct gateway_client *c, const struct gateway_words *w, int *status,
+static int legacy_submit_kill_driver(struct legacy_client *c, const struct legacy_arguments *w, int *status,
                                      struct fst_error *error)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
-        int r = gateway_client_kill(c, w->id, &answer, error);
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
+        int r = legacy_client_kill(c, w->id, &answer, error);
         if (r)
                 return legacy_submit_refused(r, error, EXIT_NOT_REACHED, status);
         log_info(LOG, "%s", answer.message);
@@ -170,10 +170,11 @@ static int legacy_submit_kill_driver(struct gateway_client *c, const struct gate
         return 0;
 }
 
-static int legacy_submit_launch(struct follower *f, const struct gateway_words *w, int *status, struct fst_error *error)
+static int legacy_submit_launch(struct follower *f, const struct legacy_arguments *w, int *status,
+                                struct fst_error *error)
 {
-        _cleanup_(gateway_answer_deinit) struct gateway_answer answer = GATEWAY_ANSWER_INIT;
-        int r = gateway_client_launch(f->client, w, &f->conf->set, &answer, error);
+        _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
+        int r = legacy_client_launch(f->client, w, &f->conf->set, &answer, error);
         if (r)
                 return legacy_submit_refused(r, error, EXIT_NOT_REACHED, status);
         if (!answer.success || !answer.driver_id) {
@@ -189,7 +190,7 @@ static int legacy_submit_launch(struct follower *f, const struct gateway_words *
         return legacy_submit_follow(f, status, error);
 }
 
-static int legacy_submit_run(const struct gateway_words *w, const struct strmap *settings, int *status,
+static int legacy_submit_run(const struct legacy_arguments *w, const struct strmap *settings, int *status,
                              struct fst_error *error)
 {
         const struct fst_conf conf = {.set = *settings};
@@ -197,37 +198,37 @@ static int legacy_submit_run(const struct gateway_words *w, const struct strmap 
         int r = log4j2_configure(&conf, getenv("SPARK_CONF_DIR"), error);
         *status = EXIT_NOT_REACHED;
         if (r == 0)
-                r = gateway_client_new(w->masters, settings, &f.client, error);
+                r = legacy_client_new(w->masters, settings, &f.client, error);
         if (r < 0)
                 return r;
-        if (w->command == GATEWAY_KILL)
+        if (w->command == LEGACY_KILL)
                 r = legacy_submit_kill_driver(f.client, w, status, error);
         else if ((r = conf_get_bool(&conf, "spark.standalone.submit.waitAppCompletion", &f.wait, error)) == 0 &&
                  (r = launcher_backend_connect(settings, legacy_submit_on_stop, &f, &f.launcher, error)) == 0)
                 r = legacy_submit_launch(&f, w, status, error);
         launcher_backend_close(f.launcher);
-        gateway_client_free(f.client);
+        legacy_client_free(f.client);
         free(f.id);
         free(f.state);
         return r;
 }
 
-int gateway_submit(const struct submission *s, int *status, struct fst_error *error)
+int legacy_submit(const struct submission *s, int *status, struct fst_error *error)
 {
-        struct gateway_words words;
-        int r = gateway_words_parse((int)s->arguments.len, s->arguments.data, &words, error);
+        struct legacy_arguments words;
+        int r = legacy_arguments_parse((int)s->arguments.len, s->arguments.data, &words, error);
         return r ? -EINVAL : legacy_submit_run(&words, &s->conf, status, error);
 }
 
-int gateway_command(int n, char *const *words, int *status)
+int legacy_command(int n, char *const *words, int *status)
 {
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         struct fst_error error = FST_ERROR_INIT;
-        struct gateway_words parsed;
+        struct legacy_arguments parsed;
         fputs("WARNING: This client is deprecated and will be removed in a future version of Spark\n"
               "Use ./bin/spark-submit with \"--master spark://host:port\"\n",
               stdout);
-        int r = gateway_words_parse(n, words, &parsed, &error);
+        int r = legacy_arguments_parse(n, words, &parsed, &error);
         if (r == 0)
                 r = legacy_submit_run(&parsed, &conf, status, &error);
         else
@@ -235,7 +236,7 @@ int gateway_command(int n, char *const *words, int *status)
         if (error.message && *error.message)
                 fprintf(stderr, "%s%s\n", parsed.masters ? "Error: " : "", error.message);
         else if (r)
-                fputs(gateway_usage, stderr);
+                fputs(legacy_usage, stderr);
         error_deinit(&error);
         return 0;
 }

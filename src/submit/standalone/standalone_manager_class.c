@@ -63,7 +63,7 @@ static int standalone_prepare(struct preparation *p, struct fst_error *error)
 static int standalone_submit(const struct submission *s, int *status, struct fst_error *error)
 {
         bool by_gateway = s->main_class && strcmp(s->main_class, SUBMIT_CLASS_GATEWAY) == 0;
-        return (by_gateway ? gateway_submit : rest_submit)(s, status, error);
+        return (by_gateway ? legacy_submit : rest_submit)(s, status, error);
 }
 
 const struct cluster_manager_class standalone_manager_class = {
