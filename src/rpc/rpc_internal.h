@@ -259,7 +259,7 @@ void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const v
 void peer_take_frames(struct rpc_peer *peer);
 void peer_take_local(struct rpc_peer *self, struct local_frame *f);
 
-/* ---- asks.c */
+/* ---- pending_asks.c */
 void asks_deinit(struct rpc_peer *peer);
 void asks_add(struct rpc_peer *peer, uint64_t id, int64_t timeout_ms, rpc_answer_fn answered, void *owner);
 /* Takes the ask out. Returns 1 and its waiter, which the caller notifies and passes to asks_release; 0 if it has

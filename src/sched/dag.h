@@ -55,7 +55,7 @@ bool dag_mark_rdd(struct sched *s, const struct lineage *rdd);
 /* The entry of a shuffle, NULL if no job used it. */
 struct shuffle *dag_shuffle(struct sched *s, int shuffle_id);
 
-/* --------------------------------------------------------------------------------------- preferred_places.c */
+/* ------------------------------------------------------------------------------------ preferred_locations.c */
 
 /* Asks the owner for the preferred locations of the tasks of @set; sets set->locality. */
 void preferred_places_find(struct sched *s, struct task_set *set);

@@ -196,7 +196,7 @@ static inline void sim_at(struct sim *sim, int64_t delay, enum sim_event kind, i
                          (struct event){.at = sim->now + delay, .kind = kind, .index = index, .number = number});
 }
 
-/* ------------------------------------------------------------------------------------------ simulator_work.c */
+/* -------------------------------------------------------------------------------------- simulator_workload.c */
 
 /* Draws the options of @sim->o for a random cluster, and its rare events. */
 void sim_draw(struct sim *sim);
@@ -208,7 +208,7 @@ void sim_make_work(struct sim *sim);
 void sim_submit(struct sim *sim);
 void sim_free_work(struct sim *sim);
 
-/* ----------------------------------------------------------------------------------------- simulator_watch.c */
+/* ------------------------------------------------------------------------------------ simulator_invariants.c */
 
 extern const struct sched_ops sim_ops;
 
@@ -224,7 +224,7 @@ void sim_check_end(struct sim *sim);
 /* Checks after sched_free. */
 void sim_check_freed(struct sim *sim);
 
-/* ---------------------------------------------------------------------------------------- simulator_places.c */
+/* -------------------------------------------------------------------------------------- simulator_locality.c */
 
 /* sched_ops.preferred, .may_prefer, .rack, .barrier_launching, .excluded */
 int sim_preferred(void *owner, const struct lineage *rdd, int partition, struct task_location *out, int max);

@@ -118,7 +118,7 @@ static void take_leader(struct master_link *l)
         c->disconnected = false;
 }
 
-/* A master registered the application anew. The executors know the old id. */
+/* A master registered the application again with a new id. The executors know the old one. */
 static void refuse_id(struct master_link *l, char *id)
 {
         struct app_client *c = l->client;
@@ -326,7 +326,7 @@ static void disconnected(void *owner, struct rpc_peer *peer, const char *why)
 static const struct rpc_endpoint_class endpoint_class = {
         .receive = receive, .connected = connected, .disconnected = disconnected};
 
-/* All ports belong to other services: waiting is useless. */
+/* All ports belong to other services, so waiting is useless. */
 static bool none_is_a_master(const struct app_client *c)
 {
         for (size_t i = 0; i < c->n_links; i++)
@@ -335,7 +335,7 @@ static bool none_is_a_master(const struct app_client *c)
         return true;
 }
 
-/* The ask only detects failed connections; any answer proves success. */
+/* The ask only detects failed connections, so any reply means success. */
 static void reached(void *owner, struct rpc_answer *answer)
 {
         struct master_link *l = owner;
@@ -369,7 +369,7 @@ static void retrying(void *owner, int attempt)
 
 static void give_up(void *owner)
 {
-        /* never called: the timeout ends the first registration, and later ones never give up */
+        /* never called, because the timeout ends the first registration, and later ones never give up */
 }
 
 static const struct registration_ops registration_ops = {

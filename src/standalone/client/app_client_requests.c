@@ -49,7 +49,7 @@ void app_requests_executors(struct app_client *c)
                 request_answered, c);
 }
 
-/* The executor has ended: nothing more to request. */
+/* The executor has ended, so no request is needed. */
 void app_requests_forget_kill(struct app_client *c, int executor)
 {
         for (size_t i = 0; i < c->kills.len; i++)
@@ -84,7 +84,7 @@ void app_requests_kill(struct app_client *c, struct kill *k)
                        kill_answered, k);
 }
 
-/* Sends the leader everything requested while there was none. */
+/* Sends the leader all requests made while there was none. */
 void app_requests_tell_state(struct app_client *c)
 {
         Firesteel__Standalone__ApplicationState more = FIRESTEEL__STANDALONE__APPLICATION_STATE__INIT;

@@ -27,7 +27,7 @@ struct world {
         uv_loop_t loop;
         struct fst_conf conf;
         struct app_client *client;
-        char told[1024]; /* operations that the client has called, a word each */
+        char told[1024]; /* operations called by the client, a word each */
         char reason[512];
         bool stopped;
 };
@@ -142,7 +142,7 @@ static void master_receive(void *owner, struct rpc_message *message)
 
 static const struct rpc_endpoint_class master_class = {.receive = master_receive};
 
-/* @m->port 0: any. What was said of it before stays. */
+/* Uses any port if @m->port is 0. Keeps earlier recorded messages. */
 static void master_open(struct master *m, struct world *w)
 {
         struct rpc_options options;

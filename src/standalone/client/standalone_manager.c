@@ -1,5 +1,5 @@
-/* See standalone_manager.h. The master decides where executors run and replaces lost ones. The application tells it
- * how many it wants, which to remove, and when it has ended.
+/* The manager of a standalone application. The master decides where executors run, and replaces lost ones. The
+ * application requests their number, names executors to remove, and reports its end.
  *
  * Two sources report the end of an executor: its connection with the driver closes at once, and a moment later its
  * worker tells the master the reason. The cluster backend waits for the reason (LOSS_REASON_MS), as Spark's backend
@@ -50,7 +50,7 @@ struct standalone_manager {
         VEC(Firesteel__Standalone__ResourceNeed *) needs;
         struct command command;       /* starts executors */
         struct fst_error *announcing; /* until the application has its id or registration failed */
-        int announced;                /* 1: it has an id; negative: it failed */
+        int announced;                /* 1 if it has an id, negative if it failed */
         bool client_stopped;
         int failures, most_failures; /* failures: consecutive executors that ended before they registered */
 };
@@ -162,7 +162,7 @@ static void push_list(struct string_list *list, const char *separated)
         }
 }
 
-/* Passes the driver's loaded modules to executors that find the files at the same paths; they load them before they
+/* Passes the driver's loaded modules to executors. Those that find the files at the same paths load them before they
  * register.
  */
 static void push_modules(struct string_list *class_path)
@@ -375,7 +375,7 @@ static int register_application(struct standalone_manager *m, const char *driver
         application.user = sc->user;
         application.address = strchr(driver_url, '@') + 1;
         application.max_cores = (int32_t)m->max_cores;
-        application.has_initial_executors = dynamic; /* the number wanted comes from dynamic allocation */
+        application.has_initial_executors = dynamic; /* dynamic allocation decides the number */
         application.profile = &profile;
         application.event_log_dir = (char *)(events ? events : "");
         return app_client_new(&options, &m->client, error);
@@ -444,7 +444,7 @@ static int64_t standalone_expected_cores(const struct executor_manager *manager,
 
 static bool standalone_stopped(struct executor_manager *manager)
 {
-        return true; /* the worker ends remaining executors when the master reports that the application is gone */
+        return true; /* the worker ends remaining executors when the master reports the application's end */
 }
 
 static void on_client_stopped(void *owner)

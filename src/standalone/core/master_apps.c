@@ -283,7 +283,7 @@ static void kill_executor(struct master *m, struct master_executor *e)
         executor_leave_worker(m, e);
 }
 
-/* Ends the executor. Fails the application when too many of its executors fail in a row. */
+/* Ends the executor. Fails the application if too many of its executors fail in a row. */
 static void executor_ended(struct master *m, struct master_executor *e, bool counts)
 {
         struct master_app *app = e->app;

@@ -1,5 +1,5 @@
 /* The master as a whole: construction, names, ids, deadlines. Other files hold one noun each: master_workers.c,
- * master_apps.c, master_drivers.c, master_recovery.c; master_scheduling.c alone places executors and drivers.
+ * master_apps.c, master_drivers.c, master_recovery.c. Only master_scheduling.c places executors and drivers.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -232,7 +232,7 @@ void master_log(struct master *m, enum log_level level, const char *format, ...)
 {
         if (level > m->config.log_level)
                 return;
-        char line[1024]; /* longer lines are cut: application names may be long */
+        char line[1024]; /* longer lines are truncated, because application names may be long */
         va_list args;
 
         va_start(args, format);

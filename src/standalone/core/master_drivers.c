@@ -185,7 +185,7 @@ void master_driver_changed(struct master *m, const char *driver_id, enum driver_
 
 /* --------------------------------------------------------------------------------------------- requests */
 
-/* Returns the reason why requests are refused now, or NULL; owned by the caller. */
+/* Returns the reason why requests are refused now, or NULL. The caller frees it. */
 static char *not_alive(const struct master *m, const char *what)
 {
         if (m->status == MASTER_ALIVE)

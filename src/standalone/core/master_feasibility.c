@@ -16,7 +16,7 @@ static int amount_of(const struct master_worker *w, const char *name)
         return 0;
 }
 
-/* Returns the number of needs that this worker could not meet when empty. */
+/* Returns the number of resources that this worker lacks even when it is empty. */
 static int misses(const struct master_worker *w, const struct app_profile *p)
 {
         int n = (w->cores < MAX(p->cores, 1)) + (w->memory < p->memory);
@@ -40,7 +40,7 @@ static bool is_larger(const struct master_worker *a, const struct master_worker 
         return a->cores != b->cores ? a->cores > b->cores : strcmp(a->id, b->id) < 0;
 }
 
-/* Returns the worker that comes nearest. NULL: a worker could hold an executor, or there are no workers. */
+/* Returns the worker that comes nearest, or NULL if a worker could hold an executor, or if there are no workers. */
 static const struct master_worker *nearest(const struct master *m, const struct app_profile *p)
 {
         const struct master_worker *best = NULL;

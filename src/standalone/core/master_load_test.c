@@ -23,7 +23,7 @@ static void register_many(struct recorder *rec, struct master *m, int n)
         }
 }
 
-/* Prints the CPU time of this thread for 10,000 workers, with an owner that records everything; asserts no limit. */
+/* Prints the CPU time of this thread for 10,000 workers, with an owner that records everything. Asserts no limit. */
 static void ten_thousand_workers(void **state)
 {
         struct master_config config = MASTER_CONFIG_DEFAULT;
@@ -51,7 +51,7 @@ static void ten_thousand_workers(void **state)
         spec.name = spec.address = name;
         double many = cpu_ms();
 
-        for (int i = 0; i < 1000; i++) { /* one at a time: the worst size of batches */
+        for (int i = 0; i < 1000; i++) { /* one at a time, the worst batch size */
                 snprintf(name, sizeof(name), "app%d", i);
                 master_register_app(m, 2, &spec, 2);
                 master_schedule(m, 2);

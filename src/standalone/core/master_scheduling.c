@@ -23,7 +23,7 @@ struct placement {
         struct master *m;
         struct master_app *app;
         struct app_profile *profile;
-        int cores_left, executors; /* cores_left: to hand out; executors: new ones so far */
+        int cores_left, executors; /* cores_left: cores to assign. executors: new ones so far */
         VEC(struct choice) choices;
         VEC(struct master_worker *) some;
 };
@@ -50,8 +50,8 @@ static bool has_room(const struct placement *pl, const struct choice *c)
                worker_has_beside(c->worker, c->executors, p->memory, &p->needs);
 }
 
-/* Hands out one more executor, or one more core to the only one; all that fit when packing. Returns false if it has
- * no room.
+/* Assigns one more executor, or one more core of the only one. When packing, assigns all that fit. Returns false if
+ * the worker has no room.
  */
 static bool hand_out(struct placement *pl, struct choice *c)
 {
@@ -71,7 +71,7 @@ static bool hand_out(struct placement *pl, struct choice *c)
         return any;
 }
 
-/* The first turn of a worker. Returns false when no other worker can get an executor. */
+/* Handles the first turn of a worker. Returns false if no other worker can get an executor. */
 static bool consider(struct placement *pl, struct master_worker *w)
 {
         struct choice c = {.worker = w};

@@ -5,7 +5,7 @@
 
 struct world world;
 
-/* The receiver of the action; NULL: its connection is gone and the action is lost. */
+/* Returns the receiver of the action, or NULL if its connection is lost, and the action with it. */
 static struct host *host_of(const struct master_action *a)
 {
         struct host *h = &world.hosts[a->worker->port];

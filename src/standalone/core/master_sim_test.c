@@ -1,5 +1,5 @@
-/* The master in a random world: workers start, die and are disconnected; applications change their targets; messages
- * wait or are lost with their connection; masters end and are replaced by others that read the stored records. A seed
+/* The master in a random cluster. Workers start, die and are disconnected. Applications change their targets. Messages
+ * wait, or are lost with their connection. Masters end, and others that read the stored records replace them. A seed
  * reproduces a failure. After every event
  *
  *      no worker gives more cores, memory or addresses than it has, and its sums match its executors and drivers;
@@ -52,7 +52,7 @@ static void start(struct host *h)
         connect_and_register(h);
 }
 
-/* Closes a connection; the master may notice later. */
+/* Closes a connection. The master may notice later. */
 static void cut(struct host *h)
 {
         if (h->peer && !h->old_peer)
@@ -338,7 +338,7 @@ static void another_master(const struct master_config *config)
 
         master_free(world.m);
         world.m = master_new(config);
-        world.m->next_app = next_app + 1; /* in reality dates tell them apart */
+        world.m->next_app = next_app + 1; /* real ids differ by their dates */
         world.m->next_driver = next_driver + 1;
         world.masters++;
         master_elected(world.m, apps, n[MASTER_RECORD_APP], drivers, n[MASTER_RECORD_DRIVER], workers,
@@ -461,7 +461,7 @@ static void the_invariants_hold_in_random_worlds(void **state)
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
                 live(seed);
         HOLDS(world.launches > SEEDS * 10 && world.lost > SEEDS &&
-              world.masters > SEEDS); /* the worlds were not idle */
+              world.masters > SEEDS); /* the simulations were not idle */
         print_message("%d worlds: %lld launches, %lld executors lost, %lld masters followed another\n", SEEDS,
                       (long long)world.launches, (long long)world.lost, (long long)world.masters);
 }

@@ -63,7 +63,7 @@ static struct app_spec app_spec(const char *name, int64_t memory, int cores, int
                                  .profile = {.cores = cores, .memory = memory}};
 }
 
-/* Registers an application over connection 100; nothing is placed yet. */
+/* Registers an application over connection 100, without placing executors. */
 static struct master_app *add_app(struct master *m, const struct app_spec *spec)
 {
         master_register_app(m, 100, spec, 1);
@@ -126,7 +126,7 @@ static void executors_are_spread_or_packed(void **state)
         gives(false, 256, 4, 16, 5, 8, 8, 0);
 }
 
-/* Workers of 5, 6, 7 cores and 1280, 5120, 3840 … MiB; two executors of two cores. */
+/* Workers of 5, 6, 7 cores and 1280, 5120, 3840 … MiB, and two executors of two cores. */
 static void the_policy_selects(void **state)
 {
         static const struct {
@@ -221,7 +221,7 @@ static void resources_and_profiles(void **state)
         assert_true(!r->used[2]);
         assert_int_equal(r->free, 1);
 
-        /* a second profile, launched after the default one; a third that no worker can hold */
+        /* a second profile, launched after the default one, and a third that fits on no worker */
         struct executor_target targets[] = {
                 {.profile = {.id = 2, .cores = 1, .memory = 512}, .executors = 3},
                 {.profile = {.id = 1, .cores = 1, .memory = 512, .needs = &none, .n_needs = 1}, .executors = 1},
@@ -231,7 +231,7 @@ static void resources_and_profiles(void **state)
         assert_int_equal(app_profile_by_id(app, 2)->executors, 3);
         assert_int_equal(app_profile_by_id(app, 1)->executors, 0);
 
-        /* a lower target kills nothing until executors are named; then none is replaced */
+        /* a lower target kills no executor until the application names some, which are not replaced */
         targets[0].executors = 1;
         master_request_executors(m, app->id, targets, 1, 3);
         master_schedule(m, 3);
@@ -360,7 +360,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
         master_register_worker(m, 11, &again, MS(60102));
         master_worker_disconnected(m, 1, "w1", MS(60103));
         said(&rec, "registered w1 again\n");
-        /* it lacks an executor that was launched on its way: lost, and placed again */
+        /* it lacks an executor that was launched meanwhile: lost, and placed again */
         master_worker_state(m, 11, "w1", NULL, 0, NULL, 0, MS(60104));
         master_schedule(m, MS(60104));
         said(&rec, "updated a/2 LOST (the worker does not have it)\nlaunch a/3 on w1 4\n");
@@ -368,7 +368,7 @@ static void a_worker_is_lost_and_comes_back(void **state)
         said(&rec, "updated a/3 LOST (worker lost: host:7001 got disassociated) of host\n"
                    "removed w1 for a: host:7001 got disassociated\n");
 
-        /* the reaper */
+        /* the reaper removes it */
         master_heartbeat(m, 2, "w2", MS(60000 * 4));
         assert_int_equal(m->n_dead, 1);
         master_tick(m, MS(60000 * 4 + 200));
@@ -659,7 +659,7 @@ static void what_was_stored_is_recovered(void **state)
         struct worker_spec workers[] = {worker_spec("w1", 1, 8, 8192), worker_spec("w2", 2, 8, 8192)};
         char *message;
 
-        /* a standby master registers nothing */
+        /* a standby master registers no peers */
         master_register_worker(m, 5, &workers[0], 1);
         master_register_app(m, 6, &apps[0].spec, 1);
         struct master_reply refused = submit(m, "X", 1, false);
@@ -679,7 +679,7 @@ static void what_was_stored_is_recovered(void **state)
                             "Current state is not alive: RECOVERING. Can only request driver status in ALIVE state.");
         free(message);
 
-        /* the worker reports twice; nothing remains of unknown applications */
+        /* the worker reports twice, and unknown applications leave no state */
         struct executor_report executors[] = {
                 {.app_id = "app-1", .id = 4, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
                 {.app_id = "app-0", .id = 0, .cores = 2, .memory = 1024, .state = EXECUTOR_RUNNING},
@@ -690,7 +690,7 @@ static void what_was_stored_is_recovered(void **state)
         said(&rec, "kill 0 on w1\n");
         master_worker_state(m, 11, "w1", executors, 1, &stranger, 1, MS(1002)); /* now without the driver: */
         said(&rec, "kill driver d-stranger on w1\n");
-        assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* … no loss, since it was adopted later */
+        assert_int_equal(master_worker(m, "w1")->cores_used, 3); /* not a loss, because it was adopted later */
         master_app_changed(m, 12, "app-1", NULL, 0, 9, MS(1003));
         master_schedule(m, MS(1003));
         said(&rec, "");
@@ -733,7 +733,7 @@ static void recovery_ends_when_all_have_answered(void **state)
         assert_int_equal(m->status, MASTER_ALIVE);
         done(m);
 
-        m = recorded_master(&rec, &by_id); /* registering does not yet report executors */
+        m = recorded_master(&rec, &by_id); /* the registration does not report executors yet */
         master_elected(m, NULL, 0, NULL, 0, &w, 1, 1);
         master_register_worker(m, 3, &w, 2);
         assert_int_equal(m->status, MASTER_RECOVERING);
@@ -837,7 +837,7 @@ static void dead_workers_may_be_kept_for_ever(void **state)
 {
         struct master_config config = by_id;
 
-        config.reaper_iterations = INT32_MAX; /* so many timeouts do not fit in 64 bits */
+        config.reaper_iterations = INT32_MAX; /* this many timeouts overflow 64 bits */
         struct master *m = alive(&config);
         add_worker(m, "w1", 1, 8, 8192);
         master_tick(m, MS(60000) + 2);

@@ -341,7 +341,8 @@ void master_heartbeat(struct master *m, uint64_t peer, const char *worker_id, in
                 list_append(&m->workers, w);
         } else if (m->status == MASTER_STANDBY) {
                 return;
-        } else { /* removed long ago, or never registered: it believes it is registered and would not register by itself
+        } else { /* removed long ago, or never registered: the worker assumes it is registered and would not register by
+                  * itself
                   */
                 master_log(m, LOG_WARN, "Got heartbeat from unregistered worker %s. Asking it to re-register.",
                            worker_id);

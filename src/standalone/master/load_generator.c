@@ -1,6 +1,6 @@
 /*
- * See load_generator.h. A connection here is a socket, a reader of frames and a number: an env of rpc/rpc.h for each of
- * ten thousand workers would measure those envs.
+ * Simulates workers and applications of a master. A connection is a socket, a frame reader and a number, because ten
+ * thousand envs of rpc/rpc.h would dominate the measurement.
  */
 #include "standalone/master/load_generator.h"
 
@@ -26,7 +26,7 @@
 #define SCRATCH_SIZE 65536
 #define EVENTS_AT_ONCE 512
 #define MAX_MESSAGE (1 << 20)
-#define MAX_CONNECTING 256 /* at once: the backlog of a listening socket */
+#define MAX_CONNECTING 256 /* parallel connects, the backlog of a listening socket */
 
 struct actor {
         int fd;

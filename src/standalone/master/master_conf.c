@@ -1,4 +1,4 @@
-/* See master_conf.h. Matches MasterArguments, and the keys in Spark's Deploy and Worker configurations. */
+/* Reads a master's configuration, like MasterArguments and Spark's Deploy and Worker configurations. */
 #include "standalone/master/master_conf.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Values from the command line; NULL if not given. */
+/* Values from the command line, NULL if not given. */
 struct words {
         const char *host, *port, *web_ui_port, *properties_file;
 };

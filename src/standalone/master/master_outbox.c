@@ -1,6 +1,6 @@
 /*
- * See master_outbox.h. Messages that need not wait are packed directly into their connection's buffers; the others are
- * packed into a queue first.
+ * Sends messages. Those that need not wait for the journal are packed directly into their connection's buffers, others
+ * into a queue first.
  */
 #include "standalone/master/master_outbox.h"
 

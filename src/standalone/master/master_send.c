@@ -21,7 +21,7 @@ static struct session *find_session(const struct master_server *s, uint64_t peer
         return peer ? sessions_find(&s->sessions, peer) : NULL;
 }
 
-/* Sends without waiting for the journal; for peers without a session. */
+/* Sends to a peer without a session, without waiting for the journal. */
 static void send_best_effort(struct session *m, const char *endpoint, uint16_t type, const ProtobufCMessage *message)
 {
         struct rpc_ref *ref = rpc_peer_ref(m->peer, endpoint);
@@ -240,8 +240,8 @@ static void make_nonce(char text[static 33])
                 sprintf(text + 2 * i, "%02x", bytes[i]);
 }
 
-/* Sent to a recorded peer: over the connection on which it introduced itself while this master did not lead, or over
- * a new one to its address.
+/* Sends to a recorded peer over the connection on which it registered while this master was a standby, or over a new
+ * one to its address.
  */
 static Firesteel__Standalone__MasterChanged master_changed(struct master_server *s,
                                                            Firesteel__Standalone__Version *version)
@@ -321,7 +321,7 @@ static void leadership_lost(struct master_server *s, const struct master_action 
         s->ended(s->owner, 0);
 }
 
-/* The text has names of applications and other untrusted strings: escape it so that one line stays one line. */
+/* The text has names of applications and other untrusted strings, so line breaks are escaped. */
 static void log_line(struct master_server *s, const struct master_action *a)
 {
         (void)s;

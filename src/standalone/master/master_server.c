@@ -1,9 +1,9 @@
-/* Lifetime and loop iterations of the master process; see master_server.h.
+/* Lifetime and loop iterations of the master process.
  *
  * An iteration. Messages arrive in libuv's poll phase, or in its prepare phase (rpc/env.c) if they had been held.
- * Each ends in master_server_schedule_turn, which starts the idle handle so that the loop does not block. After the
- * poll phase the check handle lets the core place and the outbox leave. rpc writes to the sockets before the loop
- * blocks again.
+ * Each one calls master_server_schedule_turn, which starts the idle handle so that the loop does not block. After the
+ * poll phase the check handle runs the core's scheduling and flushes the outbox. rpc writes to the sockets before the
+ * loop blocks again.
  */
 #include "standalone/master/master_server_internal.h"
 

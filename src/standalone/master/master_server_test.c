@@ -22,7 +22,7 @@ struct fixture {
         struct master_conf conf;
         struct master_server *server;
         int ended, replies;
-        char folder[32]; /* directory of records; "" if there is none */
+        char folder[32]; /* directory of records, "" if none */
         char *last_message;
         struct actor *actors; /* freed at the end if not before */
 };
@@ -99,7 +99,7 @@ static int setup_with_records(void **state)
 
 /* ------------------------------------------------------------------------------------------------------- actors */
 
-/* Over the connection on which it was said. */
+/* Replies over the connection of the message. */
 static void answer_new_leader(struct actor *a, struct rpc_message *m)
 {
         Firesteel__Standalone__MasterChanged *changed =
@@ -580,8 +580,8 @@ static void drivers_are_submitted(void **state)
         firesteel__standalone__driver_reply__free_unpacked(reply, NULL);
 }
 
-/* The application knows the second master, which told it that it does not lead. The worker does not; the new leader
- * finds it by its record. Neither loses anything. Peers that connected to the standby are contacted.
+/* The application is connected to the second master, a standby. The worker is not, and the new leader finds it by its
+ * record. Both keep their state. The new leader contacts peers that connected to the standby.
  */
 static void a_new_leader_takes_over(void **state)
 {
@@ -651,7 +651,7 @@ static void a_called_worker_calls_from_another_address(void **state)
         assert_int_equal(rpc_ask(stranger->master, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, on_answer, stranger), 0);
         until(f, stranger->answers == 1);
         assert_false(heard(stranger, "registered"));
-        assert_int_equal(worker->lost, 1); /* the connection of the first master; that of the second exists */
+        assert_int_equal(worker->lost, 1); /* the connection of the first master, when that of the second exists */
 
         actor_turns_to(itself, second);
         itself->nonce = mem_strdup(worker->nonce);

@@ -23,7 +23,7 @@ struct log_request {
         struct log_request *prev, *next;
         struct web_request *q;
         char *work_dir, *parts[2], *type, *directory;
-        char *daemon; /* the daemon whose own log this is; otherwise NULL */
+        char *daemon; /* the daemon whose own log this is, else NULL */
         int n_parts;
         bool has_offset, page;
         int64_t offset, bytes;

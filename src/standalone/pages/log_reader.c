@@ -37,7 +37,7 @@ static bool is_plain_name(const char *name)
         return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* Opens the directory; -ENOENT if any component is not a directory. */
+/* Opens the directory. Returns -ENOENT if any component is not a directory. */
 static int open_directory(const char *work_dir, const char *const *parts, int n_parts)
 {
         int fd = open(work_dir, (n_parts ? O_PATH : O_RDONLY) | O_DIRECTORY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static int open_directory(const char *work_dir, const char *const *parts, int n_
         return fd >= 0 ? fd : -ENOENT;
 }
 
-/* Opens a regular file that is not a symbolic link; otherwise -ENOENT. Opening a FIFO must not block. */
+/* Opens a regular file that is not a symbolic link, else returns -ENOENT. Opening a FIFO must not block. */
 static int log_reader_open_file(int directory, const char *name, struct stat *st)
 {
         int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -1,4 +1,4 @@
-/* Pages, JSON, metrics and forms of a master that holds some of everything, partly with hostile names. */
+/* Pages, JSON, metrics and forms of a master with objects of all kinds, some with hostile names. */
 #include "standalone/pages/master_pages.h"
 
 #include "conf/conf.h"
@@ -68,7 +68,7 @@ static void start(void)
                 fail_msg("%s", error_message(&error));
 }
 
-/* The worker of Spark's own suite, twice; an application with <b> in its name; a driver. */
+/* The worker of Spark's own suite, twice, an application with <b> in its name, and a driver. */
 static void fill(void)
 {
         const char *const gpus[] = {"0", "1", "2"}, *const fpgas[] = {"3", "4", "5"};

@@ -1,4 +1,4 @@
-/* See worker_json.h. Resources in use are those of what runs. */
+/* A worker's state as JSON. Resources in use are those of running executors and drivers. */
 #include "standalone/pages/worker_json.h"
 
 #include "text/json_writer.h"

@@ -1,4 +1,4 @@
-/* A worker's pages, JSON and metrics; its logs, for valid and hostile requests. */
+/* A worker's pages, JSON and metrics, and its logs for valid and hostile requests. */
 #include "standalone/pages/worker_pages.h"
 
 #include "conf/conf.h"

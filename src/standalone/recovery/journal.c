@@ -1,7 +1,7 @@
 /*
- * See journal.h. Reading trusts a length only after the header that says it was verified, and a byte of id or data only
- * after all of them were. After a failure reading continues at the next offset that passes both checks; the marks only
- * speed up the search.
+ * Reads and writes entries. A reader uses a length only after it has verified the header, and id and data only after it
+ * has verified both. After a failure it continues at the next offset that passes both checks. The marks only speed up
+ * the search.
  */
 #include "standalone/recovery/journal.h"
 
@@ -145,7 +145,7 @@ static bool body_is_whole(const unsigned char *at, const struct header *h)
         return XXH3_64bits_withSeed(at + HEADER, (size_t)h->id_size + h->data_size, h->seed) == h->sum;
 }
 
-/* Returns the offset of the next whole entry from @from; @size if there is none. */
+/* Returns the offset of the next complete entry from @from, or @size. */
 static size_t next_entry(const unsigned char *bytes, size_t size, size_t from)
 {
         struct header h;
@@ -220,7 +220,7 @@ static int journal_take(const unsigned char *at, const struct header *h, struct 
         return 0;
 }
 
-/* The record that an entry is about, as far as its bytes are printable: " (app app-2026…)" or "". */
+/* Returns the record of an entry as " (app app-2026…)", or "" if it is not printable. */
 static char *journal_whose(const unsigned char *at, const struct header *h)
 {
         int kind;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A reader's calls as text: "+app a-1=one" for each record, "!" for each damage; the last message. */
+/* A reader's calls as text, "+app a-1=one" for each record and "!" for each damage, and the last message. */
 struct seen {
         struct buf text;
         char message[512];
@@ -149,7 +149,7 @@ static void a_changed_byte_costs_one_record(void **state)
                         assert_int_equal(end, (int64_t)ends[entry == 3 ? 2 : 3]);
                 }
         }
-        /* A damaged first line loses nothing. */
+        /* A damaged first line loses no record. */
         for (size_t i = 0; i < strlen(JOURNAL_BEGINNING); i++) {
                 _cleanup_(seen_deinit) struct seen s = {0};
                 out.data[i] ^= 1;

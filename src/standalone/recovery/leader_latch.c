@@ -1,10 +1,10 @@
 /*
- * See leader_latch.h. One state machine over one session at a time:
+ * Leader election, as a state machine over one session at a time:
  *
  *      PREPARING   the directories are made
  *      LOOKING     lists the nodes. If this master's is missing, it is created and looked for again, so that a lost
  *                  answer leaves no second node (the node's name begins with an id of the session)
- *      WAITING     for the node with the next smaller number to go
+ *      WAITING     until the node with the next smaller number is removed
  *      LEADING
  *      OUT         lost or failed
  *
@@ -246,7 +246,7 @@ static bool leader_latch_heard(struct leader_latch *l, const struct zookeeper_an
                 break;
         case ZOOKEEPER_LOST:
         case ZOOKEEPER_OVER:
-                break; /* the next session event decides; without one, the timer does */
+                break; /* the next session event decides, or the timer */
         }
         forget_answers(l);
         leader_latch_rest(l, RETRY);
@@ -270,7 +270,7 @@ static void leader_latch_on_node(void *context, const struct zookeeper_answer *a
         leader_latch_rest(l, 0);
 }
 
-/* Proves that the session lives, or steps down. */
+/* Verifies that the session is alive, or steps down. */
 static void lead_on(struct leader_latch *l)
 {
         int64_t now = now_ns(), ms = 1000000, ends = l->proven + l->timeout * ms / 10 * 9;
@@ -343,7 +343,7 @@ static void on_predecessor(void *context, const struct zookeeper_answer *answer)
         l->told = true;
 }
 
-/* The number at the end of a latch's name; -1 for other names. */
+/* Returns the number at the end of a latch's name, or -1 for other names. */
 static long long leader_latch_number_of(const char *name)
 {
         const char *mark = strstr(name, MARK), *digits = mark ? mark + strlen(MARK) : NULL;

@@ -101,7 +101,7 @@ static void the_next_leader_reads_what_was_stored(void **state)
         master_register_worker(m, 1, &worker, 0);
         master_register_app(m, 2, &app, NS_PER_SECOND);
         struct master_reply reply =
-                master_submit_driver(m, &driver, 2 * NS_PER_SECOND); /* more cores than exist: it waits */
+                master_submit_driver(m, &driver, 2 * NS_PER_SECOND); /* more cores than exist, so it waits */
         assert_true(reply.success);
         master_schedule(m, 2 * NS_PER_SECOND);
         recorded(&recorder, NULL);

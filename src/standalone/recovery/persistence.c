@@ -1,7 +1,7 @@
 /* See persistence.h: the keys, pending commits, and recovery mode NONE.
  *
  * Departs from Spark: an unknown recoveryMode is refused (Spark treats it as NONE, so a typo would discard recovery
- * state); CUSTOM needs a Java class and is refused; ROCKSDB means FILESYSTEM.
+ * state). CUSTOM needs a Java class and is refused. ROCKSDB means FILESYSTEM.
  */
 #include "standalone/recovery/persistence_internal.h"
 

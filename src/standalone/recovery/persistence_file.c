@@ -9,8 +9,8 @@
  * A failed append (the disk is full) may leave a partial entry: the next append first truncates the file to its good
  * length.
  *
- * Invariants: the first `size` bytes of the journal are durable and whole; `batch` holds the changes up to `writing`
- * that follow them; `pending` holds later ones. While work is in progress (`working`) only it uses `fd`, `lock`,
+ * Invariants: the first `size` bytes of the journal are durable and complete. `batch` holds the following changes up to
+ * `writing`, and `pending` later ones. While work is in progress (`working`) only it uses `fd`, `lock`,
  * `size` and `batch` and, when it reads, `live`.
  *
  * Departs from Spark, which has a file for each record, writes it in place without fsync, and elects every master.

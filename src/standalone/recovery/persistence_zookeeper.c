@@ -9,8 +9,7 @@
  * batch is a transaction that first checks that this master's election node exists: either a leader applies the whole
  * batch, or nothing happens. If the connection is lost and the result is unknown, the batch is sent again with the
  * changes that have arrived meanwhile. If a node then exists, or is missing, unexpectedly, the batch is rebuilt
- * accordingly, with the same final state. A node that such a batch may have created needs a step to remove it; one
- * that was never created does not.
+ * accordingly, with the same final state. Only a node that such a batch may have created needs a step to remove it.
  *
  * Departs from Spark: its records are Java objects, so neither reads the other's (ours are named and left; Spark
  * removes records that it cannot read). A connection that is restored in time does not cost leadership.
@@ -69,9 +68,9 @@ struct zookeeper_mode {
         struct zookeeper *z; /* while this master leads */
         const char *election_node;
         bool connected;
-        bool told; /* the owner knows that it leads */
+        bool told; /* the owner was notified that it leads */
 
-        /* Reading, until the owner is told. */
+        /* Reading, until the owner is notified. */
         struct node *nodes;
         size_t n_nodes, n_asked, n_unanswered;
         bool reading, read_again;

@@ -37,14 +37,14 @@ static const struct fst_conf *configuration(const char *key, const char *value)
         return &conf;
 }
 
-/* Makes all timers due at once: nothing here depends on the length of a wait. */
+/* Makes all timers due at once, because no test depends on the length of a wait. */
 static void hurry(uv_handle_t *handle, void *context)
 {
         if (handle->type == UV_TIMER && uv_is_active(handle))
                 uv_timer_start((uv_timer_t *)handle, ((uv_timer_t *)handle)->timer_cb, 0, 0);
 }
 
-/* Waits for work in the pool (a session's begin and end): the same seed gives the same run. */
+/* Waits for work in the pool (begin and end of sessions), so that a seed always gives the same run. */
 static void turn(struct master_like *m)
 {
         uv_walk(m->loop, hurry, NULL);
@@ -248,7 +248,7 @@ static void a_batch_of_which_nobody_knows_is_sent_again(void **state)
         }
 }
 
-/* It may be there: to remove it takes a step, even though nobody was told that it was made. */
+/* It may exist, so removing it takes a step, although its creation was never confirmed. */
 static void what_may_have_been_made_is_removed(void **state)
 {
         for (int way = LOSE_REQUEST; way <= LOSE_ANSWER; way++) {
@@ -526,7 +526,7 @@ static void disturb(void)
 struct member {
         struct master_like m;
         struct zookeeper_handle *session;
-        bool known; /* it was told that it leads */
+        bool known; /* it was notified that it leads */
 };
 
 /* Replaces an expired session within an iteration. */

@@ -1,4 +1,4 @@
-/* See driver_validation.h. Checks names only: the file may be readable only by workers. */
+/* Checks the names of a driver's files, not the files, because maybe only workers can read them. */
 #include "standalone/rest/driver_validation.h"
 
 #include "base/error.h"

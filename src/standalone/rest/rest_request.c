@@ -1,6 +1,6 @@
 /*
- * See rest_request.h. Accepts scalars where a string is expected, as Jackson does. The checks and their order are those
- * of Spark 4.3's CreateSubmissionRequest; exceptions are named without their stacks.
+ * Parses submission requests. Accepts scalars for strings, as Jackson does. The checks and their order are those of
+ * Spark 4.3's CreateSubmissionRequest. Exceptions are named without their stacks.
  */
 #include "standalone/rest/rest_request.h"
 
@@ -65,7 +65,7 @@ static int read_field(const json_t *root, const char *name, char **out, struct f
         return rest_read_text(json_object_get(root, name), out) ? 0 : mismatch(name, "text", error);
 }
 
-/* *@found: whether the map exists. */
+/* Stores in *@found whether the map exists. */
 static int read_map(json_t *root, const char *name, struct strmap *out, bool *found, struct fst_error *error)
 {
         json_t *map = json_object_get(root, name), *value;
@@ -99,7 +99,7 @@ static int read_args(struct rest_request *q, const json_t *root, struct fst_erro
         return 0;
 }
 
-/* Spark's rule: fields of the request that are missing when the server writes the same message. */
+/* By Spark's rule, lists fields of the request that the server would not write in this message. */
 static void read_unknown(struct rest_request *q, json_t *root)
 {
         const char *key;
@@ -239,7 +239,7 @@ static bool is_of_a_host(const char *name)
         return strcmp(name, "SPARK_LOCAL_IP") == 0 || strcmp(name, "SPARK_LOCAL_HOSTNAME") == 0;
 }
 
-/* The client's own credential: the driver and its worker do not need it. */
+/* The client's own credential, which the driver and its worker do not need. */
 static bool is_rest_token(const char *key)
 {
         return strcmp(key, REST_TOKEN_KEY) == 0;

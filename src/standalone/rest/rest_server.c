@@ -49,7 +49,7 @@ struct rest_server {
         LIST(struct pending) pendings;
         struct http_server *http;
         struct filters *filters;
-        char *token;  /* NULL: none is required */
+        char *token;  /* NULL if none is required */
         char *origin; /* of this server, once it listens */
         char *too_large;
 };
@@ -137,7 +137,7 @@ static bool is_allowed(const struct rest_server *s, const char *resource)
         return s->allowed.len == 0;
 }
 
-/* A driver that this cluster cannot run also gets an error response: genuine spark-submit shows its message but
+/* A driver that this cluster cannot run also gets an error response, because genuine spark-submit shows its message but
  * ignores a CreateSubmissionResponse whose success is false.
  */
 static void refuse_create(rest_answered *answered, void *context, int r, const struct fst_error *error)

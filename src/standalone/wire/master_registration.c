@@ -1,4 +1,4 @@
-/* See master_registration.h. After give_up nothing is called any more. */
+/* Registration with masters. After give_up it calls no more operations. */
 #include "standalone/wire/master_registration.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct registration {
         struct place_of *masters;
         int leader;
         int attempts;       /* since there is no leader */
-        int64_t next_round; /* INT64_MAX: there is a leader */
+        int64_t next_round; /* INT64_MAX if there is a leader */
         bool over;
 };
 
@@ -68,7 +68,7 @@ static void begin_rounds(struct registration *r, int64_t now)
         r->next_round = now + pause_after(r, 0);
 }
 
-/* Introduces itself to every connected master. */
+/* Registers with every connected master. */
 static void master_registration_ask_all(struct registration *r)
 {
         for (int i = 0; i < r->config.masters && !r->over; i++) {

@@ -73,7 +73,7 @@ static void test_one_master(void **state)
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
         assert_int_equal(registration_deadline(r), INT64_MAX);
-        /* It dies: tried at once, then repeatedly. */
+        /* After its death it is tried at once, then repeatedly. */
         registration_unreachable(r, 0, MS(1000));
         assert_int_equal(registration_leader(r), -1);
         assert_int_equal(registration_deadline(r), MS(1100));
@@ -128,7 +128,7 @@ static void test_gives_up(void **state)
         registration_free(r);
 }
 
-/* A connected master that does not answer is introduced to again, until registration gives up. */
+/* The client registers again with a silent master, until registration gives up. */
 static void test_silent_master(void **state)
 {
         (void)state;
@@ -156,7 +156,7 @@ static void test_standby_takes_over(void **state)
         registration_reached(r, 1, 1);
         registration_taken(r, 1);
         expect("reach 0 reach 1 introduce 0 introduce 1 ");
-        /* The leader dies: the other master is introduced to again, since it may lead by now; or it announces itself.
+        /* The leader dies: the client registers again with the other master, which may lead by now, or announce itself.
          */
         registration_unreachable(r, 1, 50);
         expect("introduce 0 ");

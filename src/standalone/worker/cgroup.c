@@ -1,5 +1,5 @@
 /*
- * See cgroup.h. A group is a directory in each hierarchy: one for version 2, those of memory and cpu for version 1.
+ * Control groups. A group is a directory in each hierarchy: one for version 2, those of memory and cpu for version 1.
  */
 #include "standalone/worker/cgroup.h"
 
@@ -19,7 +19,7 @@ enum { HIERARCHIES = 2 };
 
 struct cgroups {
         int version;
-        char *parents[HIERARCHIES]; /* version 2: only the first; version 1: memory, cpu */
+        char *parents[HIERARCHIES]; /* version 1: memory, cpu. version 2: only the first */
 };
 
 struct cgroup {
@@ -46,7 +46,7 @@ static int cgroup_make(const char *path, struct fst_error *error)
                        : 0;
 }
 
-/* Creates every group from the hierarchy's root to the parent; in version 2 each enables the controllers for its
+/* Creates every group from the hierarchy's root to the parent. In version 2 each enables the controllers for its
  * children.
  */
 static int make_parent(const char *root, const char *parent, int version, char **out, struct fst_error *error)
@@ -68,7 +68,7 @@ static int make_parent(const char *root, const char *parent, int version, char *
         return r;
 }
 
-/* Removes unused groups: rmdir fails for those with processes. */
+/* Removes unused groups. rmdir fails for those with processes. */
 static void cgroup_sweep(const char *parent)
 {
         DIR *d = opendir(parent);

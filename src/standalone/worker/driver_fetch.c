@@ -1,4 +1,4 @@
-/* See driver_jar.h. */
+/* Fetches a driver's application into its directory. */
 #include "standalone/worker/driver_fetch.h"
 
 #include "base/error.h"

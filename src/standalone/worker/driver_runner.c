@@ -1,8 +1,8 @@
 /*
- * See driver_runner.h. It follows Spark's DriverRunner: the same directory, files, environment, pauses and states. The
- * command is this program's: `firesteel driver` has DriverWrapper's part.
+ * Runs a driver like Spark's DriverRunner: the same directory, files, environment, pauses and states. The command is
+ * `firesteel driver`, which replaces DriverWrapper.
  *
- * A driver is in one of these phases; blocking work (fetching its application) runs on a thread of the loop's pool and
+ * A driver is in one of these phases. Blocking work (fetching its application) runs on a thread of the loop's pool and
  * uses only `preparation`.
  */
 #include "standalone/worker/driver_runner.h"
@@ -48,7 +48,7 @@ struct driver_runner {
         enum phase phase;
         bool killed;
         struct wire_memory memory;                                   /* owns description */
-        const Firesteel__Standalone__DriverDescription *description; /* NULL: malformed */
+        const Firesteel__Standalone__DriverDescription *description; /* NULL if malformed */
         struct preparation preparation;
         struct worker_process *process;
         uv_timer_t timer;
@@ -119,7 +119,7 @@ void driver_runner_free(struct driver_runner *d)
 
 /* ------------------------------------------------------------------------------------------------------ ending */
 
-/* The timer is closed: no handle is left on the loop. */
+/* The timer is closed, so no handle is left on the loop. */
 static void timer_closed(uv_handle_t *handle)
 {
         struct driver_runner *d = handle->data;
@@ -276,7 +276,7 @@ static void prepared(uv_work_t *work, int status)
                 start_process(d);
 }
 
-/* Replaces the submission's masters by those that this worker knows: a REST server knows the others only by its own
+/* Replaces the submission's masters by this worker's list, because a REST server knows the others only by its own
  * ports, and another master may lead when the driver restarts.
  */
 static void put_masters(struct driver_runner *d)

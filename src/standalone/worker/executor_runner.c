@@ -1,6 +1,6 @@
 /*
- * See executor_runner.h. It follows Spark's ExecutorRunner: the same directory, files, environment and states. The
- * command is this program's: it replaces Spark's executor class.
+ * Runs an executor like Spark's ExecutorRunner: the same directory, files, environment and states. The command is
+ * `firesteel executor`, which replaces Spark's executor class.
  */
 #include "standalone/worker/executor_runner.h"
 
@@ -18,7 +18,7 @@
 struct executor_runner {
         struct worker_executor_state state;
         const struct worker_context *context;
-        struct worker_process *process; /* NULL: not running */
+        struct worker_process *process; /* NULL if not running */
         int decommission_signal;
         bool killed;
         executor_ended *ended;

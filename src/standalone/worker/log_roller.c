@@ -1,6 +1,6 @@
 /*
- * See log_roller.h. The loop reads the pipe, a piece at a time, and writes the file. Compressing and removing old files
- * takes long and is done on the loop's pool, for one file after the other. A file that cannot be written (a full disk)
+ * Rolls log files. The loop reads the pipe, a piece at a time, and writes the file. Compressing and removing old files
+ * takes long and runs on the loop's pool, one file after another. A file that cannot be written (a full disk)
  * is logged once, and output is lost meanwhile, because the child must not block.
  */
 #include "standalone/worker/log_roller.h"
@@ -36,8 +36,8 @@ struct log_roller {
         int file, pipe; /* -1: closed */
         uv_poll_t poll;
         bool poll_open, failed, ended;
-        int64_t written, next;     /* written: bytes since the last roll; next: time of the next one, ms since 1970 */
-        struct string_list rolled; /* rolled files to compress and count; the first one is in use while `busy` */
+        int64_t written, next;     /* written: bytes since the last roll. next: time of the next one, ms since 1970 */
+        struct string_list rolled; /* rolled files to compress and count. The first one is in use while `busy` */
         uv_work_t work;
         bool busy;
 };
@@ -162,7 +162,7 @@ static int log_roller_by_name(const void *a, const void *b)
         return r ? r : (n > m) - (n < m);
 }
 
-/* Removes the oldest rolled files; names sort by time. */
+/* Removes the oldest rolled files. Names sort by time. */
 static void remove_oldest(const char *path, int retained)
 {
         const char *name = strrchr(path, '/') + 1;
@@ -183,7 +183,7 @@ static void remove_oldest(const char *path, int retained)
         }
 }
 
-/* Compresses and removes files on a thread of the pool; the loop leaves the first of `rolled` alone meanwhile. */
+/* Compresses and removes files on a thread of the pool. The loop does not use the first of `rolled` meanwhile. */
 static void look_after(uv_work_t *work)
 {
         struct log_roller *r = work->data;
@@ -322,7 +322,7 @@ static void close_pipe(struct log_roller *r)
         uv_close((uv_handle_t *)&r->poll, log_roller_poll_closed);
 }
 
-/* Reads a piece of what is available. Returns its length, 0 at the end, negative if nothing is there. */
+/* Reads a piece of the available bytes. Returns its length, 0 at the end, negative if none are available. */
 static ssize_t take_piece(struct log_roller *r)
 {
         char piece[PIECE];
@@ -337,7 +337,7 @@ static void log_roller_readable(uv_poll_t *poll, int status, int events)
         (void)status;
         (void)events;
         if (take_piece(poll->data) == 0)
-                uv_poll_stop(poll); /* no writer is left; log_roller_finish reads the rest */
+                uv_poll_stop(poll); /* no writer is left, and log_roller_finish reads the rest */
 }
 
 int log_roller_new(uv_loop_t *loop, const struct log_rolling *rolling, const char *path, struct log_roller **out,

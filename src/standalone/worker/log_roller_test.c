@@ -1,4 +1,4 @@
-/* Rolled files: each printed line is in exactly one of them, in order. */
+/* Rolled files have each printed line exactly once, in order. */
 #include "standalone/worker/log_roller.h"
 
 #include "base/buf.h"
@@ -175,7 +175,7 @@ static void test_compressed_and_retained(void **state)
         check_lines(&text, 400 - (int)(text.len / LINE), 400);
 }
 
-/* An existing file is kept, and nothing is rolled before the interval is over. */
+/* An existing file is kept, and no file is rolled before the interval is over. */
 static void test_by_time(void **state)
 {
         (void)state;
@@ -189,7 +189,7 @@ static void test_by_time(void **state)
         assert_int_equal(files.len, 1);
         read_files(&files, &text);
         assert_int_equal(text.len, 5 * LINE);
-        /* An interval so short that each piece exceeds it; equal names get numbers. */
+        /* An interval so short that each piece exceeds it. Equal names get numbers. */
         rolling.interval = 1;
         _cleanup_(string_list_deinit) struct string_list more = {0};
         for (int i = 0; i < 3; i++) {

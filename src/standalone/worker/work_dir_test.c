@@ -1,4 +1,4 @@
-/* The work directory and its cleanup; control groups as plain files. */
+/* The work directory and its cleanup, and control groups as plain files. */
 #include "standalone/worker/work_dir.h"
 
 #include "base/error.h"
@@ -205,7 +205,7 @@ static void remove_groups(const char *parent)
         }
 }
 
-/* With real control groups, where this user may create some: a process is in its group from its first child on. */
+/* With real control groups, if this user may create some: a process is in its group before it has children. */
 static void test_processes_begin_in_their_group(void **state)
 {
         (void)state;

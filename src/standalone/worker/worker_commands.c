@@ -62,7 +62,7 @@ static void removed(uv_work_t *work, int status)
         free(work->data);
 }
 
-/* Deletes local directories on a pool thread: there may be many files. */
+/* Deletes local directories on a pool thread, because there may be many files. */
 static void forget_app(struct worker_server *s, struct worker_app *app)
 {
         struct removal *removal = new0(struct removal);
@@ -246,7 +246,7 @@ static void driver_free(struct worker_driver_state *d)
         driver_runner_free(driver_runner_of(d));
 }
 
-/* A driver that ends because the worker does is not reported: the master loses the worker and restarts supervised
+/* A driver that ends with the worker is not reported, because the master loses the worker and restarts supervised
  * drivers elsewhere.
  */
 static void driver_has_ended(void *owner, struct driver_runner *runner)

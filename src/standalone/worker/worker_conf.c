@@ -1,4 +1,4 @@
-/* See worker_conf.h. Matches WorkerArguments, and the keys in Spark's Worker configuration. */
+/* Reads a worker's configuration, like WorkerArguments and Spark's Worker configuration. */
 #include "standalone/worker/worker_conf.h"
 
 #include "base/error.h"
@@ -17,7 +17,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* Values from the command line; NULL if not given. */
+/* Values from the command line, NULL if not given. */
 struct words {
         const char *host, *port, *web_ui_port, *cores, *memory, *work_dir, *properties_file, *masters;
 };
@@ -190,7 +190,7 @@ static int worker_conf_read_keys(struct worker_conf *c, struct fst_error *error)
         return 0;
 }
 
-/* Only one shuffle service can run on a host; checked before anything starts. */
+/* Checks before the start, because only one shuffle service can run on a host. */
 static int check_instances(const struct worker_conf *c, struct fst_error *error)
 {
         const char *instances = daemon_variable("SPARK_WORKER_INSTANCES");

@@ -41,7 +41,8 @@ static void test_drivers(void **state)
         assert_non_null(strstr(conf, "spark.some.key=\\ a \\\\ value\n"));
         struct strmap properties = {0};
         assert_int_equal(properties_load(&properties, path, NULL), 0);
-        assert_string_equal(strmap_get(&properties, "spark.master"), m->url); /* whatever the submission set */
+        assert_string_equal(strmap_get(&properties, "spark.master"),
+                            m->url); /* regardless of the submission's setting */
         strmap_deinit(&properties);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600); /* it may hold secrets of the application */

@@ -1,7 +1,7 @@
 /* Executors on a worker: they run, end, are killed, or fail to start. */
 #include "standalone/worker/worker_fixture.h"
 
-/* An executor without a driver ends by itself; its output is in its directory. */
+/* An executor without a driver ends by itself. Its output is in its directory. */
 static void test_executor_that_fails(void **state)
 {
         struct cluster_fixture w;
@@ -89,7 +89,7 @@ static void test_strangers_give_no_orders(void **state)
         start_worker(&w, "");
         wait_for(&w, heard(&w.masters[0], "state\n") && w.masters[1].ref);
         _cleanup_free_ void *body = pack_launch(&w, &w.masters[0], &(struct launch){.executor = 3}, &size);
-        /* A standby, over the connection that the worker made; then a peer that connects to the worker. */
+        /* A standby over the worker's connection, then a peer that connects to the worker. */
         assert_int_equal(rpc_send(w.masters[1].ref, TYPE(LAUNCH_EXECUTOR), body, size, NULL), 0);
         assert_int_equal(rpc_env_ref(w.masters[1].env, worker_server_url(w.server), &ref, &error), 0);
         Firesteel__Standalone__MasterChanged changed = FIRESTEEL__STANDALONE__MASTER_CHANGED__INIT;

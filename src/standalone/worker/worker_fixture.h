@@ -1,4 +1,4 @@
-/* A real worker with masters that the test plays: real connections and real executors, which find no driver. The
+/* A real worker with fake masters: real connections and real executors, which find no driver. The
  * fixture records the worker's messages as lines: "register 4 cores 2048 MiB …", "state app-1/0 RUNNING", "executor
  * app-1/0 KILLED", …
  */
@@ -38,7 +38,7 @@ struct fake_master {
         char *url;
         int heartbeats;
         bool closed;
-        bool frozen; /* it answers no requests; requests wait in calls */
+        bool frozen; /* it does not reply, requests wait in calls */
         struct rpc_call *calls[4];
         size_t n_calls;
 };
@@ -381,7 +381,7 @@ static inline void kill_driver(struct fake_master *m, const char *id)
         say(m, TYPE(KILL_DRIVER), &name.base);
 }
 
-/* The source of a driver; its first argument selects what it does. */
+/* The source of a driver, whose first argument selects its behaviour. */
 static const char application[] = "#include <firesteel/firesteel.h>\n"
                                   "#include <stdio.h>\n"
                                   "#include <string.h>\n"
@@ -399,7 +399,7 @@ static const char application[] = "#include <firesteel/firesteel.h>\n"
                                   "        return argv[1][0] == 'o' ? 0 : 3;\n"
                                   "}\n";
 
-/* Returns the application's URL; the caller owns it. */
+/* Returns the application's URL, which the caller frees. */
 static inline char *write_application(struct cluster_fixture *w)
 {
         _cleanup_free_ char *path = mem_printf("%s/app.c", w->folder);

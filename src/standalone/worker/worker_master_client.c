@@ -1,7 +1,7 @@
 /*
- * See worker_master_client.h. To reach a master, its endpoint is asked a question that it does not know: any answer
- * means that there is a connection, and no answer says why there is none. The same question follows each report: as
- * messages arrive in order, its answer means that the report has arrived.
+ * A worker's connections to its masters. To test a connection, the worker sends an ask of an unknown type: any reply
+ * means that the master is connected, and a failure has the reason. The same ask follows each report. Messages arrive
+ * in order, so its reply confirms the report.
  */
 #include "standalone/worker/worker_master_client.h"
 
@@ -18,7 +18,7 @@ struct link {
         int number;
         const char *address; /* "host:port" */
         struct rpc_ref *ref;
-        struct rpc_peer *peer;  /* NULL: not connected */
+        struct rpc_peer *peer;  /* NULL if not connected */
         struct rpc_ref *master; /* its endpoint, over this connection */
         bool told;              /* the log has the line that it cannot be reached */
 };
@@ -26,17 +26,17 @@ struct link {
 /* A state change that a leader must acknowledge. */
 struct report {
         uint16_t type;
-        int asked; /* index of the master asked last; -1: none, or its connection is lost */
+        int asked; /* index of the master asked last, -1 if none or if its connection is lost */
         size_t len;
         uint8_t body[];
 };
 
-/* Asks whether a master has stored a report: the answer comes after that. A frozen master does not answer, and
- * another may lead meanwhile: then the report goes to that one too, and a late answer of the first is ignored.
+/* Asks whether a master has stored a report. A frozen master does not reply, and another may lead meanwhile. Then the
+ * report goes to that one too, and a late reply of the first is ignored.
  */
 struct question {
         struct worker_masters *masters;
-        struct report *report; /* NULL: acknowledged */
+        struct report *report; /* NULL if acknowledged */
         int asked;
 };
 
@@ -171,7 +171,7 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
                 l->address = conf->masters.data[i];
                 _cleanup_free_ char *url = mem_printf("spark://" STANDALONE_MASTER_ENDPOINT "@%s", l->address);
                 if (rpc_env_ref(env, url, &l->ref, NULL))
-                        abort(); /* cannot fail: the configuration's addresses are valid */
+                        abort(); /* cannot fail, because the configuration's addresses are valid */
         }
         uv_timer_init(loop, &m->timer);
         m->timer.data = m;
@@ -445,7 +445,7 @@ static void worker_master_client_reported(void *owner, struct rpc_answer *answer
                 forget_report(m, report);
         } else if (report && !answer->peer && report->asked == question->asked) {
                 report->asked = -1;
-                send_reports(m); /* sends nothing unless the answer was only late */
+                send_reports(m); /* sends no message unless the reply was only late */
         }
         free(question);
 }

@@ -1,6 +1,6 @@
 /*
- * See worker_process.h. Its files are opened here and written by the process itself, so that a worker has nothing to
- * copy and cannot lose a line; unless they are to be rolled, which the process could not do.
+ * A child process of a worker. The worker opens the output files and the process writes them itself, so no line is
+ * lost. Rolled files are the exception: the worker copies their output.
  */
 #include "standalone/worker/worker_process.h"
 
@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 struct worker_process {
-        struct child *child; /* NULL: ended */
+        struct child *child; /* NULL if ended */
         char *directory;
         uv_timer_t timeout;
-        struct log_roller *rollers[2]; /* of stdout and stderr; NULL: not rolled */
+        struct log_roller *rollers[2]; /* of stdout and stderr, NULL if not rolled */
         struct cgroup *group;
         void (*ended)(void *owner, struct worker_process *process, int status, const char *message);
         void *owner;
@@ -53,7 +53,7 @@ static void child_ended(void *owner, struct child *child, int wait_status, const
         uv_close((uv_handle_t *)&p->timeout, worker_process_closed);
 }
 
-/* Opens a file for the child; a descriptor, or negative. */
+/* Opens a file for the child. Returns a descriptor, or a negative error. */
 static int worker_process_open_file(struct worker_process *p, const struct worker_process_options *o, int i,
                                     struct fst_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * See worker_server.h. States, log lines and messages are those of Spark's Worker.
+ * The worker process. States, log lines and messages are those of Spark's Worker.
  *
- * Invariants: cores_used and memory_used are the sums over view.executors and view.drivers; an application stays in
+ * Invariants: cores_used and memory_used are the sums over view.executors and view.drivers. An application stays in
  * `apps` while its executors run here and until the master reports its end.
  */
 #include "standalone/worker/worker_server_internal.h"
@@ -113,7 +113,7 @@ void worker_server_decommission(struct worker_server *s)
 static void worker_server_receive(void *owner, struct rpc_message *m)
 {
         struct worker_server *s = owner;
-        if (m->type == TYPE(WATCH_WORKER)) { /* no answer: the connection is all that matters */
+        if (m->type == TYPE(WATCH_WORKER)) { /* no reply, only the connection matters */
                 rpc_peer_authorize(m->peer);
                 return;
         }
@@ -247,7 +247,7 @@ static int set_up(struct worker_server *s, struct fst_error *error)
                 return r;
         const char *secret = conf_get_raw(&s->conf->conf, "spark.authenticate.secret");
         s->secret = secret ? mem_strdup(secret) : NULL;
-        /* Removes files of a killed worker, whose applications know the loss; before the shuffle service reads the
+        /* Removes files of a killed worker, whose loss the applications know, before the shuffle service reads the
          * directories.
          */
         disk_dirs_sweep(s->conf->local_dirs);

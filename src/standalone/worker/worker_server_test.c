@@ -36,7 +36,7 @@ static void take_over(struct cluster_fixture *w, struct fake_master *m)
         wait_for(w, heard(m, "state\n"));
 }
 
-/* Ends that no master received are sent to the next one, before the running executors. */
+/* Ends that no master has received are reported to the next one, before the running executors. */
 static void test_master_is_lost(void **state)
 {
         struct cluster_fixture w;
@@ -57,7 +57,7 @@ static void test_master_is_lost(void **state)
         m->role = SILENT;
         wait_for(&w, !worker_server_view(w.server)->connected);
         const struct worker_view *v = worker_server_view(w.server);
-        assert_int_equal(v->executors.len, 1); /* running executors go on */
+        assert_int_equal(v->executors.len, 1); /* running executors continue */
         pid_t pid = 0;
         /* The executor, the worker's only child, dies meanwhile. */
         _cleanup_free_ char *children = read_text("/proc/thread-self", "children");
@@ -74,8 +74,8 @@ static void test_master_is_lost(void **state)
         cluster_fixture_close(&w);
 }
 
-/* A leader freezes with the report of a driver's end, and another leads: that one gets the report too, or it would
- * restart the driver. A late reply of the first master changes nothing.
+/* A leader freezes after the report of a driver's end, and another leads. That one gets the report too, or it would
+ * restart the driver. A late reply of the first master has no effect.
  */
 static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
 {
@@ -103,7 +103,7 @@ static void test_news_reach_the_master_that_follows_a_frozen_one(void **state)
         wait_for(&w, !worker_server_view(w.server)->connected);
         take_over(&w, m);
         assert_non_null(strstr(buf_text(&m->heard), "driver driver-1 FINISHED ()\n"));
-        /* It has answered: the report is not sent again. */
+        /* It has replied, so the report is not sent again. */
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
         buf_reset(&m->heard);
         wait_for(&w, heard(m, "state\n"));
@@ -147,7 +147,7 @@ static void test_called(void **state)
         assert_int_equal(rpc_send_packed(ref, TYPE(MASTER_CHANGED), &changed.base, NULL), 0);
         assert_int_equal(rpc_ask(ref, TYPE(STANDALONE_NONE), NULL, 0, NULL, 0, answered, &arrived), 0);
         wait_for(&w, arrived);
-        assert_true(worker_server_view(w.server)->connected); /* a reason to stay */
+        assert_true(worker_server_view(w.server)->connected); /* keeps the worker running */
         buf_reset(&m->heard);
         rpc_send(m->ref, TYPE(RECONNECT_WORKER), NULL, 0, NULL);
         wait_for(&w, heard(m, "state\n"));
@@ -171,7 +171,7 @@ static int folders_in(const char *path)
         return n;
 }
 
-/* Files of a killed worker are removed before the first executor starts; those of a live one stay. */
+/* Files of a killed worker are removed before the first executor starts. Those of a live one stay. */
 static void test_sweeps(void **state)
 {
         struct cluster_fixture w;
