@@ -48,7 +48,7 @@ static void on_failure(void *owner, int r, const struct fst_error *error, int64_
                 abort();
 }
 
-static void on_done(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void on_done(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct picture *p = owner;
         p->calls--;

@@ -14,7 +14,7 @@ struct open_element {
         struct buf text;
 };
 
-struct reader {
+struct xml_reader {
         XML_Parser parser;
         struct arena *arena;
         struct xml_node *root;
@@ -29,21 +29,21 @@ static const char *local_name(const char *name)
         return colon ? colon + 1 : name;
 }
 
-static void xml_tree_refuse(struct reader *r, const char *why)
+static void xml_tree_refuse(struct xml_reader *r, const char *why)
 {
         r->refused = why;
         XML_StopParser(r->parser, XML_FALSE);
 }
 
 /* Counts bytes before they are stored. */
-static void xml_tree_take(struct reader *r, size_t n)
+static void xml_tree_take(struct xml_reader *r, size_t n)
 {
         r->taken += n;
         if (r->taken > XML_MAX_TEXT)
                 xml_tree_refuse(r, "its expanded entities are too large");
 }
 
-static char *xml_tree_copy(struct reader *r, const char *text)
+static char *xml_tree_copy(struct xml_reader *r, const char *text)
 {
         size_t n = strlen(text);
         xml_tree_take(r, n);
@@ -52,7 +52,7 @@ static char *xml_tree_copy(struct reader *r, const char *text)
 
 static void xml_tree_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-        struct reader *r = data;
+        struct xml_reader *r = data;
         if (r->depth == XML_MAX_DEPTH) {
                 xml_tree_refuse(r, "elements are nested too deeply");
                 return;
@@ -82,7 +82,7 @@ static void xml_tree_start_element(void *data, const XML_Char *name, const XML_C
 
 static void xml_tree_end_element(void *data, const XML_Char *name)
 {
-        struct reader *r = data;
+        struct xml_reader *r = data;
         struct open_element *top = &r->open[--r->depth];
         if (top->text.len > 0)
                 top->node->text = arena_copy(r->arena, top->text.data, top->text.len);
@@ -90,7 +90,7 @@ static void xml_tree_end_element(void *data, const XML_Char *name)
 
 static void xml_tree_characters(void *data, const XML_Char *text, int length)
 {
-        struct reader *r = data;
+        struct xml_reader *r = data;
         xml_tree_take(r, (size_t)length);
         if (r->depth > 0 && !r->refused)
                 buf_append(&r->open[r->depth - 1].text, text, (size_t)length);
@@ -103,7 +103,7 @@ static int external_entity(XML_Parser parser, const XML_Char *context, const XML
         return XML_STATUS_OK;
 }
 
-static void xml_tree_reader_deinit(struct reader *r)
+static void xml_tree_reader_deinit(struct xml_reader *r)
 {
         for (size_t i = 0; i < XML_MAX_DEPTH; i++)
                 buf_deinit(&r->open[i].text);
@@ -115,7 +115,7 @@ int xml_parse(struct arena *arena, const char *data, size_t len, struct xml_node
 {
         if (len > XML_MAX_BYTES)
                 return error_set(error, -EFBIG, "it has more than %u MiB", XML_MAX_BYTES >> 20);
-        _cleanup_(xml_tree_reader_deinit) struct reader r = {.arena = arena, .parser = XML_ParserCreate(NULL)};
+        _cleanup_(xml_tree_reader_deinit) struct xml_reader r = {.arena = arena, .parser = XML_ParserCreate(NULL)};
         if (!r.parser)
                 return error_set(error, -ENOMEM, "no memory for an XML parser");
         XML_SetUserData(r.parser, &r);

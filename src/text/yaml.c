@@ -42,7 +42,7 @@ static int yaml_load(const struct yaml_ops **ops, struct fst_error *error)
         return r;
 }
 
-struct frame {
+struct yaml_frame {
         json_t *value; /* the object or array, owned */
         char *key;     /* in a mapping: the key of the next value */
         char *anchor;
@@ -50,21 +50,21 @@ struct frame {
         bool merge;     /* the key is `<<` */
 };
 
-struct anchor {
+struct yaml_anchor {
         char *name;
         json_t *value;
 };
 
-struct reader {
+struct yaml_reader {
         json_t *documents; /* an array */
-        struct frame stack[YAML_MAX_DEPTH];
+        struct yaml_frame stack[YAML_MAX_DEPTH];
         size_t depth, nodes;
-        VEC(struct anchor) anchors;
+        VEC(struct yaml_anchor) anchors;
         json_t *root; /* root of the current document */
         struct fst_error *error;
 };
 
-static void forget_anchors(struct reader *rd)
+static void forget_anchors(struct yaml_reader *rd)
 {
         for (size_t i = 0; i < rd->anchors.len; i++) {
                 free(rd->anchors.data[i].name);
@@ -73,10 +73,10 @@ static void forget_anchors(struct reader *rd)
         rd->anchors.len = 0;
 }
 
-static void yaml_reader_deinit(struct reader *rd)
+static void yaml_reader_deinit(struct yaml_reader *rd)
 {
         while (rd->depth > 0) {
-                struct frame *f = &rd->stack[--rd->depth];
+                struct yaml_frame *f = &rd->stack[--rd->depth];
                 json_decref(f->value);
                 json_decref(f->merged);
                 free(f->key);
@@ -103,7 +103,7 @@ static size_t nodes_of(const json_t *value, size_t limit)
         return n;
 }
 
-static int yaml_count(struct reader *rd, const struct yaml_token *t, size_t n)
+static int yaml_count(struct yaml_reader *rd, const struct yaml_token *t, size_t n)
 {
         rd->nodes += n;
         if (rd->nodes > YAML_MAX_NODES)
@@ -176,12 +176,12 @@ static const char *core_tag(const char *tag)
         return strncmp(tag, prefix, sizeof(prefix) - 1) == 0 ? tag + sizeof(prefix) - 1 : NULL;
 }
 
-static int refuse_tag(struct reader *rd, const struct yaml_token *t)
+static int refuse_tag(struct yaml_reader *rd, const struct yaml_token *t)
 {
         return error_set(rd->error, -EINVAL, "line %zu: unknown tag %s", t->line, t->tag);
 }
 
-static int yaml_scalar(struct reader *rd, const struct yaml_token *t, json_t **out)
+static int yaml_scalar(struct yaml_reader *rd, const struct yaml_token *t, json_t **out)
 {
         static const struct {
                 const char *tag;
@@ -237,10 +237,10 @@ static int yaml_scalar(struct reader *rd, const struct yaml_token *t, json_t **o
 
 /* ----------------------------------------------------------------------------------------------------------- trees */
 
-static int set_anchor(struct reader *rd, const struct yaml_token *t, const char *name, json_t *value)
+static int set_anchor(struct yaml_reader *rd, const struct yaml_token *t, const char *name, json_t *value)
 {
         for (size_t i = 0; i < rd->anchors.len; i++) {
-                struct anchor *a = &rd->anchors.data[i];
+                struct yaml_anchor *a = &rd->anchors.data[i];
                 if (strcmp(a->name, name) == 0) {
                         json_decref(a->value);
                         a->value = json_incref(value);
@@ -249,14 +249,14 @@ static int set_anchor(struct reader *rd, const struct yaml_token *t, const char 
         }
         if (rd->anchors.len == YAML_MAX_ANCHORS)
                 return error_set(rd->error, -EFBIG, "line %zu: more than %d anchors", t->line, YAML_MAX_ANCHORS);
-        vec_push(&rd->anchors, (struct anchor){mem_strdup(name), json_incref(value)});
+        vec_push(&rd->anchors, (struct yaml_anchor){mem_strdup(name), json_incref(value)});
         return 0;
 }
 
-static int yaml_alias(struct reader *rd, const struct yaml_token *t, json_t **out)
+static int yaml_alias(struct yaml_reader *rd, const struct yaml_token *t, json_t **out)
 {
         for (size_t i = 0; i < rd->anchors.len; i++) {
-                struct anchor *a = &rd->anchors.data[i];
+                struct yaml_anchor *a = &rd->anchors.data[i];
                 if (strcmp(a->name, t->text) != 0)
                         continue;
                 int r = yaml_count(rd, t, nodes_of(a->value, YAML_MAX_NODES + 1));
@@ -278,13 +278,13 @@ static bool yaml_mappings(const json_t *value)
 }
 
 /* Adds a complete value to its parent. Takes the reference. */
-static int yaml_add(struct reader *rd, const struct yaml_token *t, json_t *value)
+static int yaml_add(struct yaml_reader *rd, const struct yaml_token *t, json_t *value)
 {
         if (rd->depth == 0) {
                 rd->root = value;
                 return 0;
         }
-        struct frame *f = &rd->stack[rd->depth - 1];
+        struct yaml_frame *f = &rd->stack[rd->depth - 1];
         if (json_is_array(f->value)) {
                 json_array_append_new(f->value, value);
                 return 0;
@@ -315,25 +315,25 @@ static int yaml_add(struct reader *rd, const struct yaml_token *t, json_t *value
         return 0;
 }
 
-static int open_frame(struct reader *rd, const struct yaml_token *t)
+static int open_frame(struct yaml_reader *rd, const struct yaml_token *t)
 {
         bool mapping = t->kind == YAML_TOKEN_MAPPING;
         const char *core = t->tag ? core_tag(t->tag) : NULL;
         if (t->tag && strcmp(t->tag, "!") != 0 && (!core || strcmp(core, mapping ? "map" : "seq") != 0))
                 return refuse_tag(rd, t);
-        struct frame *over = rd->depth ? &rd->stack[rd->depth - 1] : NULL;
+        struct yaml_frame *over = rd->depth ? &rd->stack[rd->depth - 1] : NULL;
         if (over && json_is_object(over->value) && !over->key)
                 return error_set(rd->error, -EINVAL, "line %zu: a key must be a text", t->line);
         if (rd->depth == YAML_MAX_DEPTH)
                 return error_set(rd->error, -EFBIG, "line %zu: nested deeper than %d", t->line, YAML_MAX_DEPTH);
-        rd->stack[rd->depth++] = (struct frame){.value = mapping ? json_object() : json_array(),
-                                                .anchor = t->anchor ? mem_strdup(t->anchor) : NULL};
+        rd->stack[rd->depth++] = (struct yaml_frame){.value = mapping ? json_object() : json_array(),
+                                                     .anchor = t->anchor ? mem_strdup(t->anchor) : NULL};
         return 0;
 }
 
-static int close_frame(struct reader *rd, const struct yaml_token *t)
+static int close_frame(struct yaml_reader *rd, const struct yaml_token *t)
 {
-        struct frame f = rd->stack[--rd->depth];
+        struct yaml_frame f = rd->stack[--rd->depth];
         for (size_t i = 0; i < json_array_size(f.merged); i++)
                 json_object_update_missing(f.value, json_array_get(f.merged, i));
         json_decref(f.merged);
@@ -346,9 +346,9 @@ static int close_frame(struct reader *rd, const struct yaml_token *t)
 }
 
 /* A scalar in the place of a key is a text, whatever its form. */
-static int take_scalar(struct reader *rd, const struct yaml_token *t)
+static int take_scalar(struct yaml_reader *rd, const struct yaml_token *t)
 {
-        struct frame *f = rd->depth ? &rd->stack[rd->depth - 1] : NULL;
+        struct yaml_frame *f = rd->depth ? &rd->stack[rd->depth - 1] : NULL;
         bool key = f && json_is_object(f->value) && !f->key;
         struct yaml_token text = *t;
         json_t *value = NULL;
@@ -372,7 +372,7 @@ static int take_scalar(struct reader *rd, const struct yaml_token *t)
 
 static int yaml_take(void *context, const struct yaml_token *t)
 {
-        struct reader *rd = context;
+        struct yaml_reader *rd = context;
         json_t *value = NULL;
         int r = 0;
         switch (t->kind) {
@@ -406,7 +406,7 @@ int yaml_parse_all(const char *text, size_t len, json_t **out, struct fst_error 
         int r = yaml_load(&ops, error);
         if (r < 0)
                 return r;
-        _cleanup_(yaml_reader_deinit) struct reader rd = {.documents = json_array(), .error = error};
+        _cleanup_(yaml_reader_deinit) struct yaml_reader rd = {.documents = json_array(), .error = error};
         r = ops->parse(text, len, yaml_take, &rd, message, sizeof(message));
         if (r < 0)
                 return message[0] ? error_set(error, r, "%s", message) : r;

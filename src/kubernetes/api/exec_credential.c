@@ -74,7 +74,7 @@ static char *find_program(const char *command)
 }
 
 /* KUBERNETES_EXEC_INFO=… */
-static char *exec_info(const struct kube_config *config)
+static char *exec_credential_info(const struct kube_config *config)
 {
         const struct kube_exec *x = config->exec;
         json_t *spec = json_pack("{s:b}", "interactive", 0);
@@ -160,7 +160,7 @@ static int exec_credential_run(const char *file, const struct kube_config *confi
         for (size_t i = 0; x->arguments[i]; i++)
                 vec_push(&arguments, x->arguments[i]);
         vec_push(&arguments, NULL);
-        _cleanup_free_ char *info = exec_info(config);
+        _cleanup_free_ char *info = exec_credential_info(config);
         char **env = exec_credential_environment(x, info);
         int r = pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ? error_errno(error, "no pipe") : 0;
         if (r == 0)
@@ -189,8 +189,8 @@ static int exec_credential_run(const char *file, const struct kube_config *confi
         return r;
 }
 
-static int exec_credential_understand(const struct kube_exec *x, const struct buf *printed, struct kube_credential *out,
-                                      struct fst_error *error)
+static int exec_credential_parse(const struct kube_exec *x, const struct buf *printed, struct kube_credential *out,
+                                 struct fst_error *error)
 {
         json_t *root = json_loadb(buf_text(printed), printed->len, 0, NULL);
         const json_t *status = json_object_get(root, "status");
@@ -239,7 +239,7 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
                               text);
         }
         if (r == 0)
-                r = exec_credential_understand(x, &printed, out, error);
+                r = exec_credential_parse(x, &printed, out, error);
         if (printed.data)
                 explicit_bzero(printed.data, printed.len);
         return r;

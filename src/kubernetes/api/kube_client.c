@@ -27,7 +27,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
-static void list_free(struct kube_list_state *l)
+static void kube_list_free(struct kube_list_state *l)
 {
         if (!l)
                 return;
@@ -38,7 +38,7 @@ static void list_free(struct kube_list_state *l)
         free(l);
 }
 
-static void unlink_call(struct kube_call *call)
+static void kube_call_unlink(struct kube_call *call)
 {
         struct kube_client *c = call->client;
         list_remove(c, call);
@@ -46,7 +46,7 @@ static void unlink_call(struct kube_call *call)
         c->unlinked++;
 }
 
-static void kube_client_call_free(struct kube_call *call)
+static void kube_call_free(struct kube_call *call)
 {
         free(call->method);
         free(call->path);
@@ -57,17 +57,17 @@ static void kube_client_call_free(struct kube_call *call)
         json_decref(call->created);
         json_decref(call->object);
         error_deinit(&call->error);
-        list_free(call->list);
+        kube_list_free(call->list);
         free(call);
 }
 
 static void kube_client_set_timer(struct kube_client *c);
-static void kube_client_attempt(struct kube_call *call);
+static void kube_call_attempt(struct kube_call *call);
 
 /* @call is invalid afterwards. */
-static void kube_client_finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
+static void kube_call_finish(struct kube_call *call, int r, int status, json_t *object, const struct fst_error *error)
 {
-        unlink_call(call);
+        kube_call_unlink(call);
         if (!call->done) {
                 call->over = true;
                 call->result = r;
@@ -78,16 +78,16 @@ static void kube_client_finish(struct kube_call *call, int r, int status, json_t
                 return;
         }
         const char *reason = json_string_value(json_object_get(object, "reason"));
-        struct kube_answer answer = {.status = status,
-                                     .object = object,
-                                     .reason = r != 0 && reason ? reason : "",
-                                     .error = r != 0 ? error : NULL,
-                                     .retry_after_ms = call->retry_after_ms,
-                                     .attempts = call->attempts,
-                                     .throttled = call->throttled,
-                                     .maybe_done = r != 0 && call->maybe_done};
+        struct kube_response answer = {.status = status,
+                                       .object = object,
+                                       .reason = r != 0 && reason ? reason : "",
+                                       .error = r != 0 ? error : NULL,
+                                       .retry_after_ms = call->retry_after_ms,
+                                       .attempts = call->attempts,
+                                       .throttled = call->throttled,
+                                       .maybe_done = r != 0 && call->maybe_done};
         call->done(call->owner, call, r, &answer);
-        kube_client_call_free(call);
+        kube_call_free(call);
 }
 
 /* ----------------------------------------------------------------------------------------------------- credentials */
@@ -101,7 +101,7 @@ struct kube_refresh {
         int result;
 };
 
-static void ask_program(uv_work_t *work)
+static void kube_refresh_run(uv_work_t *work)
 {
         struct kube_refresh *f = work->data;
         f->result = kube_exec_run(&f->config, KUBE_EXEC_TIMEOUT_MS, &f->credential, &f->error);
@@ -121,7 +121,7 @@ static void replace_credential(struct kube_client *c, struct kube_credential *fr
         c->has_credential = true;
 }
 
-static void have_asked(uv_work_t *work, int status)
+static void kube_refresh_on_done(uv_work_t *work, int status)
 {
         struct kube_refresh *f = work->data;
         struct kube_client *c = f->client;
@@ -137,9 +137,9 @@ static void have_asked(uv_work_t *work, int status)
                                 again = true;
                                 call->due = 0;
                                 if (f->result == 0)
-                                        kube_client_attempt(call);
+                                        kube_call_attempt(call);
                                 else
-                                        kube_client_finish(call, f->result, 0, NULL, &f->error);
+                                        kube_call_finish(call, f->result, 0, NULL, &f->error);
                         }
                 }
         }
@@ -166,7 +166,7 @@ static bool has_credential(struct kube_call *call)
         f->client = c;
         kube_config_copy_exec(config, &f->config);
         c->refresh = f;
-        uv_queue_work(c->loop, &f->work, ask_program, have_asked);
+        uv_queue_work(c->loop, &f->work, kube_refresh_run, kube_refresh_on_done);
         return false;
 }
 
@@ -193,14 +193,14 @@ static int read_token(const struct kube_client *c, char **token, struct fst_erro
 /* -------------------------------------------------------------------------------------------------------- attempts */
 
 /* An item, or NULL: the list restarts. */
-static int kube_client_on_item(void *owner, json_t *item)
+static int kube_list_on_item(void *owner, json_t *item)
 {
         struct kube_call *call = owner;
         int r = call->cancelled ? -ECANCELED : call->list->item(call->owner, item);
         return call->cancelled ? -ECANCELED : r;
 }
 
-static int kube_client_on_data(void *context, const char *data, size_t n)
+static int kube_call_on_data(void *context, const char *data, size_t n)
 {
         struct kube_call *call = context;
         int r;
@@ -213,14 +213,14 @@ static int kube_client_on_data(void *context, const char *data, size_t n)
         call->reading = false;
         if (!call->cancelled)
                 return r;
-        kube_client_call_free(call);
+        kube_call_free(call);
         return -ECANCELED;
 }
 
-static void kube_client_on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+static void kube_call_on_response(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
                                   const struct fst_error *error);
 
-static void send_it(struct kube_call *call, const char *token)
+static void kube_call_transfer(struct kube_call *call, const char *token)
 {
         struct kube_client *c = call->client;
         const struct kube_config *config = c->config;
@@ -277,21 +277,21 @@ static void send_it(struct kube_call *call, const char *token)
                                                : config->key_data,
                 .tls_name = config->tls_server_name,
                 .fresh = call->fresh,
-                .sink = (call->sink || call->list) && !looks ? kube_client_on_data : NULL,
+                .sink = (call->sink || call->list) && !looks ? kube_call_on_data : NULL,
                 .context = call,
         };
         call->fresh = false;
-        call->transfer = http_async_send(c->http, &q, kube_client_on_answer, call);
+        call->transfer = http_async_send(c->http, &q, kube_call_on_response, call);
 }
 
-static void kube_client_attempt(struct kube_call *call)
+static void kube_call_attempt(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *token = NULL;
         if (call->given_up) {
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
                 error_set(&error, -ECANCELED, "cannot %s: cancelled by the caller", deed);
-                kube_client_finish(call, -ECANCELED, 0, NULL, &error);
+                kube_call_finish(call, -ECANCELED, 0, NULL, &error);
                 return;
         }
         if (!has_credential(call))
@@ -299,16 +299,16 @@ static void kube_client_attempt(struct kube_call *call)
         int r = read_token(call->client, &token, &error);
         call->attempts++;
         if (r < 0) {
-                kube_client_finish(call, r, 0, NULL, &error);
+                kube_call_finish(call, r, 0, NULL, &error);
                 return;
         }
-        send_it(call, token);
+        kube_call_transfer(call, token);
         if (token)
                 explicit_bzero(token, strlen(token));
 }
 
 /* Sends the call when the timer next fires, never from within the function that began the call. */
-static void kube_client_wait_for(struct kube_call *call, int64_t ms)
+static void kube_call_schedule(struct kube_call *call, int64_t ms)
 {
         call->due = (int64_t)uv_now(call->client->loop) + ms;
         kube_client_set_timer(call->client);
@@ -326,7 +326,7 @@ static void kube_client_on_timer(uv_timer_t *timer)
                                 continue;
                         call->due = INT64_MAX;
                         const uint64_t unlinked = c->unlinked;
-                        kube_client_attempt(call);
+                        kube_call_attempt(call);
                         if (c->unlinked != unlinked) { /* the call ended at once, so the list has changed */
                                 again = true;
                                 break;
@@ -350,7 +350,7 @@ static void kube_client_set_timer(struct kube_client *c)
 }
 
 /* Returns a random pause between half and all of the backoff, so that callers that failed together spread out. */
-static int64_t pause_of(struct kube_call *call)
+static int64_t retry_pause(struct kube_call *call)
 {
         struct kube_client *c = call->client;
         int64_t pause = c->first_pause;
@@ -384,7 +384,7 @@ static bool connection_failed(int r)
 }
 
 /* Whether a retry may help and cannot act twice. @maybe: this attempt may have been carried out. */
-static bool may_try_again(const struct kube_call *call, int r, int status, bool maybe)
+static bool kube_call_can_retry(const struct kube_call *call, int r, int status, bool maybe)
 {
         if (call->attempts >= call->attempts_most)
                 return false;
@@ -401,7 +401,7 @@ static bool may_try_again(const struct kube_call *call, int r, int status, bool 
  * Whether labels, annotations and the data of a config map or secret equal those that were sent. An object without any
  * of them cannot be identified.
  */
-static bool kube_client_is_ours(const struct kube_call *call, const json_t *object)
+static bool kube_call_created(const struct kube_call *call, const json_t *object)
 {
         const json_t *metadata = json_object_get(object, "metadata");
         const struct {
@@ -424,10 +424,10 @@ static bool kube_client_is_ours(const struct kube_call *call, const json_t *obje
 void kube_list_begin(struct kube_call *call)
 {
         json_items_deinit(&call->list->reader);
-        call->list->reader = (struct json_items){.item = kube_client_on_item, .owner = call};
+        call->list->reader = (struct json_items){.item = kube_list_on_item, .owner = call};
 }
 
-static void kube_client_try_again(struct kube_call *call, int64_t ms)
+static void kube_call_retry(struct kube_call *call, int64_t ms)
 {
         struct kube_list_state *l = call->list;
         if (l) {
@@ -440,18 +440,18 @@ static void kube_client_try_again(struct kube_call *call, int64_t ms)
                 free(call->query);
                 call->query = mem_strdup(l->base_query);
                 call->reading = true;
-                kube_client_on_item(call, NULL);
+                kube_list_on_item(call, NULL);
                 call->reading = false;
                 if (call->cancelled) {
-                        kube_client_call_free(call);
+                        kube_call_free(call);
                         return;
                 }
         }
-        kube_client_wait_for(call, ms);
+        kube_call_schedule(call, ms);
 }
 
 /* A page is complete: requests the next one, or ends. */
-static void kube_client_next_page(struct kube_call *call)
+static void kube_list_next_page(struct kube_call *call)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct kube_list_state *l = call->list;
@@ -460,7 +460,7 @@ static void kube_client_next_page(struct kube_call *call)
         const json_t *metadata = json_object_get(rest, "metadata");
         const char *token = json_string_value(json_object_get(metadata, "continue"));
         if (r < 0 || !token || !*token) {
-                kube_client_finish(call, r, 200, rest, &error);
+                kube_call_finish(call, r, 200, rest, &error);
                 json_decref(rest);
                 return;
         }
@@ -472,26 +472,26 @@ static void kube_client_next_page(struct kube_call *call)
         kube_list_begin(call);
         call->attempts = 0;
         json_decref(rest);
-        kube_client_wait_for(call, 0);
+        kube_call_schedule(call, 0);
 }
 
-static void kube_client_look(struct kube_call *call)
+static void kube_call_fetch_existing(struct kube_call *call)
 {
         call->looking = true;
-        kube_client_wait_for(call, 0);
+        kube_call_schedule(call, 0);
 }
 
 /* Handles the response with the existing object. */
-static void have_looked(struct kube_call *call, int status, json_t *object)
+static void kube_call_on_existing(struct kube_call *call, int status, json_t *object)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         call->looking = false;
-        if (status == 200 && kube_client_is_ours(call, object)) {
-                kube_client_finish(call, 0, 201, object, NULL);
+        if (status == 200 && kube_call_created(call, object)) {
+                kube_call_finish(call, 0, 201, object, NULL);
                 return;
         }
         if (status != 200 && call->attempts < call->attempts_most) { /* deleted meanwhile, or unknown again */
-                kube_client_wait_for(call, pause_of(call));
+                kube_call_schedule(call, retry_pause(call));
                 return;
         }
         _cleanup_free_ char *deed = kube_deed("POST", call->path);
@@ -502,11 +502,11 @@ static void have_looked(struct kube_call *call, int status, json_t *object)
         else
                 error_set(&error, r, "cannot %s: \"%s\" already exists, and its owner is unknown (HTTP %d)", deed, name,
                           status);
-        kube_client_finish(call, r, status == 200 ? 409 : status, NULL, &error);
+        kube_call_finish(call, r, status == 200 ? 409 : status, NULL, &error);
 }
 
 /* The attempt got no response. */
-static void kube_client_on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
+static void kube_call_on_failure(struct kube_call *call, int r, bool sent, const struct fst_error *why)
 {
         struct kube_list_state *l = call->list;
         if (l && l->item_result != 0) { /* `item` ended the list, or the document is not a list */
@@ -514,26 +514,26 @@ static void kube_client_on_failure(struct kube_call *call, int r, bool sent, con
                 _cleanup_free_ char *deed = kube_deed(call->method, call->path);
                 call->error = FST_ERROR_INIT;
                 error_wrap(&error, r, "cannot %s", deed);
-                kube_client_finish(call, l->item_result, 200, NULL, &error);
+                kube_call_finish(call, l->item_result, 200, NULL, &error);
                 error_deinit(&error);
                 return;
         }
         if (l)
                 l->restart = l->reader.count > 0;
         call->maybe_done = call->maybe_done || (sent && !call->looking);
-        if (may_try_again(call, r, 0, sent && !call->looking)) {
+        if (kube_call_can_retry(call, r, 0, sent && !call->looking)) {
                 call->fresh = r == -ETIMEDOUT;
-                kube_client_try_again(call, pause_of(call));
+                kube_call_retry(call, retry_pause(call));
                 return;
         }
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *deed = kube_deed(call->method, call->path);
         error_set(&error, r, "cannot %s: %s", deed, error_message(why));
-        kube_client_finish(call, r, 0, NULL, &error);
+        kube_call_finish(call, r, 0, NULL, &error);
         error_deinit(&error);
 }
 
-static void kube_client_on_answer(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
+static void kube_call_on_response(void *owner, struct http_transfer *transfer, int r, struct http_answer *answer,
                                   const struct fst_error *why)
 {
         struct kube_call *call = owner;
@@ -542,7 +542,7 @@ static void kube_client_on_answer(void *owner, struct http_transfer *transfer, i
         call->transfer = NULL;
         call->due = INT64_MAX;
         if (r < 0) {
-                kube_client_on_failure(call, r, sent, why);
+                kube_call_on_failure(call, r, sent, why);
                 return;
         }
         int status = answer->status;
@@ -554,21 +554,21 @@ static void kube_client_on_answer(void *owner, struct http_transfer *transfer, i
         if (status == 401 && renewable && !call->renewed) {
                 call->renewed = true;
                 c->has_credential = c->has_credential && c->config->token_file;
-                kube_client_wait_for(call, 0);
+                kube_call_schedule(call, 0);
                 return;
         }
         call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
-        if (may_try_again(call, 0, status, true)) {
-                kube_client_try_again(call, pause_of(call));
+        if (kube_call_can_retry(call, 0, status, true)) {
+                kube_call_retry(call, retry_pause(call));
                 return;
         }
         if (call->list && status >= 200 && status < 300) {
-                kube_client_next_page(call);
+                kube_list_next_page(call);
                 return;
         }
         json_t *object = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         if (call->looking) {
-                have_looked(call, status, object);
+                kube_call_on_existing(call, status, object);
                 json_decref(object);
                 return;
         }
@@ -577,15 +577,15 @@ static void kube_client_on_answer(void *owner, struct http_transfer *transfer, i
         if (outcome == FST_KUBE_E_GONE && call->list && call->list->token &&
             call->attempts < call->attempts_most) { /* the list expired between pages */
                 call->list->restart = true;
-                kube_client_try_again(call, 0);
+                kube_call_retry(call, 0);
         } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
-                kube_client_try_again(call, pause_of(call));
+                kube_call_retry(call, retry_pause(call));
         } else if (outcome == FST_KUBE_E_ALREADY_EXISTS && call->safety == KUBE_CREATION && call->maybe_done) {
-                kube_client_look(call);
+                kube_call_fetch_existing(call);
         } else if (outcome == FST_KUBE_E_NOT_FOUND && strcmp(call->method, "DELETE") == 0 && call->maybe_done) {
-                kube_client_finish(call, 0, 200, NULL, NULL);
+                kube_call_finish(call, 0, 200, NULL, NULL);
         } else {
-                kube_client_finish(call, outcome, status, object, &error);
+                kube_call_finish(call, outcome, status, object, &error);
         }
         json_decref(object);
 }
@@ -713,15 +713,15 @@ struct kube_call *kube_send(struct kube_client *c, const struct kube_request *q,
 void kube_cancel(struct kube_call *call)
 {
         if (!call->client) { /* over, without a waiter */
-                kube_client_call_free(call);
+                kube_call_free(call);
                 return;
         }
-        unlink_call(call);
+        kube_call_unlink(call);
         if (call->transfer)
                 http_async_cancel(call->transfer);
         call->cancelled = true;
         if (!call->reading)
-                kube_client_call_free(call);
+                kube_call_free(call);
 }
 
 void kube_limit_attempts(struct kube_call *call, int n)
@@ -744,7 +744,7 @@ void kube_give_up(struct kube_call *call)
         if (call->transfer)
                 http_async_cancel(steal(call->transfer));
         call->given_up = true;
-        kube_client_wait_for(call, 0);
+        kube_call_schedule(call, 0);
 }
 
 int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, struct fst_error *error)
@@ -756,6 +756,6 @@ int kube_wait(struct kube_client *c, struct kube_call *call, json_t **object, st
                 error_set(error, r, "%s", error_message(&call->error));
         if (object)
                 *object = steal(call->object);
-        kube_client_call_free(call);
+        kube_call_free(call);
         return r;
 }

@@ -58,7 +58,7 @@ static inline int kube_refusals(int before, int r)
 }
 
 /* Borrowed for the call of `done`. Take a reference (json_incref) to keep the object. */
-struct kube_answer {
+struct kube_response {
         int status;                    /* HTTP status; 0: no response */
         json_t *object;                /* the body, also a Status object; NULL: none, or invalid JSON */
         const char *reason;            /* reason of a Status, "AlreadyExists"; "" without one */
@@ -73,7 +73,7 @@ struct kube_answer {
  * @r 0: success. @r > 0: one of the outcomes. @r < 0: no response, with the codes of http_perform. @call is invalid
  * afterwards.
  */
-typedef void kube_done(void *owner, struct kube_call *call, int r, const struct kube_answer *answer);
+typedef void kube_done(void *owner, struct kube_call *call, int r, const struct kube_response *answer);
 
 /*
  * Receives the body of a 2xx response in pieces. A result other than 0 ends the call with that code if negative, else

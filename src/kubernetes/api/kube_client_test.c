@@ -51,7 +51,7 @@ static void assert_says(const char *part)
 
 #define PODS "/api/v1/namespaces/ns/pods"
 
-static void objects_come_and_go(void **state)
+static void creates_gets_patches_and_deletes(void **state)
 {
         json_t *object = NULL;
         assert_int_equal(create("a", "1", &object), 0);
@@ -82,7 +82,7 @@ static void objects_come_and_go(void **state)
         assert_int_equal(api.http.connections, 1);
 }
 
-static void paths(void **state)
+static void builds_paths_of_objects(void **state)
 {
         static const struct {
                 const char *api, *kind, *path;
@@ -134,7 +134,7 @@ static void retries_reads_that_failed(void **state)
         assert_int_equal(api.creations, 1);
 }
 
-static void a_lost_answer_doubles_nothing(void **state)
+static void lost_response_creates_no_second_object(void **state)
 {
         json_t *object = NULL;
         faults("l");
@@ -174,7 +174,7 @@ struct ended {
         char reason[64];
 };
 
-static void note(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void note(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct ended *e = owner;
         e->n++;
@@ -205,7 +205,7 @@ static struct ended create_and_note(const char *name)
         return e;
 }
 
-static void busy_servers_are_asked_again(void **state)
+static void retries_429_and_503(void **state)
 {
         refuse(429, NULL, "too many requests", "rrr");
         struct ended e = create_and_note("a");
@@ -231,7 +231,7 @@ static void busy_servers_are_asked_again(void **state)
         assert_int_equal(api.creations, 2);
 }
 
-static void refusals_say_what_to_do(void **state)
+static void refusals_name_remedy(void **state)
 {
         static const struct {
                 int status, r;
@@ -295,7 +295,7 @@ static int count_item(void *owner, json_t *item)
         return l->stop_at && (int)l->n == l->stop_at ? 42 : 0;
 }
 
-static void listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void listed(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct listed *l = owner;
         l->r = r;
@@ -320,7 +320,7 @@ static struct listed list(const char *letters, struct listed how)
         return l;
 }
 
-static void lists_come_in_pages(void **state)
+static void reads_list_in_pages(void **state)
 {
         for (int i = 0; i < 950; i++) {
                 char name[16];
@@ -364,7 +364,7 @@ static int take_text(void *owner, const char *data, size_t n)
         return 0;
 }
 
-static void logs_are_streams(void **state)
+static void streams_logs(void **state)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         assert_int_equal(create("a", "1", NULL), 0);
@@ -391,7 +391,7 @@ static void put_file(const char *path, const char *text, int mode)
         close(fd);
 }
 
-static void tokens_are_read_again(void **state)
+static void reads_token_file_again_after_401(void **state)
 {
         char path[] = "/tmp/kube-token-XXXXXX";
         close(mkstemp(path));
@@ -416,7 +416,7 @@ static void tokens_are_read_again(void **state)
         assert_non_null(strstr(api.last_head, "Authorization: Basic bWU6c2VjcmV0\r\n"));
 }
 
-static void programs_are_asked_once(void **state)
+static void runs_credential_program_once(void **state)
 {
         char folder[] = "/tmp/kube-plugin-XXXXXX";
         assert_non_null(mkdtemp(folder));
@@ -449,7 +449,7 @@ static void programs_are_asked_once(void **state)
 }
 
 /* The client and its configuration are freed while the program runs. Nothing waits for the program then. */
-static void a_program_outlives_the_client(void **state)
+static void client_can_be_freed_while_program_runs(void **state)
 {
         char folder[] = "/tmp/kube-plugin-XXXXXX";
         assert_non_null(mkdtemp(folder));
@@ -516,7 +516,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
 }
 
 /* Creates 300 objects through a server that fails every third request: each exists once. */
-static void many_at_once(void **state)
+static void creates_300_objects_under_faults(void **state)
 {
         static struct ended ends[300];
         memset(ends, 0, sizeof(ends));
@@ -544,12 +544,12 @@ static void many_at_once(void **state)
         assert_true(made <= api.creations);
 }
 
-static void free_client(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void free_client(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         kube_client_free(steal(client));
 }
 
-static void the_client_may_be_freed_within(void **state)
+static void client_can_be_freed_in_callback(void **state)
 {
         struct ended ends[50] = {{0}};
         for (int i = 0; i < 50; i++)
@@ -564,7 +564,7 @@ static void the_client_may_be_freed_within(void **state)
 static struct kube_call *other;
 
 /* As many calls as before, but other ones. */
-static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct ended *ends = owner;
         assert_int_equal(r, -ECANCELED);
@@ -573,7 +573,7 @@ static void replace_calls(void *owner, struct kube_call *call, int r, const stru
         kube_get(client, PODS, note, &ends[1]);
 }
 
-static void calls_may_be_replaced_within(void **state)
+static void calls_can_be_replaced_in_callback(void **state)
 {
         struct ended ends[3] = {{0}};
         struct kube_call *first = kube_get(client, PODS, replace_calls, ends);
@@ -613,21 +613,21 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(objects_come_and_go),
-                CASE(paths),
-                CASE(a_lost_answer_doubles_nothing),
+                CASE(creates_gets_patches_and_deletes),
+                CASE(builds_paths_of_objects),
+                CASE(lost_response_creates_no_second_object),
                 CASE(retries_reads_that_failed),
-                CASE(busy_servers_are_asked_again),
-                CASE(refusals_say_what_to_do),
-                CASE(lists_come_in_pages),
-                CASE(logs_are_streams),
-                CASE(tokens_are_read_again),
-                CASE(programs_are_asked_once),
-                CASE(a_program_outlives_the_client),
+                CASE(retries_429_and_503),
+                CASE(refusals_name_remedy),
+                CASE(reads_list_in_pages),
+                CASE(streams_logs),
+                CASE(reads_token_file_again_after_401),
+                CASE(runs_credential_program_once),
+                CASE(client_can_be_freed_while_program_runs),
                 CASE(over_tls_with_certificates),
-                CASE(many_at_once),
-                CASE(the_client_may_be_freed_within),
-                CASE(calls_may_be_replaced_within),
+                CASE(creates_300_objects_under_faults),
+                CASE(client_can_be_freed_in_callback),
+                CASE(calls_can_be_replaced_in_callback),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

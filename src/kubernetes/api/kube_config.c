@@ -109,7 +109,7 @@ struct kube_places kube_places_here(void)
 
 /* ----------------------------------------------------------------------------------------------------------- a pod */
 
-static char *file_in(const char *folder, const char *name)
+static char *kube_config_path_in(const char *folder, const char *name)
 {
         char *path = mem_printf("%s/%s", folder, name);
         if (access(path, R_OK) == 0)
@@ -127,9 +127,9 @@ static void read_pod(const struct kube_places *places, struct kube_config *out)
         }
         if (!places->service_account)
                 return;
-        out->token_file = file_in(places->service_account, "token");
-        out->ca_file = file_in(places->service_account, "ca.crt");
-        _cleanup_free_ char *path = file_in(places->service_account, "namespace");
+        out->token_file = kube_config_path_in(places->service_account, "token");
+        out->ca_file = kube_config_path_in(places->service_account, "ca.crt");
+        _cleanup_free_ char *path = kube_config_path_in(places->service_account, "namespace");
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         if (path && file_text_read(path, 1024, &text, NULL) == 0) {
                 buf_truncate(&text, strcspn(buf_text(&text), " \t\r\n"));

@@ -69,7 +69,7 @@ static void assert_fails(const char *text, const char *context, const char *mess
         "- {name: u, user: {client-certificate: /c.crt, client-key-data: S0VZ, tokenFile: token}}\n"                   \
         "- {name: v, user: {username: me, password: secret, as: other, as-groups: [g, h], as-user-extra: {k: [v]}}}\n"
 
-static void contexts(void **state)
+static void selects_context(void **state)
 {
         parse(TWO, NULL);
         assert_string_equal(config.server, "https://10.0.0.1:6443");
@@ -100,7 +100,7 @@ static void contexts(void **state)
         assert_null(config.server);
 }
 
-static void what_is_wrong_is_said(void **state)
+static void rejects_invalid_files(void **state)
 {
         assert_fails(TWO, "three", "kubeconfig: unknown context \"three\" (known: one, two, lost)");
         assert_fails(TWO, "lost", "unknown cluster \"nowhere\", named by context \"lost\" (known: a, b)");
@@ -118,7 +118,7 @@ static void what_is_wrong_is_said(void **state)
         assert_null(config.server);
 }
 
-static void tokens_of_providers(void **state)
+static void reads_tokens_of_auth_providers(void **state)
 {
         parse("current-context: x\ncontexts: [{name: x, context: {user: u}}]\n"
               "users: [{name: u, user: {auth-provider: {name: oidc, config: {id-token: t1}}}}]\n",
@@ -127,7 +127,7 @@ static void tokens_of_providers(void **state)
 }
 
 /* The first file that has an entry wins. Paths are relative to their file. */
-static void files_are_merged(void **state)
+static void merges_files_first_wins(void **state)
 {
         _cleanup_free_ char *a = in_folder("a"), *b = in_folder("sub/b"), *sub = in_folder("sub");
         _cleanup_free_ char *paths = mem_printf("/nowhere/at/all:%s::%s", a, b);
@@ -147,7 +147,7 @@ static void files_are_merged(void **state)
         assert_string_equal(config.ca_file, ca);
 }
 
-static void a_pod_knows_by_itself(void **state)
+static void reads_service_account_in_pod(void **state)
 {
         struct kube_places places = {.kubeconfig = "/nowhere",
                                      .home = folder,
@@ -177,7 +177,7 @@ static int from_conf(enum kube_client_kind kind, const char *master, const char 
         return kube_config_from_conf(&conf, kind, master, &config, &error);
 }
 
-static void keys_are_put_over_files(void **state)
+static void keys_override_files(void **state)
 {
         _cleanup_free_ char *path = in_folder("config");
         put("config", TWO, 0600);
@@ -249,7 +249,7 @@ static void keys_are_put_over_files(void **state)
         assert_non_null(strstr(error_message(&error), "the address of the API server is unknown"));
 }
 
-static void masters(void **state)
+static void parses_master_urls(void **state)
 {
         static const char *const cases[][2] = {{"k8s://https://a:1", "https://a:1"},
                                                {"k8s://a:1", "https://a:1"},
@@ -276,7 +276,7 @@ static void use_program(const char *script, const char *more)
         assert_int_equal(kube_config_parse(text, strlen(text), folder, NULL, &config, &error), 0);
 }
 
-static void programs_give_credentials(void **state)
+static void reads_credentials_of_program(void **state)
 {
         struct kube_credential c = {0};
         use_program(
@@ -317,7 +317,7 @@ static void programs_give_credentials(void **state)
         assert_non_null(strstr(error_message(&error), "is missing: get it there"));
 }
 
-static void times(void **state)
+static void parses_expiration_times(void **state)
 {
         assert_int_equal(kube_time_parse("1970-01-01T00:00:01Z"), 1);
         assert_int_equal(kube_time_parse("2026-11-22T12:30:00.123456+02:00"), 1795343400);
@@ -345,9 +345,9 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(contexts),         CASE(what_is_wrong_is_said),     CASE(tokens_of_providers),
-                CASE(files_are_merged), CASE(a_pod_knows_by_itself),     CASE(keys_are_put_over_files),
-                CASE(masters),          CASE(programs_give_credentials), CASE(times),
+                CASE(selects_context),         CASE(rejects_invalid_files),        CASE(reads_tokens_of_auth_providers),
+                CASE(merges_files_first_wins), CASE(reads_service_account_in_pod), CASE(keys_override_files),
+                CASE(parses_master_urls),      CASE(reads_credentials_of_program), CASE(parses_expiration_times),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ char *kube_deed(const char *method, const char *path)
 }
 
 /* Copies the text between @before and the next quotation mark to @out. */
-static bool kube_response_quoted(const char *text, const char *before, char *out, size_t size)
+static bool copy_quoted(const char *text, const char *before, char *out, size_t size)
 {
         const char *start = strstr(text, before);
         if (!start)
@@ -50,13 +50,13 @@ static bool kube_response_quoted(const char *text, const char *before, char *out
  * Turns the server's `User "x" cannot create resource "pods" in API group "" in the namespace "y"` into a message with
  * the remedy.
  */
-static char *kube_response_cure(const char *said)
+static char *explain_forbidden(const char *said)
 {
         char user[512], resource[256], namespace[256], verb[64] = "";
-        if (!kube_response_quoted(said, "User \"", user, sizeof(user)) ||
-            !kube_response_quoted(said, " resource \"", resource, sizeof(resource)))
+        if (!copy_quoted(said, "User \"", user, sizeof(user)) ||
+            !copy_quoted(said, " resource \"", resource, sizeof(resource)))
                 return NULL;
-        bool inside = kube_response_quoted(said, "in the namespace \"", namespace, sizeof(namespace));
+        bool inside = copy_quoted(said, "in the namespace \"", namespace, sizeof(namespace));
         const char *cannot = strstr(said, "\" cannot ");
         if (cannot)
                 sscanf(cannot, "\" cannot %63s", verb);
@@ -83,12 +83,12 @@ static int kube_response_forbidden(const char *deed, const char *said, struct fs
                 return error_set(error, FST_KUBE_E_QUOTA,
                                  "cannot %s: a quota of the namespace is exhausted: %s (see kubectl describe quota)",
                                  deed, said);
-        _cleanup_free_ char *what = kube_response_cure(said);
+        _cleanup_free_ char *what = explain_forbidden(said);
         return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, said, what ? ". " : "",
                          what ? what : "");
 }
 
-static int kube_response_code_of(int status, const char *reason)
+static int outcome_code(int status, const char *reason)
 {
         switch (status) {
         case 404:
@@ -124,5 +124,5 @@ int kube_outcome(const struct kube_call *call, int status, const json_t *object,
                                  deed, call->client->config->server, said);
         if (status == 403)
                 return kube_response_forbidden(deed, said, error);
-        return error_set(error, kube_response_code_of(status, reason), "cannot %s: %s", deed, said);
+        return error_set(error, outcome_code(status, reason), "cannot %s: %s", deed, said);
 }

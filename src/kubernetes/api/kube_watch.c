@@ -22,8 +22,8 @@
 #define DEFAULT_SILENCE_MS 150000
 #define LONGEST_LINE (16u << 20)
 
-struct known {
-        struct known *prev, *next;
+struct known_object {
+        struct known_object *prev, *next;
         char *uid, *version;
         unsigned list; /* number of the last list that had it */
         char name[];   /* "NAMESPACE/NAME" */
@@ -51,20 +51,20 @@ struct kube_watch {
         bool progress;    /* this stream delivered an event */
         uint64_t started; /* when this stream began */
         struct object_table table;
-        struct known *first, *last;
+        struct known_object *first, *last;
         struct kube_watch_counts counts;
 };
 
-static void kube_watch_go_on(struct kube_watch *w, int64_t ms);
+static void kube_watch_schedule(struct kube_watch *w, int64_t ms);
 
 /* -------------------------------------------------------------------------------------------------- known objects */
 
 static bool kube_watch_has_name(const void *object, const void *key)
 {
-        return strcmp(((const struct known *)object)->name, key) == 0;
+        return strcmp(((const struct known_object *)object)->name, key) == 0;
 }
 
-static void kube_watch_forget(struct kube_watch *w, struct known *k)
+static void kube_watch_forget(struct kube_watch *w, struct known_object *k)
 {
         object_table_remove(&w->table, object_hash_text(k->name), k);
         list_remove(w, k);
@@ -77,7 +77,7 @@ static void kube_watch_forget(struct kube_watch *w, struct known *k)
 static void kube_watch_remember(struct kube_watch *w, const char *name, const char *uid, const char *version)
 {
         size_t n = strlen(name) + 1;
-        struct known *k = mem_zero(sizeof(*k) + n);
+        struct known_object *k = mem_zero(sizeof(*k) + n);
         memcpy(k->name, name, n);
         k->uid = mem_strdup(uid);
         k->version = mem_strdup(version);
@@ -87,7 +87,7 @@ static void kube_watch_remember(struct kube_watch *w, const char *name, const ch
         w->counts.objects++;
 }
 
-static void kube_watch_tell(struct kube_watch *w, enum kube_event what, json_t *object)
+static void kube_watch_emit(struct kube_watch *w, enum kube_event what, json_t *object)
 {
         if (w->dead)
                 return;
@@ -97,7 +97,7 @@ static void kube_watch_tell(struct kube_watch *w, enum kube_event what, json_t *
 }
 
 /* Reports the deletion of an object of which only the name is known. */
-static void kube_watch_tell_gone(struct kube_watch *w, struct known *k)
+static void kube_watch_emit_deleted(struct kube_watch *w, struct known_object *k)
 {
         const char *slash = strchr(k->name, '/');
         json_t *metadata = json_pack("{s:s, s:s}", "name", slash + 1, "uid", k->uid);
@@ -105,12 +105,12 @@ static void kube_watch_tell_gone(struct kube_watch *w, struct known *k)
                 json_object_set_new(metadata, "namespace", json_stringn(k->name, (size_t)(slash - k->name)));
         json_t *object = json_pack("{s:o}", "metadata", metadata);
         kube_watch_forget(w, k);
-        kube_watch_tell(w, KUBE_DELETED, object);
+        kube_watch_emit(w, KUBE_DELETED, object);
         json_decref(object);
 }
 
 /* Reports the present object from a list or event. Returns false if it has no name or version. */
-static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
+static bool kube_watch_update(struct kube_watch *w, json_t *object, bool deleted)
 {
         const json_t *metadata = json_object_get(object, "metadata");
         const char *name = json_string_value(json_object_get(metadata, "name"));
@@ -120,10 +120,10 @@ static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
         if (!name || !version)
                 return false;
         _cleanup_free_ char *full = mem_printf("%s/%s", namespace ? namespace : "", name);
-        struct known *k = object_table_find(&w->table, object_hash_text(full), kube_watch_has_name, full);
+        struct known_object *k = object_table_find(&w->table, object_hash_text(full), kube_watch_has_name, full);
         uid = uid ? uid : "";
         if (k && strcmp(k->uid, uid) != 0 && !deleted) { /* another object of the same name */
-                kube_watch_tell_gone(w, k);
+                kube_watch_emit_deleted(w, k);
                 k = NULL;
                 if (w->dead)
                         return true;
@@ -131,18 +131,18 @@ static bool kube_watch_see(struct kube_watch *w, json_t *object, bool deleted)
         if (deleted) {
                 if (k && strcmp(k->uid, uid) == 0) {
                         kube_watch_forget(w, k);
-                        kube_watch_tell(w, KUBE_DELETED, object);
+                        kube_watch_emit(w, KUBE_DELETED, object);
                 }
         } else if (!k) {
                 kube_watch_remember(w, full, uid, version);
-                kube_watch_tell(w, KUBE_ADDED, object);
+                kube_watch_emit(w, KUBE_ADDED, object);
         } else {
                 k->list = w->list;
                 if (strcmp(k->version, version) == 0)
                         return true;
                 free(k->version);
                 k->version = mem_strdup(version);
-                kube_watch_tell(w, KUBE_MODIFIED, object);
+                kube_watch_emit(w, KUBE_MODIFIED, object);
         }
         return true;
 }
@@ -168,7 +168,7 @@ static void kube_watch_fail(struct kube_watch *w, int r, const struct fst_error 
         w->failures++;
         if (w->ops->failed)
                 w->ops->failed(w->owner, r, error, pause);
-        kube_watch_go_on(w, pause);
+        kube_watch_schedule(w, pause);
 }
 
 /* --------------------------------------------------------------------------------------------------------- listing */
@@ -180,11 +180,11 @@ static int kube_watch_on_item(void *owner, json_t *item)
                 w->list++; /* discards the items of the interrupted list */
                 return 0;
         }
-        kube_watch_see(w, item, false);
+        kube_watch_update(w, item, false);
         return w->dead ? -ECANCELED : 0;
 }
 
-static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct kube_watch *w = owner;
         w->call = NULL;
@@ -192,10 +192,10 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
                 kube_watch_fail(w, r, answer->error);
                 return;
         }
-        for (struct known *k = w->first, *next; k && !w->dead; k = next) {
+        for (struct known_object *k = w->first, *next; k && !w->dead; k = next) {
                 next = k->next;
                 if (k->list != w->list)
-                        kube_watch_tell_gone(w, k);
+                        kube_watch_emit_deleted(w, k);
         }
         const char *version =
                 json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
@@ -207,8 +207,8 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
         set_version(w, version);
         w->listing = false;
         w->failures = 0;
-        kube_watch_tell(w, KUBE_SYNCED, NULL);
-        kube_watch_go_on(w, 0);
+        kube_watch_emit(w, KUBE_SYNCED, NULL);
+        kube_watch_schedule(w, 0);
 }
 
 static void begin_list(struct kube_watch *w)
@@ -250,7 +250,7 @@ static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t 
                 if (strcmp(type, "BOOKMARK") == 0)
                         w->counts.bookmarks++;
                 else if ((deleted || strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0) &&
-                         !kube_watch_see(w, object, deleted))
+                         !kube_watch_update(w, object, deleted))
                         r = error_set(error, -EPROTO, "watching %s: an object without name or version", w->path);
                 if (r == 0 && !w->dead)
                         set_version(w, version);
@@ -265,13 +265,13 @@ static int end_stream(struct kube_watch *w, int r, const struct fst_error *error
         kube_cancel(steal(w->call));
         w->listing = w->listing || w->relist;
         if (r == -ESTALE && w->gone++ == 0)
-                kube_watch_go_on(w, 0);
+                kube_watch_schedule(w, 0);
         else
                 kube_watch_fail(w, r, error);
         return -ECANCELED;
 }
 
-static int on_stream(void *owner, const char *data, size_t n)
+static int kube_watch_on_stream(void *owner, const char *data, size_t n)
 {
         struct kube_watch *w = owner;
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -300,7 +300,7 @@ static int on_stream(void *owner, const char *data, size_t n)
         return r;
 }
 
-static void on_stream_over(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct kube_watch *w = owner;
         w->call = NULL;
@@ -308,7 +308,7 @@ static void on_stream_over(void *owner, struct kube_call *call, int r, const str
         if (r == FST_KUBE_E_GONE) {
                 w->listing = true;
                 if (w->gone++ == 0)
-                        kube_watch_go_on(w, 0);
+                        kube_watch_schedule(w, 0);
                 else
                         kube_watch_fail(w, r, answer->error);
         } else if (r > 0) {
@@ -323,7 +323,7 @@ static void on_stream_over(void *owner, struct kube_call *call, int r, const str
                                 error_set(&error, -EPROTO, "watching %s: the server ends the stream at once", w->path),
                                 &error);
         } else {
-                kube_watch_go_on(w, 0);
+                kube_watch_schedule(w, 0);
         }
 }
 
@@ -343,11 +343,13 @@ static void kube_watch_begin_watch(struct kube_watch *w)
         w->relist = w->progress = false;
         w->started = uv_now(w->client->loop);
         w->counts.watches++;
-        w->call = kube_send(
-                w->client,
-                &(struct kube_request){
-                        .path = w->path, .query = query, .attempts = 1, .silence_ms = w->silence_ms, .sink = on_stream},
-                on_stream_over, w);
+        w->call = kube_send(w->client,
+                            &(struct kube_request){.path = w->path,
+                                                   .query = query,
+                                                   .attempts = 1,
+                                                   .silence_ms = w->silence_ms,
+                                                   .sink = kube_watch_on_stream},
+                            kube_watch_on_stream_end, w);
 }
 
 /* ------------------------------------------------------------------------------------------------------- beginning */
@@ -361,7 +363,7 @@ static void kube_watch_on_timer(uv_timer_t *timer)
                 kube_watch_begin_watch(w);
 }
 
-static void kube_watch_go_on(struct kube_watch *w, int64_t ms)
+static void kube_watch_schedule(struct kube_watch *w, int64_t ms)
 {
         if (!w->dead)
                 uv_timer_start(&w->timer, kube_watch_on_timer, (uint64_t)ms, 0);
@@ -384,7 +386,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
         w->seed = (unsigned)uv_hrtime();
         uv_timer_init(client->loop, &w->timer);
         w->timer.data = w;
-        kube_watch_go_on(w, 0);
+        kube_watch_schedule(w, 0);
         return w;
 }
 

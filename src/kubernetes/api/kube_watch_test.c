@@ -120,7 +120,7 @@ static void start_watch(void)
         assert_int_equal(seen.added, 0);
 }
 
-static void what_there_is_and_what_changes(void **state)
+static void reports_list_then_changes(void **state)
 {
         for (int i = 0; i < 10; i++)
                 put((char[]){'a' + (char)i, 0}, 0);
@@ -146,7 +146,7 @@ static void what_there_is_and_what_changes(void **state)
 }
 
 /* A second list finds the changes that happened without a watch. */
-static void too_old_means_another_list(void **state)
+static void lists_again_after_410(void **state)
 {
         for (int i = 0; i < 5; i++)
                 put((char[]){'a' + (char)i, 0}, 0);
@@ -179,7 +179,7 @@ static enum kube_fault always_wrong(struct kube_fixture *a, const struct fixture
         return a->step > 0 ? a->step--, (enum kube_fault)wrong : FAULT_NONE;
 }
 
-static void failures_are_told_and_mended(void **state)
+static void reports_failures_and_recovers(void **state)
 {
         put("a", 0);
         pthread_mutex_lock(&api.lock);
@@ -217,7 +217,7 @@ static enum kube_fault any_fault(struct kube_fixture *a, const struct fixture_ex
 }
 
 /* Many changes through a server that often fails. */
-static void a_bad_world(void **state)
+static void keeps_picture_under_random_faults(void **state)
 {
         unsigned seed = 7;
         pthread_mutex_lock(&api.lock);
@@ -248,7 +248,7 @@ static void a_bad_world(void **state)
         assert_true(kube_watch_counts(watch).lists > 1);
 }
 
-static void it_may_be_freed_within(void **state)
+static void can_be_freed_in_callback(void **state)
 {
         for (int i = 0; i < 10; i++)
                 put((char[]){'a' + (char)i, 0}, 0);
@@ -299,9 +299,9 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(what_there_is_and_what_changes), CASE(too_old_means_another_list),
-                CASE(failures_are_told_and_mended),   CASE(a_bad_world),
-                CASE(it_may_be_freed_within),
+                CASE(reports_list_then_changes),     CASE(lists_again_after_410),
+                CASE(reports_failures_and_recovers), CASE(keeps_picture_under_random_faults),
+                CASE(can_be_freed_in_callback),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* Returns @what (an object) of the entry @name in the first file whose @list has it, or NULL. */
-static const json_t *kubeconfig_file_named(const struct kube_files *files, const char *list, const char *name,
+static const json_t *kubeconfig_entry_find(const struct kube_files *files, const char *list, const char *name,
                                            const char *what, const struct kube_file **where)
 {
         for (size_t i = 0; i < files->list.len; i++) {
@@ -135,8 +135,8 @@ static const json_t *kubeconfig_file_named(const struct kube_files *files, const
         return NULL;
 }
 
-static int kubeconfig_file_missing(const struct kube_files *files, const char *list, const char *what, const char *name,
-                                   const char *context, struct fst_error *error)
+static int kubeconfig_entry_unknown(const struct kube_files *files, const char *list, const char *what,
+                                    const char *name, const char *context, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
         for (size_t i = 0; i < files->list.len; i++) {
@@ -295,23 +295,23 @@ int kube_files_context(const struct kube_files *files, const char *context, stru
                 name = text_of(files->list.data[i].tree, "current-context");
         if (!name)
                 return 0;
-        const json_t *said = kubeconfig_file_named(files, "contexts", name, "context", &where);
+        const json_t *said = kubeconfig_entry_find(files, "contexts", name, "context", &where);
         if (!said)
-                return kubeconfig_file_missing(files, "contexts", "context", name, NULL, error);
+                return kubeconfig_entry_unknown(files, "contexts", "context", name, NULL, error);
         struct kube_config c = KUBE_CONFIG_INIT;
         const char *cluster = text_of(said, "cluster"), *user = text_of(said, "user");
         kubeconfig_file_set(&c.context, name);
         kubeconfig_file_set(&c.namespace, text_of(said, "namespace"));
         int r = 0;
         if (cluster) {
-                const json_t *found = kubeconfig_file_named(files, "clusters", cluster, "cluster", &where);
+                const json_t *found = kubeconfig_entry_find(files, "clusters", cluster, "cluster", &where);
                 r = found ? read_cluster(found, where, &c, error)
-                          : kubeconfig_file_missing(files, "clusters", "cluster", cluster, name, error);
+                          : kubeconfig_entry_unknown(files, "clusters", "cluster", cluster, name, error);
         }
         if (r == 0 && user) {
-                const json_t *found = kubeconfig_file_named(files, "users", user, "user", &where);
+                const json_t *found = kubeconfig_entry_find(files, "users", user, "user", &where);
                 r = found ? kubeconfig_file_read_user(found, where, &c, error)
-                          : kubeconfig_file_missing(files, "users", "user", user, name, error);
+                          : kubeconfig_entry_unknown(files, "users", "user", user, name, error);
         }
         if (r < 0)
                 kube_config_deinit(&c);

@@ -21,7 +21,7 @@ static enum pod_state_kind kind_of(json_t *pod, const struct pod_rules *rules)
 #define RUNS "{'running': {}}"
 #define ENDED(code) "{'terminated': {'exitCode': " #code "}}"
 
-static void the_phase_tells_the_state(void **state)
+static void maps_phase_to_state(void **state)
 {
         static const struct {
                 const char *phase;
@@ -35,7 +35,7 @@ static void the_phase_tells_the_state(void **state)
                 assert_int_equal(kind_of(pod_in(1, 0, cases[i].phase), &spark_container_only), cases[i].kind);
 }
 
-static void a_pod_to_be_deleted_is_deleted_once_it_does_not_run(void **state)
+static void deletion_timestamp_deletes_pod_that_does_not_run(void **state)
 {
         assert_int_equal(kind_of(pod_leaving(pod_in(1, 0, "Failed")), &all_containers), POD_DELETED);
         assert_int_equal(kind_of(pod_leaving(pod_in(1, 0, "Pending")), &all_containers), POD_DELETED);
@@ -47,7 +47,7 @@ static void a_pod_to_be_deleted_is_deleted_once_it_does_not_run(void **state)
                          POD_DELETED);
 }
 
-static void the_end_of_the_spark_container_is_the_end(void **state)
+static void ended_spark_container_ends_pod(void **state)
 {
         static const struct {
                 const char *containers;
@@ -82,7 +82,7 @@ static void the_end_of_the_spark_container_is_the_end(void **state)
                 POD_SUCCEEDED);
 }
 
-static void what_is_no_executor_is_told_apart(void **state)
+static void rejects_pods_that_are_not_executors(void **state)
 {
         static const char *const others[] = {
                 "{}",
@@ -102,7 +102,7 @@ static void what_is_no_executor_is_told_apart(void **state)
         }
 }
 
-static void everything_of_use_is_kept_in_one_block(void **state)
+static void keeps_all_fields_in_one_block(void **state)
 {
         _cleanup_json_ json_t *pod = json_text(
                 "{'metadata': {'name': 'app-exec-7', 'uid': 'u7', 'resourceVersion': '812',"
@@ -177,7 +177,7 @@ static void check_waiting(const char *status, const char *waiting, const char *m
         pod_state_unref(s);
 }
 
-static void a_pod_waits_for_a_reason(void **state)
+static void reads_waiting_reason(void **state)
 {
         check_waiting("{'phase': 'Pending'}", NULL, NULL, NULL);
         check_waiting("{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason':"
@@ -196,7 +196,7 @@ static void a_pod_waits_for_a_reason(void **state)
                       NULL, NULL, NULL);
 }
 
-static void times_are_read_as_servers_write_them(void **state)
+static void parses_server_times(void **state)
 {
         assert_true(pod_time_read("1970-01-01T00:00:01Z") == 1000);
         assert_true(pod_time_read("1970-01-01T00:00:01.250000Z") == 1250);
@@ -263,7 +263,7 @@ static void updates_add_new_pods_and_replace_those_of_the_same_id(void **state)
         pods_snapshot_deinit(&pods);
 }
 
-static void thousands_come_and_go(void **state)
+static void snapshot_holds_thousands_of_pods(void **state)
 {
         struct pods_snapshot pods = {0};
 
@@ -282,16 +282,16 @@ static void thousands_come_and_go(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_phase_tells_the_state),
-                cmocka_unit_test(a_pod_to_be_deleted_is_deleted_once_it_does_not_run),
-                cmocka_unit_test(the_end_of_the_spark_container_is_the_end),
-                cmocka_unit_test(what_is_no_executor_is_told_apart),
-                cmocka_unit_test(everything_of_use_is_kept_in_one_block),
-                cmocka_unit_test(a_pod_waits_for_a_reason),
-                cmocka_unit_test(times_are_read_as_servers_write_them),
+                cmocka_unit_test(maps_phase_to_state),
+                cmocka_unit_test(deletion_timestamp_deletes_pod_that_does_not_run),
+                cmocka_unit_test(ended_spark_container_ends_pod),
+                cmocka_unit_test(rejects_pods_that_are_not_executors),
+                cmocka_unit_test(keeps_all_fields_in_one_block),
+                cmocka_unit_test(reads_waiting_reason),
+                cmocka_unit_test(parses_server_times),
                 cmocka_unit_test(long_texts_are_cut_between_characters),
                 cmocka_unit_test(updates_add_new_pods_and_replace_those_of_the_same_id),
-                cmocka_unit_test(thousands_come_and_go),
+                cmocka_unit_test(snapshot_holds_thousands_of_pods),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static bool read_unit(const char *text, int *tens, int *twos)
 }
 
 /* Returns @value times @factor, saturating. */
-static wide quantity_grown(wide value, int factor)
+static wide multiply_saturated(wide value, int factor)
 {
         const wide most = (wide)1 << 120;
         if (value > most / factor)
@@ -102,11 +102,11 @@ static int read_quantity(const char *text, wide *out, struct fst_error *error)
                 return error_set(error, -EINVAL,
                                  "'%s' is not a valid quantity (write a number and a unit, such as 500m or 2)", text);
         for (; tens > 0; tens--)
-                *out = quantity_grown(*out, 10);
+                *out = multiply_saturated(*out, 10);
         for (; tens < 0; tens++)
                 *out /= 10;
         for (; twos > 0; twos--)
-                *out = quantity_grown(*out, 2);
+                *out = multiply_saturated(*out, 2);
         return 0;
 }
 

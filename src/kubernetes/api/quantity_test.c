@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static void they_compare(void **state)
+static void compares_quantities(void **state)
 {
         static const struct {
                 const char *a, *b;
@@ -43,7 +43,7 @@ static void they_compare(void **state)
         }
 }
 
-static void some_are_none(void **state)
+static void rejects_invalid_quantities(void **state)
 {
         int order;
         assert_int_equal(quantity_check("1408Mi", NULL), 0);
@@ -57,6 +57,7 @@ static void some_are_none(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(they_compare), cmocka_unit_test(some_are_none)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(compares_quantities),
+                                           cmocka_unit_test(rejects_invalid_quantities)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

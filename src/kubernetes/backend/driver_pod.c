@@ -43,7 +43,7 @@ static bool is_ready(const json_t *pod)
         return false;
 }
 
-static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct driver_pod_wait *wait = owner;
         wait->call = NULL;

@@ -46,8 +46,8 @@ struct kube_manager {
         struct kube_conf conf; /* for executors */
         struct kube_executors *executors;
         struct gang gang;
-        struct gang_watch *gang_watch; /* NULL: no gang scheduling */
-        struct roll_schedule *rolls;   /* NULL: no rolling */
+        struct min_executors_wait *min_executors_wait; /* NULL: no gang scheduling */
+        struct roll_schedule *rolls;                   /* NULL: no rolling */
         char *app_id, *namespace;
         json_t *driver_pod; /* NULL: the driver does not run in a pod */
         int64_t cores_each;
@@ -169,13 +169,13 @@ static void on_given_up(void *owner, int exit_code, const char *message)
         cluster_backend_abort(m->backend, message);
 }
 
-static char *why_not_here(void *owner)
+static char *pending_reason(void *owner)
 {
         const struct kube_manager *m = owner;
         return kube_executors_pending_reason(m->executors);
 }
 
-static void on_no_gang(void *owner, const char *message)
+static void on_gang_timeout(void *owner, const char *message)
 {
         on_given_up(owner, 1, message);
 }
@@ -186,7 +186,7 @@ static void on_roll(void *owner, const char *executor_id, const char *reason)
         cluster_backend_executor_decommissioned(m->backend, executor_id, false, reason);
 }
 
-static const struct gang_watch_ops gang_ops = {.why = why_not_here, .given_up = on_no_gang};
+static const struct min_executors_wait_ops gang_ops = {.why = pending_reason, .given_up = on_gang_timeout};
 static const struct kube_executors_ops executors_ops = {.removed = on_removed, .given_up = on_given_up};
 
 /* ----------------------------------------------------------------------------------------------------- the manager */
@@ -274,7 +274,7 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
         log_cleanup_command(m);
         kube_executors_set_target(m->executors, 0, executors);
         kube_executors_start(m->executors);
-        m->gang_watch = gang_watch_begin(cluster_backend_loop(backend), &m->gang, &gang_ops, m);
+        m->min_executors_wait = min_executors_wait_begin(cluster_backend_loop(backend), &m->gang, &gang_ops, m);
         return 0;
 }
 
@@ -307,10 +307,10 @@ static void kube_registered(struct executor_manager *manager, const char *execut
 {
         struct kube_manager *m = manager_of(manager);
         kube_executors_registered(m->executors, id_of(executor_id));
-        gang_watch_arrived(m->gang_watch);
+        min_executors_wait_arrived(m->min_executors_wait);
 }
 
-static void kube_forgotten(struct executor_manager *manager, const char *executor_id)
+static void kube_unregistered(struct executor_manager *manager, const char *executor_id)
 {
         kube_executors_unregistered(manager_of(manager)->executors, id_of(executor_id));
 }
@@ -356,7 +356,7 @@ static bool kube_stopped(struct executor_manager *manager)
         struct kube_manager *m = manager_of(manager);
         if (!m->executors)
                 return true;
-        gang_watch_end(steal(m->gang_watch));
+        min_executors_wait_end(steal(m->min_executors_wait));
         roll_schedule_end(steal(m->rolls));
         kube_executors_stop(m->executors);
         return kube_executors_drained(m->executors);
@@ -418,7 +418,7 @@ static const struct executor_manager_class kube_class = {
         .start = kube_start,
         .refuses = kube_refuses,
         .registered = kube_registered,
-        .forgotten = kube_forgotten,
+        .forgotten = kube_unregistered,
         .decommissioned = kube_decommissioned,
         .request_executors = kube_request_executors,
         .kill = kube_kill,

@@ -34,8 +34,8 @@ struct kube_executors {
         struct claim_need *claims; /* claims of each pod */
         int n_claims;
         struct pod_creator *creator;
-        struct pod_calls *calls;
-        struct pods_source *source;
+        struct pod_requests *calls;
+        struct pods_snapshot_source *source;
         struct driver_pod_wait *readiness;
         uv_timer_t timer;
         bool running; /* performing actions */
@@ -76,24 +76,24 @@ static void kube_executors_create_pod(struct kube_executors *x, const struct pod
         error_deinit(&error);
 }
 
-static void kube_executors_do(struct kube_executors *x, const struct pod_action *action)
+static void kube_executors_perform(struct kube_executors *x, const struct pod_action *action)
 {
         switch (action->kind) {
         case POD_ACTION_CREATE:
                 kube_executors_create_pod(x, action);
                 break;
         case POD_ACTION_DELETE_MANY:
-                pod_calls_delete_pods(x->calls, action->delete_many.ids, action->delete_many.n,
-                                      action->delete_many.pending);
+                pod_requests_delete_pods(x->calls, action->delete_many.ids, action->delete_many.n,
+                                         action->delete_many.pending);
                 break;
         case POD_ACTION_DELETE:
-                pod_calls_delete_pod(x->calls, action->delete.pod, action->delete.log_first);
+                pod_requests_delete_pod(x->calls, action->delete.pod, action->delete.log_first);
                 break;
         case POD_ACTION_LABEL_INACTIVE:
-                pod_calls_label(x->calls, action->pod->name, KUBE_LABEL_INACTIVE, "true");
+                pod_requests_label(x->calls, action->pod->name, KUBE_LABEL_INACTIVE, "true");
                 break;
         case POD_ACTION_LIST_CLAIMS:
-                pod_calls_list_claims(x->calls);
+                pod_requests_list_claims(x->calls);
                 break;
         case POD_ACTION_REMOVE_EXECUTOR:
                 x->ops->removed(x->owner, action->remove.id, &action->remove.reason);
@@ -125,7 +125,7 @@ static void kube_executors_run(struct kube_executors *x)
                 return;
         x->running = true;
         for (const struct pod_action *action; (action = executor_pods_next_action(&x->pods));)
-                kube_executors_do(x, action);
+                kube_executors_perform(x, action);
         x->running = false;
         kube_executors_set_timer(x);
 }
@@ -161,9 +161,9 @@ static void on_claims(void *owner, const struct pod_claim *claims, int n)
         kube_executors_run(x);
 }
 
-static const struct pod_calls_ops calls_ops = {.claims = on_claims};
+static const struct pod_requests_ops calls_ops = {.claims = on_claims};
 
-static void on_told(void *owner)
+static void on_pods_changed(void *owner)
 {
         kube_executors_run(owner);
 }
@@ -174,7 +174,7 @@ static void on_forbidden(void *owner, const struct fst_error *error)
         kube_executors_give_up(x, 1, error_message(error));
 }
 
-static const struct pods_source_ops source_ops = {.told = on_told, .forbidden = on_forbidden};
+static const struct pods_snapshot_source_ops source_ops = {.changed = on_pods_changed, .forbidden = on_forbidden};
 
 static void on_driver_ready(void *owner)
 {
@@ -229,12 +229,12 @@ static int make_core(struct kube_executors *x, struct fst_error *error)
         if (getrandom(&config.allocation.window.seed, sizeof(config.allocation.window.seed), 0) < 0)
                 config.allocation.window.seed = (uint64_t)time_of_day_ms();
         const char *container = config.lifecycle.rules.container;
-        x->calls =
-                pod_calls_new(&(struct pod_calls_options){.client = x->options.client,
-                                                          .namespace = x->options.namespace,
-                                                          .app_id = x->options.app_id,
-                                                          .container = container ? container : KUBE_EXECUTOR_CONTAINER},
-                              &calls_ops, x);
+        x->calls = pod_requests_new(
+                &(struct pod_requests_options){.client = x->options.client,
+                                               .namespace = x->options.namespace,
+                                               .app_id = x->options.app_id,
+                                               .container = container ? container : KUBE_EXECUTOR_CONTAINER},
+                &calls_ops, x);
         x->creator = pod_creator_new(&(struct pod_creator_options){.client = x->options.client,
                                                                    .namespace = x->options.namespace,
                                                                    .conf = x->options.conf,
@@ -283,9 +283,9 @@ void kube_executors_free(struct kube_executors *x)
         if (!x)
                 return;
         driver_pod_wait_end(x->readiness);
-        pods_source_stop(x->source);
+        pods_snapshot_source_stop(x->source);
         pod_creator_free(x->creator);
-        pod_calls_free(x->calls);
+        pod_requests_free(x->calls);
         uv_close((uv_handle_t *)&x->timer, on_closed);
 }
 
@@ -294,14 +294,15 @@ void kube_executors_start(struct kube_executors *x)
         const struct kube_executors_options *o = &x->options;
         _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor", o->app_id);
         pods_allocator_start(x->pods.allocator, now_of(x));
-        x->source = pods_source_start(&(struct pods_source_options){.client = o->client,
-                                                                    .namespace = o->namespace,
-                                                                    .labels = labels,
-                                                                    .watches = x->watches,
-                                                                    .polls = x->polls,
-                                                                    .from_cache = x->from_cache,
-                                                                    .polling_interval = x->polling_interval},
-                                      x->pods.store, &source_ops, x);
+        x->source = pods_snapshot_source_start(
+                &(struct pods_snapshot_source_options){.client = o->client,
+                                                       .namespace = o->namespace,
+                                                       .labels = labels,
+                                                       .watches = x->watches,
+                                                       .polls = x->polls,
+                                                       .from_cache = x->from_cache,
+                                                       .polling_interval = x->polling_interval},
+                x->pods.store, &source_ops, x);
         if (x->waits_for_driver)
                 x->readiness = driver_pod_wait_begin(o->client, o->namespace, o->driver_pod, READINESS_INTERVAL_MS,
                                                      on_driver_ready, x);
@@ -314,37 +315,37 @@ void kube_executors_stop(struct kube_executors *x)
                 return;
         x->stopped = true;
         executor_pods_stop(&x->pods);
-        pods_source_stop(steal(x->source));
+        pods_snapshot_source_stop(steal(x->source));
         driver_pod_wait_end(steal(x->readiness));
         uv_timer_stop(&x->timer);
         if (x->deleted.service)
-                pod_calls_delete_all(x->calls, "services", NULL);
+                pod_requests_delete_all(x->calls, "services", NULL);
         const struct pods_snapshot *pods = snapshots_store_pods(x->pods.store);
         const bool many = pods->n > MANY_PODS;
-        if (x->deleted.executors && pod_calls_fetching(x->calls) == 0) {
+        if (x->deleted.executors && pod_requests_fetching(x->calls) == 0) {
                 if (many)
-                        pod_calls_delete_known(x->calls, pods);
+                        pod_requests_delete_known(x->calls, pods);
                 else
-                        pod_calls_delete_all(x->calls, "pods", "executor");
+                        pod_requests_delete_all(x->calls, "pods", "executor");
         }
         if (x->deleted.config_map)
-                pod_calls_delete_all(x->calls, "configmaps", "executor");
+                pod_requests_delete_all(x->calls, "configmaps", "executor");
         if (x->deleted.claims)
-                pod_calls_delete_all(x->calls, "persistentvolumeclaims", NULL);
+                pod_requests_delete_all(x->calls, "persistentvolumeclaims", NULL);
         x->deleted_late =
-                !many && pods_allocator_in_flight(x->pods.allocator) == 0 && pod_calls_fetching(x->calls) == 0;
+                !many && pods_allocator_in_flight(x->pods.allocator) == 0 && pod_requests_fetching(x->calls) == 0;
 }
 
 bool kube_executors_drained(struct kube_executors *x)
 {
-        if (!x->stopped || pods_allocator_in_flight(x->pods.allocator) > 0 || pod_calls_fetching(x->calls) > 0)
+        if (!x->stopped || pods_allocator_in_flight(x->pods.allocator) > 0 || pod_requests_fetching(x->calls) > 0)
                 return false;
-        if (pod_calls_deleting(x->calls) > 0)
+        if (pod_requests_deleting(x->calls) > 0)
                 return false;
         if (x->deleted_late || !x->deleted.executors)
                 return true;
         x->deleted_late = true; /* pods created after the first deletion, or whose log was read first */
-        pod_calls_delete_all(x->calls, "pods", "executor");
+        pod_requests_delete_all(x->calls, "pods", "executor");
         return false;
 }
 
@@ -400,6 +401,6 @@ void kube_executors_decommissioned(struct kube_executors *x, int32_t id)
         const struct pod_state *pod = pods_snapshot_get(snapshots_store_pods(x->pods.store), id);
         lifecycle_manager_decommissioned(x->pods.lifecycle, id);
         if (pod && x->decommission_label)
-                pod_calls_label(x->calls, pod->name, x->decommission_label,
-                                x->decommission_value ? x->decommission_value : "");
+                pod_requests_label(x->calls, pod->name, x->decommission_label,
+                                   x->decommission_value ? x->decommission_value : "");
 }

@@ -169,7 +169,7 @@ static void refuse_next(int n, const char *method, int status, const char *text)
 
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
-static void failed_ones_are_replaced(void **state)
+static void replaces_failed_executors(void **state)
 {
         begin(2, settings(FAST));
         run_until(count() == 2);
@@ -188,7 +188,7 @@ static void failed_ones_are_replaced(void **state)
         assert_int_equal(seen.given_up, 0);
 }
 
-static void fewer_are_wanted(void **state)
+static void lower_target_kills_executors(void **state)
 {
         begin(3, settings(FAST, "spark.kubernetes.dynamicAllocation.deleteGracePeriod=1ms",
                           "spark.kubernetes.executor.decommissionLabel=going"));
@@ -215,7 +215,7 @@ static void fewer_are_wanted(void **state)
         assert_int_equal(count(), 2);
 }
 
-static void a_quota_is_waited_for(void **state)
+static void waits_for_quota(void **state)
 {
         refuse_next(1, "POST", 403,
                     "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"code\":403,\"message\":\"pods \\\"p-exec-1\\\" is "
@@ -231,7 +231,7 @@ static const char no_list[] =
         "list resource \\\"pods\\\" in API group \\\"\\\" in the namespace \\\"ns\\\"\",\"details\":{\"kind\":\"pods\"}}";
 
 /* The server's response while it loads RBAC. */
-static void a_server_that_has_just_been_started(void **state)
+static void retries_403_of_fresh_server(void **state)
 {
         refuse_next(2, "GET", 403, no_list);
         begin(1, settings(FAST));
@@ -244,7 +244,7 @@ static void a_server_that_has_just_been_started(void **state)
         assert_int_equal(seen.given_up, 0);
 }
 
-static void who_may_not_see_pods_gives_up(void **state)
+static void gives_up_after_repeated_403(void **state)
 {
         refuse_next(-1, "GET", 403, no_list);
         begin(1, settings(FAST));
@@ -254,7 +254,7 @@ static void who_may_not_see_pods_gives_up(void **state)
         assert_non_null(strstr(seen.reason, "kubectl create rolebinding"));
 }
 
-static void too_many_failures(void **state)
+static void too_many_failures_stop_application(void **state)
 {
         begin(1, settings(FAST, "spark.executor.maxNumFailures=2"));
         for (int id = 1; !seen.given_up; id++) {
@@ -267,7 +267,7 @@ static void too_many_failures(void **state)
         assert_int_equal(seen.exit_code, 11);
 }
 
-static void lists_instead_of_a_watch(void **state)
+static void works_with_lists_instead_of_watch(void **state)
 {
         begin(1, settings(FAST, "spark.kubernetes.executor.enableApiWatcher=false",
                           "spark.kubernetes.executor.apiPollingInterval=5ms"));
@@ -279,7 +279,7 @@ static void lists_instead_of_a_watch(void **state)
         assert_int_equal(api.watches, 0);
 }
 
-static void what_ended_may_stay(void **state)
+static void keeps_ended_pods_without_delete_on_termination(void **state)
 {
         begin(1, settings(FAST, "spark.kubernetes.executor.deleteOnTermination=false"));
         run_until(count() == 1);
@@ -299,7 +299,7 @@ static void what_ended_may_stay(void **state)
         assert_int_equal(count(), 2);
 }
 
-static void a_late_creation_is_taken_back(void **state)
+static void deletes_pod_created_after_stop(void **state)
 {
         refuse_next(2, "POST", 503, "{}");
         begin(1, settings(FAST));
@@ -321,7 +321,7 @@ static enum kube_fault log_is_late(struct kube_fixture *server, const struct fix
         return log && server->step++ == 0 ? FAULT_REFUSED : FAULT_NONE;
 }
 
-static void the_log_of_who_failed_last_is_read_first(void **state)
+static void reads_log_of_failed_pod_before_final_deletion(void **state)
 {
         begin(1, settings(FAST));
         run_until(count() == 1);
@@ -375,7 +375,7 @@ static int mounts_of(const char *claim)
         return n;
 }
 
-static void mounts_a_free_claim_once_and_creates_the_others(void **state)
+static void mounts_free_claim_once_and_creates_others(void **state)
 {
         api.fault = one_claim_is_free;
         driver_pod = "driver";
@@ -410,18 +410,18 @@ static void reports_pods_that_cannot_be_built(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test(failed_ones_are_replaced),
-                test(fewer_are_wanted),
-                test(a_quota_is_waited_for),
-                test(a_server_that_has_just_been_started),
-                test(who_may_not_see_pods_gives_up),
-                test(too_many_failures),
-                test(lists_instead_of_a_watch),
-                test(what_ended_may_stay),
-                test(a_late_creation_is_taken_back),
-                test(mounts_a_free_claim_once_and_creates_the_others),
+                test(replaces_failed_executors),
+                test(lower_target_kills_executors),
+                test(waits_for_quota),
+                test(retries_403_of_fresh_server),
+                test(gives_up_after_repeated_403),
+                test(too_many_failures_stop_application),
+                test(works_with_lists_instead_of_watch),
+                test(keeps_ended_pods_without_delete_on_termination),
+                test(deletes_pod_created_after_stop),
+                test(mounts_free_claim_once_and_creates_others),
                 test(reports_pods_that_cannot_be_built),
-                test(the_log_of_who_failed_last_is_read_first),
+                test(reads_log_of_failed_pod_before_final_deletion),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

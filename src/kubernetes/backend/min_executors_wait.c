@@ -10,16 +10,16 @@
 #define REPORT_LEAST_MS 1000
 #define REPORT_MOST_MS 60000
 
-struct gang_watch {
+struct min_executors_wait {
         struct gang gang;
-        const struct gang_watch_ops *ops;
+        const struct min_executors_wait_ops *ops;
         void *owner;
         int here;
         uint64_t began;
         uv_timer_t timer;
 };
 
-static char *describe_wait(const struct gang_watch *w)
+static char *describe_wait(const struct min_executors_wait *w)
 {
         _cleanup_free_ char *why = w->ops->why(w->owner);
         return mem_printf("%d of at least %d executors %s registered after %llu s%s%s", w->here, w->gang.executors,
@@ -27,14 +27,14 @@ static char *describe_wait(const struct gang_watch *w)
                           *why ? ": " : "", why);
 }
 
-static bool min_executors_wait_is_over(const struct gang_watch *w)
+static bool min_executors_wait_is_over(const struct min_executors_wait *w)
 {
         return w->gang.timeout_ms > 0 && (int64_t)(uv_now(w->timer.loop) - w->began) >= w->gang.timeout_ms;
 }
 
 static void min_executors_wait_on_timer(uv_timer_t *timer)
 {
-        struct gang_watch *w = timer->data;
+        struct min_executors_wait *w = timer->data;
         _cleanup_free_ char *state = describe_wait(w);
         if (!min_executors_wait_is_over(w)) {
                 log_warn(LOG, "Waiting for the gang: %s", state);
@@ -48,13 +48,13 @@ static void min_executors_wait_on_timer(uv_timer_t *timer)
         w->ops->given_up(w->owner, message);
 }
 
-struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, const struct gang_watch_ops *ops,
-                                    void *owner)
+struct min_executors_wait *min_executors_wait_begin(uv_loop_t *loop, const struct gang *gang,
+                                                    const struct min_executors_wait_ops *ops, void *owner)
 {
         if (!gang->wanted || gang->executors == 0)
                 return NULL;
-        struct gang_watch *w = new0(struct gang_watch);
-        *w = (struct gang_watch){.gang = *gang, .ops = ops, .owner = owner, .began = uv_now(loop)};
+        struct min_executors_wait *w = new0(struct min_executors_wait);
+        *w = (struct min_executors_wait){.gang = *gang, .ops = ops, .owner = owner, .began = uv_now(loop)};
         const int64_t whole = gang->timeout_ms ? gang->timeout_ms : REPORT_MOST_MS * REPORTS;
         int64_t interval = MIN(MAX(whole / REPORTS, (int64_t)REPORT_LEAST_MS), (int64_t)REPORT_MOST_MS);
         interval = MIN(interval, whole);
@@ -64,7 +64,7 @@ struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, co
         return w;
 }
 
-void gang_watch_arrived(struct gang_watch *w)
+void min_executors_wait_arrived(struct min_executors_wait *w)
 {
         if (!w || !uv_is_active((uv_handle_t *)&w->timer) || ++w->here < w->gang.executors)
                 return;
@@ -78,7 +78,7 @@ static void min_executors_wait_on_closed(uv_handle_t *handle)
         free(handle->data);
 }
 
-void gang_watch_end(struct gang_watch *w)
+void min_executors_wait_end(struct min_executors_wait *w)
 {
         if (w)
                 uv_close((uv_handle_t *)&w->timer, min_executors_wait_on_closed);

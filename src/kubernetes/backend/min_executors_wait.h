@@ -2,9 +2,9 @@
  * Waits for the minimum executors of a gang (gang_scheduling.h) in the driver: logs the wait, and gives up after the
  * timeout.
  *
- *      watch = gang_watch_begin(loop, &gang, &ops, owner);
- *      gang_watch_arrived(watch);               ← an executor has registered
- *      gang_watch_end(watch);
+ *      wait = min_executors_wait_begin(loop, &gang, &ops, owner);
+ *      min_executors_wait_arrived(wait);               ← an executor has registered
+ *      min_executors_wait_end(wait);
  *
  * Threads: the loop's thread.
  */
@@ -14,9 +14,9 @@
 
 #include <uv.h>
 
-struct gang_watch;
+struct min_executors_wait;
 
-struct gang_watch_ops {
+struct min_executors_wait_ops {
         /* Returns why executors are missing, or "". The caller owns the result. */
         char *(*why)(void *owner);
         /* Called once after the timeout. @message has the number of executors and the remedy. */
@@ -24,11 +24,11 @@ struct gang_watch_ops {
 };
 
 /* @ops and @owner are borrowed. Returns NULL if there is nothing to wait for. The functions below accept NULL. */
-struct gang_watch *gang_watch_begin(uv_loop_t *loop, const struct gang *gang, const struct gang_watch_ops *ops,
-                                    void *owner);
+struct min_executors_wait *min_executors_wait_begin(uv_loop_t *loop, const struct gang *gang,
+                                                    const struct min_executors_wait_ops *ops, void *owner);
 
 /* Reports that an executor has registered. */
-void gang_watch_arrived(struct gang_watch *watch);
+void min_executors_wait_arrived(struct min_executors_wait *wait);
 
 /* The loop must run once more. */
-void gang_watch_end(struct gang_watch *watch);
+void min_executors_wait_end(struct min_executors_wait *wait);

@@ -100,13 +100,13 @@ static enum create_outcome outcome_of(int r, int status)
         }
 }
 
-static void pod_creator_note(struct creation *c, const struct kube_answer *a)
+static void pod_creator_note(struct creation *c, const struct kube_response *a)
 {
         c->throttled += a->throttled;
         c->retry_after_ms = a->retry_after_ms;
 }
 
-static void pod_creator_on_claim(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+static void pod_creator_on_claim(void *owner, struct kube_call *call, int r, const struct kube_response *a)
 {
         struct creation *c = owner;
         pod_creator_note(c, a);
@@ -129,7 +129,7 @@ static void create_claims(struct creation *c, const json_t *pod)
         }
 }
 
-static void pod_creator_on_pod(void *owner, struct kube_call *call, int r, const struct kube_answer *a)
+static void pod_creator_on_pod(void *owner, struct kube_call *call, int r, const struct kube_response *a)
 {
         struct creation *c = owner;
         pod_creator_note(c, a);

@@ -21,33 +21,34 @@
 enum { DELETED_TOGETHER = 100 };
 
 /* A running fetch of a pod's last log lines, after which the pod is deleted. */
-struct farewell {
-        struct pod_calls *calls;
+struct log_fetch {
+        struct pod_requests *calls;
         struct pod_state *pod;
         struct log_tail log;
 };
 
 typedef VEC(json_t *) items;
 
-struct pod_calls {
-        struct pod_calls_options options;
-        const struct pod_calls_ops *ops;
+struct pod_requests {
+        struct pod_requests_options options;
+        const struct pod_requests_ops *ops;
         void *owner;
-        VEC(struct farewell *) farewells;
+        VEC(struct log_fetch *) log_fetches;
         items claims; /* items of the running list */
         int deleting;
 };
 
-struct pod_calls *pod_calls_new(const struct pod_calls_options *options, const struct pod_calls_ops *ops, void *owner)
+struct pod_requests *pod_requests_new(const struct pod_requests_options *options, const struct pod_requests_ops *ops,
+                                      void *owner)
 {
-        struct pod_calls *calls = new0(struct pod_calls);
+        struct pod_requests *calls = new0(struct pod_requests);
         calls->options = *options;
         calls->ops = ops;
         calls->owner = owner;
         return calls;
 }
 
-static void farewell_free(struct farewell *f)
+static void log_fetch_free(struct log_fetch *f)
 {
         pod_state_unref(f->pod);
         log_tail_deinit(&f->log);
@@ -61,32 +62,32 @@ static void items_deinit(items *list)
         vec_deinit(list);
 }
 
-void pod_calls_free(struct pod_calls *calls)
+void pod_requests_free(struct pod_requests *calls)
 {
         if (!calls)
                 return;
-        for (size_t i = 0; i < calls->farewells.len; i++)
-                farewell_free(calls->farewells.data[i]);
-        vec_deinit(&calls->farewells);
+        for (size_t i = 0; i < calls->log_fetches.len; i++)
+                log_fetch_free(calls->log_fetches.data[i]);
+        vec_deinit(&calls->log_fetches);
         items_deinit(&calls->claims);
         free(calls);
 }
 
 /* Errors that a repetition solves or that no longer matter. */
-static bool is_settled(int r)
+static bool is_harmless(int r)
 {
         return r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT;
 }
 
-static void pod_requests_on_answer(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_answer(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
-        if (!is_settled(r))
+        if (!is_harmless(r))
                 log_warn(LOG, "%s", error_message(answer->error));
 }
 
 /* ------------------------------------------------------------------------------------------------------- deletions */
 
-static void delete_by_labels(struct pod_calls *calls, const char *resource, const char *labels, const char *fields,
+static void delete_by_labels(struct pod_requests *calls, const char *resource, const char *labels, const char *fields,
                              kube_done *done, void *owner)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, resource, NULL);
@@ -94,7 +95,7 @@ static void delete_by_labels(struct pod_calls *calls, const char *resource, cons
                     owner);
 }
 
-static void delete_ids(struct pod_calls *calls, const int32_t *ids, int n, bool pending, kube_done *done)
+static void delete_ids(struct pod_requests *calls, const int32_t *ids, int n, bool pending, kube_done *done)
 {
         _cleanup_(buf_deinit) struct buf labels = BUF_INIT;
         buf_printf(&labels, KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor," KUBE_LABEL_EXECUTOR_ID " in (",
@@ -105,19 +106,19 @@ static void delete_ids(struct pod_calls *calls, const int32_t *ids, int n, bool 
         delete_by_labels(calls, "pods", buf_text(&labels), pending ? "status.phase=Pending" : NULL, done, calls);
 }
 
-void pod_calls_delete_pods(struct pod_calls *calls, const int32_t *ids, int n, bool pending)
+void pod_requests_delete_pods(struct pod_requests *calls, const int32_t *ids, int n, bool pending)
 {
         delete_ids(calls, ids, n, pending, pod_requests_on_answer);
 }
 
-static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
-        struct pod_calls *calls = owner;
+        struct pod_requests *calls = owner;
         calls->deleting--;
         pod_requests_on_answer(calls, call, r, answer);
 }
 
-void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const char *role)
+void pod_requests_delete_all(struct pod_requests *calls, const char *resource, const char *role)
 {
         _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s%s%s", calls->options.app_id,
                                                  role ? "," KUBE_LABEL_ROLE "=" : "", role ? role : "");
@@ -125,7 +126,7 @@ void pod_calls_delete_all(struct pod_calls *calls, const char *resource, const c
         delete_by_labels(calls, resource, labels, NULL, on_all_deleted, calls);
 }
 
-void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot *pods)
+void pod_requests_delete_known(struct pod_requests *calls, const struct pods_snapshot *pods)
 {
         int32_t ids[DELETED_TOGETHER];
         int n = 0;
@@ -140,17 +141,17 @@ void pod_calls_delete_known(struct pod_calls *calls, const struct pods_snapshot 
         }
 }
 
-int pod_calls_deleting(const struct pod_calls *calls)
+int pod_requests_deleting(const struct pod_requests *calls)
 {
         return calls->deleting;
 }
 
-int pod_calls_fetching(const struct pod_calls *calls)
+int pod_requests_fetching(const struct pod_requests *calls)
 {
-        return (int)calls->farewells.len;
+        return (int)calls->log_fetches.len;
 }
 
-static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
+static void delete_now(struct pod_requests *calls, const struct pod_state *pod)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod->name);
         kube_delete(calls->options.client, path, &(struct kube_deletion){.uid = pod->uid}, pod_requests_on_answer,
@@ -159,48 +160,48 @@ static void delete_now(struct pod_calls *calls, const struct pod_state *pod)
 
 static int pod_requests_on_log(void *owner, const char *data, size_t n)
 {
-        struct farewell *f = owner;
+        struct log_fetch *f = owner;
         log_tail_append(&f->log, data, n);
         return 0;
 }
 
-static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
-        struct farewell *f = owner;
-        struct pod_calls *calls = f->calls;
+        struct log_fetch *f = owner;
+        struct pod_requests *calls = f->calls;
         if (r)
                 log_info(LOG, "The log of executor %d cannot be kept: %s", f->pod->id, error_message(answer->error));
         else if (*log_tail_text(&f->log))
                 log_warn(LOG, "The last lines of executor %d in pod %s:\n%s", f->pod->id, f->pod->name,
                          log_tail_text(&f->log));
         delete_now(calls, f->pod);
-        for (size_t i = 0; i < calls->farewells.len; i++)
-                if (calls->farewells.data[i] == f)
-                        calls->farewells.data[i] = calls->farewells.data[--calls->farewells.len];
-        farewell_free(f);
+        for (size_t i = 0; i < calls->log_fetches.len; i++)
+                if (calls->log_fetches.data[i] == f)
+                        calls->log_fetches.data[i] = calls->log_fetches.data[--calls->log_fetches.len];
+        log_fetch_free(f);
 }
 
 /* The core repeats the deletion while the pod exists: one fetch suffices. */
-static bool is_fetched(const struct pod_calls *calls, const struct pod_state *pod)
+static bool log_fetch_is_running(const struct pod_requests *calls, const struct pod_state *pod)
 {
-        for (size_t i = 0; i < calls->farewells.len; i++)
-                if (calls->farewells.data[i]->pod->id == pod->id)
+        for (size_t i = 0; i < calls->log_fetches.len; i++)
+                if (calls->log_fetches.data[i]->pod->id == pod->id)
                         return true;
         return false;
 }
 
-void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, bool log_first)
+void pod_requests_delete_pod(struct pod_requests *calls, const struct pod_state *pod, bool log_first)
 {
         if (!log_first) {
                 delete_now(calls, pod);
                 return;
         }
-        if (is_fetched(calls, pod))
+        if (log_fetch_is_running(calls, pod))
                 return;
-        struct farewell *f = new0(struct farewell);
-        *f = (struct farewell){
+        struct log_fetch *f = new0(struct log_fetch);
+        *f = (struct log_fetch){
                 .calls = calls, .pod = pod_state_ref((struct pod_state *)pod), .log = {.max_bytes = POD_LOG_BYTES}};
-        vec_push(&calls->farewells, f);
+        vec_push(&calls->log_fetches, f);
         const struct kube_log log = {.container = pod->n_containers > 1 ? calls->options.container : NULL,
                                      .tail_lines = POD_LOG_LINES,
                                      .silence_ms = LOG_SILENCE_MS,
@@ -212,7 +213,7 @@ void pod_calls_delete_pod(struct pod_calls *calls, const struct pod_state *pod, 
 
 /* ---------------------------------------------------------------------------------------------------------- labels */
 
-void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label, const char *value)
+void pod_requests_label(struct pod_requests *calls, const char *pod, const char *label, const char *value)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "pods", pod);
         json_t *patch = json_pack("{s:{s:{s:s}}}", "metadata", "labels", label, value);
@@ -224,7 +225,7 @@ void pod_calls_label(struct pod_calls *calls, const char *pod, const char *label
 
 static int pod_requests_on_claim(void *owner, json_t *item)
 {
-        struct pod_calls *calls = owner;
+        struct pod_requests *calls = owner;
         if (item)
                 vec_push(&calls->claims, json_incref(item));
         else
@@ -253,9 +254,9 @@ static struct pod_claim read_claim(const json_t *item)
         return claim;
 }
 
-static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
-        struct pod_calls *calls = owner;
+        struct pod_requests *calls = owner;
         _cleanup_(items_deinit) items listed = calls->claims; /* the callback may request another list */
         calls->claims = (items){0};
         struct pod_claim *claims = new_array(struct pod_claim, listed.len);
@@ -267,7 +268,7 @@ static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, c
         free(claims);
 }
 
-void pod_calls_list_claims(struct pod_calls *calls)
+void pod_requests_list_claims(struct pod_requests *calls)
 {
         _cleanup_free_ char *path = kube_path("v1", calls->options.namespace, "persistentvolumeclaims", NULL);
         _cleanup_free_ char *labels = mem_printf(KUBE_LABEL_APP_ID "=%s", calls->options.app_id);

@@ -11,11 +11,11 @@
 
 #define LOG_THRESHOLD_MS 500
 
-struct pods_source {
-        struct pods_source_options options;
+struct pods_snapshot_source {
+        struct pods_snapshot_source_options options;
         char *path, *labels;
         struct snapshots_store *store;
-        const struct pods_source_ops *ops;
+        const struct pods_snapshot_source_ops *ops;
         void *owner;
         struct kube_watch *watch;
         bool synced;            /* the watch is up and its list is complete */
@@ -25,7 +25,7 @@ struct pods_source {
         uv_timer_t timer;
 };
 
-static int64_t pods_snapshot_source_now_of(const struct pods_source *s)
+static int64_t pods_snapshot_source_now_of(const struct pods_snapshot_source *s)
 {
         return (int64_t)uv_now(s->timer.loop);
 }
@@ -34,15 +34,15 @@ static int64_t pods_snapshot_source_now_of(const struct pods_source *s)
  * Whether a 403 is final. A freshly started API server answers 403 until it has loaded RBAC. An account that has listed
  * pods before keeps retrying.
  */
-static bool is_permanently_forbidden(struct pods_source *s, int r)
+static bool is_permanently_forbidden(struct pods_snapshot_source *s, int r)
 {
         s->refused = r == FST_KUBE_E_FORBIDDEN ? s->refused + 1 : 0;
         return !s->seen && s->refused == KUBE_REFUSALS;
 }
 
 /* Servers end watches at any time, so short gaps go to the debug log. */
-static void pods_snapshot_source_tell_failure(struct pods_source *s, int r, const struct fst_error *error,
-                                              int64_t again_ms)
+static void pods_snapshot_source_report_failure(struct pods_snapshot_source *s, int r, const struct fst_error *error,
+                                                int64_t again_ms)
 {
         if (is_permanently_forbidden(s, r))
                 s->ops->forbidden(s->owner, error);
@@ -53,7 +53,7 @@ static void pods_snapshot_source_tell_failure(struct pods_source *s, int r, cons
 
 static void pods_snapshot_source_on_event(void *owner, enum kube_event what, json_t *pod)
 {
-        struct pods_source *s = owner;
+        struct pods_snapshot_source *s = owner;
         if (what == KUBE_SYNCED) {
                 s->synced = s->seen = true;
                 snapshots_store_synced(s->store, pods_snapshot_source_now_of(s));
@@ -62,19 +62,19 @@ static void pods_snapshot_source_on_event(void *owner, enum kube_event what, jso
         } else {
                 snapshots_store_update(s->store, pod, pods_snapshot_source_now_of(s));
         }
-        s->ops->told(s->owner);
+        s->ops->changed(s->owner);
 }
 
 static void pods_snapshot_source_on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
-        struct pods_source *s = owner;
+        struct pods_snapshot_source *s = owner;
         s->synced = false;
-        pods_snapshot_source_tell_failure(s, r, error, again_ms);
+        pods_snapshot_source_report_failure(s, r, error, again_ms);
 }
 
 static int pods_snapshot_source_on_item(void *owner, json_t *pod)
 {
-        struct pods_source *s = owner;
+        struct pods_snapshot_source *s = owner;
         if (pod)
                 snapshots_store_list_pod(s->store, pod, pods_snapshot_source_now_of(s));
         else
@@ -82,21 +82,22 @@ static int pods_snapshot_source_on_item(void *owner, json_t *pod)
         return 0;
 }
 
-static void pods_snapshot_source_on_listed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void pods_snapshot_source_on_listed(void *owner, struct kube_call *call, int r,
+                                           const struct kube_response *answer)
 {
-        struct pods_source *s = owner;
+        struct pods_snapshot_source *s = owner;
         s->list = NULL;
         if (r) {
-                pods_snapshot_source_tell_failure(s, r, answer->error, s->options.polling_interval);
+                pods_snapshot_source_report_failure(s, r, answer->error, s->options.polling_interval);
                 return;
         }
         s->seen = true;
         const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
         snapshots_store_list_end(s->store, json_string_value(version), pods_snapshot_source_now_of(s));
-        s->ops->told(s->owner);
+        s->ops->changed(s->owner);
 }
 
-static void pods_snapshot_source_poll(struct pods_source *s)
+static void pods_snapshot_source_poll(struct pods_snapshot_source *s)
 {
         if (s->list)
                 return;
@@ -109,30 +110,31 @@ static void pods_snapshot_source_poll(struct pods_source *s)
                                   pods_snapshot_source_on_listed, s);
 }
 
-static void on_interval(uv_timer_t *timer)
+static void pods_snapshot_source_on_timer(uv_timer_t *timer)
 {
-        struct pods_source *s = timer->data;
+        struct pods_snapshot_source *s = timer->data;
         if (!s->watch) {
                 pods_snapshot_source_poll(s);
         } else if (s->synced) {
                 snapshots_store_synced(s->store, pods_snapshot_source_now_of(s));
-                s->ops->told(s->owner);
+                s->ops->changed(s->owner);
         }
 }
 
-struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
-                                      const struct pods_source_ops *ops, void *owner)
+struct pods_snapshot_source *pods_snapshot_source_start(const struct pods_snapshot_source_options *options,
+                                                        struct snapshots_store *store,
+                                                        const struct pods_snapshot_source_ops *ops, void *owner)
 {
         static const struct kube_watch_ops watch_ops = {.event = pods_snapshot_source_on_event,
                                                         .failed = pods_snapshot_source_on_failure};
         const uint64_t interval = (uint64_t)options->polling_interval;
-        struct pods_source *s = new0(struct pods_source);
-        *s = (struct pods_source){.options = *options,
-                                  .path = kube_path("v1", options->namespace, "pods", NULL),
-                                  .labels = mem_strdup(options->labels),
-                                  .store = store,
-                                  .ops = ops,
-                                  .owner = owner};
+        struct pods_snapshot_source *s = new0(struct pods_snapshot_source);
+        *s = (struct pods_snapshot_source){.options = *options,
+                                           .path = kube_path("v1", options->namespace, "pods", NULL),
+                                           .labels = mem_strdup(options->labels),
+                                           .store = store,
+                                           .ops = ops,
+                                           .owner = owner};
         uv_timer_init(kube_client_loop(options->client), &s->timer);
         s->timer.data = s;
         if (options->watches)
@@ -140,19 +142,19 @@ struct pods_source *pods_source_start(const struct pods_source_options *options,
                                             &(struct kube_watch_options){.path = s->path, .labels = s->labels},
                                             &watch_ops, s);
         if (options->polls)
-                uv_timer_start(&s->timer, on_interval, options->watches ? interval : 0, interval);
+                uv_timer_start(&s->timer, pods_snapshot_source_on_timer, options->watches ? interval : 0, interval);
         return s;
 }
 
 static void pods_snapshot_source_on_closed(uv_handle_t *handle)
 {
-        struct pods_source *s = handle->data;
+        struct pods_snapshot_source *s = handle->data;
         free(s->path);
         free(s->labels);
         free(s);
 }
 
-void pods_source_stop(struct pods_source *s)
+void pods_snapshot_source_stop(struct pods_snapshot_source *s)
 {
         if (!s)
                 return;

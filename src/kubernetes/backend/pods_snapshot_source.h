@@ -12,11 +12,11 @@
 
 struct fst_error;
 struct kube_client;
-struct pods_source;
+struct pods_snapshot_source;
 struct snapshots_store;
 
 /* Borrowed for the call. */
-struct pods_source_options {
+struct pods_snapshot_source_options {
         struct kube_client *client;
         const char *namespace;
         const char *labels;       /* label selector */
@@ -25,16 +25,17 @@ struct pods_source_options {
         int64_t polling_interval; /* ms, at least 1 */
 };
 
-struct pods_source_ops {
+struct pods_snapshot_source_ops {
         /* The store has changes. */
-        void (*told)(void *owner);
+        void (*changed)(void *owner);
         /* The account may not list or watch pods. Final. */
         void (*forbidden)(void *owner, const struct fst_error *error);
 };
 
 /* @store, @ops and @owner are borrowed. Never NULL. */
-struct pods_source *pods_source_start(const struct pods_source_options *options, struct snapshots_store *store,
-                                      const struct pods_source_ops *ops, void *owner);
+struct pods_snapshot_source *pods_snapshot_source_start(const struct pods_snapshot_source_options *options,
+                                                        struct snapshots_store *store,
+                                                        const struct pods_snapshot_source_ops *ops, void *owner);
 
 /* Makes no further callbacks. The loop must run once more. Call it before the client is freed. NULL is allowed. */
-void pods_source_stop(struct pods_source *source);
+void pods_snapshot_source_stop(struct pods_snapshot_source *source);

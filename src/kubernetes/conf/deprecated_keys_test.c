@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static void they_mean_todays(void **state)
+static void maps_old_keys_to_new_ones(void **state)
 {
         _cleanup_(strmap_deinit) struct strmap conf = STRMAP_INIT;
         strmap_set(&conf, "spark.kubernetes.driver.docker.image", "old-driver");
@@ -35,6 +35,6 @@ static void they_mean_todays(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(they_mean_todays)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(maps_old_keys_to_new_ones)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ const char *kube_app_name(const struct kube_conf *c)
 }
 
 /* Appends @text in lower case. Each run of characters that names may not have becomes one dash. Trims whitespace. */
-static void put_plain(struct buf *out, const char *text)
+static void put_name_text(struct buf *out, const char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -51,7 +51,7 @@ char *kube_name_prefix(const char *app_name, const char *unique)
 {
         _cleanup_(buf_deinit) struct buf name = BUF_INIT;
         _cleanup_free_ char *whole = mem_printf("%s-%s", app_name, unique);
-        put_plain(&name, whole);
+        put_name_text(&name, whole);
         char *text = name.data + (name.data[0] == '-');
         if (*text >= '0' && *text <= '9')
                 *text = 'x';
@@ -61,7 +61,7 @@ char *kube_name_prefix(const char *app_name, const char *unique)
 char *kube_name_label(const char *app_name)
 {
         _cleanup_(buf_deinit) struct buf label = BUF_INIT;
-        put_plain(&label, app_name);
+        put_name_text(&label, app_name);
         if (label.len > MAX_KUBE_LABEL)
                 buf_truncate(&label, MAX_KUBE_LABEL);
         const char *text = buf_text(&label);
@@ -165,7 +165,7 @@ static void substituted_pairs(const struct kube_conf *c, const char *name, struc
         }
 }
 
-static void preset_labels(const struct kube_conf *c, struct strmap *out)
+static void spark_labels(const struct kube_conf *c, struct strmap *out)
 {
         _cleanup_free_ char *name = kube_name_label(kube_app_name(c));
         strmap_set(out, "spark-version", EVENT_JSON_SPARK_VERSION);
@@ -182,7 +182,7 @@ static void preset_labels(const struct kube_conf *c, struct strmap *out)
 int kube_labels(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         _cleanup_(strmap_deinit) struct strmap preset = STRMAP_INIT, custom = STRMAP_INIT;
-        preset_labels(c, &preset);
+        spark_labels(c, &preset);
         substituted_pairs(c, "label", &custom);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&preset, e));) {
                 if (!strmap_get(&custom, e->key))

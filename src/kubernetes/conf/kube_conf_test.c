@@ -3,7 +3,7 @@
 #include "kubernetes/conf/kube_settings.h"
 #include "unit/cases.h"
 
-static void names(void **state)
+static void derives_object_names(void **state)
 {
         static const struct {
                 const char *app, *prefix, *label;
@@ -54,7 +54,7 @@ static void refuse(enum kube_role role, const char *key, const char *value, cons
         conf_deinit(&conf);
 }
 
-static void what_executors_cannot_have_is_found_first(void **state)
+static void rejects_invalid_executor_settings_before_driver(void **state)
 {
         refuse(KUBE_DRIVER, "spark.kubernetes.executor.volumes.hostPath.v.mount.path", "/x",
                "hostPath.v.options.path is required for hostPath");
@@ -65,7 +65,7 @@ static void what_executors_cannot_have_is_found_first(void **state)
                "value length <= 237 SQLSTATE: 22022");
 }
 
-static void images_follow_one_another(void **state)
+static void role_image_falls_back_to_common_image(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *image = NULL;
@@ -75,7 +75,7 @@ static void images_follow_one_another(void **state)
         step_end(&f);
 }
 
-static void older_spellings_count(void **state)
+static void reads_deprecated_keys(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *image = NULL;
@@ -94,11 +94,11 @@ static void older_spellings_count(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(names),
+                cmocka_unit_test(derives_object_names),
                 cmocka_unit_test(pairs_are_sorted),
-                cmocka_unit_test(what_executors_cannot_have_is_found_first),
-                cmocka_unit_test(images_follow_one_another),
-                cmocka_unit_test(older_spellings_count),
+                cmocka_unit_test(rejects_invalid_executor_settings_before_driver),
+                cmocka_unit_test(role_image_falls_back_to_common_image),
+                cmocka_unit_test(reads_deprecated_keys),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,19 +16,19 @@ static const char *const type_names[] = {
 };
 
 /* The settings of one volume, below "TYPE.NAME.". */
-struct settings {
+struct volume_settings {
         const struct strmap *all;
         const char *stem;
 };
 
-static const char *volume_spec_setting(const struct settings *s, const char *name)
+static const char *volume_spec_setting(const struct volume_settings *s, const char *name)
 {
         _cleanup_free_ char *key = mem_printf("%s%s", s->stem, name);
         return strmap_get(s->all, key);
 }
 
 /* Copies the value. Returns -EINVAL if it is not set. */
-static int volume_spec_require(const struct settings *s, const char *name, enum volume_type type, char **out,
+static int volume_spec_require(const struct volume_settings *s, const char *name, enum volume_type type, char **out,
                                struct fst_error *error)
 {
         const char *value = volume_spec_setting(s, name);
@@ -38,12 +38,12 @@ static int volume_spec_require(const struct settings *s, const char *name, enum 
         return 0;
 }
 
-static char *or_empty(const char *value)
+static char *copy_or_empty(const char *value)
 {
         return mem_strdup(value ? value : "");
 }
 
-static char *or_null(const char *value)
+static char *copy_or_null(const char *value)
 {
         return value ? mem_strdup(value) : NULL;
 }
@@ -58,7 +58,7 @@ static int check_size(const char *size, struct fst_error *error)
         return error_set(error, -EINVAL, "Volume size `%s` is smaller than 1KiB. Missing units?", size);
 }
 
-static void put_below(const struct settings *s, const char *name, struct strmap *out)
+static void put_settings_below(const struct volume_settings *s, const char *name, struct strmap *out)
 {
         _cleanup_free_ char *stem = mem_printf("%s%s", s->stem, name);
         for (struct strmap_entry *e = NULL; (e = strmap_next(s->all, e));)
@@ -67,26 +67,26 @@ static void put_below(const struct settings *s, const char *name, struct strmap 
 }
 
 /* Reads the options of the volume's type. */
-static int volume_spec_read_options(const struct settings *s, struct volume_spec *v, struct fst_error *error)
+static int volume_spec_read_options(const struct volume_settings *s, struct volume_spec *v, struct fst_error *error)
 {
         int r = 0;
         switch (v->type) {
         case VOLUME_HOST_PATH:
                 r = volume_spec_require(s, "options.path", v->type, &v->path, error);
-                v->host_type = or_empty(volume_spec_setting(s, "options.type"));
+                v->host_type = copy_or_empty(volume_spec_setting(s, "options.type"));
                 return r;
         case VOLUME_CLAIM:
                 r = volume_spec_require(s, "options.claimName", v->type, &v->claim, error);
-                v->storage_class = or_null(volume_spec_setting(s, "options.storageClass"));
+                v->storage_class = copy_or_null(volume_spec_setting(s, "options.storageClass"));
                 break;
         case VOLUME_EMPTY_DIR:
-                v->medium = or_null(volume_spec_setting(s, "options.medium"));
+                v->medium = copy_or_null(volume_spec_setting(s, "options.medium"));
                 break;
         case VOLUME_NFS:
                 r = volume_spec_require(s, "options.path", v->type, &v->path, error);
                 return r < 0 ? r : volume_spec_require(s, "options.server", v->type, &v->server, error);
         }
-        v->size = or_null(volume_spec_setting(s, "options.sizeLimit"));
+        v->size = copy_or_null(volume_spec_setting(s, "options.sizeLimit"));
         return r < 0 ? r : check_size(v->size, error);
 }
 
@@ -100,7 +100,8 @@ static int volume_spec_read_type(const char *name, enum volume_type *out, struct
         return error_set(error, -EINVAL, "Kubernetes Volume type `%s` is not supported", name);
 }
 
-static int read_volume(const struct settings *s, const char *type, struct volume_spec *v, struct fst_error *error)
+static int read_volume(const struct volume_settings *s, const char *type, struct volume_spec *v,
+                       struct fst_error *error)
 {
         const char *path = volume_spec_setting(s, "mount.path"), *read_only = volume_spec_setting(s, "mount.readOnly");
         if (volume_spec_setting(s, "mount.subPath") && volume_spec_setting(s, "mount.subPathExpr"))
@@ -110,13 +111,13 @@ static int read_volume(const struct settings *s, const char *type, struct volume
         if (!path)
                 return error_set(error, -EINVAL, "key not found: %smount.path", s->stem);
         v->mount_path = mem_strdup(path);
-        v->sub_path = or_empty(volume_spec_setting(s, "mount.subPath"));
-        v->sub_path_expr = or_empty(volume_spec_setting(s, "mount.subPathExpr"));
+        v->sub_path = copy_or_empty(volume_spec_setting(s, "mount.subPath"));
+        v->sub_path_expr = copy_or_empty(volume_spec_setting(s, "mount.subPathExpr"));
         if (read_only && strcasecmp(read_only, "true") != 0 && strcasecmp(read_only, "false") != 0)
                 return error_set(error, -EINVAL, "For input string: \"%s\"", read_only);
         v->read_only = read_only && strcasecmp(read_only, "true") == 0;
-        put_below(s, "label.", &v->labels);
-        put_below(s, "annotation.", &v->annotations);
+        put_settings_below(s, "label.", &v->labels);
+        put_settings_below(s, "annotation.", &v->annotations);
         int r = volume_spec_read_type(type, &v->type, error);
         return r < 0 ? r : volume_spec_read_options(s, v, error);
 }
@@ -145,7 +146,7 @@ int volume_specs_read(const struct kube_conf *c, const char *prefix, struct volu
                 if (volume_spec_is_there(out, before, type, name))
                         continue;
                 vec_push(out, (struct volume_spec){.name = steal(name)});
-                int r = read_volume(&(struct settings){&all, stem}, type, &out->data[out->len - 1], error);
+                int r = read_volume(&(struct volume_settings){&all, stem}, type, &out->data[out->len - 1], error);
                 if (r < 0)
                         return r;
         }

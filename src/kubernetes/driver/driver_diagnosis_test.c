@@ -66,7 +66,7 @@ static void names_cause_and_log(void **state)
         check_rows(SPEC, rows, ARRAY_SIZE(rows));
 }
 
-static void refers_to_no_log_that_is_gone(void **state)
+static void names_no_log_of_deleted_pod(void **state)
 {
         static const struct row rows[] = {
                 {"evicted for memory",
@@ -92,7 +92,7 @@ static void refers_to_no_log_that_is_gone(void **state)
 }
 
 /* A node ends the containers of a deleted pod before the pod goes: its status is Failed then. */
-static void deleted_pod_that_failed_was_deleted(void **state)
+static void reports_failed_deleted_pod_as_deleted(void **state)
 {
         static const struct row row = {
                 "ended by SIGTERM",
@@ -103,7 +103,7 @@ static void deleted_pod_that_failed_was_deleted(void **state)
                 &row, 1);
 }
 
-static void unknown_state_is_no_error(void **state)
+static void diagnoses_unknown_state(void **state)
 {
         struct driver_diagnosis d;
         driver_diagnosis_init(&d, NULL, "spark", true);
@@ -115,9 +115,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(names_cause_and_log),
-                cmocka_unit_test(refers_to_no_log_that_is_gone),
-                cmocka_unit_test(deleted_pod_that_failed_was_deleted),
-                cmocka_unit_test(unknown_state_is_no_error),
+                cmocka_unit_test(names_no_log_of_deleted_pod),
+                cmocka_unit_test(reports_failed_deleted_pod_as_deleted),
+                cmocka_unit_test(diagnoses_unknown_state),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

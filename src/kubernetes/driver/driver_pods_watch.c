@@ -19,9 +19,9 @@
 /* A failure this long after the last one belongs to another outage: between them the watch worked. */
 #define APART_MS 300000
 
-struct place {
+struct watched_namespace {
         struct pod_follower *follower;
-        struct place *next;
+        struct watched_namespace *next;
         char *namespace;
         struct kube_watch *watch; /* NULL: ended with the last pod */
         struct object_table table;
@@ -32,7 +32,7 @@ struct place {
 };
 
 struct followed_pod {
-        struct place *place;
+        struct watched_namespace *ns;
         struct followed_pod *prev, *next;
         struct followed_pod *twin; /* another pod of the same name, of which only one can be created */
         void *owner;
@@ -46,7 +46,7 @@ struct pod_follower {
         struct kube_client *client;
         char *labels;
         const struct pod_follower_ops *ops;
-        struct place *first;
+        struct watched_namespace *first;
 };
 
 static const char *driver_pods_watch_metadata_text(const json_t *pod, const char *key)
@@ -60,9 +60,9 @@ static bool driver_pods_watch_has_name(const void *object, const void *name)
 }
 
 /* @p may be invalid afterwards. */
-static void driver_pods_watch_tell(struct followed_pod *p, bool gone, const json_t *pod)
+static void followed_pod_report(struct followed_pod *p, bool gone, const json_t *pod)
 {
-        const struct pod_follower_ops *ops = p->place->follower->ops;
+        const struct pod_follower_ops *ops = p->ns->follower->ops;
         const char *uid = driver_pods_watch_metadata_text(pod, "uid");
         bool same = uid && strcmp(uid, p->uid) == 0;
         if (gone && !same)
@@ -76,46 +76,45 @@ static void driver_pods_watch_tell(struct followed_pod *p, bool gone, const json
 
 /* ------------------------------------------------------------------------------------------------ requests by name */
 
-static void driver_pods_watch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void followed_pod_on_fetched(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct followed_pod *p = owner;
         p->look = NULL;
         if (r == 0 && answer->object)
-                driver_pods_watch_tell(p, false, answer->object);
+                followed_pod_report(p, false, answer->object);
         else if (r == FST_KUBE_E_NOT_FOUND)
-                p->place->follower->ops->gone(p->owner, NULL);
+                p->ns->follower->ops->gone(p->owner, NULL);
         /* else the watch continues and reports the outage */
 }
 
-static void driver_pods_watch_look(struct followed_pod *p)
+static void followed_pod_fetch(struct followed_pod *p)
 {
         if (p->look)
                 return;
-        _cleanup_free_ char *path = kube_path("v1", p->place->namespace, "pods", p->name);
-        p->look = kube_get(p->place->follower->client, path, driver_pods_watch_on_looked, p);
+        _cleanup_free_ char *path = kube_path("v1", p->ns->namespace, "pods", p->name);
+        p->look = kube_get(p->ns->follower->client, path, followed_pod_on_fetched, p);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- watch */
 
 static void driver_pods_watch_on_event(void *owner, enum kube_event what, json_t *pod)
 {
-        struct place *place = owner;
-        place->refusals = 0;
-        place->away_since = 0;
+        struct watched_namespace *ns = owner;
+        ns->refusals = 0;
+        ns->away_since = 0;
         if (what == KUBE_SYNCED) {
-                for (struct followed_pod *p = place->first; p; p = p->next)
+                for (struct followed_pod *p = ns->first; p; p = p->next)
                         if (p->uid && !p->seen)
-                                driver_pods_watch_look(p);
+                                followed_pod_fetch(p);
                 return;
         }
         const char *name = driver_pods_watch_metadata_text(pod, "name");
         struct followed_pod *p =
-                name ? object_table_find(&place->table, object_hash_text(name), driver_pods_watch_has_name, name)
-                     : NULL;
+                name ? object_table_find(&ns->table, object_hash_text(name), driver_pods_watch_has_name, name) : NULL;
         for (struct followed_pod *twin; p; p = twin) {
                 twin = p->twin;
                 if (p->uid) {
-                        driver_pods_watch_tell(p, what == KUBE_DELETED, pod);
+                        followed_pod_report(p, what == KUBE_DELETED, pod);
                 } else {
                         json_decref(p->early);
                         p->early = json_incref(pod);
@@ -126,51 +125,51 @@ static void driver_pods_watch_on_event(void *owner, enum kube_event what, json_t
 
 static void driver_pods_watch_on_failure(void *owner, int r, const struct fst_error *error, int64_t again_ms)
 {
-        struct place *place = owner;
-        uint64_t now = uv_now(kube_client_loop(place->follower->client));
-        if (place->away_since == 0 || now - place->failed > APART_MS)
-                place->away_since = now;
-        place->failed = now;
-        place->refusals = kube_refusals(place->refusals, r);
-        for (struct followed_pod *p = place->first, *next; p; p = next) {
+        struct watched_namespace *ns = owner;
+        uint64_t now = uv_now(kube_client_loop(ns->follower->client));
+        if (ns->away_since == 0 || now - ns->failed > APART_MS)
+                ns->away_since = now;
+        ns->failed = now;
+        ns->refusals = kube_refusals(ns->refusals, r);
+        for (struct followed_pod *p = ns->first, *next; p; p = next) {
                 next = p->next;
                 if (p->uid)
-                        place->follower->ops->away(p->owner, place->refusals >= KUBE_REFUSALS ? -EACCES : r, error,
-                                                   (int64_t)(now - place->away_since));
+                        ns->follower->ops->away(p->owner, ns->refusals >= KUBE_REFUSALS ? -EACCES : r, error,
+                                                (int64_t)(now - ns->away_since));
         }
 }
 
-static void driver_pods_watch_begin_watch(struct place *place)
+static void driver_pods_watch_begin_watch(struct watched_namespace *ns)
 {
         static const struct kube_watch_ops ops = {.event = driver_pods_watch_on_event,
                                                   .failed = driver_pods_watch_on_failure};
-        struct pod_follower *f = place->follower;
-        _cleanup_free_ char *path = kube_path("v1", place->namespace, "pods", NULL);
-        uv_timer_stop(&place->idle);
-        if (!place->watch)
-                place->watch = kube_watch_start(
-                        f->client, &(struct kube_watch_options){.path = path, .labels = f->labels}, &ops, place);
+        struct pod_follower *f = ns->follower;
+        _cleanup_free_ char *path = kube_path("v1", ns->namespace, "pods", NULL);
+        uv_timer_stop(&ns->idle);
+        if (!ns->watch)
+                ns->watch = kube_watch_start(f->client, &(struct kube_watch_options){.path = path, .labels = f->labels},
+                                             &ops, ns);
 }
 
 static void driver_pods_watch_on_idle(uv_timer_t *timer)
 {
-        struct place *place = timer->data;
-        kube_watch_free(steal(place->watch));
+        struct watched_namespace *ns = timer->data;
+        kube_watch_free(steal(ns->watch));
 }
 
-static struct place *driver_pods_watch_place_of(struct pod_follower *f, const char *namespace)
+static struct watched_namespace *watched_namespace_ensure(struct pod_follower *f, const char *namespace)
 {
-        for (struct place *place = f->first; place; place = place->next)
-                if (strcmp(place->namespace, namespace) == 0)
-                        return place;
-        struct place *place = new0(struct place);
-        place->follower = f;
-        place->namespace = mem_strdup(namespace);
-        place->next = f->first;
-        f->first = place;
-        uv_timer_init(kube_client_loop(f->client), &place->idle);
-        place->idle.data = place;
-        return place;
+        for (struct watched_namespace *ns = f->first; ns; ns = ns->next)
+                if (strcmp(ns->namespace, namespace) == 0)
+                        return ns;
+        struct watched_namespace *ns = new0(struct watched_namespace);
+        ns->follower = f;
+        ns->namespace = mem_strdup(namespace);
+        ns->next = f->first;
+        f->first = ns;
+        uv_timer_init(kube_client_loop(f->client), &ns->idle);
+        ns->idle.data = ns;
+        return ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------ interface */
@@ -187,22 +186,22 @@ struct pod_follower *pod_follower_new(struct kube_client *client, const char *la
 
 static void driver_pods_watch_on_closed(uv_handle_t *handle)
 {
-        struct place *place = handle->data;
-        object_table_deinit(&place->table);
-        free(place->namespace);
-        free(place);
+        struct watched_namespace *ns = handle->data;
+        object_table_deinit(&ns->table);
+        free(ns->namespace);
+        free(ns);
 }
 
 void pod_follower_free(struct pod_follower *f)
 {
         if (!f)
                 return;
-        for (struct place *place = f->first, *next; place; place = next) {
-                next = place->next;
-                while (place->first)
-                        pod_unfollow(place->first);
-                kube_watch_free(place->watch);
-                uv_close((uv_handle_t *)&place->idle, driver_pods_watch_on_closed);
+        for (struct watched_namespace *ns = f->first, *next; ns; ns = next) {
+                next = ns->next;
+                while (ns->first)
+                        pod_unfollow(ns->first);
+                kube_watch_free(ns->watch);
+                uv_close((uv_handle_t *)&ns->idle, driver_pods_watch_on_closed);
         }
         free(f->labels);
         free(f);
@@ -210,18 +209,18 @@ void pod_follower_free(struct pod_follower *f)
 
 struct followed_pod *pod_follow(struct pod_follower *f, const char *namespace, const char *name, void *owner)
 {
-        struct place *place = driver_pods_watch_place_of(f, namespace);
+        struct watched_namespace *ns = watched_namespace_ensure(f, namespace);
         struct followed_pod *p = new0(struct followed_pod);
-        p->place = place;
+        p->ns = ns;
         p->owner = owner;
         p->name = mem_strdup(name);
-        list_prepend(place, p);
+        list_prepend(ns, p);
         uint64_t hash = object_hash_text(name);
-        p->twin = object_table_find(&place->table, hash, driver_pods_watch_has_name, name);
+        p->twin = object_table_find(&ns->table, hash, driver_pods_watch_has_name, name);
         if (p->twin)
-                object_table_remove(&place->table, hash, p->twin);
-        object_table_put(&place->table, hash, p);
-        driver_pods_watch_begin_watch(place);
+                object_table_remove(&ns->table, hash, p->twin);
+        object_table_put(&ns->table, hash, p);
+        driver_pods_watch_begin_watch(ns);
         return p;
 }
 
@@ -231,7 +230,7 @@ void pod_follow_created(struct followed_pod *p, const char *uid)
         p->uid = mem_strdup(uid);
         const char *its = driver_pods_watch_metadata_text(early, "uid");
         if (its && strcmp(its, uid) == 0)
-                driver_pods_watch_tell(p, p->early_gone, early);
+                followed_pod_report(p, p->early_gone, early);
         json_decref(early);
 }
 
@@ -239,25 +238,25 @@ void pod_unfollow(struct followed_pod *p)
 {
         if (!p)
                 return;
-        struct place *place = p->place;
+        struct watched_namespace *ns = p->ns;
         uint64_t hash = object_hash_text(p->name);
-        struct followed_pod *head = object_table_find(&place->table, hash, driver_pods_watch_has_name, p->name);
+        struct followed_pod *head = object_table_find(&ns->table, hash, driver_pods_watch_has_name, p->name);
         if (head == p) {
-                object_table_remove(&place->table, hash, p);
+                object_table_remove(&ns->table, hash, p);
                 if (p->twin)
-                        object_table_put(&place->table, hash, p->twin);
+                        object_table_put(&ns->table, hash, p->twin);
         }
         for (; head != p && head->twin != p; head = head->twin)
                 ;
         if (head != p)
                 head->twin = p->twin;
-        list_remove(place, p);
+        list_remove(ns, p);
         if (p->look)
                 kube_cancel(p->look);
         json_decref(p->early);
         free(p->name);
         free(p->uid);
         free(p);
-        if (!place->first)
-                uv_timer_start(&place->idle, driver_pods_watch_on_idle, IDLE_MS, 0);
+        if (!ns->first)
+                uv_timer_start(&ns->idle, driver_pods_watch_on_idle, IDLE_MS, 0);
 }

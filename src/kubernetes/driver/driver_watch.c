@@ -31,7 +31,7 @@ static void driver_watch_report(const struct driver_watch *w)
 }
 
 /* Logs why the pod waits, which Spark's lines do not show. */
-static void tell_wait(struct driver_watch *w)
+static void driver_watch_report_wait(struct driver_watch *w)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         struct pod_wait wait = pod_wait_read(json_object_get(w->pod, "status"));
@@ -48,7 +48,7 @@ static bool driver_watch_pod_has_ended(const json_t *pod)
         return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
 }
 
-static void driver_watch_take(struct driver_watch *w, json_t *pod)
+static void driver_watch_update(struct driver_watch *w, json_t *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         json_decref(w->pod);
@@ -56,7 +56,7 @@ static void driver_watch_take(struct driver_watch *w, json_t *pod)
         pod_text_state(pod, &text);
         log_info(COMPONENT, "State changed, new state: \n%s", buf_text(&text) + 1); /* starts with a line break */
         if (!driver_watch_pod_has_ended(pod))
-                tell_wait(w);
+                driver_watch_report_wait(w);
 }
 
 static int driver_watch_on_log(void *owner, const char *data, size_t n)
@@ -66,7 +66,7 @@ static int driver_watch_on_log(void *owner, const char *data, size_t n)
         return 0;
 }
 
-static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct driver_watch *w = owner;
         w->log_call = NULL;
@@ -116,7 +116,7 @@ static void driver_watch_on_event(void *owner, enum kube_event what, json_t *pod
         if (!same)
                 return;
         if (json_object_get(pod, "status"))
-                driver_watch_take(w, pod);
+                driver_watch_update(w, pod);
         if (what == KUBE_DELETED && !driver_watch_pod_has_ended(w->pod))
                 watch_end_deleted(w);
         else if (what == KUBE_DELETED || driver_watch_pod_has_ended(w->pod))

@@ -22,7 +22,7 @@ struct kube_operation {
         struct kube_client *client;
         kube_operation_done *done;
         void *owner;
-        struct pending *first;
+        struct pending_call *first;
         json_t *pods;
         bool found;
         int result; /* the first failure and its message: */
@@ -30,9 +30,9 @@ struct kube_operation {
 };
 
 /* A call in flight. */
-struct pending {
+struct pending_call {
         struct kube_operation *operation;
-        struct pending *next;
+        struct pending_call *next;
         struct kube_call *call;
 };
 
@@ -55,19 +55,19 @@ static void kube_submit_operation_fail(struct kube_operation *o, int r, const st
         error_set(&o->error, o->result, "%s", error_message(error));
 }
 
-static void delete_all(struct kube_operation *o);
+static void delete_drivers(struct kube_operation *o);
 
-static struct pending *kube_submit_operation_pend(struct kube_operation *o)
+static struct pending_call *pending_call_add(struct kube_operation *o)
 {
-        struct pending *p = new0(struct pending);
+        struct pending_call *p = new0(struct pending_call);
         p->operation = o;
         p->next = o->first;
         return o->first = p;
 }
 
-static void kube_submit_operation_unpend(struct pending *p)
+static void pending_call_remove(struct pending_call *p)
 {
-        struct pending **at = &p->operation->first;
+        struct pending_call **at = &p->operation->first;
         while (*at != p)
                 at = &(*at)->next;
         *at = p->next;
@@ -76,7 +76,7 @@ static void kube_submit_operation_unpend(struct pending *p)
 
 static int kube_submit_operation_on_item(void *owner, json_t *pod)
 {
-        struct pending *p = owner;
+        struct pending_call *p = owner;
         struct kube_operation *o = p->operation;
         if (!pod)
                 json_array_clear(o->pods);
@@ -87,11 +87,11 @@ static int kube_submit_operation_on_item(void *owner, json_t *pod)
 
 /* The response to any call. */
 static void kube_submit_operation_on_answer(void *owner, struct kube_call *call, int r,
-                                            const struct kube_answer *answer)
+                                            const struct kube_response *answer)
 {
-        struct pending *p = owner;
+        struct pending_call *p = owner;
         struct kube_operation *o = p->operation;
-        kube_submit_operation_unpend(p);
+        pending_call_remove(p);
         if (r == 0 && !o->found && !o->prefix && answer->object)
                 json_array_append(o->pods, answer->object);
         if (r != FST_KUBE_E_NOT_FOUND)
@@ -101,20 +101,20 @@ static void kube_submit_operation_on_answer(void *owner, struct kube_call *call,
                 if (o->options.found)
                         o->options.found(o->owner, o->pods);
                 if (o->options.kill)
-                        delete_all(o);
+                        delete_drivers(o);
         }
         if (!o->first)
                 o->done(o->owner, o->result, o->pods, o->result < 0 ? &o->error : NULL);
 }
 
-static void delete_all(struct kube_operation *o)
+static void delete_drivers(struct kube_operation *o)
 {
         const struct kube_deletion how = {.grace_s = o->options.grace_s >= 0 ? &o->options.grace_s : NULL,
                                           .propagation = "Background"};
         json_t *pod;
         size_t i;
         json_array_foreach(o->pods, i, pod) {
-                struct pending *p = kube_submit_operation_pend(o);
+                struct pending_call *p = pending_call_add(o);
                 _cleanup_free_ char *path = mem_printf("%s%s%s", o->path, o->prefix ? "/" : "",
                                                        o->prefix ? kube_submit_operation_name_of(pod) : "");
                 p->call = kube_delete(o->client, path, &how, kube_submit_operation_on_answer, p);
@@ -146,7 +146,7 @@ struct kube_operation *kube_operation_begin(struct kube_client *client, const st
                 o->prefix = mem_strndup(pod, strlen(pod) - 1);
         o->path = kube_path("v1", namespace ? namespace : kube_client_config(client)->namespace, "pods",
                             o->prefix ? NULL : pod);
-        struct pending *p = kube_submit_operation_pend(o);
+        struct pending_call *p = pending_call_add(o);
         if (o->prefix)
                 p->call = kube_list_items(client,
                                           &(struct kube_listing){.path = o->path,
@@ -164,7 +164,7 @@ void kube_operation_free(struct kube_operation *o)
                 return;
         while (o->first) {
                 kube_cancel(o->first->call);
-                kube_submit_operation_unpend(o->first);
+                pending_call_remove(o->first);
         }
         json_decref(o->pods);
         error_deinit(&o->error);
@@ -183,15 +183,15 @@ int kube_operation_grace(const struct fst_conf *conf, int64_t *seconds, struct f
 
 /* ------------------------------------------------------------------------------------------------- spark-submit */
 
-struct told {
+struct operation_outcome {
         bool kill, pattern, over;
         int result;
         struct fst_error *error;
 };
 
-static void tell_found(void *owner, const json_t *pods)
+static void print_drivers(void *owner, const json_t *pods)
 {
-        const struct told *t = owner;
+        const struct operation_outcome *t = owner;
         json_t *pod;
         size_t i;
         if (json_array_size(pods) == 0)
@@ -209,13 +209,13 @@ static void tell_found(void *owner, const json_t *pods)
 
 static void on_done(void *owner, int r, const json_t *pods, const struct fst_error *error)
 {
-        struct told *t = owner;
+        struct operation_outcome *t = owner;
         t->over = true;
         t->result = r < 0 ? error_set(t->error, r, "%s", error_message(error)) : 0;
 }
 
 static int kube_submit_operation_run(const struct kube_config *server, const struct kube_operation_options *options,
-                                     struct told *told, struct fst_error *error)
+                                     struct operation_outcome *outcome, struct fst_error *error)
 {
         struct kube_client *client = NULL;
         struct kube_operation *o = NULL;
@@ -223,18 +223,18 @@ static int kube_submit_operation_run(const struct kube_config *server, const str
         uv_loop_init(&loop);
         int r = kube_client_new(&loop, server, NULL, &client, error);
         if (r == 0)
-                o = kube_operation_begin(client, options, on_done, told);
-        while (r == 0 && !told->over)
+                o = kube_operation_begin(client, options, on_done, outcome);
+        while (r == 0 && !outcome->over)
                 uv_run(&loop, UV_RUN_ONCE);
         kube_operation_free(o);
         kube_client_free(client);
         uv_run(&loop, UV_RUN_DEFAULT);
         uv_loop_close(&loop);
-        return r < 0 ? r : told->result;
+        return r < 0 ? r : outcome->result;
 }
 
-static int kube_submit_operation_operate(bool kill, const char *master, const char *id, const struct strmap *map,
-                                         struct fst_error *error)
+static int run_operation(bool kill, const char *master, const char *id, const struct strmap *map,
+                         struct fst_error *error)
 {
         const struct fst_conf conf = {.set = *map};
         struct kube_config server = KUBE_CONFIG_INIT;
@@ -255,21 +255,21 @@ static int kube_submit_operation_operate(bool kill, const char *master, const ch
         } else {
                 fprintf(stderr, "Submitting a request for the status of submission %s in %s.\n", id, master);
         }
-        struct told told = {.kill = kill, .pattern = text_ends_with(id, "*"), .error = error};
+        struct operation_outcome outcome = {.kill = kill, .pattern = text_ends_with(id, "*"), .error = error};
         r = kube_submit_operation_run(
                 &server,
-                &(struct kube_operation_options){.id = id, .kill = kill, .grace_s = grace, .found = tell_found}, &told,
-                error);
+                &(struct kube_operation_options){.id = id, .kill = kill, .grace_s = grace, .found = print_drivers},
+                &outcome, error);
         kube_config_deinit(&server);
         return r;
 }
 
 int kube_kill(const char *master, const char *id, const struct strmap *conf, struct fst_error *error)
 {
-        return kube_submit_operation_operate(true, master, id, conf, error);
+        return run_operation(true, master, id, conf, error);
 }
 
 int kube_status(const char *master, const char *id, const struct strmap *conf, struct fst_error *error)
 {
-        return kube_submit_operation_operate(false, master, id, conf, error);
+        return run_operation(false, master, id, conf, error);
 }

@@ -91,7 +91,7 @@ static int operate(int (*what)(const char *, const char *, const struct strmap *
 #define STATUS "Submitting a request for the status of submission <ID> in <MASTER>.\n"
 #define BACKGROUND "\"propagationPolicy\":\"Background\",\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}\n"
 
-static void one_is_killed(void **state)
+static void kills_driver_by_exact_name(void **state)
 {
         assert_int_equal(operate(kube_kill, "ns:app-1", KILL "not set.\n"), 0);
         assert_string_equal(told, "");
@@ -100,7 +100,7 @@ static void one_is_killed(void **state)
         assert_int_equal(json_object_size(api.pods), 2);
 }
 
-static void all_that_begin_so_are_killed(void **state)
+static void kills_all_drivers_of_prefix(void **state)
 {
         strmap_set(&conf, "spark.kubernetes.appKillPodDeletionGracePeriod", "2m");
         assert_int_equal(operate(kube_kill, "ns:app-*", KILL "120\n"), 0);
@@ -113,7 +113,7 @@ static void all_that_begin_so_are_killed(void **state)
         assert_non_null(json_object_get(api.pods, "other"));
 }
 
-static void a_bare_pod_is_told(void **state)
+static void prints_status_of_pod_without_status(void **state)
 {
         assert_int_equal(operate(kube_status, "ns:other", STATUS), 0);
         assert_string_equal(told,
@@ -123,7 +123,7 @@ static void a_bare_pod_is_told(void **state)
 }
 
 /* Spark's output for the same pod. */
-static void a_pod_is_told_as_spark_does(void **state)
+static void prints_status_as_spark(void **state)
 {
         json_t *pod = json_loads(
                 "{\"metadata\":{\"name\":\"app-2\",\"namespace\":\"ns\",\"uid\":\"u\",\"labels\":{\"spark-role\":\"driver\","
@@ -149,7 +149,7 @@ static void a_pod_is_told_as_spark_does(void **state)
                 "spark:4.3\n\t\t container state: N/A\n");
 }
 
-static void nobody_is_found(void **state)
+static void prints_not_found_for_unknown_driver(void **state)
 {
         assert_int_equal(operate(kube_status, "ns:none", STATUS), 0);
         assert_string_equal(told, "Application not found.\n");
@@ -158,7 +158,7 @@ static void nobody_is_found(void **state)
         assert_null(strstr(buf_text(&asked), "DELETE"));
 }
 
-static void nonsense_is_refused_and_nobody_asked(void **state)
+static void rejects_invalid_id_without_request(void **state)
 {
         assert_int_equal(operate(kube_kill, "ns:", ""), -EINVAL);
         assert_int_equal(operate(kube_status, ":x", ""), -EINVAL);
@@ -172,8 +172,12 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
         const struct CMUnitTest tests[] = {
-                CASE(one_is_killed),   CASE(all_that_begin_so_are_killed), CASE(a_bare_pod_is_told),
-                CASE(nobody_is_found), CASE(a_pod_is_told_as_spark_does),  CASE(nonsense_is_refused_and_nobody_asked),
+                CASE(kills_driver_by_exact_name),
+                CASE(kills_all_drivers_of_prefix),
+                CASE(prints_status_of_pod_without_status),
+                CASE(prints_not_found_for_unknown_driver),
+                CASE(prints_status_as_spark),
+                CASE(rejects_invalid_id_without_request),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

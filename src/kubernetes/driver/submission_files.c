@@ -29,7 +29,7 @@ static int open_remote(struct submission_files *f, struct fst_error *error)
                                    &f->remote, error);
 }
 
-static void use_tickets(const struct submission_files *f, bool use)
+static void select_tickets(const struct submission_files *f, bool use)
 {
         if (f->ticket_cache)
                 kerberos_use(use ? f->ticket_cache : NULL);
@@ -41,9 +41,9 @@ static int submission_files_fetch(void *owner, const char *uri, char **path, str
         _cleanup_free_ char *here = NULL;
         int r = open_remote(f, error);
         if (r == 0) {
-                use_tickets(f, true);
+                select_tickets(f, true);
                 r = remote_files_download(f->remote, uri, &here, error);
-                use_tickets(f, false);
+                select_tickets(f, false);
         }
         if (r == 0)
                 *path = uri_local_path(here);
@@ -53,8 +53,8 @@ static int submission_files_fetch(void *owner, const char *uri, char **path, str
 /* ---------------------------------------------------------------------------------------------------------- uploads */
 
 /* Finds the file system of @target. */
-static int system_of(struct submission_files *f, const char *target, const struct file_system **fs,
-                     struct fst_error *error)
+static int find_file_system(struct submission_files *f, const char *target, const struct file_system **fs,
+                            struct fst_error *error)
 {
         struct remote_fs *remote;
         if (file_system_of(target, fs, NULL) == 0)
@@ -113,7 +113,7 @@ static int submission_files_copy_file(struct submission_files *f, const char *so
         if (r == 0)
                 r = file_system_of(from, &here, error);
         if (r == 0)
-                r = system_of(f, to, &there, error);
+                r = find_file_system(f, to, &there, error);
         if (r == 0)
                 r = here->open(here, from, &file, error);
         if (r != 0)
@@ -126,9 +126,9 @@ static int submission_files_copy_file(struct submission_files *f, const char *so
 static int submission_files_upload(void *owner, const char *uri, const char *target, struct fst_error *error)
 {
         _cleanup_free_ char *local = uri_local_path(uri);
-        use_tickets(owner, true);
+        select_tickets(owner, true);
         int r = submission_files_copy_file(owner, local ? local : uri, target, error);
-        use_tickets(owner, false);
+        select_tickets(owner, false);
         if (r < 0 && access(local ? local : uri, R_OK) == 0)
                 error_set(error, r,
                           "%s; set spark.kubernetes.file.upload.path to a directory that you may write to, "

@@ -31,7 +31,7 @@ static int round_of(struct create_window *w, enum create_outcome outcome, int64_
         return n;
 }
 
-static void it_begins_with_the_batch_and_doubles(void **state)
+static void starts_with_batch_and_doubles(void **state)
 {
         struct create_window w = a_window();
 
@@ -55,7 +55,7 @@ static void it_begins_with_the_batch_and_doubles(void **state)
         assert_int_equal(sent, 60);
 }
 
-static void a_window_that_is_not_filled_does_not_grow(void **state)
+static void does_not_grow_unless_full(void **state)
 {
         struct create_window w = a_window();
 
@@ -66,7 +66,7 @@ static void a_window_that_is_not_filled_does_not_grow(void **state)
         assert_int_equal(w.size, 20);
 }
 
-static void too_much_halves_it_once_for_what_was_sent_together(void **state)
+static void throttling_halves_once_per_batch(void **state)
 {
         struct create_window w = a_window();
 
@@ -96,7 +96,7 @@ static void too_much_halves_it_once_for_what_was_sent_together(void **state)
         assert_int_equal(w.pause, 0);
 }
 
-static void what_was_throttled_on_its_way_counts_as_too_much(void **state)
+static void retried_throttled_creation_halves(void **state)
 {
         struct create_window w = a_window();
 
@@ -110,7 +110,7 @@ static void what_was_throttled_on_its_way_counts_as_too_much(void **state)
         assert_int_equal(create_window_room(&w, 0), 10); /* no pause: the client has paused */
 }
 
-static void the_server_may_say_how_long_to_wait(void **state)
+static void obeys_retry_after(void **state)
 {
         struct create_window w = a_window();
 
@@ -120,7 +120,7 @@ static void the_server_may_say_how_long_to_wait(void **state)
         assert_true(create_window_deadline(&w, MS(7100)) == INT64_MAX);
 }
 
-static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
+static void full_quota_reduces_to_one_with_long_pause(void **state)
 {
         struct create_window w = a_window();
         int64_t now = 0, pause = 0;
@@ -145,7 +145,7 @@ static void a_full_quota_is_asked_one_at_a_time_and_seldom(void **state)
         assert_true(create_window_deadline(&w, now) == INT64_MAX);
 }
 
-static void an_unreachable_server_is_asked_seldom(void **state)
+static void unreachable_server_lengthens_pause(void **state)
 {
         struct create_window w = a_window();
 
@@ -159,7 +159,7 @@ static void an_unreachable_server_is_asked_seldom(void **state)
         assert_in_range(w.size, 10, 20); /* fast up to half of the former size, then slowly */
 }
 
-static void what_is_refused_is_tried_a_batch_at_a_time(void **state)
+static void refusals_are_retried_in_batches(void **state)
 {
         struct create_window w = a_window();
 
@@ -167,7 +167,7 @@ static void what_is_refused_is_tried_a_batch_at_a_time(void **state)
                 assert_int_equal(round_of(&w, CREATE_REFUSED, now), 20);
 }
 
-static void what_was_sent_before_trouble_says_nothing_of_it(void **state)
+static void ignores_responses_from_before_throttling(void **state)
 {
         struct create_window w = a_window();
 
@@ -185,15 +185,15 @@ static void what_was_sent_before_trouble_says_nothing_of_it(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(it_begins_with_the_batch_and_doubles),
-                cmocka_unit_test(a_window_that_is_not_filled_does_not_grow),
-                cmocka_unit_test(too_much_halves_it_once_for_what_was_sent_together),
-                cmocka_unit_test(what_was_throttled_on_its_way_counts_as_too_much),
-                cmocka_unit_test(the_server_may_say_how_long_to_wait),
-                cmocka_unit_test(a_full_quota_is_asked_one_at_a_time_and_seldom),
-                cmocka_unit_test(an_unreachable_server_is_asked_seldom),
-                cmocka_unit_test(what_is_refused_is_tried_a_batch_at_a_time),
-                cmocka_unit_test(what_was_sent_before_trouble_says_nothing_of_it),
+                cmocka_unit_test(starts_with_batch_and_doubles),
+                cmocka_unit_test(does_not_grow_unless_full),
+                cmocka_unit_test(throttling_halves_once_per_batch),
+                cmocka_unit_test(retried_throttled_creation_halves),
+                cmocka_unit_test(obeys_retry_after),
+                cmocka_unit_test(full_quota_reduces_to_one_with_long_pause),
+                cmocka_unit_test(unreachable_server_lengthens_pause),
+                cmocka_unit_test(refusals_are_retried_in_batches),
+                cmocka_unit_test(ignores_responses_from_before_throttling),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

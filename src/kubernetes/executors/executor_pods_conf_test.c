@@ -30,7 +30,7 @@ static struct executor_pods_config read_ok(const char *const *pairs, bool driver
 }
 #define READ(driver_pod, ...) read_ok((const char *const[]){__VA_ARGS__}, driver_pod)
 
-static void nothing_set_is_sparks_default(void **state)
+static void defaults_are_sparks(void **state)
 {
         struct executor_pods_config c = READ(false, NULL), d = EXECUTOR_PODS_DEFAULT;
 
@@ -53,7 +53,7 @@ static void nothing_set_is_sparks_default(void **state)
         assert_int_equal(c.event_interval, 1 * NS_PER_SECOND);
 }
 
-static void what_is_set_is_read(void **state)
+static void reads_all_settings(void **state)
 {
         struct executor_pods_config c = READ(
                 true, "spark.kubernetes.allocation.batch.size", "7", "spark.kubernetes.allocation.batch.delay", "3s",
@@ -157,8 +157,8 @@ static void rejects_allocation_settings_out_of_range(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(nothing_set_is_sparks_default),
-                cmocka_unit_test(what_is_set_is_read),
+                cmocka_unit_test(defaults_are_sparks),
+                cmocka_unit_test(reads_all_settings),
                 cmocka_unit_test(limits_follow_the_number_of_executors),
                 cmocka_unit_test(waits_for_driver_that_executors_find_by_name),
                 cmocka_unit_test(rejects_allocation_settings_out_of_range),

@@ -131,7 +131,7 @@ static void costs(int n)
 
 static int sizes[8] = {300}, n_sizes = 1;
 
-static void thousands_cost_little(void **state)
+static void thousands_of_pods_stay_within_limits(void **state)
 {
         for (int i = 0; i < n_sizes; i++)
                 costs(sizes[i]);
@@ -139,7 +139,7 @@ static void thousands_cost_little(void **state)
 
 int main(int argc, char **argv)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(thousands_cost_little)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(thousands_of_pods_stay_within_limits)};
 
         for (int i = 1; i < argc && i <= 8; i++) {
                 sizes[i - 1] = atoi(argv[i]);

@@ -728,7 +728,7 @@ static void play(uint64_t seed)
 
 static int first_seed = 1, n_seeds = SEEDS;
 
-static void nothing_doubles_and_nothing_leaks(void **state)
+static void keeps_invariants_under_random_faults(void **state)
 {
         for (int seed = first_seed; seed < first_seed + n_seeds; seed++)
                 play((uint64_t)seed);
@@ -742,7 +742,7 @@ static void nothing_doubles_and_nothing_leaks(void **state)
 
 int main(int argc, char **argv)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_doubles_and_nothing_leaks)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_invariants_under_random_faults)};
 
         if (argc > 1) {
                 first_seed = atoi(argv[1]);

@@ -55,7 +55,7 @@ static void created(int first, int last)
         run();
 }
 
-static void a_configuration_is_checked(void **state)
+static void rejects_invalid_configuration(void **state)
 {
         struct executor_pods_config config = EXECUTOR_PODS_DEFAULT;
         struct fst_error error = FST_ERROR_INIT;
@@ -67,7 +67,7 @@ static void a_configuration_is_checked(void **state)
         error_deinit(&error);
 }
 
-static void pods_are_acted_upon_in_ticks(void **state)
+static void acts_on_pod_changes_in_ticks(void **state)
 {
         begin(EXECUTOR_PODS_DEFAULT);
         pods_allocator_set_target(w.p.allocator, 0, 2, w.now);
@@ -121,7 +121,7 @@ static void running_out_of_memory_begins_recovery(void **state)
         executor_pods_deinit(&w.p);
 }
 
-static void too_many_failures_end_it(void **state)
+static void too_many_failures_stop_application(void **state)
 {
         struct executor_pods_config config = EXECUTOR_PODS_DEFAULT;
 
@@ -140,7 +140,7 @@ static void too_many_failures_end_it(void **state)
         executor_pods_deinit(&w.p);
 }
 
-static void stopped_it_does_nothing(void **state)
+static void emits_nothing_after_stop(void **state)
 {
         begin(EXECUTOR_PODS_DEFAULT);
         pods_allocator_set_target(w.p.allocator, 0, 2, w.now);
@@ -160,11 +160,11 @@ static void stopped_it_does_nothing(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_configuration_is_checked),
-                cmocka_unit_test(pods_are_acted_upon_in_ticks),
+                cmocka_unit_test(rejects_invalid_configuration),
+                cmocka_unit_test(acts_on_pod_changes_in_ticks),
                 cmocka_unit_test(running_out_of_memory_begins_recovery),
-                cmocka_unit_test(too_many_failures_end_it),
-                cmocka_unit_test(stopped_it_does_nothing),
+                cmocka_unit_test(too_many_failures_stop_application),
+                cmocka_unit_test(emits_nothing_after_stop),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const struct roll_summary suite[N + 1] = {
         EXECUTOR(10, 1000, 4, 2, 280, 30),
 };
 
-static void nobody_to_choose(void **state)
+static void chooses_none_without_eligible_executor(void **state)
 {
         for (enum roll_policy p = 0; p <= LAST_POLICY; p++) {
                 assert_int_equal(roll_choose(NULL, 0, p, 0), -1);
@@ -40,14 +40,14 @@ static void nobody_to_choose(void **state)
         }
 }
 
-static void a_single_executor_is_chosen_unless_only_outliers_are(void **state)
+static void single_executor_is_chosen_except_by_outlier_policy(void **state)
 {
         for (enum roll_policy p = 0; p < ROLL_OUTLIER_NO_FALLBACK; p++)
                 assert_int_equal(roll_choose(suite + 1, 1, p, 0), 1);
         assert_int_equal(roll_choose(suite + 1, 1, ROLL_OUTLIER_NO_FALLBACK, 0), -1);
 }
 
-static void each_policy_has_its_choice(void **state)
+static void each_policy_chooses_its_executor(void **state)
 {
         assert_int_equal(roll_choose(suite, N, ROLL_ID, 0), 1);
         assert_int_equal(roll_choose(suite + 2, N - 2, ROLL_ID, 0), 2);
@@ -76,7 +76,7 @@ static void chooses_outlier(struct roll_summary e, enum roll_policy same_as)
         assert_int_equal(roll_choose(all, N + 1, ROLL_OUTLIER_NO_FALLBACK, 0), expected);
 }
 
-static void outliers_of_every_dimension(void **state)
+static void chooses_outlier_of_every_dimension(void **state)
 {
         struct roll_summary e = {
                 .id = 9999, .failed_tasks = 3, .total_tasks = 1, .total_duration = 300, .total_gc_time = 20};
@@ -103,7 +103,7 @@ static void outliers_of_every_dimension(void **state)
         chooses_outlier(e, ROLL_DISK_USED);
 }
 
-static void policies_have_names(void **state)
+static void parses_policy_names(void **state)
 {
         enum roll_policy policy = ROLL_ID;
 
@@ -117,11 +117,11 @@ static void policies_have_names(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(nobody_to_choose),
-                cmocka_unit_test(a_single_executor_is_chosen_unless_only_outliers_are),
-                cmocka_unit_test(each_policy_has_its_choice),
-                cmocka_unit_test(outliers_of_every_dimension),
-                cmocka_unit_test(policies_have_names),
+                cmocka_unit_test(chooses_none_without_eligible_executor),
+                cmocka_unit_test(single_executor_is_chosen_except_by_outlier_policy),
+                cmocka_unit_test(each_policy_chooses_its_executor),
+                cmocka_unit_test(chooses_outlier_of_every_dimension),
+                cmocka_unit_test(parses_policy_names),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

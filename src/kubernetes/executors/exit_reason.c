@@ -204,7 +204,7 @@ static void explain_code(int code, struct buf *out)
 }
 
 /* Returns whether the application caused the failure. */
-static bool explain(const struct pod_state *pod, const char *spark, int code, struct buf *out)
+static bool explain_failure(const struct pod_state *pod, const char *spark, int code, struct buf *out)
 {
         const struct pod_container *oom = ended_for(pod, "OOMKilled");
 
@@ -239,7 +239,7 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
                 buf_printf(&out, "Pod %s: %s.", pod->name,
                            requested ? "it has ended because the driver asked it to" : "it has ended by itself");
         else
-                *caused_by_app = explain(pod, spark, code, &out);
+                *caused_by_app = explain_failure(pod, spark, code, &out);
         buf_puts(&out, "\n");
         if (pod->reason)
                 buf_printf(&out, "The API gave the following brief reason: %s", pod->reason);
@@ -282,7 +282,7 @@ void exit_reason_deinit(struct exit_reason *reason)
 /* -------------------------------------------------------------------------------------------------- waiting pods */
 
 /* @role: "driver" or "executor", as in the keys. */
-static void advise(const char *reason, const char *message, const char *role, struct buf *out)
+static void advise_waiting_pod(const char *reason, const char *message, const char *role, struct buf *out)
 {
         bool unschedulable = strcmp(reason, "Unschedulable") == 0;
         if (unschedulable && message && strcasestr(message, "persistentvolumeclaim"))
@@ -328,7 +328,7 @@ bool pod_wait_describe(const struct pod_wait *wait, const char *role, struct buf
                 put_sentence(out, wait->message);
         }
         buf_puts(out, ".");
-        advise(wait->reason, wait->message, role, out);
+        advise_waiting_pod(wait->reason, wait->message, role, out);
         return true;
 }
 

@@ -25,7 +25,7 @@ static void has(const char *text, const char *part)
                 fail_msg("\"%s\" is not in: %s", part, text);
 }
 
-static void sparks_message_is_whole(void **state)
+static void keeps_whole_message_of_spark(void **state)
 {
         json_t *pod = pod_failed(1, 0);
 
@@ -64,7 +64,7 @@ static void sparks_message_is_whole(void **state)
         exit_reason_deinit(&r);
 }
 
-static void exit_codes_are_described_as_spark_does(void **state)
+static void describes_exit_codes_as_spark(void **state)
 {
         static const struct {
                 int code;
@@ -108,7 +108,7 @@ static json_t *failed_with(const char *status)
         "{'containerStatuses': [{'name': 'spark-kubernetes-executor', 'state': {'terminated': {'exitCode': " #code     \
         ", 'reason': '" reason "'}}}]}"
 
-static void what_happened_and_what_to_do(void **state)
+static void names_cause_and_remedy(void **state)
 {
         static const struct {
                 const char *status;
@@ -169,7 +169,7 @@ static void what_happened_and_what_to_do(void **state)
         }
 }
 
-static void deleted_pods_are_nobodys_fault(void **state)
+static void deleted_pod_does_not_blame_application(void **state)
 {
         struct exit_reason r = reason_of(pod_leaving(pod_in(1, 0, "Failed")));
         assert_string_equal(r.message, "The executor with id 1 was deleted by a user or the framework.");
@@ -197,7 +197,7 @@ static void waits_for(const char *status, const char *words)
         pod_state_unref(pod);
 }
 
-static void why_pods_wait(void **state)
+static void describes_waiting_pods(void **state)
 {
         waits_for("{'phase': 'Pending'}", NULL);
         waits_for(
@@ -219,7 +219,7 @@ static void why_pods_wait(void **state)
         waits_for(WAITING("SomethingNew", "why"), "container c: SomethingNew: why.");
 }
 
-static void drivers_are_told_of_their_own_keys(void **state)
+static void names_driver_keys_for_drivers(void **state)
 {
         _cleanup_json_ json_t *status = json_text(WAITING("ErrImagePull", "denied"));
         struct pod_wait wait = pod_wait_read(status), none = {0};
@@ -240,12 +240,12 @@ static void drivers_are_told_of_their_own_keys(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sparks_message_is_whole),
-                cmocka_unit_test(exit_codes_are_described_as_spark_does),
-                cmocka_unit_test(what_happened_and_what_to_do),
-                cmocka_unit_test(deleted_pods_are_nobodys_fault),
-                cmocka_unit_test(why_pods_wait),
-                cmocka_unit_test(drivers_are_told_of_their_own_keys),
+                cmocka_unit_test(keeps_whole_message_of_spark),
+                cmocka_unit_test(describes_exit_codes_as_spark),
+                cmocka_unit_test(names_cause_and_remedy),
+                cmocka_unit_test(deleted_pod_does_not_blame_application),
+                cmocka_unit_test(describes_waiting_pods),
+                cmocka_unit_test(names_driver_keys_for_drivers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

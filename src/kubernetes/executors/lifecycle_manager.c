@@ -23,7 +23,7 @@
 #define REASON_MEMORY (300 * NS_PER_SECOND)
 #define MAX_REASONS 32
 
-struct record {
+struct executor_record {
         int32_t id;
         bool registered, removed, failed, requested; /* requested: the driver has asked it to exit */
         int64_t registered_at;
@@ -33,7 +33,7 @@ struct record {
 };
 
 /* A reason why executors wait. */
-struct reason {
+struct waiting_reason {
         char *text;
         int n;
         int32_t first; /* the lowest executor id */
@@ -44,9 +44,9 @@ struct lifecycle_manager {
         struct lifecycle_config config;
         char *container;
         struct pod_actions *actions;
-        VEC(struct record) records; /* by id */
-        VEC(int64_t) failures;      /* times */
-        VEC(struct reason) reasons;
+        VEC(struct executor_record) records; /* by id */
+        VEC(int64_t) failures;               /* times */
+        VEC(struct waiting_reason) reasons;
         size_t first_failure; /* index of the oldest failure that counts */
         int64_t next_at;
         bool gave_up, saw_out_of_memory;
@@ -84,21 +84,22 @@ void lifecycle_manager_free(struct lifecycle_manager *m)
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static struct record *find(struct lifecycle_manager *m, int32_t id)
+static struct executor_record *executor_record_find(struct lifecycle_manager *m, int32_t id)
 {
         size_t at = vec_place(&m->records, id, id);
 
         return at < m->records.len && m->records.data[at].id == id ? &m->records.data[at] : NULL;
 }
 
-static struct record *ensure(struct lifecycle_manager *m, int32_t id)
+static struct executor_record *executor_record_ensure(struct lifecycle_manager *m, int32_t id)
 {
         size_t at = vec_place(&m->records, id, id);
 
         if (at < m->records.len && m->records.data[at].id == id)
                 return &m->records.data[at];
-        vec_insert(&m->records, at,
-                   (struct record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
+        vec_insert(
+                &m->records, at,
+                (struct executor_record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
         return &m->records.data[at];
 }
 
@@ -107,7 +108,7 @@ static void wake_at(struct lifecycle_manager *m, int64_t when)
         m->next_at = MIN(m->next_at, when);
 }
 
-static void forget_later(struct lifecycle_manager *m, struct record *r, int64_t now)
+static void forget_later(struct lifecycle_manager *m, struct executor_record *r, int64_t now)
 {
         if (r->registered || !r->removed)
                 return;
@@ -117,7 +118,7 @@ static void forget_later(struct lifecycle_manager *m, struct record *r, int64_t 
 
 void lifecycle_manager_registered(struct lifecycle_manager *m, int32_t id, int64_t now)
 {
-        struct record *r = ensure(m, id);
+        struct executor_record *r = executor_record_ensure(m, id);
 
         r->registered = true;
         r->registered_at = now;
@@ -126,7 +127,7 @@ void lifecycle_manager_registered(struct lifecycle_manager *m, int32_t id, int64
 
 void lifecycle_manager_unregistered(struct lifecycle_manager *m, int32_t id, int64_t now)
 {
-        struct record *r = find(m, id);
+        struct executor_record *r = executor_record_find(m, id);
 
         if (!r || !r->registered)
                 return;
@@ -184,7 +185,7 @@ static void executor_remove(struct lifecycle_manager *m, int32_t id, struct exit
 
 static void remove_from_scheduler(struct lifecycle_manager *m, const struct pod_state *pod, int64_t now)
 {
-        struct record *r = ensure(m, pod->id);
+        struct executor_record *r = executor_record_ensure(m, pod->id);
 
         if (r->removed)
                 return;
@@ -217,7 +218,7 @@ static void pod_delete(struct lifecycle_manager *m, struct pod_state *pod, bool 
 
 static void remove_from_server(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
-        struct record *r = ensure(m, pod->id);
+        struct executor_record *r = executor_record_ensure(m, pod->id);
         bool is_first = r->ask_at == INT64_MAX;
 
         if (!is_first && now < r->ask_at)
@@ -237,11 +238,11 @@ static void remove_from_server(struct lifecycle_manager *m, struct pod_state *po
 }
 
 /* Returns whether this is a new failure. */
-static bool see(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
+static bool lifecycle_manager_on_state(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
         if (!pod_state_kind_is_final(pod->kind))
                 return false;
-        struct record *r = ensure(m, pod->id);
+        struct executor_record *r = executor_record_ensure(m, pod->id);
         bool is_failure = pod->kind == POD_FAILED && !r->failed;
         if (is_failure) {
                 r->failed = true;
@@ -258,11 +259,11 @@ static bool see(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 /* Finds registered executors without a pod, although a full list came after their registration. */
 static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
 {
-        VEC(struct record) missing = {0};
+        VEC(struct executor_record) missing = {0};
         int64_t wall = m->config.wall_offset;
 
         for (size_t i = 0; i < m->records.len; i++) {
-                struct record *r = &m->records.data[i];
+                struct executor_record *r = &m->records.data[i];
                 if (!r->registered || r->removed || pods->full_at - r->registered_at <= m->config.missing_delta ||
                     pods_snapshot_get(pods, r->id))
                         continue;
@@ -270,7 +271,7 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
                 vec_push(&missing, *r);
         }
         for (size_t i = 0; i < missing.len; i++) {
-                const struct record *r = &missing.data[i];
+                const struct executor_record *r = &missing.data[i];
                 struct exit_reason reason = {.code = EXIT_CODE_UNKNOWN};
                 reason.message = mem_printf(
                         "The executor with ID %d (registered at %lld ms) was not found in the cluster at the polling "
@@ -289,7 +290,7 @@ static void find_missing(struct lifecycle_manager *m, const struct pods_snapshot
 /* ----------------------------------------------------------------------------------------------------- waiting pods */
 
 /* Returns the index of the pod's reason, or -1 if there are too many reasons. */
-static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
+static int waiting_reason_ensure(struct lifecycle_manager *m, const struct pod_state *pod)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
 
@@ -299,7 +300,7 @@ static int reason_ensure(struct lifecycle_manager *m, const struct pod_state *po
                         return (int)i;
         if (m->reasons.len == MAX_REASONS)
                 return -1;
-        vec_push(&m->reasons, (struct reason){.text = buf_steal(&text), .seen = -1});
+        vec_push(&m->reasons, (struct waiting_reason){.text = buf_steal(&text), .seen = -1});
         return (int)m->reasons.len - 1;
 }
 
@@ -308,7 +309,7 @@ static bool text_same(const char *a, const char *b)
         return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool waits_as(const struct pod_state *a, const struct pod_state *b)
+static bool has_same_waiting_reason(const struct pod_state *a, const struct pod_state *b)
 {
         return text_same(a->waiting, b->waiting) && text_same(a->waiting_message, b->waiting_message) &&
                text_same(a->waiting_container, b->waiting_container);
@@ -325,8 +326,8 @@ static void count_reasons(struct lifecycle_manager *m, const struct pods_snapsho
                 const struct pod_state *pod = pods->places.data[i].pod;
                 if (!pod || !pod->waiting || pod->leaving)
                         continue;
-                if (!before || !waits_as(before, pod)) /* thousands may wait for the same reason */
-                        at = reason_ensure(m, pod);
+                if (!before || !has_same_waiting_reason(before, pod)) /* thousands may wait for the same reason */
+                        at = waiting_reason_ensure(m, pod);
                 before = pod;
                 if (at >= 0 && m->reasons.data[at].n++ == 0)
                         m->reasons.data[at].first = pod->id;
@@ -346,11 +347,11 @@ static void forget_reasons(struct lifecycle_manager *m, int64_t now)
         m->reasons.len = n;
 }
 
-static void say_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
+static void log_waiting_reasons(struct lifecycle_manager *m, const struct pods_snapshot *pods, int64_t now)
 {
         count_reasons(m, pods);
         for (size_t i = 0; i < m->reasons.len; i++) {
-                struct reason *r = &m->reasons.data[i];
+                struct waiting_reason *r = &m->reasons.data[i];
                 if (r->n && r->seen < 0 && r->n == 1)
                         lifecycle_log(m, LOG_WARN, "Executor %d waits: %s", r->first, r->text);
                 else if (r->n && r->seen < 0)
@@ -371,13 +372,13 @@ void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_b
         if (m->gave_up)
                 return;
         for (size_t i = 0; i < batch->n_changes; i++) {
-                n_failed += see(m, batch->changes[i], now);
+                n_failed += lifecycle_manager_on_state(m, batch->changes[i], now);
                 waits |= batch->changes[i]->waiting != NULL;
         }
         if (n_failed)
                 lifecycle_log(m, LOG_WARN, "%d new failed executors.", n_failed);
         if (waits)
-                say_reasons(m, batch->pods, now);
+                log_waiting_reasons(m, batch->pods, now);
         if (batch->full)
                 find_missing(m, batch->pods, now);
         check_failures(m, now);
@@ -385,7 +386,7 @@ void lifecycle_manager_snapshot(struct lifecycle_manager *m, const struct pods_b
 
 void lifecycle_manager_decommissioned(struct lifecycle_manager *m, int32_t id)
 {
-        struct record *r = find(m, id);
+        struct executor_record *r = executor_record_find(m, id);
 
         if (r)
                 r->requested = true;
@@ -394,7 +395,7 @@ void lifecycle_manager_decommissioned(struct lifecycle_manager *m, int32_t id)
 void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, int n, int64_t now)
 {
         for (int i = 0; i < n; i++) {
-                struct record *r = ensure(m, ids[i]);
+                struct executor_record *r = executor_record_ensure(m, ids[i]);
                 r->requested = true;
                 r->kill_at = MIN(r->kill_at, now + m->config.kill_grace);
                 wake_at(m, r->kill_at);
@@ -402,7 +403,7 @@ void lifecycle_manager_killed(struct lifecycle_manager *m, const int32_t *ids, i
 }
 
 /* Deletes the pod. Returns whether it still existed. */
-static bool end_by_force(struct lifecycle_manager *m, struct record *r, struct pod_state *pod, int64_t now)
+static bool kill_running_pod(struct lifecycle_manager *m, struct executor_record *r, struct pod_state *pod, int64_t now)
 {
         r->kill_at = INT64_MAX;
         if (pod && (pod->leaving || pod_state_kind_is_final(pod->kind)))
@@ -429,11 +430,11 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
                 return;
         m->next_at = INT64_MAX;
         for (size_t i = 0; i < m->records.len; i++) {
-                struct record *r = &m->records.data[i];
+                struct executor_record *r = &m->records.data[i];
                 struct pod_state *pod = pods_snapshot_get(pods, r->id);
                 if (r->kill_at <= now) {
                         n_due++;
-                        n_killed += end_by_force(m, r, pod, now);
+                        n_killed += kill_running_pod(m, r, pod, now);
                 }
                 if (r->ask_at <= now) {
                         if (pod && pod_state_kind_is_final(pod->kind) && !pod->leaving && !pod->inactive)

@@ -131,7 +131,7 @@ static void error_states_remove_the_executor_everywhere(void **state)
         end();
 }
 
-static void the_scheduler_is_told_once(void **state)
+static void removes_executor_once(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         lifecycle_manager_registered(w.m, 1, w.now);
@@ -193,7 +193,7 @@ static void executors_without_pods_are_removed(void **state)
         end();
 }
 
-static void pods_stay_if_deletion_is_off(void **state)
+static void keeps_pods_without_deletion(void **state)
 {
         struct lifecycle_config c = LIFECYCLE_DEFAULT;
 
@@ -218,7 +218,7 @@ static void pods_stay_if_deletion_is_off(void **state)
         end();
 }
 
-static void an_inactive_pod_is_left_alone(void **state)
+static void ignores_inactive_pods(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         json_t *labelled = pod_failed(1, 0);
@@ -252,7 +252,7 @@ static void too_many_failures_stop_the_application(void **state)
         end();
 }
 
-static void spark_41210_failures_are_valid_for_a_while(void **state)
+static void spark_41210_failures_expire(void **state)
 {
         struct lifecycle_config c = LIFECYCLE_DEFAULT;
 
@@ -269,7 +269,7 @@ static void spark_41210_failures_are_valid_for_a_while(void **state)
         end();
 }
 
-static void spark_49804_the_exit_code_is_the_spark_containers(void **state)
+static void spark_49804_exit_code_of_spark_container(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         pod(pod_with_containers(pod_in(1, 0, "Failed"),
@@ -280,7 +280,7 @@ static void spark_49804_the_exit_code_is_the_spark_containers(void **state)
         end();
 }
 
-static void the_default_limit_is_twice_the_executors(void **state)
+static void default_failure_limit_is_twice_the_executors(void **state)
 {
         assert_int_equal(lifecycle_max_failures(0), 3);
         assert_int_equal(lifecycle_max_failures(1), 3);
@@ -290,7 +290,7 @@ static void the_default_limit_is_twice_the_executors(void **state)
 
 /* -------------------------------------------------------------------------------------------------- our own cases */
 
-static void deletions_are_asked_for_until_they_happen(void **state)
+static void repeats_deletions_until_pod_is_gone(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         pod(pod_failed(1, 0));
@@ -316,7 +316,7 @@ static void deletions_are_asked_for_until_they_happen(void **state)
         end();
 }
 
-static void an_executor_that_ends_by_itself_is_spoken_of(void **state)
+static void logs_executor_that_exits_unrequested(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         lifecycle_manager_registered(w.m, 1, w.now);
@@ -332,7 +332,7 @@ static void an_executor_that_ends_by_itself_is_spoken_of(void **state)
         end();
 }
 
-static void executor_that_was_asked_to_end_is_not_called_unrequested(void **state)
+static void requested_exit_is_not_logged_as_unrequested(void **state)
 {
         for (int decommissioned = 0; decommissioned < 2; decommissioned++) {
                 const int32_t id = 1;
@@ -353,7 +353,7 @@ static void executor_that_was_asked_to_end_is_not_called_unrequested(void **stat
         }
 }
 
-static void killed_executors_have_time_to_end(void **state)
+static void killed_executors_get_grace_period(void **state)
 {
         const int32_t ids[] = {1, 2, 3, 4};
 
@@ -406,7 +406,7 @@ static int times(const char *text)
         return n;
 }
 
-static void a_reason_to_wait_is_said_once_for_all(void **state)
+static void logs_waiting_reason_once_for_all_pods(void **state)
 {
         begin(LIFECYCLE_DEFAULT);
         for (int id = 1; id <= 100; id++)
@@ -444,20 +444,20 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(error_states_remove_the_executor_everywhere),
-                cmocka_unit_test(the_scheduler_is_told_once),
+                cmocka_unit_test(removes_executor_once),
                 cmocka_unit_test(deleted_pods_remove_the_executor),
                 cmocka_unit_test(executors_without_pods_are_removed),
-                cmocka_unit_test(pods_stay_if_deletion_is_off),
-                cmocka_unit_test(an_inactive_pod_is_left_alone),
+                cmocka_unit_test(keeps_pods_without_deletion),
+                cmocka_unit_test(ignores_inactive_pods),
                 cmocka_unit_test(too_many_failures_stop_the_application),
-                cmocka_unit_test(spark_41210_failures_are_valid_for_a_while),
-                cmocka_unit_test(spark_49804_the_exit_code_is_the_spark_containers),
-                cmocka_unit_test(the_default_limit_is_twice_the_executors),
-                cmocka_unit_test(deletions_are_asked_for_until_they_happen),
-                cmocka_unit_test(an_executor_that_ends_by_itself_is_spoken_of),
-                cmocka_unit_test(executor_that_was_asked_to_end_is_not_called_unrequested),
-                cmocka_unit_test(killed_executors_have_time_to_end),
-                cmocka_unit_test(a_reason_to_wait_is_said_once_for_all),
+                cmocka_unit_test(spark_41210_failures_expire),
+                cmocka_unit_test(spark_49804_exit_code_of_spark_container),
+                cmocka_unit_test(default_failure_limit_is_twice_the_executors),
+                cmocka_unit_test(repeats_deletions_until_pod_is_gone),
+                cmocka_unit_test(logs_executor_that_exits_unrequested),
+                cmocka_unit_test(requested_exit_is_not_logged_as_unrequested),
+                cmocka_unit_test(killed_executors_get_grace_period),
+                cmocka_unit_test(logs_waiting_reason_once_for_all_pods),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

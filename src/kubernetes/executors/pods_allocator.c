@@ -135,7 +135,7 @@ static void pods_allocator_count(struct pods_allocator *a, const struct allocate
 }
 
 /* Drops ended records once they are half of all. No pointer to an executor may be live. */
-static void pods_allocator_squeeze(struct pods_allocator *a)
+static void pods_allocator_drop_ended(struct pods_allocator *a)
 {
         size_t n = 0;
 
@@ -166,7 +166,7 @@ void allocator_mark_deleted(struct pods_allocator *a, struct allocated_executor 
 
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now)
 {
-        pods_allocator_squeeze(a);
+        pods_allocator_drop_ended(a);
         size_t at = vec_place(&a->executors, id, id);
         struct allocated_executor e = {.id = id, .profile = profile, .since = now, .retry_at = INT64_MAX};
 
@@ -189,7 +189,7 @@ void pods_allocator_start(struct pods_allocator *a, int64_t now)
         a->started = true;
         a->driver_ready |= !a->config.wait_for_driver;
         a->driver_deadline = now + a->config.driver_timeout;
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 void pods_allocator_driver_ready(struct pods_allocator *a, int64_t now)
@@ -197,7 +197,7 @@ void pods_allocator_driver_ready(struct pods_allocator *a, int64_t now)
         if (a->driver_ready)
                 return;
         a->driver_ready = true;
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 void pods_allocator_stop(struct pods_allocator *a)
@@ -215,7 +215,7 @@ void pods_allocator_set_target(struct pods_allocator *a, int32_t profile, int ta
         if (pods_allocator_outstanding(a) == 0)
                 a->notified = true;
         if (a->notified || allocator_adapts(a))
-                allocator_round(a, now);
+                allocator_reconcile(a, now);
 }
 
 /* --------------------------------------------------------------------------------------------- creation responses */
@@ -243,11 +243,11 @@ void pods_allocator_created(struct pods_allocator *a, int32_t id, int64_t now)
         }
         if (e && e->stage == EXECUTOR_POD_REQUESTED)
                 wait_for_pod(a, e, now);
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 /* Logs a refusal once, and again when the message changes. */
-static void say_trouble(struct pods_allocator *a, enum log_level level, const char *what, const char *message)
+static void log_refusal(struct pods_allocator *a, enum log_level level, const char *what, const char *message)
 {
         const char *words = message ? message : "no reason was given";
 
@@ -284,14 +284,14 @@ static void pods_allocator_failed(struct pods_allocator *a, struct allocated_exe
                 pods_allocator_give_up(a, e);
                 break;
         case CREATE_QUOTA:
-                say_trouble(a, LOG_WARN,
+                log_refusal(a, LOG_WARN,
                             "No more executor pods until the namespace has room. Requests are repeated at growing "
                             "intervals. Raise the quota, or request fewer or smaller executors",
                             message);
                 pods_allocator_give_up(a, e);
                 break;
         case CREATE_UNKNOWN:
-                say_trouble(a, LOG_WARN, "No response to the creation of an executor pod, waiting for the pod",
+                log_refusal(a, LOG_WARN, "No response to the creation of an executor pod, waiting for the pod",
                             message);
                 wait_for_pod(a, e, now);
                 break;
@@ -319,7 +319,7 @@ void pods_allocator_create_failed(struct pods_allocator *a, int32_t id, enum cre
         if (e && (e->stage == EXECUTOR_POD_REQUESTED ||
                   outcome == CREATE_CLAIM_FAILED)) /* else its pod was seen meanwhile */
                 pods_allocator_failed(a, e, outcome, message, now);
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 /* --------------------------------------------------------------------------------------------------- snapshots */
@@ -335,7 +335,7 @@ static enum executor_pod_stage pods_allocator_stage_of(const struct pod_state *p
  * A pod without a record was given up, or is not ours. The former is deleted. The latter counts as ours, and its id is
  * not used again. With deletion off no pod is deleted, as in Spark.
  */
-static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
+static void adopt_unknown_pod(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
 {
         bool is_unwanted = pod->id <= a->last_id && a->config.delete_executors;
 
@@ -353,12 +353,12 @@ static void see_stranger(struct pods_allocator *a, const struct pod_state *pod, 
         allocator_delete(a, &pod->id, 1, false, now);
 }
 
-static void pods_allocator_see(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
+static void pods_allocator_on_state(struct pods_allocator *a, const struct pod_state *pod, int64_t now)
 {
         struct allocated_executor *e = allocator_find(a, pod->id);
 
         if (!e)
-                see_stranger(a, pod, now);
+                adopt_unknown_pod(a, pod, now);
         else {
                 e->leaving = pod->leaving;
                 if (e->stage != pods_allocator_stage_of(pod))
@@ -366,7 +366,7 @@ static void pods_allocator_see(struct pods_allocator *a, const struct pod_state 
         }
 }
 
-static void is_gone(struct pods_allocator *a, int32_t id, int64_t now)
+static void pods_allocator_on_gone(struct pods_allocator *a, int32_t id, int64_t now)
 {
         struct allocated_executor *e = allocator_find(a, id);
 
@@ -381,15 +381,15 @@ void pods_allocator_snapshot(struct pods_allocator *a, const struct pods_batch *
         a->news |= batch->news > 0;
         for (size_t i = 0; i < batch->n_changes; i++) {
                 const struct pod_state *pod = batch->changes[i];
-                pods_allocator_see(a, pod, now);
+                pods_allocator_on_state(a, pod, now);
                 if (pod_state_kind_is_final(pod->kind))
                         create_window_freed(&a->window, now); /* a quota no longer counts it */
         }
         for (size_t i = 0; i < batch->n_gone; i++)
-                is_gone(a, batch->gone[i], now);
+                pods_allocator_on_gone(a, batch->gone[i], now);
         if (batch->full)
                 a->timeout_at = MIN(a->timeout_at, now);
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 void pods_allocator_known(struct pods_allocator *a, int32_t id, bool known, int64_t now)
@@ -420,7 +420,7 @@ int64_t pods_allocator_deadline(const struct pods_allocator *a)
 void pods_allocator_tick(struct pods_allocator *a, int64_t now)
 {
         if (pods_allocator_deadline(a) <= now)
-                allocator_round(a, now);
+                allocator_reconcile(a, now);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- queries */

@@ -85,7 +85,7 @@ void pods_allocator_claims(struct pods_allocator *a, const struct pod_claim *cla
         vec_deinit(&used);
         a->claims_state = CLAIMS_LISTED;
         a->claims_at = now;
-        allocator_round(a, now);
+        allocator_reconcile(a, now);
 }
 
 static bool class_same(const char *a, const char *b)
@@ -94,7 +94,7 @@ static bool class_same(const char *a, const char *b)
 }
 
 /* Assigns a free claim to @e and returns its name, or NULL if none fits and a new one must be created. */
-static char *claim_take(struct pods_allocator *a, struct allocated_executor *e, const struct claim_need *need)
+static char *claim_assign(struct pods_allocator *a, struct allocated_executor *e, const struct claim_need *need)
 {
         for (size_t i = 0; i < a->claims.len; i++) {
                 struct free_claim *c = &a->claims.data[i];
@@ -120,6 +120,6 @@ char **allocator_claims_take(struct pods_allocator *a, struct allocated_executor
         char **names = n ? new_array(char *, (size_t)n) : NULL;
 
         for (int i = 0; i < n; i++)
-                names[i] = claim_take(a, e, &a->config.claims[i]);
+                names[i] = claim_assign(a, e, &a->config.claims[i]);
         return names;
 }

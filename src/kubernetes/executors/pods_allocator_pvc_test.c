@@ -69,7 +69,7 @@ static void spark_35416_claims_are_reused(void **state)
         end();
 }
 
-static void spark_39688_claims_that_cannot_be_listed(void **state)
+static void spark_39688_creates_claims_if_list_fails(void **state)
 {
         begin(claims_config());
         target(0, 1);
@@ -129,7 +129,7 @@ static void spark_41410_executors_wait_for_claims(void **state)
         end();
 }
 
-static void spark_41410_a_claim_that_fails_does_not_count(void **state)
+static void spark_41410_failed_claim_does_not_count(void **state)
 {
         struct pods_allocator_config c = claims_config();
 
@@ -154,10 +154,10 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(spark_35416_claims_are_reused),
-                cmocka_unit_test(spark_39688_claims_that_cannot_be_listed),
+                cmocka_unit_test(spark_39688_creates_claims_if_list_fails),
                 cmocka_unit_test(spark_41388_recent_claims_are_not_reused),
                 cmocka_unit_test(spark_41410_executors_wait_for_claims),
-                cmocka_unit_test(spark_41410_a_claim_that_fails_does_not_count),
+                cmocka_unit_test(spark_41410_failed_claim_does_not_count),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

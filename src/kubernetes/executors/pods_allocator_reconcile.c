@@ -42,7 +42,7 @@ static void pods_delete(struct pods_allocator *a, const int32_t *ids, int n, boo
                                                          .delete_many = {.ids = copy, .n = n, .pending = pending}});
 }
 
-static void ask_deletion(struct pods_allocator *a, const int32_t *ids, int n, bool pending)
+static void request_deletion(struct pods_allocator *a, const int32_t *ids, int n, bool pending)
 {
         for (int i = 0; i < n; i += MAX_PODS_DELETE)
                 pods_delete(a, ids + i, MIN(n - i, MAX_PODS_DELETE), pending);
@@ -58,11 +58,11 @@ void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool 
                 e->retry_at = now + DELETE_RETRY;
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
-        ask_deletion(a, ids, n, pending);
+        request_deletion(a, ids, n, pending);
 }
 
 /* Repeats deletions without effect: the request was lost, or the pod had started to run. */
-static void delete_again(struct pods_allocator *a, int64_t now)
+static void retry_deletions(struct pods_allocator *a, int64_t now)
 {
         id_list ids = {0};
 
@@ -81,13 +81,13 @@ static void delete_again(struct pods_allocator *a, int64_t now)
                 }
                 a->retry_at = MIN(a->retry_at, e->retry_at);
         }
-        ask_deletion(a, ids.data, (int)ids.len, false);
+        request_deletion(a, ids.data, (int)ids.len, false);
         vec_deinit(&ids);
 }
 
 /* ------------------------------------------------------------------------------------------------------- lost pods */
 
-static void say_lost(struct pods_allocator *a, const id_list *ids, int64_t after)
+static void log_lost_pods(struct pods_allocator *a, const id_list *ids, int64_t after)
 {
         _cleanup_free_ char *text = ids_text(ids);
 
@@ -130,9 +130,9 @@ static void give_up_lost(struct pods_allocator *a, int64_t now)
                 allocator_move(a, e, EXECUTOR_POD_ENDED);
         }
         if (ids.len) {
-                say_lost(a, &ids, waited > a->config.creation_timeout ? a->config.creation_timeout : waited);
+                log_lost_pods(a, &ids, waited > a->config.creation_timeout ? a->config.creation_timeout : waited);
                 if (a->config.delete_executors)
-                        ask_deletion(a, ids.data, (int)ids.len, false);
+                        request_deletion(a, ids.data, (int)ids.len, false);
         }
         vec_deinit(&ids);
 }
@@ -352,12 +352,12 @@ static void create_missing(struct pods_allocator *a, int64_t now)
         }
 }
 
-void allocator_round(struct pods_allocator *a, int64_t now)
+void allocator_reconcile(struct pods_allocator *a, int64_t now)
 {
         if (allocator_is_idle(a))
                 return;
         give_up_lost(a, now);
-        delete_again(a, now);
+        retry_deletions(a, now);
         a->excess_at = INT64_MAX;
         for (size_t i = 0; i < a->profiles.len; i++)
                 delete_excess(a, &a->profiles.data[i], now);

@@ -15,7 +15,7 @@ static void refused(struct pods_allocator_config c, const char *words)
         error_deinit(&error);
 }
 
-static void spark_49447_small_batch_delays_are_refused(void **state)
+static void spark_49447_rejects_small_batch_delay(void **state)
 {
         struct pods_allocator_config c = PODS_ALLOCATOR_DEFAULT;
 
@@ -141,7 +141,7 @@ static void executors_are_requested_in_batches(void **state)
         end();
 }
 
-static void another_batch_when_all_of_the_first_run(void **state)
+static void requests_next_batch_after_first_runs(void **state)
 {
         begin(suite_config());
         target(0, SIZE + 1);
@@ -163,7 +163,7 @@ static void another_batch_when_all_of_the_first_run(void **state)
         end();
 }
 
-static void what_fails_at_once_is_requested_with_the_next_batch(void **state)
+static void failed_pod_is_requested_in_next_batch(void **state)
 {
         begin(suite_config());
         target(0, SIZE);
@@ -176,7 +176,7 @@ static void what_fails_at_once_is_requested_with_the_next_batch(void **state)
         end();
 }
 
-static void what_the_server_does_not_report_is_requested_again(void **state)
+static void unreported_pod_is_requested_again(void **state)
 {
         struct pods_allocator_config c = suite_config();
 
@@ -252,7 +252,7 @@ static void spark_28487_scale_up_and_down(void **state)
         end();
 }
 
-static void spark_34334_what_is_too_new_does_not_protect_what_is_old(void **state)
+static void spark_34334_new_pods_do_not_protect_old_ones(void **state)
 {
         begin(suite_config());
         target(0, 1);
@@ -433,7 +433,7 @@ static void spark_allocation_maximum(void **state)
         end();
 }
 
-static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
+static void deletes_excess_pod_again_after_it_runs(void **state)
 {
         begin(our_config());
         target(0, 1);
@@ -455,23 +455,23 @@ static void an_excess_pod_that_runs_by_the_time_is_deleted_again(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(spark_49447_small_batch_delays_are_refused),
+                cmocka_unit_test(spark_49447_rejects_small_batch_delay),
                 cmocka_unit_test(endless_delays_are_accepted),
                 cmocka_unit_test(spark_36052_split_slots),
                 cmocka_unit_test(spark_36052_pending_limit_with_several_profiles),
                 cmocka_unit_test(pending_limit_of_a_profile),
                 cmocka_unit_test(executors_are_requested_in_batches),
-                cmocka_unit_test(another_batch_when_all_of_the_first_run),
-                cmocka_unit_test(what_fails_at_once_is_requested_with_the_next_batch),
-                cmocka_unit_test(what_the_server_does_not_report_is_requested_again),
+                cmocka_unit_test(requests_next_batch_after_first_runs),
+                cmocka_unit_test(failed_pod_is_requested_in_next_batch),
+                cmocka_unit_test(unreported_pod_is_requested_again),
                 cmocka_unit_test(spark_28487_scale_up_and_down),
-                cmocka_unit_test(spark_34334_what_is_too_new_does_not_protect_what_is_old),
+                cmocka_unit_test(spark_34334_new_pods_do_not_protect_old_ones),
                 cmocka_unit_test(spark_33099_the_idle_timeout_protects),
                 cmocka_unit_test(spark_34361_known_pods_of_several_profiles_when_scaling_down),
                 cmocka_unit_test(spark_33288_several_profiles),
                 cmocka_unit_test(spark_33262_pending_pods_do_not_stall),
                 cmocka_unit_test(spark_allocation_maximum),
-                cmocka_unit_test(an_excess_pod_that_runs_by_the_time_is_deleted_again),
+                cmocka_unit_test(deletes_excess_pod_again_after_it_runs),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ bool allocator_adapts(const struct pods_allocator *a);
 struct allocated_executor *allocator_add(struct pods_allocator *a, int32_t id, int32_t profile, int64_t now);
 
 /* pods_allocator_reconcile.c: deletes excess and lost pods, creates missing ones. */
-void allocator_round(struct pods_allocator *a, int64_t now);
+void allocator_reconcile(struct pods_allocator *a, int64_t now);
 
 /* Requests the deletion of these executors, which no longer count. @ids is sorted. */
 void allocator_delete(struct pods_allocator *a, const int32_t *ids, int n, bool pending, int64_t now);

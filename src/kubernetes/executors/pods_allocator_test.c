@@ -4,7 +4,7 @@
  */
 #include "kubernetes/executors/pods_allocator_fixture.h"
 
-static void the_driver_must_be_ready_first(void **state)
+static void waits_for_driver_readiness(void **state)
 {
         struct pods_allocator_config c = suite_config();
 
@@ -59,7 +59,7 @@ static void runs_out_of_memory(int id)
         pod_state_unref(pod);
 }
 
-static void recovery_mode_begins_with_the_first_that_runs_out_of_memory(void **state)
+static void first_oom_starts_recovery_mode(void **state)
 {
         for (int setting = -1; setting <= 1; setting++) {
                 struct pods_allocator_config c = suite_config();
@@ -87,7 +87,7 @@ static void comes_to_rest(void)
         assert_true(pods_allocator_deadline(w.a) == INT64_MAX);
 }
 
-static void without_a_batch_size_creations_run_side_by_side(void **state)
+static void creates_concurrently_without_batch_size(void **state)
 {
         begin(our_config());
         w.keep_asking = true;
@@ -113,7 +113,7 @@ static void without_a_batch_size_creations_run_side_by_side(void **state)
         end();
 }
 
-static void the_server_slows_creations_down(void **state)
+static void throttling_slows_creations(void **state)
 {
         begin(our_config());
         w.keep_asking = true;
@@ -134,7 +134,7 @@ static void the_server_slows_creations_down(void **state)
         end();
 }
 
-static void a_full_quota_is_said_once_and_is_no_failure(void **state)
+static void full_quota_is_logged_once_and_not_a_failure(void **state)
 {
         begin(our_config());
         w.keep_asking = true;
@@ -157,7 +157,7 @@ static void a_full_quota_is_said_once_and_is_no_failure(void **state)
         end();
 }
 
-static void a_creation_without_answer_is_looked_for(void **state)
+static void waits_for_pod_of_creation_without_response(void **state)
 {
         struct pods_allocator_config c = our_config();
 
@@ -208,7 +208,7 @@ static void a_creation_without_answer_is_looked_for(void **state)
         end();
 }
 
-static void only_those_that_are_missing_for_long_are_given_up(void **state)
+static void gives_up_only_long_missing_pods(void **state)
 {
         struct pods_allocator_config c = our_config();
 
@@ -227,7 +227,7 @@ static void only_those_that_are_missing_for_long_are_given_up(void **state)
         end();
 }
 
-static void a_pod_seen_before_the_answer_counts_once(void **state)
+static void pod_seen_before_response_counts_once(void **state)
 {
         begin(our_config());
         w.keep_asking = true;
@@ -249,7 +249,7 @@ static void a_pod_seen_before_the_answer_counts_once(void **state)
         end();
 }
 
-static void pods_that_are_not_ours_keep_their_ids(void **state)
+static void ids_of_foreign_pods_are_not_reused(void **state)
 {
         begin(our_config());
         pod(pod_in(7, 0, "Running"));
@@ -261,7 +261,7 @@ static void pods_that_are_not_ours_keep_their_ids(void **state)
         end();
 }
 
-static void stopped_it_does_nothing(void **state)
+static void emits_nothing_after_stop(void **state)
 {
         begin(our_config());
         pods_allocator_stop(w.a);
@@ -272,7 +272,7 @@ static void stopped_it_does_nothing(void **state)
         end();
 }
 
-static void records_do_not_pile_up(void **state)
+static void drops_ended_records(void **state)
 {
         begin(our_config());
         target(0, 1);
@@ -291,18 +291,18 @@ static void records_do_not_pile_up(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_driver_must_be_ready_first),
+                cmocka_unit_test(waits_for_driver_readiness),
                 cmocka_unit_test(failed_creations_count_as_failed_executors),
-                cmocka_unit_test(recovery_mode_begins_with_the_first_that_runs_out_of_memory),
-                cmocka_unit_test(without_a_batch_size_creations_run_side_by_side),
-                cmocka_unit_test(the_server_slows_creations_down),
-                cmocka_unit_test(a_full_quota_is_said_once_and_is_no_failure),
-                cmocka_unit_test(a_creation_without_answer_is_looked_for),
-                cmocka_unit_test(only_those_that_are_missing_for_long_are_given_up),
-                cmocka_unit_test(a_pod_seen_before_the_answer_counts_once),
-                cmocka_unit_test(pods_that_are_not_ours_keep_their_ids),
-                cmocka_unit_test(stopped_it_does_nothing),
-                cmocka_unit_test(records_do_not_pile_up),
+                cmocka_unit_test(first_oom_starts_recovery_mode),
+                cmocka_unit_test(creates_concurrently_without_batch_size),
+                cmocka_unit_test(throttling_slows_creations),
+                cmocka_unit_test(full_quota_is_logged_once_and_not_a_failure),
+                cmocka_unit_test(waits_for_pod_of_creation_without_response),
+                cmocka_unit_test(gives_up_only_long_missing_pods),
+                cmocka_unit_test(pod_seen_before_response_counts_once),
+                cmocka_unit_test(ids_of_foreign_pods_are_not_reused),
+                cmocka_unit_test(emits_nothing_after_stop),
+                cmocka_unit_test(drops_ended_records),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

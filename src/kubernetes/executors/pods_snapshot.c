@@ -51,7 +51,7 @@ struct pods_place *pods_snapshot_set(struct pods_snapshot *s, struct pod_state *
         return place;
 }
 
-static void pods_snapshot_squeeze(struct pods_snapshot *s)
+static void pods_snapshot_compact(struct pods_snapshot *s)
 {
         size_t n = 0;
 
@@ -70,7 +70,7 @@ bool pods_snapshot_remove(struct pods_snapshot *s, int32_t id)
         pod_state_unref(steal(s->places.data[at].pod));
         s->n--;
         if (s->places.len > 16 && s->n < s->places.len / 2)
-                pods_snapshot_squeeze(s);
+                pods_snapshot_compact(s);
         return true;
 }
 

@@ -101,19 +101,19 @@ struct pods_subscription *snapshots_store_subscribe(struct snapshots_store *stor
 
 /* ------------------------------------------------------------------------------------------------------ changes */
 
-static void tell_news(struct snapshots_store *store)
+static void snapshots_store_note_event(struct snapshots_store *store)
 {
         for (size_t i = 0; i < store->subscriptions.len; i++)
                 store->subscriptions.data[i]->news++;
 }
 
-static void tell_change(struct snapshots_store *store, struct pod_state *pod)
+static void snapshots_store_note_change(struct snapshots_store *store, struct pod_state *pod)
 {
         for (size_t i = 0; i < store->subscriptions.len; i++)
                 vec_push(&store->subscriptions.data[i]->next.states, pod_state_ref(pod));
 }
 
-static void snapshots_store_tell_gone(struct snapshots_store *store, int32_t id)
+static void snapshots_store_note_removal(struct snapshots_store *store, int32_t id)
 {
         for (size_t i = 0; i < store->subscriptions.len; i++)
                 vec_push(&store->subscriptions.data[i]->next.gone, id);
@@ -139,7 +139,7 @@ static void snapshots_store_put(struct snapshots_store *store, struct pod_state 
         bool is_news = !known || !pod_state_same(known, pod);
         pods_snapshot_set(&store->pods, pod)->mark = true;
         if (is_news)
-                tell_change(store, pod);
+                snapshots_store_note_change(store, pod);
 }
 
 void snapshots_store_update(struct snapshots_store *store, const json_t *pod, int64_t now)
@@ -151,7 +151,7 @@ void snapshots_store_update(struct snapshots_store *store, const json_t *pod, in
         if (pods_snapshot_get(&store->pods, state->id) || !is_older(state->version, store->list_version))
                 snapshots_store_put(store, state);
         pod_state_unref(state);
-        tell_news(store);
+        snapshots_store_note_event(store);
 }
 
 /* @last: the last known state. Its end is reported before its removal. */
@@ -163,11 +163,11 @@ static void remove_pod(struct snapshots_store *store, struct pod_state *last)
 
         if (last->kind != POD_DELETED && pod_state_kind_is_final(last->kind) &&
             (!known || !pod_state_same(known, last)))
-                tell_change(store, last);
-        tell_change(store, gone);
+                snapshots_store_note_change(store, last);
+        snapshots_store_note_change(store, gone);
         pod_state_unref(gone);
         pods_snapshot_remove(&store->pods, id);
-        snapshots_store_tell_gone(store, id);
+        snapshots_store_note_removal(store, id);
 }
 
 void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, int64_t now)
@@ -177,7 +177,7 @@ void snapshots_store_delete(struct snapshots_store *store, const json_t *pod, in
         const char *uid = json_string_value(json_object_get(metadata, "uid"));
         struct pod_state *known = name ? pods_snapshot_named(&store->pods, name) : NULL, *last = NULL;
 
-        tell_news(store);
+        snapshots_store_note_event(store);
         if (known && uid && known->uid && strcmp(uid, known->uid) != 0)
                 return; /* the deleted pod was another one of that name */
         if (pod_state_read(pod, &store->rules, &last) == 0)
@@ -196,7 +196,7 @@ void snapshots_store_synced(struct snapshots_store *store, int64_t now)
         store->pods.full_at = now;
         for (size_t i = 0; i < store->subscriptions.len; i++)
                 store->subscriptions.data[i]->full = true;
-        tell_news(store);
+        snapshots_store_note_event(store);
 }
 
 /* -------------------------------------------------------------------------------------------------------- lists */

@@ -59,7 +59,7 @@ static void listed(struct snapshots_store *store, json_t *pod)
                 (listener).seen[0] = '\0';                                                                             \
         } while (0)
 
-static void subscribers_are_called_each_in_its_interval(void **state)
+static void batches_are_due_once_per_interval(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener often = {0}, seldom = {0};
@@ -90,7 +90,7 @@ static void subscribers_are_called_each_in_its_interval(void **state)
         snapshots_store_free(store);
 }
 
-static void who_comes_late_is_told_what_is_known(void **state)
+static void first_batch_holds_known_pods(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -104,7 +104,7 @@ static void who_comes_late_is_told_what_is_known(void **state)
         snapshots_store_free(store);
 }
 
-static void a_notice_does_not_wait_for_the_interval(void **state)
+static void notify_makes_batch_due_at_once(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -121,7 +121,7 @@ static void a_notice_does_not_wait_for_the_interval(void **state)
         snapshots_store_free(store);
 }
 
-static void a_list_replaces_what_was_known(void **state)
+static void list_replaces_known_pods(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -148,7 +148,7 @@ static void a_list_replaces_what_was_known(void **state)
         snapshots_store_free(store);
 }
 
-static void the_same_again_is_no_change(void **state)
+static void equal_state_causes_no_change(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -163,7 +163,7 @@ static void the_same_again_is_no_change(void **state)
         snapshots_store_free(store);
 }
 
-static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
+static void deleted_event_removes_pod_of_any_phase(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -199,7 +199,7 @@ static void a_deleted_pod_is_gone_whatever_its_phase(void **state)
         snapshots_store_free(store);
 }
 
-static void what_is_older_is_ignored(void **state)
+static void ignores_older_versions(void **state)
 {
         struct snapshots_store *store = a_store();
         struct listener l = {0};
@@ -239,13 +239,13 @@ static void what_is_older_is_ignored(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(subscribers_are_called_each_in_its_interval),
-                cmocka_unit_test(who_comes_late_is_told_what_is_known),
-                cmocka_unit_test(a_notice_does_not_wait_for_the_interval),
-                cmocka_unit_test(a_list_replaces_what_was_known),
-                cmocka_unit_test(the_same_again_is_no_change),
-                cmocka_unit_test(a_deleted_pod_is_gone_whatever_its_phase),
-                cmocka_unit_test(what_is_older_is_ignored),
+                cmocka_unit_test(batches_are_due_once_per_interval),
+                cmocka_unit_test(first_batch_holds_known_pods),
+                cmocka_unit_test(notify_makes_batch_due_at_once),
+                cmocka_unit_test(list_replaces_known_pods),
+                cmocka_unit_test(equal_state_causes_no_change),
+                cmocka_unit_test(deleted_event_removes_pod_of_any_phase),
+                cmocka_unit_test(ignores_older_versions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,14 +87,14 @@ static int64_t java_length(const char *text, size_t len)
         return n;
 }
 
-struct candidate {
+struct conf_file {
         const char *name;
         int64_t size; /* size of name and content */
 };
 
 static int by_size(const void *a, const void *b)
 {
-        const struct candidate *x = a, *y = b;
+        const struct conf_file *x = a, *y = b;
         return x->size != y->size ? (x->size < y->size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
@@ -104,7 +104,7 @@ static void put_skipped(struct buf *list, const char *name)
 }
 
 /* Reads those of the @n files that fit into @data. */
-static void take_files(const char *folder, const struct candidate *files, size_t n, int64_t most, json_t *data)
+static void take_files(const char *folder, const struct conf_file *files, size_t n, int64_t most, json_t *data)
 {
         _cleanup_(buf_deinit) struct buf skipped = BUF_INIT, taken = BUF_INIT;
         int64_t sum = 0;
@@ -142,13 +142,13 @@ static void take_files(const char *folder, const struct candidate *files, size_t
 static void read_folder(const char *folder, int64_t most, json_t *data)
 {
         _cleanup_(string_list_deinit) struct string_list names = {0};
-        VEC(struct candidate) files = {0};
+        VEC(struct conf_file) files = {0};
         folder_files(folder, &names);
         for (size_t i = 0; i < names.len; i++) {
                 const char *name = names.data[i];
                 int64_t size = file_size(folder, name) + java_length(name, strlen(name));
                 if (size <= most && !is_archive(name) && !is_settings(name))
-                        vec_push(&files, (struct candidate){name, size});
+                        vec_push(&files, (struct conf_file){name, size});
         }
         if (files.len)
                 qsort(files.data, files.len, sizeof(*files.data), by_size);

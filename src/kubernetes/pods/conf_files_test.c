@@ -26,7 +26,7 @@ static void write_files(void)
         free(folder_write("long", "0123456789012345678901234567890123456789"));
 }
 
-static void some_travel(void **state)
+static void skips_archives_templates_and_own_settings(void **state)
 {
         write_files();
         json_t *files = read_files("1048576", NULL);
@@ -35,7 +35,7 @@ static void some_travel(void **state)
         json_decref(files);
 }
 
-static void the_smallest_first(void **state)
+static void takes_smallest_files_within_limit(void **state)
 {
         json_t *files = read_files("45", NULL);
         assert_json(files, "{'log4j2.properties':'x','spark-env.sh':'x'}");
@@ -45,7 +45,7 @@ static void the_smallest_first(void **state)
         json_decref(files);
 }
 
-static void properties_are_javas(void **state)
+static void writes_properties_as_java(void **state)
 {
         _cleanup_(strmap_deinit) struct strmap properties = STRMAP_INIT;
         strmap_set(&properties, "spark.b c", " a:b=c#d!e\\f\n");
@@ -62,9 +62,9 @@ static void properties_are_javas(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(some_travel),
-                cmocka_unit_test(the_smallest_first),
-                cmocka_unit_test(properties_are_javas),
+                cmocka_unit_test(skips_archives_templates_and_own_settings),
+                cmocka_unit_test(takes_smallest_files_within_limit),
+                cmocka_unit_test(writes_properties_as_java),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -38,7 +38,7 @@ static void objects_come_in_order(void **state)
         step_end(&f);
 }
 
-static void the_pod_has_its_container_and_files(void **state)
+static void final_pod_has_container_and_files(void **state)
 {
         struct step_fixture f;
         struct driver_spec spec;
@@ -68,7 +68,7 @@ static void the_pod_has_its_container_and_files(void **state)
         step_end(&f);
 }
 
-static void steps_can_be_left_out_or_be_unknown(void **state)
+static void excludes_steps_and_rejects_unknown_ones(void **state)
 {
         struct step_fixture f;
         struct driver_spec spec;
@@ -91,8 +91,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(objects_come_in_order),
-                cmocka_unit_test(the_pod_has_its_container_and_files),
-                cmocka_unit_test(steps_can_be_left_out_or_be_unknown),
+                cmocka_unit_test(final_pod_has_container_and_files),
+                cmocka_unit_test(excludes_steps_and_rejects_unknown_ones),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

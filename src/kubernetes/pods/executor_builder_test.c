@@ -4,7 +4,7 @@
 
 #define HOST "spark.driver.host=svc.ns.svc"
 
-static void a_pod_and_its_claims(void **state)
+static void builds_pod_and_claims(void **state)
 {
         struct step_fixture f;
         struct executor_pod_spec spec;
@@ -25,7 +25,7 @@ static void a_pod_and_its_claims(void **state)
         step_end(&f);
 }
 
-static void one_config_map_for_all(void **state)
+static void builds_one_config_map_for_all_executors(void **state)
 {
         struct step_fixture f;
         json_t *map = NULL;
@@ -46,8 +46,8 @@ static void one_config_map_for_all(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_pod_and_its_claims),
-                cmocka_unit_test(one_config_map_for_all),
+                cmocka_unit_test(builds_pod_and_claims),
+                cmocka_unit_test(builds_one_config_map_for_all_executors),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #define EXECUTOR_FACTOR "spark.executor.memoryOverheadFactor"
 
 /* The parts of a container's memory, in MiB. */
-struct memory {
+struct memory_sizes {
         int64_t heap, overhead, off_heap, python;
 };
 
@@ -41,7 +41,7 @@ static int mib_or(const struct kube_conf *c, const char *key, int64_t otherwise,
 }
 
 /* Reads the configuration's sizes. */
-static int executor_resources_read_memory(const struct kube_conf *c, struct memory *m, struct fst_error *error)
+static int executor_resources_read_memory(const struct kube_conf *c, struct memory_sizes *m, struct fst_error *error)
 {
         int64_t least, off_heap = 0;
         double factor;
@@ -69,7 +69,7 @@ static int executor_resources_read_memory(const struct kube_conf *c, struct memo
 }
 
 /* Replaces a size by the amount of a resource profile. */
-static int take_amount(const struct kube_conf *c, const struct kube_amount *amount, struct memory *m,
+static int take_amount(const struct kube_conf *c, const struct kube_amount *amount, struct memory_sizes *m,
                        struct executor_size *out, struct fst_error *error)
 {
         if (strcmp(amount->name, "memory") == 0)
@@ -90,7 +90,7 @@ static int take_amount(const struct kube_conf *c, const struct kube_amount *amou
 int executor_size_read(const struct kube_conf *c, struct executor_size *out, struct fst_error *error)
 {
         _cleanup_free_ char *type = NULL;
-        struct memory m = {0};
+        struct memory_sizes m = {0};
         *out = (struct executor_size){0};
         int r = kube_int(c, "spark.executor.cores", &out->cores, error);
         if (r == 0)

@@ -17,7 +17,7 @@ static const json_t *annotation(struct spark_pod *pod, const char *name)
         return json_object_get(json_object_get(pod_metadata(pod), "annotations"), name);
 }
 
-static void groups_of_yunikorn(void **state)
+static void annotates_task_groups_for_yunikorn(void **state)
 {
         struct step_fixture f;
         struct driver_spec driver;
@@ -48,7 +48,7 @@ static void groups_of_yunikorn(void **state)
         step_end(&f);
 }
 
-static void a_group_of_volcano(void **state)
+static void sets_min_resources_for_volcano(void **state)
 {
         struct step_fixture f;
         struct driver_spec driver;
@@ -79,7 +79,7 @@ static void a_group_of_volcano(void **state)
         step_end(&f);
 }
 
-static void what_the_user_has_said_stays(void **state)
+static void keeps_values_of_user(void **state)
 {
         struct step_fixture f;
         struct driver_spec driver;
@@ -100,7 +100,7 @@ static void what_the_user_has_said_stays(void **state)
         step_end(&f);
 }
 
-static void the_least_executors(void **state)
+static void reads_minimum_executors(void **state)
 {
         struct step_fixture f;
         struct gang gang;
@@ -119,10 +119,10 @@ static void the_least_executors(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(groups_of_yunikorn),
-                cmocka_unit_test(a_group_of_volcano),
-                cmocka_unit_test(what_the_user_has_said_stays),
-                cmocka_unit_test(the_least_executors),
+                cmocka_unit_test(annotates_task_groups_for_yunikorn),
+                cmocka_unit_test(sets_min_resources_for_volcano),
+                cmocka_unit_test(keeps_values_of_user),
+                cmocka_unit_test(reads_minimum_executors),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct run {
+struct step_run {
         struct fst_pod_step step; /* first member: the module gets a pointer to it */
         const struct kube_conf *c;
         const char *name;
@@ -60,7 +60,7 @@ int native_step_load(const char *name, native_step_fn **out, struct fst_error *e
         return 0;
 }
 
-static int native_feature_step_failed(struct run *run, int r, const char *why)
+static int native_feature_step_failed(struct step_run *run, int r, const char *why)
 {
         if (run->result == 0)
                 run->result = error_set(run->error, r, "feature step %s: %s", run->name, why);
@@ -69,10 +69,10 @@ static int native_feature_step_failed(struct run *run, int r, const char *why)
 
 static const char *native_feature_step_setting(struct fst_pod_step *step, const char *key)
 {
-        return conf_get_raw(((struct run *)step)->c->conf, key);
+        return conf_get_raw(((struct step_run *)step)->c->conf, key);
 }
 
-static json_t *object_of(struct run *run, const char *what, const char *text)
+static json_t *object_of(struct step_run *run, const char *what, const char *text)
 {
         json_error_t at;
         json_t *value = text ? json_loads(text, 0, &at) : NULL;
@@ -87,7 +87,7 @@ static json_t *object_of(struct run *run, const char *what, const char *text)
         return NULL;
 }
 
-static int native_feature_step_replace(struct run *run, json_t **place, const char *what, const char *text)
+static int native_feature_step_replace(struct step_run *run, json_t **place, const char *what, const char *text)
 {
         json_t *value = object_of(run, what, text);
         if (!value)
@@ -99,17 +99,17 @@ static int native_feature_step_replace(struct run *run, json_t **place, const ch
 
 static int set_pod(struct fst_pod_step *step, const char *json)
 {
-        struct run *run = (struct run *)step;
+        struct step_run *run = (struct step_run *)step;
         return native_feature_step_replace(run, &run->pod->pod, "pod", json);
 }
 
 static int set_container(struct fst_pod_step *step, const char *json)
 {
-        struct run *run = (struct run *)step;
+        struct step_run *run = (struct step_run *)step;
         return native_feature_step_replace(run, &run->pod->container, "container", json);
 }
 
-static int native_feature_step_append(struct run *run, json_t *list, const char *text)
+static int native_feature_step_append(struct step_run *run, json_t *list, const char *text)
 {
         json_t *value = object_of(run, "object", text);
         if (!value)
@@ -120,7 +120,7 @@ static int native_feature_step_append(struct run *run, json_t *list, const char 
 
 static int add_before(struct fst_pod_step *step, const char *json)
 {
-        struct run *run = (struct run *)step;
+        struct step_run *run = (struct step_run *)step;
         return run->before ? native_feature_step_append(run, run->before, json)
                            : native_feature_step_failed(run, -ENOTSUP,
                                                         "an executor's step cannot create objects before the pod");
@@ -128,13 +128,13 @@ static int add_before(struct fst_pod_step *step, const char *json)
 
 static int add_after(struct fst_pod_step *step, const char *json)
 {
-        struct run *run = (struct run *)step;
+        struct step_run *run = (struct step_run *)step;
         return native_feature_step_append(run, run->after, json);
 }
 
 static int native_feature_step_set_property(struct fst_pod_step *step, const char *key, const char *value)
 {
-        struct run *run = (struct run *)step;
+        struct step_run *run = (struct step_run *)step;
         if (!run->properties)
                 return native_feature_step_failed(run, -ENOTSUP,
                                                   "an executor's step cannot change settings, which are the driver's");
@@ -146,14 +146,14 @@ static int native_feature_step_set_property(struct fst_pod_step *step, const cha
 
 static int native_feature_step_refuse(struct fst_pod_step *step, const char *why)
 {
-        return native_feature_step_failed((struct run *)step, -EINVAL, why ? why : "it has failed");
+        return native_feature_step_failed((struct step_run *)step, -EINVAL, why ? why : "it has failed");
 }
 
 int native_step_run(native_step_fn *step, const char *name, const struct kube_conf *c, struct spark_pod *pod,
                     struct strmap *properties, json_t *before, json_t *after, struct fst_error *error)
 {
         char *pod_text = json_dumps(pod->pod, JSON_COMPACT), *container = json_dumps(pod->container, JSON_COMPACT);
-        struct run run = {
+        struct step_run run = {
                 .step = {.version = FST_POD_STEP_VERSION,
                          .role = kube_role_name(c),
                          .application_id = c->app_id,

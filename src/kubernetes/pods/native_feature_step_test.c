@@ -31,7 +31,7 @@ static int change_all(struct fst_pod_step *step)
         return step->set_property(step, "spark.more", "1");
 }
 
-static void a_driver_can_be_changed(void **state)
+static void step_changes_driver(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.team=data"));
@@ -50,7 +50,7 @@ static int of_executor(struct fst_pod_step *step)
         return step->set_container(step, "{\"name\":\"e\"}");
 }
 
-static void an_executor_can_be_changed(void **state)
+static void step_changes_executor(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_EXECUTOR, NULL);
@@ -96,7 +96,7 @@ static int without_words(struct fst_pod_step *step)
         return 7;
 }
 
-static void rejects_results_of_steps_that_are_no_pod(void **state)
+static void rejects_invalid_results_of_steps(void **state)
 {
         static const struct {
                 native_step_fn *step;
@@ -120,7 +120,7 @@ static void rejects_results_of_steps_that_are_no_pod(void **state)
         }
 }
 
-static void modules_that_cannot_be_loaded(void **state)
+static void rejects_modules_that_cannot_be_loaded(void **state)
 {
         _cleanup_free_ char *text = folder_write("text.so", "no module");
         native_step_fn *step = NULL;
@@ -135,7 +135,7 @@ static void modules_that_cannot_be_loaded(void **state)
         assert_false(native_step_is_named("org.example.Step"));
 }
 
-static void an_executor_is_not_made_without_its_step(void **state)
+static void executor_build_fails_if_step_fails(void **state)
 {
         struct step_fixture f;
         struct executor_pod_spec spec;
@@ -149,11 +149,11 @@ static void an_executor_is_not_made_without_its_step(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_driver_can_be_changed),
-                cmocka_unit_test(an_executor_can_be_changed),
-                cmocka_unit_test(rejects_results_of_steps_that_are_no_pod),
-                cmocka_unit_test(modules_that_cannot_be_loaded),
-                cmocka_unit_test(an_executor_is_not_made_without_its_step),
+                cmocka_unit_test(step_changes_driver),
+                cmocka_unit_test(step_changes_executor),
+                cmocka_unit_test(rejects_invalid_results_of_steps),
+                cmocka_unit_test(rejects_modules_that_cannot_be_loaded),
+                cmocka_unit_test(executor_build_fails_if_step_fails),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -77,7 +77,7 @@ static int pod_template_load_file(const struct kube_conf *c, const char *key, co
         if (r == 0 && !json_is_object(json_object_get(pod, "spec")))
                 r = error_set(error, -EINVAL, "%s: not a pod (it has no spec)", path);
         if (r == 0)
-                r = pod_types_settle(pod, error);
+                r = pod_types_convert_pod(pod, error);
         if (r < 0) {
                 json_decref(pod);
                 return r;

@@ -16,7 +16,7 @@ static int load(struct step_fixture *f, const char *text, const char *container)
         return pod_template_load(&f->c, &f->pod, &f->error);
 }
 
-static void one_container_is_sparks(void **state)
+static void moves_spark_container_out_of_pod(void **state)
 {
         static const char text[] = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: a, image: x}\n"
                                    "  - {name: b}\n  - {name: c}\n";
@@ -38,7 +38,7 @@ static void one_container_is_sparks(void **state)
         step_end(&f);
 }
 
-static void numbers_become_text_where_it_belongs(void **state)
+static void converts_numbers_to_text(void **state)
 {
         struct step_fixture f;
         assert_int_equal(load(&f,
@@ -58,7 +58,7 @@ static void numbers_become_text_where_it_belongs(void **state)
         step_end(&f);
 }
 
-static void what_is_no_pod_is_refused(void **state)
+static void rejects_templates_that_are_not_pods(void **state)
 {
         static const char *const none[] = {"",
                                            "a: [b\n",
@@ -77,9 +77,9 @@ static void what_is_no_pod_is_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(one_container_is_sparks),
-                cmocka_unit_test(numbers_become_text_where_it_belongs),
-                cmocka_unit_test(what_is_no_pod_is_refused),
+                cmocka_unit_test(moves_spark_container_out_of_pod),
+                cmocka_unit_test(converts_numbers_to_text),
+                cmocka_unit_test(rejects_templates_that_are_not_pods),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -4,21 +4,21 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-enum kind { TEXT, WHOLE, FLAG };
+enum member_type { TEXT, WHOLE, FLAG };
 
-struct member {
+struct pod_member {
         const char *name;
-        enum kind kind;
+        enum member_type kind;
 };
 
-static const struct member metadata_members[] = {
+static const struct pod_member metadata_members[] = {
         {"generateName", TEXT},
         {"name", TEXT},
         {"namespace", TEXT},
         {NULL},
 };
 
-static const struct member spec_members[] = {
+static const struct pod_member spec_members[] = {
         {"activeDeadlineSeconds", WHOLE},
         {"automountServiceAccountToken", FLAG},
         {"dnsPolicy", TEXT},
@@ -44,7 +44,7 @@ static const struct member spec_members[] = {
         {NULL},
 };
 
-static const struct member container_members[] = {
+static const struct pod_member container_members[] = {
         {"image", TEXT},      {"imagePullPolicy", TEXT},
         {"name", TEXT},       {"stdin", FLAG},
         {"stdinOnce", FLAG},  {"terminationMessagePath", TEXT},
@@ -52,7 +52,7 @@ static const struct member container_members[] = {
         {"workingDir", TEXT}, {NULL},
 };
 
-static const struct member volume_members[] = {{"name", TEXT}, {NULL}};
+static const struct pod_member volume_members[] = {{"name", TEXT}, {NULL}};
 
 /* Returns @value as a text (new reference), or NULL for an array or object. */
 static json_t *as_text(json_t *value)
@@ -84,15 +84,15 @@ static json_t *as_flag(json_t *value)
         return NULL;
 }
 
-static json_t *pod_types_convert(json_t *value, enum kind kind)
+static json_t *pod_types_convert(json_t *value, enum member_type kind)
 {
         return kind == TEXT ? as_text(value) : kind == WHOLE ? as_whole(value) : as_flag(value);
 }
 
-static int settle(json_t *object, const struct member *members, struct fst_error *error)
+static int convert_member(json_t *object, const struct pod_member *members, struct fst_error *error)
 {
         static const char *const names[] = {[TEXT] = "text", [WHOLE] = "a whole number", [FLAG] = "true or false"};
-        for (const struct member *m = members; m->name; m++) {
+        for (const struct pod_member *m = members; m->name; m++) {
                 json_t *value = json_object_get(object, m->name);
                 json_t *converted = value ? pod_types_convert(value, m->kind) : NULL;
                 if (value && !converted)
@@ -104,7 +104,7 @@ static int settle(json_t *object, const struct member *members, struct fst_error
 }
 
 /* Converts all members to text: labels, quantities. */
-static int settle_map(json_t *object, const char *name, struct fst_error *error)
+static int convert_map(json_t *object, const char *name, struct fst_error *error)
 {
         json_t *map = json_object_get(object, name), *value;
         const char *key;
@@ -121,7 +121,7 @@ static int settle_map(json_t *object, const char *name, struct fst_error *error)
         return 0;
 }
 
-static int settle_list(json_t *object, const char *name, struct fst_error *error)
+static int convert_list(json_t *object, const char *name, struct fst_error *error)
 {
         json_t *list = json_object_get(object, name), *value;
         size_t i;
@@ -136,73 +136,73 @@ static int settle_list(json_t *object, const char *name, struct fst_error *error
         return 0;
 }
 
-static int settle_environment(json_t *container, struct fst_error *error)
+static int convert_environment(json_t *container, struct fst_error *error)
 {
-        static const struct member variable[] = {{"name", TEXT}, {"value", TEXT}, {NULL}};
+        static const struct pod_member variable[] = {{"name", TEXT}, {"value", TEXT}, {NULL}};
         json_t *one;
         size_t i;
         json_array_foreach(json_object_get(container, "env"), i, one) {
-                int r = settle(one, variable, error);
+                int r = convert_member(one, variable, error);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-static int settle_container(json_t *container, struct fst_error *error)
+static int convert_container(json_t *container, struct fst_error *error)
 {
         json_t *resources = json_object_get(container, "resources");
-        int r = settle(container, container_members, error);
+        int r = convert_member(container, container_members, error);
         if (r == 0)
-                r = settle_map(resources, "limits", error);
+                r = convert_map(resources, "limits", error);
         if (r == 0)
-                r = settle_map(resources, "requests", error);
+                r = convert_map(resources, "requests", error);
         if (r == 0)
-                r = settle_list(container, "args", error);
+                r = convert_list(container, "args", error);
         if (r == 0)
-                r = settle_list(container, "command", error);
-        return r < 0 ? r : settle_environment(container, error);
+                r = convert_list(container, "command", error);
+        return r < 0 ? r : convert_environment(container, error);
 }
 
-static int settle_containers(json_t *spec, const char *name, struct fst_error *error)
+static int convert_containers(json_t *spec, const char *name, struct fst_error *error)
 {
         json_t *container;
         size_t i;
         json_array_foreach(json_object_get(spec, name), i, container) {
-                int r = settle_container(container, error);
+                int r = convert_container(container, error);
                 if (r < 0)
                         return error_wrap(error, r, "%s", name);
         }
         return 0;
 }
 
-static int settle_volumes(json_t *spec, struct fst_error *error)
+static int convert_volumes(json_t *spec, struct fst_error *error)
 {
         json_t *volume;
         size_t i;
         json_array_foreach(json_object_get(spec, "volumes"), i, volume) {
-                int r = settle(volume, volume_members, error);
+                int r = convert_member(volume, volume_members, error);
                 if (r < 0)
                         return error_wrap(error, r, "volumes");
         }
         return 0;
 }
 
-int pod_types_settle(json_t *pod, struct fst_error *error)
+int pod_types_convert_pod(json_t *pod, struct fst_error *error)
 {
         json_t *metadata = json_object_get(pod, "metadata"), *spec = json_object_get(pod, "spec");
-        int r = settle(metadata, metadata_members, error);
+        int r = convert_member(metadata, metadata_members, error);
         if (r == 0)
-                r = settle_map(metadata, "labels", error);
+                r = convert_map(metadata, "labels", error);
         if (r == 0)
-                r = settle_map(metadata, "annotations", error);
+                r = convert_map(metadata, "annotations", error);
         if (r == 0)
-                r = settle(spec, spec_members, error);
+                r = convert_member(spec, spec_members, error);
         if (r == 0)
-                r = settle_map(spec, "nodeSelector", error);
+                r = convert_map(spec, "nodeSelector", error);
         if (r == 0)
-                r = settle_containers(spec, "containers", error);
+                r = convert_containers(spec, "containers", error);
         if (r == 0)
-                r = settle_containers(spec, "initContainers", error);
-        return r < 0 ? r : settle_volumes(spec, error);
+                r = convert_containers(spec, "initContainers", error);
+        return r < 0 ? r : convert_volumes(spec, error);
 }

@@ -133,7 +133,7 @@ static void driver_launch_fail(struct driver_launch *l, const json_t *object, in
                   error_message(error));
 }
 
-static void driver_launch_on_sent(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_sent(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct sending *s = owner;
         struct driver_launch *l = s->launch;
@@ -188,7 +188,7 @@ static void driver_launch_warn_left_behind(const struct driver_launch *l, const 
                  driver_launch_name_of(object), l->plan->namespace, why);
 }
 
-static void driver_launch_on_deleted(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct sending *s = owner;
         if (r != 0 && r != FST_KUBE_E_NOT_FOUND && r != FST_KUBE_E_CONFLICT)
@@ -207,7 +207,7 @@ static void driver_launch_delete(struct driver_launch *l, json_t *object)
 }
 
 /* The name is the user's, and so may be the object. */
-static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void driver_launch_on_looked(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct sending *s = owner;
         struct driver_launch *l = s->launch;

@@ -335,7 +335,7 @@ static void kube_submission_take_failure(void *owner, int r, const struct fst_er
 
 static void kube_submission_poll(struct kube_run *run);
 
-static void kube_submission_on_polled(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_submission_on_polled(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct kube_run *run = owner;
         const char *uid = json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "uid"));
@@ -363,7 +363,7 @@ static void kube_submission_poll(struct kube_run *run)
                 run->call = kube_get(run->place->client, run->path, kube_submission_on_polled, run);
 }
 
-static void kube_submission_on_killed(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void kube_submission_on_killed(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         struct kube_run *run = owner;
         run->call = NULL;

@@ -18,7 +18,7 @@
 
 static size_t pending, failed;
 
-static void on_done(void *owner, struct kube_call *call, int r, const struct kube_answer *answer)
+static void on_done(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
 {
         pending--;
         if (r != 0 && failed++ == 0)

@@ -17,20 +17,20 @@
 #define FACTOR "spark.kubernetes.memoryOverheadFactor"
 #define DRIVER_FACTOR "spark.driver.memoryOverheadFactor"
 
-struct size {
+struct driver_size {
         char *cores; /* requested cores */
         char *limit; /* NULL: none */
         int64_t memory;
         double default_factor; /* overhead factor of executors without their own */
 };
 
-static void size_deinit(struct size *s)
+static void size_deinit(struct driver_size *s)
 {
         free(s->cores);
         free(s->limit);
 }
 
-static int read_cores(const struct kube_conf *c, struct size *s, struct fst_error *error)
+static int read_cores(const struct kube_conf *c, struct driver_size *s, struct fst_error *error)
 {
         int64_t cores;
         int r = kube_int(c, "spark.driver.cores", &cores, error);
@@ -41,7 +41,7 @@ static int read_cores(const struct kube_conf *c, struct size *s, struct fst_erro
         return r < 0 ? r : kube_string(c, "spark.kubernetes.driver.limit.cores", &s->limit, error);
 }
 
-static int basic_driver_read_memory(const struct kube_conf *c, struct size *s, struct fst_error *error)
+static int basic_driver_read_memory(const struct kube_conf *c, struct driver_size *s, struct fst_error *error)
 {
         int64_t memory, least, overhead;
         double factor = strtod(KUBE_NATIVE_OVERHEAD, NULL);
@@ -64,7 +64,7 @@ static int basic_driver_read_memory(const struct kube_conf *c, struct size *s, s
         return r;
 }
 
-static int basic_driver_read_size(const struct kube_conf *c, struct size *s, struct fst_error *error)
+static int basic_driver_read_size(const struct kube_conf *c, struct driver_size *s, struct fst_error *error)
 {
         int r = read_cores(c, s, error);
         return r < 0 ? r : basic_driver_read_memory(c, s, error);
@@ -72,7 +72,7 @@ static int basic_driver_read_size(const struct kube_conf *c, struct size *s, str
 
 static int basic_driver_check(const struct kube_conf *c, struct fst_error *error)
 {
-        _cleanup_(size_deinit) struct size size = {0};
+        _cleanup_(size_deinit) struct driver_size size = {0};
         _cleanup_free_ char *name = NULL;
         _cleanup_free_ char *image = NULL;
         bool escalation;
@@ -111,7 +111,7 @@ static void basic_driver_add_environment(const struct kube_conf *c, struct spark
 
 static int basic_driver_add_resources(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        _cleanup_(size_deinit) struct size size = {0};
+        _cleanup_(size_deinit) struct driver_size size = {0};
         _cleanup_(strmap_deinit) struct strmap custom = STRMAP_INIT;
         int r = basic_driver_read_size(c, &size, error);
         if (r == 0)
@@ -155,7 +155,7 @@ static int basic_driver_configure(const struct kube_conf *c, struct spark_pod *p
 static int basic_driver_properties(const struct kube_conf *c, struct strmap *out, struct fst_error *error)
 {
         static const char *const files[] = {"spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles"};
-        _cleanup_(size_deinit) struct size size = {0};
+        _cleanup_(size_deinit) struct driver_size size = {0};
         _cleanup_free_ char *name = NULL;
         int r = kube_driver_pod_name(c, &name, error);
         if (r == 0)

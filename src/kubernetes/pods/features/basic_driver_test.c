@@ -3,7 +3,7 @@
 
 #define K "spark.kubernetes."
 
-static void everything_is_where_it_belongs(void **state)
+static void builds_basic_driver_pod(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER,
@@ -133,7 +133,7 @@ static void rejects_reserved_labels_and_invalid_ports_of_drivers(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(everything_is_where_it_belongs),
+                cmocka_unit_test(builds_basic_driver_pod),
                 cmocka_unit_test(overhead_depends_on_the_language),
                 cmocka_unit_test(custom_resources_need_a_vendor),
                 cmocka_unit_test(local_files_are_uploaded),

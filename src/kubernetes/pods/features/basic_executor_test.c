@@ -10,7 +10,7 @@ static json_t *driver_pod(void)
                          "uid", "u-1");
 }
 
-static void everything_is_where_it_belongs(void **state)
+static void builds_basic_executor_pod(void **state)
 {
         struct step_fixture f;
         json_t *driver = driver_pod();
@@ -141,7 +141,7 @@ static void secrets_travel_as_variables(void **state)
         step_end(&f);
 }
 
-static void some_come_and_go_otherwise(void **state)
+static void optional_settings_change_pod(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_EXECUTOR,
@@ -174,13 +174,13 @@ static void rejects_request_above_limit_reserved_labels_and_low_ports(void **sta
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(everything_is_where_it_belongs),
+                cmocka_unit_test(builds_basic_executor_pod),
                 cmocka_unit_test(host_names_are_labels),
                 cmocka_unit_test(java_options_are_variables),
                 cmocka_unit_test(memory_is_the_sum_of_its_parts),
                 cmocka_unit_test(profiles_replace_what_templates_ask_for),
                 cmocka_unit_test(secrets_travel_as_variables),
-                cmocka_unit_test(some_come_and_go_otherwise),
+                cmocka_unit_test(optional_settings_change_pod),
                 cmocka_unit_test(rejects_request_above_limit_reserved_labels_and_low_ports),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static void run(struct step_fixture *f, enum kube_language language, const char 
         f->c.resource = resource;
 }
 
-static void java(void **state)
+static void passes_java_application(void **state)
 {
         static const char *const words[] = {"5", "a b"};
         struct step_fixture f;
@@ -42,7 +42,7 @@ static void java(void **state)
         step_end(&f);
 }
 
-static void python(void **state)
+static void passes_python_application(void **state)
 {
         struct step_fixture f;
         run(&f, KUBE_PYTHON, "local:///main.py",
@@ -67,7 +67,7 @@ static void python(void **state)
         step_end(&f);
 }
 
-static void r(void **state)
+static void passes_r_application(void **state)
 {
         struct step_fixture f;
         run(&f, KUBE_R, "local:///main.R", NULL);
@@ -79,6 +79,8 @@ static void r(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(java), cmocka_unit_test(python), cmocka_unit_test(r)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(passes_java_application),
+                                           cmocka_unit_test(passes_python_application),
+                                           cmocka_unit_test(passes_r_application)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

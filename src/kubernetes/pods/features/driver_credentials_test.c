@@ -4,7 +4,7 @@
 
 #define A "spark.kubernetes.authenticate.driver."
 
-static void nothing_but_an_account(void **state)
+static void uses_service_account_without_credentials(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings(A "serviceAccountName=spark"));
@@ -16,7 +16,7 @@ static void nothing_but_an_account(void **state)
         step_end(&f);
 }
 
-static void what_is_mounted_is_told(void **state)
+static void passes_mounted_credentials_to_driver(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER,
@@ -30,7 +30,7 @@ static void what_is_mounted_is_told(void **state)
         step_end(&f);
 }
 
-static void what_the_submission_has_becomes_a_secret(void **state)
+static void mounts_submission_credentials_as_secret(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *ca = folder_write("ca.pem", "the ca");
@@ -57,7 +57,7 @@ static void what_the_submission_has_becomes_a_secret(void **state)
         step_end(&f);
 }
 
-static void a_file_that_is_missing(void **state)
+static void rejects_missing_file(void **state)
 {
         step_refuses(
                 KUBE_DRIVER, settings(A "caCertFile=/no/such/ca"), &driver_credentials_step,
@@ -67,10 +67,10 @@ static void a_file_that_is_missing(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(nothing_but_an_account),
-                cmocka_unit_test(what_is_mounted_is_told),
-                cmocka_unit_test(what_the_submission_has_becomes_a_secret),
-                cmocka_unit_test(a_file_that_is_missing),
+                cmocka_unit_test(uses_service_account_without_credentials),
+                cmocka_unit_test(passes_mounted_credentials_to_driver),
+                cmocka_unit_test(mounts_submission_credentials_as_secret),
+                cmocka_unit_test(rejects_missing_file),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

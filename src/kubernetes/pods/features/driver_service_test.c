@@ -3,7 +3,7 @@
 
 #define S "spark.kubernetes.driver.service."
 
-static void a_headless_service(void **state)
+static void builds_headless_service(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER,
@@ -28,7 +28,7 @@ static void a_headless_service(void **state)
         step_end(&f);
 }
 
-static void long_names_give_way(void **state)
+static void replaces_long_service_name(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER,
@@ -40,7 +40,7 @@ static void long_names_give_way(void **state)
         step_end(&f);
 }
 
-static void nobody_else_says_where_the_driver_is(void **state)
+static void rejects_driver_host_and_bind_address(void **state)
 {
         step_refuses(
                 KUBE_DRIVER, settings("spark.driver.bindAddress=host"), &driver_service_step,
@@ -54,9 +54,9 @@ static void nobody_else_says_where_the_driver_is(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_headless_service),
-                cmocka_unit_test(long_names_give_way),
-                cmocka_unit_test(nobody_else_says_where_the_driver_is),
+                cmocka_unit_test(builds_headless_service),
+                cmocka_unit_test(replaces_long_service_name),
+                cmocka_unit_test(rejects_driver_host_and_bind_address),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

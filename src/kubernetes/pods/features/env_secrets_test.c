@@ -1,7 +1,7 @@
 /* Environment variables from secrets: EnvSecretsFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
-static void each_is_a_reference(void **state)
+static void each_setting_becomes_secret_reference(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER,
@@ -15,7 +15,7 @@ static void each_is_a_reference(void **state)
         step_end(&f);
 }
 
-static void it_has_two_parts(void **state)
+static void rejects_reference_without_two_parts(void **state)
 {
         static const char sentence[] = "requirement failed: SecretKeyRef must be in the form name:key.";
         step_refuses(KUBE_DRIVER, settings("spark.kubernetes.driver.secretKeyRef.a=b"), &env_secrets_step, sentence);
@@ -26,6 +26,7 @@ static void it_has_two_parts(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_a_reference), cmocka_unit_test(it_has_two_parts)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(each_setting_becomes_secret_reference),
+                                           cmocka_unit_test(rejects_reference_without_two_parts)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

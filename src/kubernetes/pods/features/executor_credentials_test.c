@@ -19,7 +19,7 @@ static void account_is(const char *const *conf, const char *of_template, const c
         step_end(&f);
 }
 
-static void its_own_then_the_drivers(void **state)
+static void executor_account_falls_back_to_driver_account(void **state)
 {
         account_is(NULL, NULL, NULL);
         account_is(settings(A "driver.serviceAccountName=driver"), NULL, "driver");
@@ -31,6 +31,6 @@ static void its_own_then_the_drivers(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(its_own_then_the_drivers)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(executor_account_falls_back_to_driver_account)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #define MAP "spark.kubernetes.executor.hadoopConfigMapName"
 #define MOUNT "[{'name':'hadoop-properties','mountPath':'/opt/hadoop/conf'}]"
 
-static void a_map_that_exists(void **state)
+static void mounts_existing_config_map(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.hadoop.configMapName=theirs"));
@@ -18,7 +18,7 @@ static void a_map_that_exists(void **state)
         step_end(&f);
 }
 
-static void files_of_this_machine(void **state)
+static void builds_config_map_from_hadoop_conf_dir(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *core = folder_write("core-site.xml", "some data");
@@ -38,7 +38,7 @@ static void files_of_this_machine(void **state)
         step_end(&f);
 }
 
-static void not_both(void **state)
+static void rejects_map_with_hadoop_conf_dir(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.hadoop.configMapName=theirs"));
@@ -51,7 +51,7 @@ static void not_both(void **state)
         step_end(&f);
 }
 
-static void nor_none(void **state)
+static void adds_nothing_without_hadoop_conf(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, NULL);
@@ -65,10 +65,10 @@ static void nor_none(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_map_that_exists),
-                cmocka_unit_test(files_of_this_machine),
-                cmocka_unit_test(not_both),
-                cmocka_unit_test(nor_none),
+                cmocka_unit_test(mounts_existing_config_map),
+                cmocka_unit_test(builds_config_map_from_hadoop_conf_dir),
+                cmocka_unit_test(rejects_map_with_hadoop_conf_dir),
+                cmocka_unit_test(adds_nothing_without_hadoop_conf),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,7 +1,7 @@
 /* Hadoop's configuration in executor pods: HadoopConfExecutorFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
-static void the_map_of_the_driver(void **state)
+static void mounts_config_map_of_driver(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_EXECUTOR, settings("spark.kubernetes.executor.hadoopConfigMapName=theirs"));
@@ -17,6 +17,6 @@ static void the_map_of_the_driver(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(the_map_of_the_driver)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(mounts_config_map_of_driver)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

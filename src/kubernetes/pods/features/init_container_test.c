@@ -12,7 +12,7 @@ static json_t *of_pod(json_t *pod, const char *name)
         return json_object_get(json_object_get(pod, "spec"), name);
 }
 
-static void a_driver_that_downloads(void **state)
+static void driver_downloads_in_init_container(void **state)
 {
         static const char *const words[] = {"10", "x"};
         struct step_fixture f;
@@ -69,7 +69,7 @@ static void a_driver_that_downloads(void **state)
         step_end(&f);
 }
 
-static void none_without_anything_remote(void **state)
+static void adds_no_init_container_without_remote_files(void **state)
 {
         struct step_fixture f;
         json_t *objects = NULL;
@@ -90,7 +90,7 @@ static void none_without_anything_remote(void **state)
         step_end(&f);
 }
 
-static void an_executor_that_downloads(void **state)
+static void executor_downloads_in_init_container(void **state)
 {
         struct step_fixture f;
         struct executor_pod_spec spec;
@@ -120,9 +120,9 @@ static void an_executor_that_downloads(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_driver_that_downloads),
-                cmocka_unit_test(none_without_anything_remote),
-                cmocka_unit_test(an_executor_that_downloads),
+                cmocka_unit_test(driver_downloads_in_init_container),
+                cmocka_unit_test(adds_no_init_container_without_remote_files),
+                cmocka_unit_test(executor_downloads_in_init_container),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

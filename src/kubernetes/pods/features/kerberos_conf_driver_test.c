@@ -5,7 +5,7 @@
 #define B "spark.kubernetes.kerberos."
 #define KRB5_MOUNT "[{'name':'krb5-file','mountPath':'/etc/krb5.conf','subPath':'krb5.conf'}]"
 
-static void krb5_conf(void **state)
+static void mounts_krb5_conf(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings(B "krb5.configMapName=theirs"));
@@ -25,7 +25,7 @@ static void krb5_conf(void **state)
         step_end(&f);
 }
 
-static void keytabs_travel(void **state)
+static void uploads_local_keytab(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *path = folder_write("keytab.bin", "some data");
@@ -45,7 +45,7 @@ static void keytabs_travel(void **state)
         step_end(&f);
 }
 
-static void tokens_in_a_secret(void **state)
+static void mounts_token_secret(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings(B "tokenSecret.name=tokens", B "tokenSecret.itemKey=data"));
@@ -55,7 +55,7 @@ static void tokens_in_a_secret(void **state)
         step_end(&f);
 }
 
-static void halves_are_refused(void **state)
+static void rejects_incomplete_settings(void **state)
 {
         step_refuses(
                 KUBE_DRIVER, settings("spark.kerberos.principal=alice"), &kerberos_conf_driver_step,
@@ -75,10 +75,10 @@ static void halves_are_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(krb5_conf),
-                cmocka_unit_test(keytabs_travel),
-                cmocka_unit_test(tokens_in_a_secret),
-                cmocka_unit_test(halves_are_refused),
+                cmocka_unit_test(mounts_krb5_conf),
+                cmocka_unit_test(uploads_local_keytab),
+                cmocka_unit_test(mounts_token_secret),
+                cmocka_unit_test(rejects_incomplete_settings),
         };
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,7 +1,7 @@
 /* Local directories: LocalDirsFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
-static void a_new_one_by_default(void **state)
+static void mounts_new_directory_by_default(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, NULL);
@@ -15,7 +15,7 @@ static void a_new_one_by_default(void **state)
         step_end(&f);
 }
 
-static void those_that_were_named(void **state)
+static void mounts_named_directories(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.local.dir=/x", "spark.kubernetes.local.dirs.tmpfs=true"));
@@ -31,7 +31,7 @@ static void those_that_were_named(void **state)
         step_end(&f);
 }
 
-static void volumes_of_the_user(void **state)
+static void uses_local_dir_volumes_of_user(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_EXECUTOR, settings("spark.local.dir=/x"));
@@ -46,9 +46,9 @@ static void volumes_of_the_user(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_new_one_by_default),
-                cmocka_unit_test(those_that_were_named),
-                cmocka_unit_test(volumes_of_the_user),
+                cmocka_unit_test(mounts_new_directory_by_default),
+                cmocka_unit_test(mounts_named_directories),
+                cmocka_unit_test(uses_local_dir_volumes_of_user),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Secrets as files: MountSecretsFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
-static void each_is_a_volume(void **state)
+static void mounts_each_secret_as_volume(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_EXECUTOR,
@@ -17,6 +17,6 @@ static void each_is_a_volume(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_a_volume)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(mounts_each_secret_as_volume)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

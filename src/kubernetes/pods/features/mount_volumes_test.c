@@ -16,7 +16,7 @@ static void volume_is(const char *const *conf, const char *volumes, const char *
         step_end(&f);
 }
 
-static void of_all_types(void **state)
+static void mounts_volumes_of_all_types(void **state)
 {
         volume_is(settings(V "hostPath.v.mount.path=/tmp", V "hostPath.v.options.path=/host",
                            V "hostPath.v.options.type="
@@ -93,7 +93,7 @@ static void rejects_incomplete_and_duplicate_volumes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(of_all_types),
+                cmocka_unit_test(mounts_volumes_of_all_types),
                 cmocka_unit_test(claims_are_made_on_demand),
                 cmocka_unit_test(rejects_incomplete_and_duplicate_volumes),
         };

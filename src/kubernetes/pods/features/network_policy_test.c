@@ -1,7 +1,7 @@
 /* Network policies of executors: NetworkPolicyFeatureStepSuite. */
 #include "kubernetes/pods/features/step_fixture.h"
 
-static void only_pods_of_the_application(void **state)
+static void admits_only_pods_of_application(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, settings("spark.kubernetes.namespace=jobs"));
@@ -16,6 +16,6 @@ static void only_pods_of_the_application(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(only_pods_of_the_application)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(admits_only_pods_of_application)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

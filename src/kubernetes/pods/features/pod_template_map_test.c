@@ -4,7 +4,7 @@
 
 #define T "spark.kubernetes.executor.podTemplateFile"
 
-static void nothing_without_one(void **state)
+static void adds_nothing_without_template(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, NULL);
@@ -14,7 +14,7 @@ static void nothing_without_one(void **state)
         step_end(&f);
 }
 
-static void it_is_mounted(void **state)
+static void mounts_template_map(void **state)
 {
         struct step_fixture f;
         _cleanup_free_ char *path = folder_write("t.yaml", "pod-template-contents");
@@ -36,6 +36,7 @@ static void it_is_mounted(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_without_one), cmocka_unit_test(it_is_mounted)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(adds_nothing_without_template),
+                                           cmocka_unit_test(mounts_template_map)};
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -17,7 +17,7 @@
 #define SCHEDULER "spark-scheduler"
 #define GPU "nvidia.com/gpu"
 
-static bool is_meant(struct spark_pod *pod)
+static bool has_spark_scheduler(struct spark_pod *pod)
 {
         const char *name = json_string_value(json_object_get(pod_spec(pod), "schedulerName"));
         return name && strcmp(name, SCHEDULER) == 0;
@@ -86,7 +86,7 @@ static bool spark_scheduler_has_key(const json_t *expressions, const char *key)
 }
 
 /* Terms are alternatives, so the selector goes into each. */
-static void say_as_affinity(struct spark_pod *pod)
+static void add_node_affinity(struct spark_pod *pod)
 {
         const json_t *selectors = json_object_get(pod_spec(pod), "nodeSelector");
         if (json_object_size(selectors) == 0)
@@ -109,10 +109,10 @@ static void say_as_affinity(struct spark_pod *pod)
 
 static int spark_scheduler_configure(const struct kube_conf *c, struct spark_pod *pod, struct fst_error *error)
 {
-        if (!is_meant(pod))
+        if (!has_spark_scheduler(pod))
                 return 0;
         kube_put_new(kube_child(pod_metadata(pod), "labels"), "spark-app-id", c->app_id);
-        say_as_affinity(pod);
+        add_node_affinity(pod);
         if (c->role == KUBE_EXECUTOR)
                 return 0;
         json_t *annotations = kube_child(pod_metadata(pod), "annotations");

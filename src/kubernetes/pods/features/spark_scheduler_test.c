@@ -21,7 +21,7 @@ static void annotations_are(enum kube_language language, const char *const *conf
         step_end(&f);
 }
 
-static void a_driver_says_what_all_need(void **state)
+static void annotates_driver_with_all_resources(void **state)
 {
         annotations_are(KUBE_JAVA, settings(NAME),
                         "{'spark-driver-cpu':'1','spark-driver-mem':'1408Mi','spark-executor-cpu':'1',"
@@ -44,7 +44,7 @@ static void a_driver_says_what_all_need(void **state)
                 "'spark-dynamic-allocation-max-executor-count':'2147483647'}");
 }
 
-static void what_the_user_says_stays(void **state)
+static void keeps_values_of_user(void **state)
 {
         annotations_are(KUBE_JAVA,
                         settings(NAME, "spark.kubernetes.driver.annotation.spark-executor-mem=9Gi",
@@ -73,7 +73,7 @@ static void an_executor_has_label_and_affinity(void **state)
         step_end(&f);
 }
 
-static void every_alternative_has_the_selectors(void **state)
+static void adds_selectors_to_every_affinity_term(void **state)
 {
         struct step_fixture f;
         json_error_t at;
@@ -93,7 +93,7 @@ static void every_alternative_has_the_selectors(void **state)
         step_end(&f);
 }
 
-static void other_schedulers_are_told_nothing(void **state)
+static void ignores_other_schedulers(void **state)
 {
         struct step_fixture f;
         step_begin(&f, KUBE_DRIVER, NULL);
@@ -106,11 +106,11 @@ static void other_schedulers_are_told_nothing(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_driver_says_what_all_need),
-                cmocka_unit_test(what_the_user_says_stays),
+                cmocka_unit_test(annotates_driver_with_all_resources),
+                cmocka_unit_test(keeps_values_of_user),
                 cmocka_unit_test(an_executor_has_label_and_affinity),
-                cmocka_unit_test(every_alternative_has_the_selectors),
-                cmocka_unit_test(other_schedulers_are_told_nothing),
+                cmocka_unit_test(adds_selectors_to_every_affinity_term),
+                cmocka_unit_test(ignores_other_schedulers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void group_is(const char *const *conf, const char *group)
         step_end(&f);
 }
 
-static void from_a_template_or_from_nothing(void **state)
+static void builds_pod_group_with_and_without_template(void **state)
 {
         _cleanup_free_ char *path = folder_write("group.yaml", "spec:\n  minMember: 5\n  queue: q\n");
         _cleanup_free_ char *setting = mem_printf(T "File=%s", path);
@@ -30,6 +30,6 @@ static void from_a_template_or_from_nothing(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(from_a_template_or_from_nothing)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(builds_pod_group_with_and_without_template)};
         return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
