@@ -17,7 +17,7 @@
  * bench/micro/.
  */
 static const char *const roots[] = {"", "../src/", "../../src/"};
-static const char *const rooms[] = {"firesteel/", "net/", "text/", "io/", ""};
+static const char *const rooms[] = {"firesteel/", "net/", "hadoop/", "text/", "io/", ""};
 
 /*
  * Returns the directory of the object that contains this function, with a slash, or NULL if the system does not tell.

@@ -1,0 +1,586 @@
+/* See rpc_client.h.
+ *
+ * A client has at most one connection, an object of its own that lives until libuv has closed its handles. A call
+ * stays in `calls` until it has ended; with a new connection all of them are sent again.
+ */
+#include "hadoop/rpc_client.h"
+
+#include "hadoop/credentials.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/string_list.h"
+#include "base/vec.h"
+#include "net/socket.h"
+
+#include <sys/random.h>
+
+#define HADOOP_RPC_LOG "Client"
+#define DEFAULT_CONNECT_TIMEOUT_MS 20000
+#define DEFAULT_ANSWER_TIMEOUT_MS 120000
+#define DEFAULT_RETRY_MS 1000
+#define READ_SIZE 65536
+
+struct pending_call {
+        int32_t id, retries;
+        int64_t deadline_ms; /* no attempt begins later; 0: one round */
+        int64_t sent_ms;     /* on the present connection; 0: not sent */
+        char *method;
+        ProtobufCMessage *request; /* an unpacked copy */
+        struct hadoop_rpc_call call;
+};
+
+struct connection {
+        struct hadoop_rpc_client *client; /* NULL: given up */
+        uv_tcp_t tcp;
+        uv_getaddrinfo_t resolving;
+        uv_connect_t connecting;
+        struct addrinfo *found, *next; /* addresses of the host */
+        struct hadoop_rpc_session *session;
+        bool resolves, has_tcp, connected, closing;
+        char read[READ_SIZE];
+};
+
+struct hadoop_rpc_client {
+        uv_loop_t *loop;
+        struct hadoop_rpc_options session;
+        struct hadoop_token token; /* what session.token points to */
+        struct string_list addresses;
+        char *service;
+        int64_t connect_timeout_ms, answer_timeout_ms, retry_ms, max_wait_ms;
+        size_t address;     /* in use, or tried next */
+        size_t failed;      /* addresses that failed since one last worked */
+        char *last_message; /* why the last attempt failed */
+        int last_status;
+        int64_t connecting_since_ms;
+        struct connection *connection;
+        VEC(struct pending_call *) calls;
+        int32_t last_id;
+        uv_timer_t *timer;   /* a turn at the next deadline or attempt; freed when it is closed */
+        int64_t retry_at_ms; /* 0: no wait */
+        bool freed;
+};
+
+struct write_request {
+        uv_write_t request;
+        struct buf bytes;
+};
+
+static void client_turn(struct hadoop_rpc_client *client);
+
+/* --------------------------------------------------------------------------------------------------------------- calls
+ */
+
+static void pending_call_free(struct pending_call *p)
+{
+        protobuf_c_message_free_unpacked(p->request, NULL);
+        free(p->method);
+        free(p);
+}
+
+static void client_end_call(struct hadoop_rpc_client *client, size_t i, struct hadoop_rpc_result *result)
+{
+        struct pending_call *p = client->calls.data[i];
+        client->calls.data[i] = client->calls.data[--client->calls.len];
+        const struct hadoop_rpc_call call = p->call;
+        pending_call_free(p);
+        call.done(call.owner, result);
+}
+
+static struct pending_call *client_find_call(struct hadoop_rpc_client *client, int32_t id, size_t *place)
+{
+        for (*place = 0; *place < client->calls.len; (*place)++)
+                if (client->calls.data[*place]->id == id)
+                        return client->calls.data[*place];
+        return NULL;
+}
+
+/* Wakes the client at once, or at its next deadline. */
+static void on_client_timer(uv_timer_t *timer)
+{
+        client_turn(timer->data);
+}
+
+static void client_wake(struct hadoop_rpc_client *client, int64_t in_ms)
+{
+        uv_timer_start(client->timer, on_client_timer, (uint64_t)MAX(in_ms, 0), 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------------
+ * connections */
+
+static void connection_release(struct connection *c)
+{
+        if (c->resolves || (c->has_tcp && !c->closing))
+                return;
+        if (c->found)
+                uv_freeaddrinfo(c->found);
+        hadoop_rpc_session_free(c->session);
+        free(c);
+}
+
+static void on_connection_closed(uv_handle_t *handle)
+{
+        struct connection *c = handle->data;
+        c->has_tcp = false;
+        connection_release(c);
+}
+
+/* Parts from the client; the memory goes when libuv has let go of it. */
+static void connection_close(struct connection *c)
+{
+        if (c->client)
+                c->client->connection = NULL;
+        c->client = NULL;
+        if (c->closing)
+                return;
+        c->closing = true;
+        if (c->resolves)
+                uv_cancel((uv_req_t *)&c->resolving);
+        if (c->has_tcp)
+                uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
+        else if (!c->resolves)
+                connection_release(c);
+}
+
+/* The address failed: remembers why, and tries the next one, after a pause when all have failed. */
+static void client_failed(struct hadoop_rpc_client *client, int status, const char *message)
+{
+        free(client->last_message);
+        client->last_message = mem_printf("%s", message);
+        client->last_status = status;
+        if (client->connection)
+                connection_close(client->connection);
+        for (size_t i = 0; i < client->calls.len; i++) {
+                struct pending_call *p = client->calls.data[i];
+                p->retries += p->sent_ms != 0;
+                p->sent_ms = 0;
+        }
+        client->address = (client->address + 1) % client->addresses.len;
+        client->failed++;
+        client->retry_at_ms = client->failed % client->addresses.len == 0 ? now_ms() + client->retry_ms : 0;
+        client_wake(client, 0);
+}
+
+static void client_unreachable(struct hadoop_rpc_client *client, int status, const char *reason)
+{
+        _cleanup_free_ char *text = mem_printf("cannot reach the %s at %s: %s", client->service,
+                                               client->addresses.data[client->address], reason);
+        log_debug(HADOOP_RPC_LOG, "%s", text);
+        client_failed(client, status, text);
+}
+
+static void on_connection_written(uv_write_t *request, int status)
+{
+        struct write_request *w = container_of(request, struct write_request, request);
+        buf_deinit(&w->bytes);
+        free(w);
+}
+
+static void connection_flush(struct connection *c)
+{
+        struct buf *out = hadoop_rpc_session_output(c->session);
+        if (!c->connected || out->len == 0)
+                return;
+        struct write_request *w = new0(struct write_request);
+        w->bytes = *out;
+        *out = BUF_INIT;
+        const uv_buf_t piece = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
+        if (uv_write(&w->request, (uv_stream_t *)&c->tcp, &piece, 1, on_connection_written) < 0)
+                on_connection_written(&w->request, 0);
+}
+
+static bool exception_is(const char *exception, const char *name)
+{
+        const char *dot = strrchr(exception, '.');
+        return strcmp(dot ? dot + 1 : exception, name) == 0;
+}
+
+static void client_take_answer(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
+{
+        size_t place;
+        struct pending_call *p = client_find_call(client, e->call_id, &place);
+        if (!p)
+                return;
+        struct hadoop_rpc_result result = {.exception = "", .message = ""};
+        result.answer = protobuf_c_message_unpack(p->call.answer, NULL, e->len, e->body);
+        if (!result.answer) {
+                result.status = -EBADMSG;
+                result.message = "a damaged answer";
+        }
+        client_end_call(client, place, &result);
+}
+
+static void client_take_exception(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
+{
+        size_t place;
+        struct pending_call *p = client_find_call(client, e->call_id, &place);
+        if (exception_is(e->exception, "StandbyException") && client->addresses.len > 1) {
+                client_unreachable(client, -EREMOTEIO, e->message);
+                return;
+        }
+        if (!p)
+                return;
+        if (exception_is(e->exception, "RetriableException") && now_ms() < p->deadline_ms) {
+                p->retries++;
+                p->sent_ms = 0;
+                client_wake(client, client->retry_ms);
+                return;
+        }
+        struct hadoop_rpc_result result = {.status = -EREMOTEIO, .exception = e->exception, .message = e->message};
+        client_end_call(client, place, &result);
+}
+
+/* A service that refuses the client does so at each attempt: all calls end. */
+static void client_take_break(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
+{
+        if (e->exception[0] == '\0') {
+                client_unreachable(client, -EPROTO, e->message);
+                return;
+        }
+        _cleanup_free_ char *exception = mem_strdup(e->exception), *message = mem_strdup(e->message);
+        connection_close(client->connection);
+        while (client->calls.len && !client->freed) {
+                struct hadoop_rpc_result result = {.status = -EACCES, .exception = exception, .message = message};
+                client_end_call(client, 0, &result);
+        }
+}
+
+static void client_take_event(struct hadoop_rpc_client *client, const struct hadoop_rpc_event *e)
+{
+        switch (e->type) {
+        case HADOOP_RPC_READY:
+                break;
+        case HADOOP_RPC_ANSWER:
+                client->failed = 0;
+                client_take_answer(client, e);
+                break;
+        case HADOOP_RPC_ERROR:
+                client_take_exception(client, e);
+                break;
+        case HADOOP_RPC_BROKEN:
+                client_take_break(client, e);
+                break;
+        }
+}
+
+/* A callback may free the client, which closes the connection; @c itself stays until the loop turns. */
+static void connection_take_events(struct connection *c)
+{
+        struct hadoop_rpc_event e;
+        while (c->client && hadoop_rpc_session_next(c->session, &e))
+                client_take_event(c->client, &e);
+        if (c->client) {
+                connection_flush(c);
+                client_wake(c->client, 0);
+        }
+}
+
+static void on_connection_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+        struct connection *c = handle->data;
+        *out = uv_buf_init(c->read, sizeof(c->read));
+}
+
+static void on_connection_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
+{
+        struct connection *c = stream->data;
+        if (!c->client || n == 0)
+                return;
+        if (n < 0 && c->client->calls.len == 0) { /* servers close connections that are idle */
+                connection_close(c);
+                return;
+        }
+        if (n < 0) {
+                client_unreachable(c->client, n == UV_EOF ? -ECONNRESET : (int)n,
+                                   n == UV_EOF ? "it closed the connection" : uv_strerror((int)n));
+                return;
+        }
+        hadoop_rpc_session_input(c->session, bytes->base, (size_t)n);
+        connection_take_events(c);
+}
+
+static void connection_try_next(struct connection *c);
+
+static void on_connection_retry(uv_handle_t *handle)
+{
+        struct connection *c = handle->data;
+        c->has_tcp = false;
+        if (c->client)
+                connection_try_next(c);
+        else
+                connection_release(c);
+}
+
+static void on_connected(uv_connect_t *request, int status)
+{
+        struct connection *c = request->data;
+        if (!c->client)
+                return;
+        if (status < 0 && c->next) {
+                uv_close((uv_handle_t *)&c->tcp, on_connection_retry);
+                return;
+        }
+        if (status < 0) {
+                client_unreachable(c->client, status, uv_strerror(status));
+                return;
+        }
+        c->connected = true;
+        uv_tcp_nodelay(&c->tcp, 1);
+        uv_read_start((uv_stream_t *)&c->tcp, on_connection_alloc, on_connection_read);
+        connection_take_events(c);
+}
+
+/* Connects to the next address of the host. */
+static void connection_try_next(struct connection *c)
+{
+        const struct addrinfo *address = c->next;
+        c->next = address->ai_next;
+        uv_tcp_init(c->client->loop, &c->tcp);
+        c->tcp.data = c;
+        c->has_tcp = true;
+        c->connecting.data = c;
+        const int r = uv_tcp_connect(&c->connecting, &c->tcp, address->ai_addr, on_connected);
+        if (r < 0)
+                client_unreachable(c->client, r, uv_strerror(r));
+}
+
+static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+        struct connection *c = request->data;
+        c->resolves = false;
+        c->found = c->next = found;
+        if (!c->client)
+                connection_release(c);
+        else if (status < 0 || !found)
+                client_unreachable(c->client, -ENOENT, status < 0 ? uv_strerror(status) : "no address");
+        else
+                connection_try_next(c);
+}
+
+static void client_connect(struct hadoop_rpc_client *client)
+{
+        struct host_port hp;
+        char port[16];
+        const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+        struct connection *c = new0(struct connection);
+        c->client = client;
+        client->connection = c;
+        client->connecting_since_ms = now_ms();
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        client->session.token = client->token.kind ? &client->token : NULL;
+        int r = hadoop_rpc_session_new(&client->session, &c->session, &error);
+        if (r == 0)
+                r = host_port_parse(client->addresses.data[client->address], &hp, &error);
+        if (r < 0) {
+                client_unreachable(client, r, error_message(&error));
+                return;
+        }
+        snprintf(port, sizeof(port), "%d", hp.port);
+        c->resolving.data = c;
+        c->resolves = true;
+        r = uv_getaddrinfo(client->loop, &c->resolving, on_resolved, hp.host, port, &hints);
+        if (r < 0) {
+                c->resolves = false;
+                client_unreachable(client, r, uv_strerror(r));
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the
+ * client */
+
+/* Ends calls that may not be tried again. */
+static void client_expire_calls(struct hadoop_rpc_client *client, int64_t now)
+{
+        for (size_t i = 0; i < client->calls.len && !client->freed;) {
+                const struct pending_call *p = client->calls.data[i];
+                if (p->sent_ms || client->failed < client->addresses.len || now < p->deadline_ms) {
+                        i++;
+                        continue;
+                }
+                _cleanup_free_ char *message = mem_strdup(client->last_message);
+                struct hadoop_rpc_result result = {.status = client->last_status, .exception = "", .message = message};
+                client_end_call(client, i, &result);
+        }
+}
+
+static void client_send_calls(struct hadoop_rpc_client *client, int64_t now)
+{
+        for (size_t i = 0; i < client->calls.len; i++) {
+                struct pending_call *p = client->calls.data[i];
+                if (p->sent_ms)
+                        continue;
+                p->sent_ms = now;
+                hadoop_rpc_session_call(client->connection->session, p->id, p->retries, p->method, p->request);
+        }
+        connection_flush(client->connection);
+}
+
+/* When the connection is given up if nothing happens; 0: never. */
+static int64_t client_deadline_ms(const struct hadoop_rpc_client *client)
+{
+        int64_t first = 0;
+        if (!client->connection->connected)
+                return client->connecting_since_ms + client->connect_timeout_ms;
+        for (size_t i = 0; i < client->calls.len; i++) {
+                const int64_t at = client->calls.data[i]->sent_ms + client->answer_timeout_ms;
+                first = first && first < at ? first : at;
+        }
+        return first;
+}
+
+/* Does what is due: ends calls, connects, sends, gives up a connection that is silent. */
+static void client_turn(struct hadoop_rpc_client *client)
+{
+        const int64_t now = now_ms();
+        client_expire_calls(client, now);
+        if (client->freed || client->calls.len == 0)
+                return;
+        if (!client->connection && now < client->retry_at_ms) {
+                client_wake(client, client->retry_at_ms - now);
+                return;
+        }
+        if (!client->connection)
+                client_connect(client);
+        if (!client->connection)
+                return; /* it failed at once, and set the timer */
+        client_send_calls(client, now);
+        const int64_t deadline = client_deadline_ms(client);
+        if (deadline && deadline <= now) {
+                client_unreachable(client, -ETIMEDOUT, client->connection->connected ? "no answer" : "no connection");
+                return;
+        }
+        if (deadline)
+                client_wake(client, deadline - now);
+}
+
+void hadoop_rpc_client_call(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
+                            const ProtobufCMessage *request)
+{
+        const size_t len = protobuf_c_message_get_packed_size(request);
+        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
+        protobuf_c_message_pack(request, bytes);
+        struct pending_call *p = new0(struct pending_call);
+        p->id = client->last_id++ & INT32_MAX;
+        p->call = *call;
+        p->method = mem_strdup(call->method);
+        p->deadline_ms = client->max_wait_ms ? now_ms() + client->max_wait_ms : 0;
+        p->request = protobuf_c_message_unpack(request->descriptor, NULL, len, bytes);
+        if (client->calls.len == 0 && !client->connection)
+                client->failed = 0;
+        vec_push(&client->calls, p);
+        client_wake(client, 0);
+}
+
+struct waiting_call {
+        uv_loop_t *loop;
+        bool done;
+        int status;
+        ProtobufCMessage *answer;
+        struct fst_error *error;
+};
+
+static void on_waiting_done(void *owner, struct hadoop_rpc_result *result)
+{
+        struct waiting_call *w = owner;
+        w->done = true;
+        uv_stop(w->loop); /* a callback of a timer: uv_run would wait for I/O before it returns */
+        w->status = result->status;
+        w->answer = result->answer;
+        const char *dot = strrchr(result->exception, '.');
+        if (result->status < 0 && result->exception[0])
+                error_set(w->error, result->status, "%s: %s", dot ? dot + 1 : result->exception, result->message);
+        else if (result->status < 0)
+                error_set(w->error, result->status, "%s", result->message);
+}
+
+int hadoop_rpc_client_wait(struct hadoop_rpc_client *client, const struct hadoop_rpc_call *call,
+                           const ProtobufCMessage *request, ProtobufCMessage **answer, struct fst_error *error)
+{
+        struct waiting_call w = {.loop = client->loop, .error = error};
+        struct hadoop_rpc_call waiting = *call;
+        waiting.done = on_waiting_done;
+        waiting.owner = &w;
+        hadoop_rpc_client_call(client, &waiting, request);
+        while (!w.done)
+                uv_run(client->loop, UV_RUN_ONCE);
+        if (w.status == 0)
+                *answer = w.answer;
+        return w.status;
+}
+
+const char *hadoop_rpc_client_address(const struct hadoop_rpc_client *client)
+{
+        return client->addresses.data[client->address];
+}
+
+void hadoop_rpc_client_set_token(struct hadoop_rpc_client *client, const struct hadoop_token *token)
+{
+        hadoop_token_deinit(&client->token);
+        hadoop_token_copy(token, &client->token);
+        client->session.auth = HADOOP_RPC_TOKEN;
+}
+
+int hadoop_rpc_client_new(uv_loop_t *loop, const struct hadoop_rpc_client_options *options,
+                          struct hadoop_rpc_client **out, struct fst_error *error)
+{
+        struct host_port hp;
+        int r = options->n_addresses ? 0 : error_set(error, -EINVAL, "no address of the %s", options->service);
+        for (size_t i = 0; r == 0 && i < options->n_addresses; i++)
+                r = host_port_parse(options->addresses[i], &hp, error);
+        if (r < 0)
+                return r;
+        struct hadoop_rpc_client *client = new0(struct hadoop_rpc_client);
+        client->loop = loop;
+        client->session = options->session;
+        client->session.protocol = mem_strdup(options->session.protocol);
+        client->session.user = options->session.user ? mem_strdup(options->session.user) : NULL;
+        client->session.real_user = options->session.real_user ? mem_strdup(options->session.real_user) : NULL;
+        if (options->session.token)
+                hadoop_token_copy(options->session.token, &client->token);
+        if (getrandom(client->session.client_id, HADOOP_RPC_CLIENT_ID, 0) != HADOOP_RPC_CLIENT_ID)
+                memset(client->session.client_id, 0, HADOOP_RPC_CLIENT_ID);
+        for (size_t i = 0; i < options->n_addresses; i++)
+                string_list_add(&client->addresses, options->addresses[i]);
+        client->service = mem_strdup(options->service);
+        client->connect_timeout_ms =
+                options->connect_timeout_ms ? options->connect_timeout_ms : DEFAULT_CONNECT_TIMEOUT_MS;
+        client->answer_timeout_ms = options->answer_timeout_ms ? options->answer_timeout_ms : DEFAULT_ANSWER_TIMEOUT_MS;
+        client->retry_ms = options->retry_ms ? options->retry_ms : DEFAULT_RETRY_MS;
+        client->max_wait_ms = options->max_wait_ms;
+        client->timer = new0(uv_timer_t);
+        uv_timer_init(loop, client->timer);
+        client->timer->data = client;
+        *out = client;
+        return 0;
+}
+
+static void on_client_closed(uv_handle_t *handle)
+{
+        struct hadoop_rpc_client *client = handle->data;
+        free((char *)client->session.protocol);
+        free((char *)client->session.user);
+        free((char *)client->session.real_user);
+        hadoop_token_deinit(&client->token);
+        string_list_deinit(&client->addresses);
+        free(client->service);
+        free(client->last_message);
+        vec_deinit(&client->calls);
+        free(client->timer);
+        free(client);
+}
+
+void hadoop_rpc_client_free(struct hadoop_rpc_client *client)
+{
+        if (!client || client->freed)
+                return;
+        client->freed = true;
+        for (size_t i = 0; i < client->calls.len; i++)
+                pending_call_free(client->calls.data[i]);
+        client->calls.len = 0;
+        if (client->connection)
+                connection_close(client->connection);
+        uv_close((uv_handle_t *)client->timer, on_client_closed);
+}

@@ -1,0 +1,338 @@
+/* A client of Hadoop's RPC against servers on the same loop: fail-over, repeated calls, time limits, the end. */
+#include "hadoop/rpc_client.h"
+
+#include "hadoop/hadoop_rpc.pb-c.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+enum server_answer { SERVER_ANSWERS, SERVER_IS_STANDBY, SERVER_THROWS, SERVER_CLOSES, SERVER_IS_SILENT };
+
+/* Answers each call in one way; `turns` changes it to SERVER_ANSWERS after so many calls. */
+struct server {
+        uv_tcp_t listener;
+        char address[32];
+        enum server_answer answer;
+        int turns, calls, last_retry;
+        uv_tcp_t *peers[8];
+        int n_peers;
+        struct buf in[8];
+};
+
+static uv_loop_t loop;
+
+static void on_server_written(uv_write_t *w, int status)
+{
+        free(w->data);
+        free(w);
+}
+
+static void server_write(uv_tcp_t *peer, const char *bytes, size_t len)
+{
+        uv_write_t *w = new0(uv_write_t);
+        char *copy = mem_alloc(len);
+        memcpy(copy, bytes, len);
+        w->data = copy;
+        const uv_buf_t b = uv_buf_init(copy, (unsigned)len);
+        uv_write(w, (uv_stream_t *)peer, &b, 1, on_server_written);
+}
+
+static void server_reply(uv_tcp_t *peer, int call_id, const char *exception)
+{
+        Firesteel__Hadoop__RpcResponseHeader h = FIRESTEEL__HADOOP__RPC_RESPONSE_HEADER__INIT;
+        uint8_t bytes[512];
+        h.call_id = (uint32_t)call_id;
+        h.status = exception ? 1 : 0;
+        h.exception_class = (char *)exception;
+        h.error_message = exception ? "because" : NULL;
+        const size_t n = firesteel__hadoop__rpc_response_header__pack(&h, bytes + 5);
+        bytes[0] = bytes[1] = bytes[2] = 0;
+        bytes[3] = (uint8_t)(n + 1 + (exception ? 0 : 1));
+        bytes[4] = (uint8_t)n;
+        bytes[5 + n] = 0; /* an empty answer */
+        server_write(peer, (const char *)bytes, 5 + n + (exception ? 0 : 1));
+}
+
+static void on_peer_closed(uv_handle_t *h)
+{
+        free(h);
+}
+
+static void server_drop(struct server *s, int i)
+{
+        if (s->peers[i])
+                uv_close((uv_handle_t *)s->peers[i], on_peer_closed);
+        s->peers[i] = NULL;
+}
+
+static void server_call(struct server *s, int i, const Firesteel__Hadoop__RpcRequestHeader *h)
+{
+        const enum server_answer answer = s->turns && s->calls >= s->turns ? SERVER_ANSWERS : s->answer;
+        s->calls++;
+        s->last_retry = h->retry_count;
+        if (answer == SERVER_ANSWERS)
+                server_reply(s->peers[i], h->call_id, NULL);
+        else if (answer == SERVER_IS_STANDBY)
+                server_reply(s->peers[i], h->call_id, "org.apache.hadoop.ipc.StandbyException");
+        else if (answer == SERVER_THROWS)
+                server_reply(s->peers[i], h->call_id, "org.example.NoQueueException");
+        else if (answer == SERVER_CLOSES)
+                server_drop(s, i);
+}
+
+static void on_server_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
+{
+        struct server *s = stream->data;
+        int i = 0;
+        while (s->peers[i] != (uv_tcp_t *)stream)
+                i++;
+        if (n > 0)
+                buf_append(&s->in[i], bytes->base, (size_t)n);
+        free(bytes->base);
+        if (n < 0) {
+                server_drop(s, i);
+                return;
+        }
+        size_t used = 0;
+        if (s->in[i].len >= 7 && memcmp(s->in[i].data, "hrpc", 4) == 0)
+                used = 7;
+        while (s->peers[i] && s->in[i].len - used >= 4) {
+                const uint8_t *p = (const uint8_t *)s->in[i].data + used;
+                const size_t len = (size_t)p[2] << 8 | p[3];
+                if (s->in[i].len - used - 4 < len)
+                        break;
+                Firesteel__Hadoop__RpcRequestHeader *h =
+                        firesteel__hadoop__rpc_request_header__unpack(NULL, p[4], p + 5);
+                if (h->call_id >= 0)
+                        server_call(s, i, h);
+                firesteel__hadoop__rpc_request_header__free_unpacked(h, NULL);
+                used += 4 + len;
+        }
+        memmove(s->in[i].data, s->in[i].data + used, s->in[i].len - used);
+        buf_truncate(&s->in[i], s->in[i].len - used);
+}
+
+static void on_server_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *out)
+{
+        *out = uv_buf_init(mem_alloc(suggested), (unsigned)suggested);
+}
+
+static void on_server_connection(uv_stream_t *listener, int status)
+{
+        struct server *s = listener->data;
+        uv_tcp_t *peer = new0(uv_tcp_t);
+        uv_tcp_init(&loop, peer);
+        peer->data = s;
+        assert_true(s->n_peers < 8);
+        s->peers[s->n_peers++] = peer;
+        uv_accept(listener, (uv_stream_t *)peer);
+        uv_read_start((uv_stream_t *)peer, on_server_alloc, on_server_read);
+}
+
+static void server_start(struct server *s, enum server_answer answer)
+{
+        struct sockaddr_in a;
+        int len = sizeof(a);
+        *s = (struct server){.answer = answer};
+        uv_ip4_addr("127.0.0.1", 0, &a);
+        uv_tcp_init(&loop, &s->listener);
+        s->listener.data = s;
+        uv_tcp_bind(&s->listener, (struct sockaddr *)&a, 0);
+        assert_int_equal(uv_listen((uv_stream_t *)&s->listener, 8, on_server_connection), 0);
+        uv_tcp_getsockname(&s->listener, (struct sockaddr *)&a, &len);
+        snprintf(s->address, sizeof(s->address), "127.0.0.1:%d", ntohs(a.sin_port));
+}
+
+static void server_stop(struct server *s)
+{
+        uv_close((uv_handle_t *)&s->listener, NULL);
+        for (int i = 0; i < s->n_peers; i++) {
+                server_drop(s, i);
+                buf_deinit(&s->in[i]);
+        }
+}
+
+static struct hadoop_rpc_client *client_of(const char *const *addresses, size_t n, int64_t max_wait_ms,
+                                           int64_t answer_timeout_ms)
+{
+        struct hadoop_rpc_client_options o = {
+                .session = {.protocol = "org.example.P", .auth = HADOOP_RPC_SIMPLE, .user = "alice"},
+                .addresses = addresses,
+                .n_addresses = n,
+                .service = "ResourceManager",
+                .retry_ms = 5,
+                .answer_timeout_ms = answer_timeout_ms,
+                .max_wait_ms = max_wait_ms};
+        struct hadoop_rpc_client *c;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, NULL), 0);
+        return c;
+}
+
+static int client_try(struct hadoop_rpc_client *c, struct fst_error *error)
+{
+        Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        const struct hadoop_rpc_call call = {.method = "m", .answer = &firesteel__hadoop__user_information__descriptor};
+        ProtobufCMessage *answer = NULL;
+        const int r = hadoop_rpc_client_wait(c, &call, &m.base, &answer, error);
+        protobuf_c_message_free_unpacked(answer, NULL);
+        return r;
+}
+
+static void one_connection_serves_many_calls(void **state)
+{
+        struct server s;
+        server_start(&s, SERVER_ANSWERS);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 0, 0);
+        for (int i = 0; i < 5; i++)
+                assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(s.calls, 5);
+        assert_int_equal(s.n_peers, 1);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_standby_service_is_passed_over(void **state)
+{
+        struct server standby, active;
+        server_start(&standby, SERVER_IS_STANDBY);
+        server_start(&active, SERVER_ANSWERS);
+        const char *a[] = {"127.0.0.1:1", standby.address, active.address};
+        struct hadoop_rpc_client *c = client_of(a, 3, 0, 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_string_equal(hadoop_rpc_client_address(c), active.address);
+        assert_int_equal(standby.calls, 1);
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(standby.calls, 1); /* it stays with the active one */
+        hadoop_rpc_client_free(c);
+        server_stop(&standby);
+        server_stop(&active);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_call_is_sent_again_when_its_connection_breaks(void **state)
+{
+        struct server s;
+        server_start(&s, SERVER_CLOSES);
+        s.turns = 2;
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 20000, 0);
+        assert_int_equal(client_try(c, NULL), 0);
+        assert_int_equal(s.calls, 3);
+        assert_int_equal(s.last_retry, 2);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_thrown_exception_ends_the_call(void **state)
+{
+        struct server s;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        server_start(&s, SERVER_THROWS);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 20000, 0);
+        assert_int_equal(client_try(c, &error), -EREMOTEIO);
+        assert_string_equal(error_message(&error), "NoQueueException: because");
+        assert_int_equal(s.calls, 1);
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void an_unreachable_service_is_named(void **state)
+{
+        static const char *const a[] = {"127.0.0.1:1", "127.0.0.1:2"};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct hadoop_rpc_client *c = client_of(a, 2, 0, 0);
+        assert_int_equal(client_try(c, &error), -ECONNREFUSED);
+        assert_string_equal(error_message(&error),
+                            "cannot reach the ResourceManager at 127.0.0.1:2: connection refused");
+        hadoop_rpc_client_free(c);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void a_silent_service_is_given_up(void **state)
+{
+        struct server s;
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        server_start(&s, SERVER_IS_SILENT);
+        const char *a[] = {s.address};
+        struct hadoop_rpc_client *c = client_of(a, 1, 0, 20);
+        assert_int_equal(client_try(c, &error), -ETIMEDOUT);
+        assert_non_null(strstr(error_message(&error), "no answer"));
+        hadoop_rpc_client_free(c);
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void on_unexpected_answer(void *owner, struct hadoop_rpc_result *result)
+{
+        fail_msg("a client that was freed has answered");
+}
+
+static void a_freed_client_drops_its_calls(void **state)
+{
+        struct server s;
+        Firesteel__Hadoop__UserInformation m = FIRESTEEL__HADOOP__USER_INFORMATION__INIT;
+        const struct hadoop_rpc_call call = {.method = "m",
+                                             .answer = &firesteel__hadoop__user_information__descriptor,
+                                             .done = on_unexpected_answer};
+        server_start(&s, SERVER_ANSWERS);
+        const char *a[] = {s.address, "host.invalid:1"};
+        for (int turns = 0; turns < 6; turns++) { /* freed in each phase of connecting */
+                struct hadoop_rpc_client *c = client_of(a + turns % 2, 1, 0, 0);
+                hadoop_rpc_client_call(c, &call, &m.base);
+                for (int i = 0; i < turns / 2; i++)
+                        uv_run(&loop, UV_RUN_NOWAIT);
+                hadoop_rpc_client_free(c);
+        }
+        server_stop(&s);
+        uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+static void rejects_addresses_without_port(void **state)
+{
+        static const char *const a[] = {"rm.example.com"};
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        struct hadoop_rpc_client_options o = {.session = {.protocol = "p"}, .addresses = a, .n_addresses = 1};
+        struct hadoop_rpc_client *c = NULL;
+        o.service = "ResourceManager";
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, &error), -EINVAL);
+        assert_non_null(strstr(error_message(&error), "rm.example.com"));
+        o.n_addresses = 0;
+        assert_int_equal(hadoop_rpc_client_new(&loop, &o, &c, &error), -EINVAL);
+        assert_null(c);
+}
+
+static int loop_open(void **state)
+{
+        return uv_loop_init(&loop);
+}
+
+static int loop_end(void **state)
+{
+        uv_run(&loop, UV_RUN_DEFAULT);
+        return uv_loop_close(&loop);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(one_connection_serves_many_calls),
+                cmocka_unit_test(a_standby_service_is_passed_over),
+                cmocka_unit_test(a_call_is_sent_again_when_its_connection_breaks),
+                cmocka_unit_test(a_thrown_exception_ends_the_call),
+                cmocka_unit_test(an_unreachable_service_is_named),
+                cmocka_unit_test(a_silent_service_is_given_up),
+                cmocka_unit_test(a_freed_client_drops_its_calls),
+                cmocka_unit_test(rejects_addresses_without_port),
+        };
+        return cmocka_run_group_tests(tests, loop_open, loop_end);
+}
