@@ -1,5 +1,4 @@
-/* Accumulator updates from an executor: whatever bytes come, they decode to what encodes to the same, or are refused.
- */
+/* Accumulator updates from an executor: any bytes are refused, or decode to updates that encode to the same bytes. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "rdd/aggregate/accumulator_updates.h"

@@ -1,4 +1,5 @@
-/* Command lines of spark-submit: words separated by line breaks, and the text as rule of make and as master URL. */
+/* Command lines of spark-submit: words separated by line breaks. Also parses the text as a make rule and a master URL.
+ */
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/master_url.h"
@@ -15,7 +16,7 @@ static const char *no_environment(const char *name)
         return NULL;
 }
 
-static int ignore(void *context, const char *path)
+static int ignore_file(void *context, const char *path)
 {
         return 0;
 }
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct cluster_manager_class *manager;
         struct master_url url;
         cluster_manager_read(text, COMPAT_3_5, 4, &manager, &url, NULL);
-        app_compiler_dependencies(text, ignore, NULL);
+        app_compiler_dependencies(text, ignore_file, NULL);
         char *words[64], *rest = text;
         int n = 0;
         for (char *word; n < 64 && (word = strsep(&rest, "\n"));)
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         submit_arguments_init(&a);
         int r = submit_arguments_parse(&a, n, words, &error);
         if (r == 0) {
-                /* Files that are named would be opened. */
+                /* Skips options that name files, which would be opened. */
                 free(a.value[SUBMIT_PROPERTIES_FILE]);
                 a.value[SUBMIT_PROPERTIES_FILE] = NULL;
                 for (size_t i = 0; i < a.extra_properties_files.len; i++)
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 free(submit_arguments_report(&a));
                 r = submit_arguments_validate(&a, no_environment, &error);
         }
-        /* Whatever is wrong has its sentence; what is to be submitted has an application, and keys are Spark's. */
+        /* Every failure has a message. A submission has an application, and its keys are Spark's. */
         if ((r < 0) != (error.message != NULL))
                 abort();
         if (r == 0 && a.action == SUBMIT_ACTION_SUBMIT && (!a.application || !a.primary_resource))

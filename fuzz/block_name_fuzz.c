@@ -1,4 +1,4 @@
-/* Names of blocks: what is taken has one spelling. The same bytes are tried as a broadcast piece's header. */
+/* Names of blocks: an accepted name has one spelling. Also decodes the bytes as the header of a broadcast piece. */
 #include "exec/blocks/broadcasts.h"
 #include "store/block_name.h"
 

@@ -1,5 +1,4 @@
-/* A replica as another process uploads it, in parts of any size: it becomes a block, or is refused and leaves nothing.
- */
+/* A replica uploaded in parts of any size: it becomes a block, or is refused without a trace. */
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -12,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int nobody(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
-                  struct fst_error *error)
+static int find_no_peer(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
+                        struct fst_error *error)
 {
         return 0;
 }
@@ -29,7 +28,7 @@ static struct block_manager *manager_of(struct exec_env *env)
         if (exec_env_init(env, &conf, 64 << 20, NULL))
                 abort();
         conf_deinit(&conf);
-        return manager = block_manager_new(env, &(struct block_network){.locations = nobody});
+        return manager = block_manager_new(env, &(struct block_network){.locations = find_no_peer});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

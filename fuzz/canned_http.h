@@ -1,6 +1,6 @@
 /*
- * The http module as fuzz targets have it: requests are answered from the input, one answer after another, and nothing
- * is connected. Answers are separated by a line "----":
+ * An http module for fuzz targets: it takes replies from the input, one after another, and opens no connections. A line
+ * "----" separates replies:
  *
  *      HTTP/1.1 307 Temporary Redirect
  *      Location: http://datanode/x
@@ -10,7 +10,7 @@
  *      HTTP/1.1 200 OK
  *      …
  *
- * Text that does not begin with "HTTP/", or the end of the input, is a connection that breaks.
+ * A text that does not begin with "HTTP/", and the end of the input, are failed connections.
  */
 #pragma once
 
@@ -25,7 +25,7 @@
 
 static struct {
         const char *at, *end;
-        size_t piece; /* bytes of a body that are delivered at once */
+        size_t piece; /* size of the pieces of a body */
 } canned;
 
 static void canned_begin(const uint8_t *data, size_t size)
@@ -35,7 +35,7 @@ static void canned_begin(const uint8_t *data, size_t size)
         canned.piece = size % 7 ? size % 7 * 5 : 65536;
 }
 
-/* The next answer: 0 and its bytes, or -1. */
+/* Returns 0 and the next reply's bytes, or -1. */
 static int canned_next(const char **text, size_t *size)
 {
         static const char line[] = "\n----\n";
@@ -54,7 +54,7 @@ static int canned_break(char *message, size_t size)
         return -ECONNRESET;
 }
 
-/* Deliver one answer: 0, or negative as perform has it. */
+/* Delivers one reply. Returns 0, or a negative error as perform does. */
 static int canned_answer(struct http_receiver *receiver, char *message, size_t room)
 {
         const char *text;
@@ -122,7 +122,7 @@ static int canned_upload_end(struct http_handle *handle, bool whole, char *messa
         return whole ? canned_answer(canned_upload, message, size) : 0;
 }
 
-/* Requests on a loop: all are answered at the next call of the timer. */
+/* Requests on a loop. The next call of the timer completes all of them. */
 struct http_easy {
         struct http_multi *multi;
         struct http_easy *next;

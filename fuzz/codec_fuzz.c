@@ -1,6 +1,6 @@
 /*
- * Any bytes are a compressed block or an error, and nothing is written past the end; and what was compressed comes
- * back. The first two bytes choose the codec and the size.
+ * Any bytes are a compressed block or an error, no byte is written past the end, and compressed bytes decompress to the
+ * original. The first two bytes choose the codec and the size.
  */
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,6 +1,4 @@
-/*
- * What executors say of themselves and of their blocks, as the driver takes it. The first byte says which.
- */
+/* Messages of executors about themselves and their blocks. The first byte chooses the message. */
 #include "base/error.h"
 #include "driver/backend/block_master.h"
 #include "driver/backend/executor_table.h"
@@ -20,7 +18,7 @@ static void register_executors(const uint8_t *data, size_t size)
                 struct fst_error error = FST_ERROR_INIT;
                 if (executor_table_check(&table, r, &error) == 0) {
                         if (i == 1)
-                                abort(); /* there is one of that name */
+                                abort(); /* a resource of that name exists */
                         executor_table_add(&table, r);
                 }
                 error_deinit(&error);
@@ -46,10 +44,10 @@ static void update_blocks(const uint8_t *data, size_t size)
                 if (!block_name_parse(u->name, &name))
                         continue;
                 if (!block_master_update(m, (int)(i & 1), name, &info))
-                        continue; /* no such level */
+                        continue; /* unknown level */
                 int n = block_master_locations(m, name, !(i & 1), places, 4, NULL);
                 if ((n > 0) != (info.level != FST_STORAGE_NONE))
-                        abort(); /* who asks is not told of itself */
+                        abort(); /* the reply does not contain the asking executor */
         }
         block_master_remove_executor(m, 0, NULL, NULL);
         block_master_free(m);

@@ -1,4 +1,4 @@
-/* Any list of coordinates: what is accepted has three parts that say something; and its names fill any pattern. */
+/* Lists of coordinates: accepted ones have three non-empty parts, and their names fill any pattern. */
 #include "base/mem.h"
 #include "ivy/finder.h"
 

@@ -1,4 +1,4 @@
-/* Any bytes are a packed file, or an error that names it; the first byte chooses the codec and the step. */
+/* Any bytes are a compressed file, or an error that names the file. The first byte chooses codec and read size. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/codec/codec.h"
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MOST ((size_t)4 << 20) /* a small file may unpack to terabytes */
+#define MOST ((size_t)4 << 20) /* a small file may decompress to terabytes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

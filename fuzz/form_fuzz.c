@@ -1,4 +1,4 @@
-/* Query strings, form bodies and paths, as strangers send them. */
+/* Query strings, form bodies and paths from untrusted clients. */
 #include "web/form.h"
 
 #include <stdint.h>

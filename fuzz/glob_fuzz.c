@@ -1,4 +1,4 @@
-/* Any text is a pattern or an error, and matching ends; the first line is the pattern, the rest the name. */
+/* Any text is a pattern or an error, and matching ends. The first line is the pattern, the rest the name. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/fs/glob.h"

@@ -1,4 +1,4 @@
-/* Texts of strangers in pages and JSON: whatever they are, they stay text, and the page stays UTF-8. */
+/* Untrusted texts in pages and JSON: they stay text, and the page stays valid UTF-8. */
 #include "web/html.h"
 #include "text/json_writer.h"
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         html_text(&page, text, strlen(text));
         if (strpbrk(buf_text(&page), "<>\"'"))
                 abort();
-        json_t *utf8 = json_stringn(buf_text(&page), page.len); /* NULL: it is none */
+        json_t *utf8 = json_stringn(buf_text(&page), page.len); /* NULL if it is invalid */
         if (!utf8)
                 abort();
         json_decref(utf8);

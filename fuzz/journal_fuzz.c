@@ -1,7 +1,6 @@
 /*
- * A journal of arbitrary bytes, and one whose first entry has arbitrary content under right checksums (whoever can
- * write the file can make those): reading tells of what it skips and ends where an entry ends. What was read can be
- * written and is then read the same.
+ * A journal of arbitrary bytes, and one whose first entry has arbitrary content with valid checksums: the reader
+ * reports skipped bytes and ends at the end of an entry. Records can be written and read again unchanged.
  */
 #include "base/error.h"
 #include "standalone/recovery/journal.h"
@@ -47,7 +46,7 @@ static void read_all(const void *data, size_t size, struct reading *r)
                 abort();
 }
 
-static void check(const void *data, size_t size)
+static void check_journal(const void *data, size_t size)
 {
         struct reading first = {0}, second = {0};
         const struct journal_reader reader = {.entry = on_entry, .damaged = on_damaged, .context = &second};
@@ -65,7 +64,7 @@ static void check(const void *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        check(data, size);
+        check_journal(data, size);
         if (size >= 32) {
                 unsigned char *signed_entry = malloc(size);
                 memcpy(signed_entry, data, size);
@@ -77,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 memcpy(signed_entry + 20, &seed, 4);
                 uint64_t sum = XXH3_64bits_withSeed(signed_entry + 32, size - 32, seed);
                 memcpy(signed_entry + 24, &sum, 8);
-                check(signed_entry, size);
+                check_journal(signed_entry, size);
                 free(signed_entry);
         }
         return 0;

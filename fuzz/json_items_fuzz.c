@@ -1,9 +1,9 @@
-/* Any bytes, in two pieces, are a list or an error, and the same as in one piece. */
+/* Any bytes are a list or an error, with the same result in one piece and in two. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "text/json_array_stream.h"
 
-static int take(void *owner, json_t *item)
+static int append_item(void *owner, json_t *item)
 {
         return json_array_append(owner, item);
 }
@@ -11,7 +11,7 @@ static int take(void *owner, json_t *item)
 static int read_it(const char *data, size_t size, size_t piece, json_t *items, json_t **rest)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        struct json_items reader = {.item = take, .owner = items};
+        struct json_items reader = {.item = append_item, .owner = items};
         int r = json_items_feed(&reader, data, piece, &error);
         if (r == 0)
                 r = json_items_feed(&reader, data + piece, size - piece, &error);

@@ -1,7 +1,7 @@
 /*
- * What an API server answers to requests and to a watch: the owner's picture of the objects stays consistent (nothing
- * is added twice, nothing unknown changes or goes), failures have a sentence, and nothing is left. Calls that a
- * Retry-After keeps waiting are cancelled.
+ * Replies of an API server to requests and to a watch: the events of objects are consistent (no object is added twice,
+ * no unknown one is changed or deleted), failures have a message, and no call is left. Calls that wait because of
+ * Retry-After are cancelled.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -61,8 +61,8 @@ static int on_item(void *owner, json_t *item)
         return 0;
 }
 
-/* Pauses are over at once. */
-static void hurry(uv_handle_t *handle, void *context)
+/* Makes timers due at once. */
+static void expire_timer(uv_handle_t *handle, void *context)
 {
         if (handle->type == UV_TIMER && uv_is_active(handle))
                 uv_timer_start((uv_timer_t *)handle, ((uv_timer_t *)handle)->timer_cb, 0, 0);
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
                 watch = kube_watch_start(client, &options, &ops, &picture);
         for (int i = 0; i < 200 && (picture.calls > 0 || (watch && canned.at < canned.end)); i++) {
-                uv_walk(&loop, hurry, NULL);
+                uv_walk(&loop, expire_timer, NULL);
                 uv_run(&loop, UV_RUN_NOWAIT);
         }
         kube_watch_free(watch);

@@ -1,4 +1,4 @@
-/* Any bytes are a kubeconfig file or an error that says something; how it is described gives no secret away. */
+/* Any bytes are a kubeconfig file or an error with a message, and its description contains no secret. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "kubernetes/api/kube_config.h"
@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool contains(const char *text, const char *part)
+static bool text_contains(const char *text, const char *part)
 {
         return text && strstr(text, part);
 }
 
-/* Short ones may be part of any word, and a file may say one as its server, too. */
-static void absent(const struct kube_config *config, const char *secret)
+/* Skips short secrets, which may be part of any word, and those that equal the server's name. */
+static void check_secret_is_absent(const struct kube_config *config, const char *secret)
 {
         _cleanup_free_ char *text = kube_config_describe(config);
-        if (secret && strlen(secret) > 24 && contains(text, secret) && !contains(config->server, secret) &&
-            !contains(config->context, secret))
+        if (secret && strlen(secret) > 24 && text_contains(text, secret) && !text_contains(config->server, secret) &&
+            !text_contains(config->context, secret))
                 abort();
 }
 
@@ -31,13 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 struct kube_config config = KUBE_CONFIG_INIT;
                 int r = kube_config_parse(size ? (const char *)data : "", size, "/nowhere", contexts[i], &config,
                                           &error);
-                /* Without the module for YAML nothing is tried. */
+                /* Without the YAML module there is nothing to test. */
                 if (r == -ENOENT || r == -ELIBBAD || (r < 0 && !*error_message(&error)))
                         abort();
                 if (r == 0) {
-                        absent(&config, config.token);
-                        absent(&config, config.password);
-                        absent(&config, config.key_data);
+                        check_secret_is_absent(&config, config.token);
+                        check_secret_is_absent(&config, config.password);
+                        check_secret_is_absent(&config, config.key_data);
                 }
                 kube_config_deinit(&config);
         }

@@ -1,6 +1,6 @@
 /*
- * What a worker is told to start, of arbitrary bytes: the first byte chooses an executor, a driver or a command alone.
- * Nothing is started: what cannot be must be refused, and what can be makes words, variables, and texts for pages.
+ * Launch commands for a worker: the first byte chooses an executor, a driver or a command alone. The target starts no
+ * process: invalid commands must be refused, and valid ones give arguments, variables, and texts for pages.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -20,62 +20,62 @@ static struct worker_context context = {.conf = &conf,
                                         .web_ui = "http://127.0.0.1:2",
                                         .program = "/nowhere/firesteel"};
 
-static void check(bool holds)
+static void require(bool holds)
 {
         if (!holds)
                 abort();
 }
 
-static void command(const Firesteel__Standalone__Command *c)
+static void fuzz_command(const Firesteel__Standalone__Command *c)
 {
         static const struct placeholder placeholders[] = {{"{{APP_ID}}", "app-1"}, {"{{CORES}}", "1"}};
         _cleanup_(string_list_deinit) struct string_list words = {0}, variables = {0};
         launch_command_arguments(c, placeholders, ARRAY_SIZE(placeholders), &words);
-        check(words.len == c->n_arguments);
+        require(words.len == c->n_arguments);
         launch_command_environment(c, "secret", &variables);
         for (size_t i = 0; i < c->n_environment; i++)
-                check(!*c->environment[i]->key || strchr(c->environment[i]->key, '=') ||
-                      string_list_variable(&variables, c->environment[i]->key));
+                require(!*c->environment[i]->key || strchr(c->environment[i]->key, '=') ||
+                        string_list_variable(&variables, c->environment[i]->key));
         _cleanup_free_ char *text = launch_command_text(&words, &context.redactor);
         _cleanup_free_ char *shown = launch_command_show(c, &context.redactor);
-        check(*text == '"' && strncmp(shown, "Command(", 8) == 0);
+        require(*text == '"' && strncmp(shown, "Command(", 8) == 0);
 }
 
-/* Whose bytes may say anything; a command of ours would be started. */
+/* Returns whether the command would start one of our programs, which the target must not do. */
 static bool is_ours(const Firesteel__Standalone__LaunchExecutor *m)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(m->command.len);
         const Firesteel__Standalone__Command *c = standalone_decode(
                 m->command.data, m->command.len, &firesteel__standalone__command__descriptor, &memory, NULL);
         if (c)
-                command(c);
+                fuzz_command(c);
         return c && strcmp(c->main_class, STANDALONE_EXECUTOR_CLASS) == 0 && launch_name_is_safe(m->app_id);
 }
 
-static void never(void *owner, struct executor_runner *x, int status, const char *message)
+static void on_unexpected_end(void *owner, struct executor_runner *x, int status, const char *message)
 {
         abort();
 }
 
-static void executor(const Firesteel__Standalone__LaunchExecutor *m)
+static void fuzz_executor(const Firesteel__Standalone__LaunchExecutor *m)
 {
         struct executor_runner *x = executor_runner_new(&context, m);
         const struct worker_executor_state *state = executor_runner_state(x);
         struct fst_error error = FST_ERROR_INIT;
-        check(state->n_resources == (int)m->n_resources && strcmp(state->app_id, m->app_id) == 0);
+        require(state->n_resources == (int)m->n_resources && strcmp(state->app_id, m->app_id) == 0);
         if (!is_ours(m)) {
-                check(executor_runner_start(x, m, "/nowhere/local", never, NULL, &error) < 0);
-                check(*error_message(&error));
+                require(executor_runner_start(x, m, "/nowhere/local", on_unexpected_end, NULL, &error) < 0);
+                require(*error_message(&error));
         }
         error_deinit(&error);
         executor_runner_free(x);
 }
 
-static void driver(const Firesteel__Standalone__LaunchDriver *m)
+static void fuzz_driver(const Firesteel__Standalone__LaunchDriver *m)
 {
         struct driver_runner *d = driver_runner_new(&context, m);
         const struct worker_driver_state *state = driver_runner_state(d);
-        check(strcmp(state->id, m->driver_id) == 0 && state->main_class && state->directory);
+        require(strcmp(state->id, m->driver_id) == 0 && state->main_class && state->directory);
         driver_runner_free(d);
 }
 
@@ -102,11 +102,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct wire_memory memory = wire_memory_for(size - 1);
         const void *message = standalone_decode(data + 1, size - 1, kinds[kind], &memory, NULL);
         if (message && kind == 0)
-                executor(message);
+                fuzz_executor(message);
         else if (message && kind == 1)
-                driver(message);
+                fuzz_driver(message);
         else if (message)
-                command(message);
+                fuzz_command(message);
         standalone_memory_deinit(&memory);
         return 0;
 }

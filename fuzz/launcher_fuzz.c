@@ -1,6 +1,6 @@
 /*
- * What comes over a launcher's socket: the first byte chooses how it is cut. It must give messages or refuse, and what
- * it gave can be written again.
+ * Bytes from a launcher's socket: the first byte chooses how they are split. The reader returns messages, which can be
+ * written again, or an error.
  */
 #include "base/error.h"
 #include "rpc/launcher_wire.h"

@@ -1,4 +1,4 @@
-/* Any bytes set levels or are an error. What the file has to say goes nowhere. */
+/* Any bytes set levels or are an error. Warnings about the file are discarded. */
 #include "base/error.h"
 #include "base/log.h"
 #include "conf/log4j2.h"

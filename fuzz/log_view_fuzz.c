@@ -1,7 +1,7 @@
 /*
- * Ranges of a log whose files applications wrote, some compressed: whatever is asked for and whatever they hold, a
- * range lies within the total, and no name leads out of the work directory. The input: offset and length (8 bytes
- * each), a byte that says how many names follow, names of 1 to 16 bytes, and the content of the files.
+ * Ranges of an application's log files, some compressed: every range lies within the total, and no name leads out of
+ * the work directory. The input: offset and length (8 bytes each), a byte with the number of names, names of 1 to 16
+ * bytes, and the content of the files.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static void remove_root(void)
         rmdir(root);
 }
 
-static void put(const char *folder, const char *name, const void *data, size_t size)
+static void write_file(const char *folder, const char *name, const void *data, size_t size)
 {
         char path[160];
         snprintf(path, sizeof(path), "%s/%s", folder, name);
@@ -54,11 +54,11 @@ static void make_root(void)
         mkdir(path, 0700);
         snprintf(directory, sizeof(directory), "%s/0", path);
         mkdir(directory, 0700);
-        put(root, "stdout", "SECRET", 6);
+        write_file(root, "stdout", "SECRET", 6);
         atexit(remove_root);
 }
 
-static void look(const char *const *names, int n, const char *type, const int64_t *offset, int64_t bytes)
+static void check_range(const char *const *names, int n, const char *type, const int64_t *offset, int64_t bytes)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct log_range range = LOG_RANGE_INIT;
@@ -93,12 +93,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 at += 1 + len;
         }
         size_t third = (size - at) / 3;
-        put(directory, "stdout--2026-11-22--05-41", data + at, third);
-        put(directory, "stdout--2026-11-22--05-42.gz", data + at + third, third);
-        put(directory, "stdout", data + at + 2 * third, size - at - 2 * third);
-        look(NULL, 0, "stdout", &offset, bytes);
-        look(NULL, 0, "stdout", NULL, bytes);
-        look(names, n, "stdout", &offset, bytes);
+        write_file(directory, "stdout--2026-11-22--05-41", data + at, third);
+        write_file(directory, "stdout--2026-11-22--05-42.gz", data + at + third, third);
+        write_file(directory, "stdout", data + at + 2 * third, size - at - 2 * third);
+        check_range(NULL, 0, "stdout", &offset, bytes);
+        check_range(NULL, 0, "stdout", NULL, bytes);
+        check_range(names, n, "stdout", &offset, bytes);
         if (n > 0)
                 log_view_is_type(names[0]);
         return 0;

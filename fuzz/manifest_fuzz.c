@@ -1,4 +1,4 @@
-/* Any text is a manifest or an error with a sentence. */
+/* Any text is a manifest or an error with a message. */
 #include "launch/jar_manifest.h"
 
 #include "base/error.h"

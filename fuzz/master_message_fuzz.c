@@ -1,6 +1,6 @@
 /*
- * What a standalone master reads of what anybody says: the first byte chooses the message, the rest is its body. What
- * was read has to be readable, and nothing that cannot be may pass.
+ * Messages from untrusted peers to a standalone master: the first byte chooses the message, the rest is its body.
+ * Accepted messages have valid values.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(bool holds)
+static void require(bool holds)
 {
         if (!holds)
                 abort();
@@ -17,7 +17,7 @@ static void check(bool holds)
 static void check_needs(const struct resource_need *needs, int n)
 {
         for (int i = 0; i < n; i++)
-                check(*needs[i].name && needs[i].amount >= 0);
+                require(*needs[i].name && needs[i].amount >= 0);
 }
 
 static void check_resources(const struct resource_addresses *r, int n)
@@ -26,37 +26,38 @@ static void check_resources(const struct resource_addresses *r, int n)
         for (int i = 0; i < n; i++)
                 for (int a = 0; a < r[i].n; a++)
                         all += strlen(r[i].addresses[a]);
-        check(all < SIZE_MAX);
+        require(all < SIZE_MAX);
 }
 
-static void worker(const void *message, struct wire_memory *memory, struct fst_error *error)
+static void check_worker(const void *message, struct wire_memory *memory, struct fst_error *error)
 {
         struct worker_spec s;
         if (master_read_worker(message, memory, &s, error) < 0)
                 return;
-        check(*s.id && !strchr(s.id, '/') && *s.host && s.port > 0 && s.port < 65536 && s.cores >= 0 && s.memory >= 0);
+        require(*s.id && !strchr(s.id, '/') && *s.host && s.port > 0 && s.port < 65536 && s.cores >= 0 &&
+                s.memory >= 0);
         check_resources(s.resources, s.n_resources);
 }
 
-static void app(const void *message, struct wire_memory *memory, struct fst_error *error)
+static void check_app(const void *message, struct wire_memory *memory, struct fst_error *error)
 {
         struct app_spec s;
         if (master_read_app(message, memory, &s, error) < 0)
                 return;
-        check(strchr(s.address, ':') && s.max_cores >= 0 && s.profile.cores >= 0 && s.profile.memory >= 0);
+        require(strchr(s.address, ':') && s.max_cores >= 0 && s.profile.cores >= 0 && s.profile.memory >= 0);
         check_needs(s.profile.needs, s.profile.n_needs);
 }
 
-static void driver(const void *message, struct wire_memory *memory, struct fst_error *error)
+static void check_driver(const void *message, struct wire_memory *memory, struct fst_error *error)
 {
         struct driver_spec s;
         if (master_read_driver(message, memory, &s, error) < 0)
                 return;
-        check(s.main_class && s.cores >= 0 && s.memory >= 0 && s.body.size > 0);
+        require(s.main_class && s.cores >= 0 && s.memory >= 0 && s.body.size > 0);
         check_needs(s.needs, s.n_needs);
 }
 
-static void state(const void *message, struct wire_memory *memory, struct fst_error *error)
+static void check_state(const void *message, struct wire_memory *memory, struct fst_error *error)
 {
         const Firesteel__Standalone__WorkerState *m = message;
         struct executor_report *e;
@@ -64,14 +65,14 @@ static void state(const void *message, struct wire_memory *memory, struct fst_er
         if (master_read_state(m, memory, &e, &d, error) < 0)
                 return;
         for (size_t i = 0; i < m->n_executors; i++) {
-                check(e[i].state <= EXECUTOR_DECOMMISSIONED && e[i].app_id);
+                require(e[i].state <= EXECUTOR_DECOMMISSIONED && e[i].app_id);
                 check_resources(e[i].resources, e[i].n_resources);
         }
         for (size_t i = 0; i < m->n_drivers; i++)
                 check_resources(d[i].resources, d[i].n_resources);
 }
 
-static void targets(const void *message, struct wire_memory *memory, struct fst_error *error)
+static void check_targets(const void *message, struct wire_memory *memory, struct fst_error *error)
 {
         const Firesteel__Standalone__RequestExecutors *m = message;
         struct executor_target *t;
@@ -87,11 +88,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const ProtobufCMessageDescriptor *descriptor;
                 void (*read)(const void *message, struct wire_memory *memory, struct fst_error *error);
         } kinds[] = {
-                {&firesteel__standalone__register_worker__descriptor, worker},
-                {&firesteel__standalone__register_application__descriptor, app},
-                {&firesteel__standalone__driver_description__descriptor, driver},
-                {&firesteel__standalone__worker_state__descriptor, state},
-                {&firesteel__standalone__request_executors__descriptor, targets},
+                {&firesteel__standalone__register_worker__descriptor, check_worker},
+                {&firesteel__standalone__register_application__descriptor, check_app},
+                {&firesteel__standalone__driver_description__descriptor, check_driver},
+                {&firesteel__standalone__worker_state__descriptor, check_state},
+                {&firesteel__standalone__request_executors__descriptor, check_targets},
         };
         if (size == 0)
                 return 0;

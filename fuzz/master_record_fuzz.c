@@ -1,6 +1,6 @@
 /*
- * Records of arbitrary bytes: the first byte is the kind. What is taken makes a master that can be elected with it, and
- * that is stored again as something that is taken again.
+ * Records of arbitrary bytes: the first byte is the kind. A master can be elected with an accepted record, and the
+ * record that it stores is accepted again.
  */
 #include "standalone/recovery/master_record.h"
 

@@ -1,4 +1,4 @@
-/* Any text is a master URL whose numbers can be used, or an error that says what one looks like. */
+/* Any text is a master URL with valid numbers, or an error that shows the format. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "driver/backend/cluster_manager.h"

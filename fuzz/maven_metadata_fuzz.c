@@ -1,4 +1,4 @@
-/* Any maven-metadata.xml; the revisions that it names are an order and answer every question about ranges. */
+/* Any maven-metadata.xml: its revisions have a total order, and can be tested against ranges. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "ivy/finder.h"

@@ -1,6 +1,6 @@
 /*
- * Any bytes are an object file, or an error that names it; and what was written comes back. The first byte chooses the
- * type that is asked for and the split.
+ * Any bytes are an object file, or an error that names the file, and written rows are read back. The first byte chooses
+ * the expected type and the split.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -30,7 +30,7 @@ static int read_file(struct object_reader *r, const char *path, uint64_t start, 
         return e;
 }
 
-/* The input as lines: a file of BYTES, read whole and in two halves. */
+/* Writes the input's lines to a file of BYTES, and reads it as a whole and in two halves. */
 static void there_and_back(struct object_reader *r, const char *path, const uint8_t *data, size_t size)
 {
         struct object_writer *w = object_writer_new();

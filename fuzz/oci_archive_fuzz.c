@@ -1,11 +1,11 @@
-/* Any bytes are an archive of one image, whose parts lie within them, or an error that says something. */
+/* Any bytes are an archive of one image whose parts lie within the bytes, or an error with a message. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "image/oci_archive.h"
 
 #include <jansson.h>
 
-static void within(const uint8_t *data, size_t size, struct oci_part part)
+static void check_part(const uint8_t *data, size_t size, struct oci_part part)
 {
         const char *start = (const char *)data;
         if (part.data < start || part.len > size || (size_t)(part.data - start) > size - part.len)
@@ -24,11 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         abort();
                 return 0;
         }
-        within(data, size, archive.manifest);
+        check_part(data, size, archive.manifest);
         json_t *manifest = json_loadb(archive.manifest.data, archive.manifest.len, 0, NULL);
         const char *digest = json_string_value(json_object_get(json_object_get(manifest, "config"), "digest"));
         if (digest && oci_archive_blob(&archive, digest, &part, &error) == 0)
-                within(data, size, part);
+                check_part(data, size, part);
         json_decref(manifest);
         oci_archive_close(&archive);
         return 0;

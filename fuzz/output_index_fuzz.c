@@ -1,4 +1,4 @@
-/* The index of a map output that another process has written: read without harm, or refused. */
+/* The index of a map output from another process: it is read safely, or refused. */
 #include "base/error.h"
 #include "shuffle/output_index.h"
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct output_index head;
         struct shuffle_output *output = NULL;
         uint64_t end = 0, sum = 0;
-        /* A million partitions are 16 MB each time: fewer show the same. */
+        /* A million partitions take 16 MB each time, and fewer test the same. */
         if (output_index_parse(data, size, &head, &error) == 0 && head.partitions < 4096 &&
             output_index_take(data, size, NULL, &output, &end, &error) == 0) {
                 for (int p = 0; p < output->partitions; p++)

@@ -1,6 +1,6 @@
 /*
- * Pages from outside: the first byte chooses a type, the next four are the row count of a page with a right
- * checksum over arbitrary records; then the whole input is taken as a frame. Whatever passes validation must be
+ * Pages from other processes: the first byte chooses a type, the next four are the row count of a page with a valid
+ * checksum over arbitrary records. Then the whole input is read as a frame. Everything that passes validation must be
  * readable.
  */
 #include "base/error.h"
@@ -21,7 +21,7 @@ static const fst_type types[] = {
         {.key = FST_KIND_FIXED, .value = FST_KIND_F64, .key_size = 7, .value_size = 8},
 };
 
-static uint64_t touch(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
+static uint64_t hash_value(uint8_t kind, uint32_t size, fst_column column, uint32_t row)
 {
         if (kind == FST_KIND_NONE)
                 return 0;
@@ -32,24 +32,25 @@ static uint64_t touch(uint8_t kind, uint32_t size, fst_column column, uint32_t r
 static void read_all(const struct page *page)
 {
         struct page_cursor cursor;
-        __attribute__((unused)) volatile uint64_t sum = 0; /* written so that every byte is read */
+        __attribute__((unused)) volatile uint64_t sum = 0; /* volatile, so that every byte is read */
         uint32_t rows = 0;
         page_cursor_init(&cursor, page->type);
         page_cursor_start(&cursor, page);
         for (fst_batch b; page_cursor_next(&cursor, &b); rows += b.rows)
                 for (uint32_t i = 0; i < b.rows; i++)
-                        sum += touch(b.type.key, b.type.key_size, b.key, i) ^
-                               touch(b.type.value, b.type.value_size, b.value, i);
+                        sum += hash_value(b.type.key, b.type.key_size, b.key, i) ^
+                               hash_value(b.type.value, b.type.value_size, b.value, i);
         if (rows != page->rows)
                 abort();
         page_cursor_deinit(&cursor);
 }
 
-static void records(const uint8_t *data, size_t size, fst_type type)
+static void fuzz_records(const uint8_t *data, size_t size, fst_type type)
 {
         if (size < 4 || size > 100000)
                 return;
-        struct page *page = malloc(sizeof(struct page) + size - 4); /* exactly, so that an over-read is seen */
+        struct page *page =
+                malloc(sizeof(struct page) + size - 4); /* exact size, so that a sanitizer detects an over-read */
         *page = (struct page){.used = (uint32_t)size - 4, .capacity = (uint32_t)size - 4, .type = type};
         memcpy(&page->rows, data, 4);
         memcpy(page->data, data + 4, size - 4);
@@ -58,7 +59,7 @@ static void records(const uint8_t *data, size_t size, fst_type type)
         free(page);
 }
 
-static void frame(const uint8_t *data, size_t size, fst_type type)
+static void fuzz_frame(const uint8_t *data, size_t size, fst_type type)
 {
         struct page_frame f;
         struct page *page = NULL;
@@ -81,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size == 0)
                 return 0;
         fst_type type = types[data[0] % (sizeof(types) / sizeof(types[0]))];
-        records(data + 1, size - 1, type);
-        frame(data + 1, size - 1, type);
+        fuzz_records(data + 1, size - 1, type);
+        fuzz_frame(data + 1, size - 1, type);
         return 0;
 }

@@ -1,4 +1,4 @@
-/* Any text is a file name or an error; a full path resolves to itself. */
+/* Any text is a file name or an error, and a full path resolves to itself. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/fs/path.h"

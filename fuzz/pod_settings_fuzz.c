@@ -1,7 +1,7 @@
 /*
- * Settings of volumes, labels, annotations, secrets, selectors and sizes make pods or are refused with a sentence. Each
- * line is a letter, which says what the setting is of, the rest of its name, "=", and its value; no setting that names
- * a file is among them. Labels of Spark's own are what Spark makes them.
+ * Settings of volumes, labels, annotations, secrets, selectors and sizes make pods or are refused with a message. Each
+ * line is a letter for the kind of setting, the rest of its name, "=", and its value. No setting names a file. Labels
+ * of Spark's own have Spark's values.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -96,7 +96,7 @@ static int build_executor(const struct kube_conf *c, struct fst_error *error)
         return r;
 }
 
-static void build(const struct fst_conf *conf, enum kube_role role)
+static void build_pod(const struct fst_conf *conf, enum kube_role role)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct kube_conf c = {
@@ -130,9 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_settings(text, &driver);
         conf_init(&executor);
         strmap_merge(&executor.set, &driver.set);
-        strmap_set(&executor.set, "spark.driver.host", "h"); /* which a driver may not have */
-        build(&driver, KUBE_DRIVER);
-        build(&executor, KUBE_EXECUTOR);
+        strmap_set(&executor.set, "spark.driver.host", "h"); /* not allowed for a driver */
+        build_pod(&driver, KUBE_DRIVER);
+        build_pod(&executor, KUBE_EXECUTOR);
         conf_deinit(&driver);
         conf_deinit(&executor);
         return 0;

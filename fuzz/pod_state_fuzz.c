@@ -1,5 +1,5 @@
-/* Any JSON, told twice and then as deleted, as an API server might: it is no pod, or one that can be described and is
- * gone. */
+/* Any JSON as a pod that an API server reports twice and then as deleted: it is not a pod, or one that can be described
+ * and is removed. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "kubernetes/executors/exit_reason.h"

@@ -1,6 +1,6 @@
 /*
- * Any POM is read or refused, with itself as every other POM that it names; what is read can be resolved. The same
- * bytes are tried as an ivy.xml.
+ * Any POM is read or refused, and serves as every other POM that it names. An accepted one can be resolved. Also reads
+ * the bytes as an ivy.xml.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -17,10 +17,10 @@ struct input {
         struct module *module;
 };
 
-static int other(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
+static int get_pom(void *context, struct revision_name *id, const struct pom **pom, struct fst_error *error)
 {
         struct input *in = context;
-        const struct pom_source source = {in, other};
+        const struct pom_source source = {in, get_pom};
         if (in->depth == ARRAY_SIZE(in->poms))
                 return error_set(error, -ELOOP, "too deep");
         struct pom *next = &in->poms[in->depth++];
@@ -29,25 +29,25 @@ static int other(void *context, struct revision_name *id, const struct pom **pom
         return r;
 }
 
-static int find(void *context, const struct dependency *d, struct found *found, struct fst_error *error)
+static int find_revision(void *context, const struct dependency *d, struct found *found, struct fst_error *error)
 {
         struct input *in = context;
         found->module = d->id == in->module->id ? in->module : module_default(in->names, d->id);
         return 0;
 }
 
-static void say(void *context, const char *line)
+static void discard_line(void *context, const char *line)
 {
 }
 
-static bool exists(void *context, const struct node *node, const struct artifact *a)
+static bool artifact_exists(void *context, const struct node *node, const struct artifact *a)
 {
         return true;
 }
 
 static void resolve_it(struct input *in)
 {
-        const struct module_source source = {in, find, say, exists};
+        const struct module_source source = {in, find_revision, discard_line, artifact_exists};
         struct graph g = {.names = in->names};
         struct module *root =
                 module_default(in->names, names_revision(in->names, names_module(in->names, "", ""), "1"));
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct names names = NAMES_INIT;
         struct input in = {.names = &names, .data = (const char *)data, .size = size};
-        const struct pom_source source = {&in, other};
+        const struct pom_source source = {&in, get_pom};
         struct pom pom = {NULL};
         if (pom_read(&names, in.data, size, &source, &pom, NULL) == 0) {
                 in.module = pom.module;

@@ -1,4 +1,4 @@
-/* fairscheduler.xml: whatever the bytes, it ends, and what was read can be built into pools. */
+/* fairscheduler.xml: reading any bytes ends, and the result can be built into pools. */
 #include "sched/tasks/pool_file.h"
 
 #include "base/log.h"

@@ -1,4 +1,4 @@
-/* Any bytes are a properties file or an error that names its line; what was read is text without NUL. */
+/* Any bytes are a properties file or an error that names the line. Accepted properties are text without NUL. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/properties.h"

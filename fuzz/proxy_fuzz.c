@@ -1,6 +1,6 @@
 /*
- * What the reverse proxy makes of addresses that peers choose: where a worker says its pages are, and where an answer
- * leads. Two lines: the address, and the Location.
+ * Addresses that peers choose, in the reverse proxy: the address of a worker's pages, and the Location of a reply. The
+ * input has these two lines.
  */
 #include "base/mem.h"
 #include "base/string_prefix.h"
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (strncmp(origin, text, strlen(origin)) != 0 || strpbrk(strstr(origin, "://") + 3, "/?#"))
                 abort();
         _cleanup_free_ char *here = location ? web_proxy_location(origin, context, location) : NULL;
-        /* A path of the other side is one of ours. */
+        /* A path of the worker becomes a path of the proxy. */
         if (here && location[0] == '/' && location[1] != '/' && !text_starts_with(here, context))
                 abort();
         return 0;

@@ -1,6 +1,5 @@
 /*
- * A map output as another process uploads it, in parts of any size: it is kept when it is whole, or is refused and
- * leaves nothing.
+ * A map output uploaded in parts of any size: it is stored if it is complete, or refused without a trace.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -18,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct spill_space space = {.shuffle_codec = CODEC_LZ4};
 static struct memory_manager *memory;
 
-static void start(void)
+static void start_stores(void)
 {
         log_set_level(LOG_OFF);
         memory = memory_manager_new((size_t)8 << 20, 0.5);
@@ -39,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct transfer_sink *sink;
         size_t kept;
         if (!memory) {
-                start();
+                start_stores();
                 atexit(remove_dirs);
         }
         struct shuffle_store *store = shuffle_store_new(&space);

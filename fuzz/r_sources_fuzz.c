@@ -1,4 +1,4 @@
-/* Any bytes are a jar or an error with a sentence, and whatever is extracted lies in the directory made for it. */
+/* Any bytes are a jar or an error with a message, and extracted files lie in their directory. */
 #include "submit/packages/r_sources.h"
 
 #include "base/error.h"
@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void check(int r, struct fst_error *error)
+static void check_error(int r, struct fst_error *error)
 {
         if (r < 0 && !error->message)
                 abort();
         error_deinit(error);
 }
 
-static int entries(const char *path)
+static int count_entries(const char *path)
 {
         int n = 0;
         DIR *dir = opendir(path);
@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int fd = open(jar, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd) < 0 || mkdir(into, 0700) < 0)
                 abort();
-        check(r_sources_are_in(jar, &has, &error), &error);
-        check(r_sources_extract(jar, into, NULL, &error), &error);
-        if (entries(top) != 4) /* ".", "..", the jar and the directory */
+        check_error(r_sources_are_in(jar, &has, &error), &error);
+        check_error(r_sources_extract(jar, into, NULL, &error), &error);
+        if (count_entries(top) != 4) /* ".", "..", the jar and the directory */
                 abort();
         remove_tree(top);
         return 0;

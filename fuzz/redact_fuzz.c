@@ -1,6 +1,6 @@
 /*
- * An expression and a text, separated by a NUL: the expression is refused with a reason, or compiled; then the text is
- * redacted by it, which ends, and leaves nothing that is not in the text or the replacement.
+ * An expression and a text, separated by a NUL: the expression is refused with a reason, or compiled. Redacting the
+ * text ends, and the result consists of parts of the text and of the replacement.
  */
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What a registry and its token server answer: a push ends with a result or a sentence that keeps the password. */
+/* Replies of a registry and its token server: a push ends with a result, or a message without the password. */
 #include "base/error.h"
 #include "base/log.h"
 #include "canned_http.h"
@@ -6,9 +6,9 @@
 
 #define PASSWORD "a-password-of-some-length"
 
-static bool said; /* by the registry itself: it may come back in a message */
+static bool said; /* the registry's own text may contain it, so a message may too */
 
-static void check(int r, struct fst_error *error)
+static void check_error(int r, struct fst_error *error)
 {
         if (r < 0 && (!*error_message(error) || (!said && strstr(error_message(error), PASSWORD))))
                 abort();
@@ -32,10 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         said = memmem(data, size, PASSWORD, strlen(PASSWORD)) != NULL;
         canned_begin(data + 1, size - 1);
-        check(registry_has_blob(registry, digest, &error), &error);
-        check(registry_put_blob(registry, digest, "", 0, &error), &error);
-        check(registry_put_manifest(registry, "1.0", "application/vnd.oci.image.manifest.v1+json", "{}", 2, &error),
-              &error);
+        check_error(registry_has_blob(registry, digest, &error), &error);
+        check_error(registry_put_blob(registry, digest, "", 0, &error), &error);
+        check_error(
+                registry_put_manifest(registry, "1.0", "application/vnd.oci.image.manifest.v1+json", "{}", 2, &error),
+                &error);
         registry_close(registry);
         return 0;
 }

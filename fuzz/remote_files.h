@@ -1,4 +1,4 @@
-/* All operations on a remote file system, whose server answers from the input. For webhdfs_fuzz.c and s3_fuzz.c. */
+/* All operations on a remote file system whose server replies from the input, for webhdfs_fuzz.c and s3_fuzz.c. */
 #pragma once
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ static const char *remote_files_env(const char *name)
         return NULL;
 }
 
-/* An error without a sentence, or a result outside what was asked for, is a finding. */
+/* Aborts on an error without a message, and on a result outside the requested range. */
 static void remote_files_check(int r, struct fst_error *error)
 {
         if (r < 0 && !*error_message(error))
@@ -57,7 +57,7 @@ static void remote_files_write(const struct file_system *fs, const char *path, s
                 remote_files_check(fs->close(&file, error), error);
 }
 
-/* The first byte says which operation comes first. */
+/* The first byte chooses the first operation. */
 static void remote_files_fuzz(const char *directory, const char *path, const uint8_t *data, size_t size)
 {
         static const struct hadoop_conf *conf;

@@ -3,9 +3,9 @@
  *
  *      replay NAME FILE-or-DIRECTORY…
  *
- * Every input lies in a block of exactly its size, so that a sanitizer sees the first byte read past its end; the
- * empty input is always run too. Having found nothing to replay is a failure: a corpus that was moved away must
- * not look like a passed test.
+ * Every input lies in a block of exactly its size, so that a sanitizer detects the first byte read past its end. The
+ * empty input always runs too. It is a failure if there are no inputs, so that a moved corpus does not look like a
+ * passed test.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static const struct {
 
 static int (*target)(const uint8_t *data, size_t size);
 
-static int die(const char *path)
+static int exit_with_error(const char *path)
 {
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
         exit(1);
@@ -41,9 +41,9 @@ static int replay_file(const char *path, size_t size)
         uint8_t *data = malloc(size ? size : 1);
         FILE *file = fopen(path, "rb");
         if (!data || !file || fread(data, 1, size, file) != size)
-                die(path);
+                exit_with_error(path);
         fclose(file);
-        /* Named first: when the target crashes, the last line says on what. */
+        /* Print the name first, so that the last line names the input of a crash. */
         printf("%s\n", path);
         fflush(stdout);
         target(data, size);
@@ -51,24 +51,24 @@ static int replay_file(const char *path, size_t size)
         return 1;
 }
 
-static int replay(const char *path)
+static int replay_path(const char *path)
 {
         struct stat st;
         if (stat(path, &st) != 0)
-                die(path);
+                exit_with_error(path);
         if (!S_ISDIR(st.st_mode))
                 return replay_file(path, (size_t)st.st_size);
 
         struct dirent **entries;
         int count = scandir(path, &entries, NULL, alphasort);
         if (count < 0)
-                die(path);
+                exit_with_error(path);
         int replayed = 0;
         for (int i = 0; i < count; i++) {
                 char child[4096];
                 snprintf(child, sizeof(child), "%s/%s", path, entries[i]->d_name);
                 if (entries[i]->d_name[0] != '.')
-                        replayed += replay(child);
+                        replayed += replay_path(child);
                 free(entries[i]);
         }
         free(entries);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         }
         target((const uint8_t *)"", 0);
         for (int i = 2; i < argc; i++)
-                replayed += replay(argv[i]);
+                replayed += replay_path(argv[i]);
         printf("%d inputs replayed\n", replayed);
         return replayed > 0 ? 0 : 1;
 }

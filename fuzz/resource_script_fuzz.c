@@ -1,5 +1,4 @@
-/* What a resource discovery script prints: what is taken has the name that was asked for, what is not has a sentence.
- */
+/* Output of a resource discovery script: it has the requested name, or is refused with a message. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The file of an executor's resources: what is taken has names and addresses, what is not has a sentence. */
+/* The file of an executor's resources: it has names and addresses, or is refused with a message. */
 #include "base/error.h"
 #include "exec/executor_resources.h"
 

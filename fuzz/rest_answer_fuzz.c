@@ -1,6 +1,6 @@
 /*
- * What a REST server answers, from the first byte: HTTP in pieces of a size that the first byte decides, then the
- * message. Whatever it is, reading ends within its limits, and what was read can be written and read again.
+ * Replies of a REST server: HTTP in pieces whose size the first byte chooses, then the message. Reading ends within its
+ * limits, and the message can be written and read again.
  */
 #include "base/buf.h"
 #include "base/mem.h"

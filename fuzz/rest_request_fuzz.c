@@ -1,4 +1,4 @@
-/* The body of a submission, from whoever reaches the REST server: read, and made into a driver that can be packed. */
+/* The body of a submission from an untrusted client: it is refused, or makes a driver that can be packed. */
 #include "base/error.h"
 #include "standalone/rest/rest_request.h"
 

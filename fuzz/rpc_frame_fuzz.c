@@ -1,6 +1,6 @@
 /*
- * A connection's bytes as the frame reader gets them: the first byte chooses how they are cut, the rest is the stream.
- * It must give whole frames within the limit or refuse, and never read what is not there.
+ * A connection's bytes: the first byte chooses how they are split, the rest is the stream. The frame reader returns
+ * complete frames within the limit or an error, and never reads past the end.
  */
 #include "base/error.h"
 #include "rpc/frame_reader.h"

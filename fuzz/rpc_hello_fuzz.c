@@ -1,4 +1,4 @@
-/* The body of a HELLO, which strangers send: what is accepted is plain text, fits, and survives being sent again. */
+/* The body of a HELLO from an unauthenticated peer: accepted texts are plain, fit, and can be sent again. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "rpc/handshake.h"

@@ -1,6 +1,6 @@
 /*
- * Runs of tasks on the wire: outcomes as a driver reads them for a run that it has launched, and launches as an
- * executor reads them. The first byte says which, and how long the run is. Whatever is taken can be written again.
+ * Batches of tasks on the wire: outcomes that a driver reads for a launched batch, and launches that an executor reads.
+ * The first byte chooses one, and the size of the batch. Accepted messages can be written again.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void release(struct task_batch *run)
+static void release_batch(struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 free(run->tasks[i].message);
@@ -46,7 +46,7 @@ static void read_statuses(const uint8_t *data, size_t size, int n)
         }
         if (sum < 0)
                 abort();
-        release(run);
+        release_batch(run);
         firesteel__status_update__free_unpacked(update, NULL);
 }
 

@@ -1,4 +1,5 @@
-/* What an S3 store answers: every operation ends with a result or a sentence, and listings name what lies below. */
+/* Replies of an S3 store: every operation ends with a result or a message, and listings have only names below the path.
+ */
 #include "io/fs/remote_fs_internal.h"
 #include "remote_files.h"
 

@@ -1,4 +1,4 @@
-/* A scheduler trace: whatever the bytes, the replay ends, and the scheduler is told nothing that breaks it. */
+/* A scheduler trace: the replay of any bytes ends, and passes only valid events to the scheduler. */
 #include "base/error.h"
 #include "base/log.h"
 #include "sched/simulator/sched_replay.h"

@@ -1,6 +1,6 @@
 /*
- * What a shuffle service reads of its registrations: any bytes, and any content with a right magic number and checksum,
- * are a state or an error with a sentence.
+ * The stored registrations of a shuffle service: any bytes, and any content with a valid magic number and checksum, are
+ * a state or an error with a message.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-static void check(const uint8_t *data, size_t size)
+static void check_state(const uint8_t *data, size_t size)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         Firesteel__ShuffleServiceState *state = NULL;
@@ -27,13 +27,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         uint8_t *file = mem_alloc(size + 16);
-        check(data, size);
+        check_state(data, size);
         memcpy(file, "FSTEXEC1", 8);
         if (size)
                 memcpy(file + 8, data, size);
         uint64_t sum = htole64(XXH3_64bits(file, size + 8));
         memcpy(file + 8 + size, &sum, 8);
-        check(file, size + 16);
+        check_state(file, size + 16);
         free(file);
         return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * What a reduce task makes of a server that sends anything: the input is what comes back on each connection, frames,
- * records, pages and all; after a byte that says how it is cut. The read must end, with rows or a fetch failure.
+ * A reduce task that reads from a malicious server: the input is the reply on each connection, with frames, records and
+ * pages, after a byte that chooses how it is split. The read must end with rows or a fetch failure.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -22,13 +22,13 @@ static int listener, port;
 #define MAX_ANSWER 60000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint8_t answer[MAX_ANSWER]; /* of the present input */
+static uint8_t answer[MAX_ANSWER]; /* of the current input */
 static size_t answer_size;
 
-/* Answer each connection, and keep it until the client has gone. */
-static void *serve(void *arg)
+/* Replies on each connection, and keeps it open until the client closes it. */
+static void *serve_input(void *arg)
 {
-        static uint8_t present[MAX_ANSWER]; /* a reader that gives up does not wait until all is sent */
+        static uint8_t present[MAX_ANSWER]; /* a copy, because a reader that fails does not wait until all is sent */
         char buf[4096];
         for (;;) {
                 if (socket_wait(listener, POLLIN, -1, NULL) < 0)
@@ -48,12 +48,12 @@ static void *serve(void *arg)
         }
 }
 
-static void start(void)
+static void start_server(void)
 {
         pthread_t thread;
         log_set_level(LOG_OFF);
         listener = socket_listen(&(struct listen_options){.service = "fuzz", .host = "127.0.0.1"}, &port, NULL);
-        if (listener < 0 || pthread_create(&thread, NULL, serve, NULL))
+        if (listener < 0 || pthread_create(&thread, NULL, serve_input, NULL))
                 abort();
         pthread_detach(thread);
 }
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         if (!port)
-                start();
+                start_server();
         if (size > MAX_ANSWER)
                 return 0;
         pthread_mutex_lock(&lock);
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 bytes += batch.key.bytes[i].len;
         shuffle_reader_source.close(input);
         if (run.status == 0 && bytes > size * 256)
-                abort(); /* more than can have been in it */
+                abort(); /* more rows than the input can have */
         page_cursor_deinit(&cursor);
         task_run_deinit(&run);
         transfer_client_free(client);

@@ -1,4 +1,4 @@
-/* Rows of parallelize as a task receives them: the first byte says of which kind, the second how many. */
+/* Rows of parallelize as a task receives them: the first byte chooses the type, the second the number. */
 #include "base/error.h"
 #include "rdd/slice.h"
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size < 2)
                 return 0;
         fst_type type = types[data[0] % 4];
-        /* As malloc gives it, and so that nothing behind its end may be read. */
+        /* Aligned as by malloc, and of exact size, so that a sanitizer detects an over-read. */
         unsigned char *copy = malloc(size - 1);
         memcpy(copy, data + 2, size - 2);
         if (slice_open(&slice, type, data[1], copy, size - 2, &error) == 0) {

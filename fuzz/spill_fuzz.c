@@ -1,7 +1,7 @@
 /*
- * A spill whose file was damaged: a few pages are written, the input overwrites the file in places (pairs of a two-byte
- * offset and a byte; the first byte chooses codec and length), and everything is read. It must end, with pages or an
- * error.
+ * A damaged spill file: the target writes a few pages, overwrites bytes of the file (pairs of a two-byte offset and a
+ * byte), and reads everything. Reading must end with pages or an error. The first byte of the input chooses codec and
+ * length.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -16,7 +16,7 @@
 
 static struct disk_dirs *dirs;
 
-static void finish(void)
+static void free_dirs(void)
 {
         disk_dirs_free(dirs);
 }
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 log_set_level(LOG_OFF);
                 if (disk_dirs_new("/tmp", 1, &dirs, NULL))
                         abort();
-                atexit(finish);
+                atexit(free_dirs);
         }
         if (size == 0)
                 return 0;

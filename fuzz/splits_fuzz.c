@@ -1,6 +1,6 @@
 /*
- * Any file, cut into splits of any size: they cover it without gap or overlap, and the records of all splits are those
- * of the whole file. The input: the size of a record, of a split (3 bytes), of what is read at once, and the file.
+ * Any file in splits of any size: they cover it without gap or overlap, and the records of all splits are those of the
+ * whole file. The input: the sizes of a record, of a split (3 bytes) and of a read, and the file.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -29,7 +29,7 @@ static void check_cover(const struct input_splits *splits, uint64_t size)
                 abort();
 }
 
-/* The records of all splits, or what went wrong. */
+/* The records of all splits, or the error. */
 static int read_records(uint32_t record, uint64_t block, uint32_t max, struct buf *out)
 {
         struct input_options options = INPUT_OPTIONS_INIT;

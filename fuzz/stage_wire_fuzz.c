@@ -1,6 +1,6 @@
 /*
- * A stage as an executor receives it. What decodes takes no more memory than promised, and can be encoded and decoded
- * once more.
+ * A stage as an executor receives it. A decoded stage stays within the memory limit, and can be encoded and decoded
+ * again.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int ignore(void *owner, const struct stage_module *file, struct fst_error *error)
+static int ignore_module(void *owner, const struct stage_module *file, struct fst_error *error)
 {
         return 0;
 }
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct fst_error error = FST_ERROR_INIT;
         struct stage_context *work, *again;
         struct buf bytes = BUF_INIT;
-        if (stage_modules(data, size, ignore, NULL, &error))
+        if (stage_modules(data, size, ignore_module, NULL, &error))
                 error_deinit(&error);
         if (stage_decode(data, size, &env, &work, &error)) {
                 error_deinit(&error);

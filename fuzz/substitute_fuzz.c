@@ -1,4 +1,4 @@
-/* The first line refers to the others, which are spark.a, spark.b, …; the result is text of a bounded length. */
+/* The first line refers to the others, spark.a, spark.b and so on. The result is text of a bounded length. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"

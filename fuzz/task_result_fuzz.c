@@ -1,6 +1,6 @@
 /*
- * A task's result as the driver receives it. The first byte says of which action and type; what decodes is encoded into
- * the same bytes.
+ * A task's result as the driver receives it. The first byte chooses action and type. A decoded result encodes to the
+ * same bytes.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (task_result_encode(action, &result, &bytes, &error) || bytes.len != size - 1 ||
             memcmp(bytes.data, data + 1, bytes.len) != 0)
-                if (action != &sample.action || bytes.len != 1) /* no keys need no weight */
+                if (action != &sample.action || bytes.len != 1) /* without keys the weight is irrelevant */
                         abort();
         buf_deinit(&bytes);
         return 0;

@@ -1,6 +1,6 @@
 /*
- * Any bytes are a text file: the lines of all splits, for any cuts, buffer and batch size, are those of the whole file
- * read at once. The first four bytes choose buffer, batch and two cuts.
+ * Any bytes are a text file: with any splits, buffer and batch size, the lines of all splits are those of the whole
+ * file. The first four bytes choose buffer, batch and two split points.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 read_split(small, second, len, max, &pieces);
         text_reader_free(large);
         text_reader_free(small);
-        /* A first split of no bytes gives the line at 0 all the same: plans do not make one. */
+        /* An empty first split would also return the line at 0, but plans never have one. */
         if (first > 0 && (whole.len != pieces.len || memcmp(buf_text(&whole), buf_text(&pieces), whole.len) != 0))
                 abort();
         return 0;

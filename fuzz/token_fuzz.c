@@ -1,4 +1,4 @@
-/* What stands behind "Authorization:" when pages want a signed token: nobody comes in without the key. */
+/* The value of "Authorization:" for pages with signed tokens: no token without the key is accepted. */
 #include "conf/conf.h"
 #include "web/filters.h"
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *header(const void *context, const char *name)
+static const char *get_header(const void *context, const char *name)
 {
         return context;
 }
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *refusal = NULL;
         memcpy(text, data, size);
         text[size] = '\0';
-        struct filter_request request = {.header = header, .context = text, .peer = "10.0.0.1:1", .now_s = 1000};
+        struct filter_request request = {.header = get_header, .context = text, .peer = "10.0.0.1:1", .now_s = 1000};
         if (filters_pass(filters, &request, &user, &refusal) != 403 || user || !refusal)
                 abort();
         free(text);

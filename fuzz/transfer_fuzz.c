@@ -1,6 +1,6 @@
 /*
- * A transfer server's connection, and what is behind it: the input is what a client sends, after a good greeting unless
- * its first byte is odd. Everything that the connection wants to say is read. It must close or wait, nothing else.
+ * A transfer server's connection and its services: the input is sent by a client, after a valid greeting unless its
+ * first byte is odd. The target reads all output. The connection must close or wait.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -52,16 +52,16 @@ static int fetch_shuffle(void *owner, const struct Firesteel__FetchShuffle *requ
 
 static struct shuffle_store *store;
 
-static void finish(void)
+static void free_store(void)
 {
         shuffle_store_free(store);
 }
 
-/* Two small outputs of shuffle 1: maps 0 and 1, of the tasks 10 and 11, three partitions. */
+/* Stores two small outputs of shuffle 1: maps 0 and 1, tasks 10 and 11, three partitions. */
 static void make_store(void)
 {
         store = shuffle_store_new(&(struct spill_space){0});
-        atexit(finish);
+        atexit(free_store);
         for (int m = 0; m < 2; m++) {
                 struct shuffle_output *o = shuffle_output_new(3, TYPE, NULL);
                 for (uint32_t p = 0; p < 3; p += 2) {
@@ -76,7 +76,7 @@ static void make_store(void)
         }
 }
 
-static void drain(int fd)
+static void drain_socket(int fd)
 {
         char buf[65536];
         while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
@@ -116,12 +116,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 r = transfer_connection_run(c, turns, scratch, &events, &error);
                 (void)transfer_connection_deadline(c, &why);
                 error_deinit(&error);
-                drain(fds[1]);
+                drain_socket(fds[1]);
                 if (r < 0)
                         break;
         }
         if (r >= 0)
-                abort(); /* its input ended long ago */
+                abort(); /* its input has ended */
         transfer_connection_free(c);
         close(fds[1]);
         return 0;

@@ -1,4 +1,4 @@
-/* Any text is a size or time within 64 bits, or an error that says how to write one. */
+/* Any text is a size or time within 64 bits, or an error that shows the format. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/units.h"

@@ -1,4 +1,4 @@
-/* Parts lie within the text; a path that is written as a URI's is read again as it was. */
+/* Parts lie within the text, and a path written as a URI is read again unchanged. */
 #include "io/fs/uri.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* What a namenode and datanodes answer: every operation ends with a result or a sentence. */
+/* Replies of a namenode and datanodes: every operation ends with a result or a message. */
 #include "remote_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,4 @@
-/*
- * What a worker process with damaged memory may say: outcomes, and the index of a map output. The first byte chooses.
+/* Messages of a task process with damaged memory: outcomes, or the index of a map output. The first byte chooses one.
  */
 #include "base/error.h"
 #include "exec/isolation/task_process_wire.h"

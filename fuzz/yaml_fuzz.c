@@ -1,4 +1,4 @@
-/* Any bytes are YAML or an error; what was read can be written, and that is read as the same. */
+/* Any bytes are YAML or an error. A parsed document can be written and read again unchanged. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "text/yaml.h"
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         _cleanup_free_ char *text = yaml_write(tree);
         r = yaml_parse(text, strlen(text), &again, &error);
-        /* The array of documents is one level and one value more, and few bytes in flow style may be many in lines. */
+        /* The array of documents adds one level and one value, and short flow style may become many lines. */
         if (r < 0 && r != -EFBIG)
                 abort();
         if (r == 0 && !json_equal(tree, again))

@@ -1,8 +1,8 @@
 /*
- * Nodes that a new leader finds in ZooKeeper: names and content are whatever somebody wrote there. It is elected all
- * the same, with those records that can be read. The input is a list of nodes: the length of the name, the name, the
- * length of the content in two bytes (little-endian), the content; with the highest bit of the first byte set the
- * content is made the store of an entry of the journal.
+ * Nodes that a new leader finds in ZooKeeper, with arbitrary names and content. The leader is elected with the readable
+ * records. The input is a list of nodes: the length of the name, the name, the length of the content in two bytes
+ * (little-endian), the content. If the highest bit of the first byte is set, the content becomes the data of a valid
+ * journal entry.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -38,7 +38,7 @@ static void on_closed(void *owner)
         closed = true;
 }
 
-static void hurry(uv_handle_t *handle, void *context)
+static void expire_timer(uv_handle_t *handle, void *context)
 {
         if (handle->type == UV_TIMER && uv_is_active(handle))
                 uv_timer_start((uv_timer_t *)handle, ((uv_timer_t *)handle)->timer_cb, 0, 0);
@@ -47,7 +47,7 @@ static void hurry(uv_handle_t *handle, void *context)
 static void run_until(uv_loop_t *loop, const bool *flag)
 {
         for (int i = 0; !*flag && i < 100000; i++) {
-                uv_walk(loop, hurry, NULL);
+                uv_walk(loop, expire_timer, NULL);
                 uv_run(loop, loop->active_reqs.count > 0 ? UV_RUN_ONCE : UV_RUN_NOWAIT);
         }
         if (!*flag)
