@@ -1,6 +1,5 @@
 /* firesteel executor: started by cluster managers for an application; see exec/executor.h. */
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/command.h"

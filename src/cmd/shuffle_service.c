@@ -11,8 +11,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LOG "ExternalShuffleService"
 

@@ -9,7 +9,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 const char command_worker_help[] =
         "Usage: Worker [options] <master>\n"

@@ -6,7 +6,6 @@
  */
 #include "driver/accumulators.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/context.h"

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "driver/context.h"
-#include "driver/context_handles.h"
 #include "exec/blocks/broadcasts.h"
 
 #include <inttypes.h>

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "driver/actions/actions.h"
-#include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"
 #include "store/storage_level.h"

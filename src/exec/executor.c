@@ -13,7 +13,6 @@
 #include "conf/log4j2.h"
 #include "exec/app/app_files.h"
 #include "exec/guard/memory_budget.h"
-#include "exec/guard/crash.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/driver_client.h"
 #include "exec/executor_transfer.h"
@@ -32,7 +31,6 @@
 #include "net/security.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
-#include "shuffle/shuffle_store.h"
 #include "store/disk_dirs.h"
 #include "store/memory.h"
 
@@ -45,7 +43,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DRIVER_ENDPOINT "CoarseGrainedScheduler"
 #define BARRIER_TIMEOUT_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's, which decides */
 #define STOP_TIMEOUT_MS 1000                                 /* for tasks to notice that the executor ends */
 

@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 struct fst_conf;
-struct fst_error;
 
 struct executor_options {
         const char *driver_url;  /* "spark://CoarseGrainedScheduler@host:port" */

@@ -21,7 +21,6 @@ struct driver_client;
 struct executor_transfer;
 struct executor_stages;
 struct first_ask;
-struct isolation;
 struct migration;
 struct security;
 struct slot_monitor;
@@ -67,7 +66,7 @@ struct executor {
 
         struct buf sending, updates;
         int missed_heartbeats, most_missed;
-        bool asking, registered, ended; /* used by the loop only */
+        bool registered, ended; /* used by the loop only */
         int exit_status;
         struct zygote *zygote;      /* until isolation takes it */
         struct fst_error no_zygote; /* why there is no zygote */

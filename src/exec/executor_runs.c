@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "exec/guard/crash.h"
 #include "exec/executor_transfer.h"
-#include "exec/executor_stages.h"
 #include "exec/isolation/isolation.h"
 #include "exec/guard/memory_limit.h"
 #include "exec/task/run_wire.h"

@@ -7,7 +7,6 @@
 #include "exec/lost_executors.h"
 #include "exec/app/module.h"
 #include "exec/task/stage_wire.h"
-#include "shuffle/shuffle_store.h"
 
 enum stage_state { STAGE_LOADING, STAGE_READY, STAGE_FAILED };
 

@@ -17,7 +17,6 @@
 #include "exec/driver_client.h"
 #include "exec/exec_env.h"
 #include "rpc/control.pb-c.h"
-#include "rpc/transfer/transfer.h"
 #include "shuffle/shuffle_sender.h"
 #include "store/block_store.h"
 

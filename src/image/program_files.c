@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
-#include "image/image.h"
 #include "io/codec/archive_library.h"
 #include "base/module_loader.h"
 

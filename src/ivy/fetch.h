@@ -8,7 +8,6 @@
 #include "base/vec.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 struct fst_error;
 

@@ -2,7 +2,6 @@
 #include "net/crypto.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/module_loader.h"
 
 #include <pthread.h>

@@ -21,7 +21,6 @@
 
 struct zookeeper;
 struct zookeeper_ops;
-struct fst_error;
 
 struct zookeeper_options {
         const char *servers; /* "host:port,host:port/chroot" */

@@ -6,7 +6,6 @@
 #include "process/spawn.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "process/data_limit.h"
 
 #include <fcntl.h>

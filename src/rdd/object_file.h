@@ -23,7 +23,6 @@
 #define OBJECT_FILE_FOOTER 40
 
 struct fst_error;
-struct open_file;
 
 /* Reads the type of the rows of the file @path (full). Returns 0, -EBADMSG for any other kind of file, -ENOTSUP for an
  * unknown version (messages name the path), or the error of the read. */

@@ -15,7 +15,6 @@
 #include "rdd/rdd_checkpoint.h"
 #include "rdd/rdd_class.h"
 #include "rdd/rdd_registry.h"
-#include "store/block_store.h"
 #include "store/storage_level.h"
 
 /* ----------------------------------------------------------------------------------------------- creating */

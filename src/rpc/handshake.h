@@ -3,7 +3,6 @@
 
 #include "rpc/frame.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;

@@ -120,7 +120,6 @@ struct rpc_peer {
         bool greeted; /* `connected` was called */
         bool welcome; /* authorized by an endpoint */
         bool doomed;
-        bool dirty;   /* has something to write */
         bool blocked; /* the socket is full */
         bool spoke;   /* one of our frames was understood: the peer can read REFUSED */
         bool pinged;

@@ -26,7 +26,6 @@
 #define LOG "DAGScheduler"
 
 static void submit_stage(struct sched *s, struct stage *stage);
-static void fail_job(struct sched *s, struct job *job, enum job_result result, const char *message);
 static void abort_stage(struct sched *s, struct stage *stage, const char *reason);
 
 static const char *dag_kind(const struct stage *stage)

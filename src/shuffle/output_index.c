@@ -2,12 +2,10 @@
 #include "shuffle/output_index.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "store/file_cipher.h"
 #include "store/spill.h"
 
 #include <endian.h>
-#include <limits.h>
 
 #define ROWS 16
 #define PAGES 32

@@ -2,7 +2,6 @@
 #include "shuffle/shuffle_output_export.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "rdd/pipeline/op.h"
 #include "shuffle/output_index.h"
 #include "shuffle/shuffle_store.h"

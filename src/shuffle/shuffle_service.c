@@ -9,7 +9,6 @@
  */
 #include "shuffle/shuffle_service.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"

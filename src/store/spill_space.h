@@ -7,6 +7,8 @@
 #include "io/codec/codec.h"
 #include "store/disk_dirs.h"
 
+#include <stdbool.h>
+
 struct spill_space {
         struct disk_dirs *dirs;
         enum codec_kind shuffle_codec;             /* spark.shuffle.compress and spark.io.compression.codec */

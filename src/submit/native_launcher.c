@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "conf/master_url.h"
 #include "submit/options/arguments.h"

@@ -2,7 +2,6 @@
 #include "text/id_format.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 
 #include <ctype.h>
 #include <inttypes.h>

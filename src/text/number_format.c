@@ -12,8 +12,6 @@
  */
 #include "text/number_format.h"
 
-#include "base/mem.h"
-
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>

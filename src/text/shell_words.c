@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-#include <stdbool.h>
-
 void option_words_deinit(struct option_words *words)
 {
         for (size_t i = 0; i < words->len; i++)

@@ -11,7 +11,6 @@
 #include "net/crypto.h"
 #include "net/http/http_server.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <strings.h>
 #include <time.h>

@@ -6,7 +6,6 @@
  * One thread writes a checkpoint at a time; other threads that need it wait.
  */
 #include "driver/actions/checkpoint.h"
-#include "driver/context_handles.h"
 
 #include "base/mem.h"
 #include "driver/actions/actions.h"

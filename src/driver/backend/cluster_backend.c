@@ -15,7 +15,6 @@
 #include "driver/backend/driver_transfer.h"
 #include "driver/backend/shuffle_service_cleanup.h"
 #include "driver/backend/executor_table.h"
-#include "driver/job_runner.h"
 #include "driver/backend/stage_shipping.h"
 #include "driver/backend/unpersist_wait.h"
 #include "exec/task/run_wire.h"

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
-#include "driver/job_runner.h"
 #include "driver/executor_info.h"
 #include "exec/task/run_wire.h"
 #include "io/fs/file_systems.h"

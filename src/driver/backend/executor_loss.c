@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
-#include "driver/job_runner.h"
 #include "exec/guard/crash.h"
 #include "rpc/control.pb-c.h"
 #include "sched/sched.h"

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "driver/context.h"
 #include "driver/backend/driver_transfer.h"
-#include "driver/job_runner.h"
 #include "rpc/control.pb-c.h"
 #include "sched/allocation/executor_allocation.h"
 

@@ -5,7 +5,6 @@
  */
 #include "driver/backend/local_cluster.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct block_location;
-struct fst_error;
 struct result_getter;
 struct transfer_client;
 

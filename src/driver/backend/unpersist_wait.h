@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 struct unpersist_waits;
 struct unpersist_wait;
 

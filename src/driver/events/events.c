@@ -7,7 +7,6 @@
 #include "driver/events/events.h"
 
 #include "base/arena.h"
-#include "base/mem.h"
 
 static void *copy_bytes(struct arena *a, const void *data, size_t size)
 {

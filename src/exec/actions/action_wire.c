@@ -1,7 +1,6 @@
 /* See action_wire.h. Input comes from a well-formed message and is otherwise untrusted. */
 #include "exec/actions/action_wire.h"
 
-#include "base/mem.h"
 #include "rdd/rdd_wire.h"
 #include "rpc/stage.pb-c.h"
 

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 struct buf;
 struct fst_error;
 

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/fs.h"
 #include "process/interruptible_wait.h"

@@ -7,7 +7,6 @@
 #include "exec/app/app_compiler.h"
 #include "exec/app/module.h"
 
-#include <stdbool.h>
 #include <unistd.h>
 
 /*

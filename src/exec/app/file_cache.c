@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/fs.h"
 #include "exec/blocks/block_network.h"

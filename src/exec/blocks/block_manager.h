@@ -31,7 +31,6 @@
 struct Firesteel__FetchBlock;
 struct Firesteel__PutBlock;
 struct block_manager;
-struct broadcasts;
 struct exec_env;
 struct transfer_sink;
 struct transfer_stream;

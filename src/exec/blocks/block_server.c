@@ -8,7 +8,6 @@
 #include "exec/blocks/block_manager_internal.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "exec/blocks/broadcasts.h"
 #include "exec/exec_env.h"
@@ -17,7 +16,6 @@
 #include "store/page_frame.h"
 #include "store/storage_level.h"
 
-#include <assert.h>
 #include <endian.h>
 
 /* ---------------------------------------------------------------------------------------------------- partitions */

@@ -6,7 +6,6 @@
  */
 #include "exec/guard/memory_limit.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"

@@ -24,8 +24,6 @@
 #include <stdint.h>
 
 struct buf;
-struct disk_dirs;
-struct exec_env;
 struct fst_error;
 struct stage_context;
 struct zygote;

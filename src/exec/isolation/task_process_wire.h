@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fst_error;
-
 #define PACKET_MAGIC 0x57535446u
 #define PACKET_INLINE ((size_t)32 << 10)
 #define PACKET_CRASH "ERROR Executor: "

@@ -9,7 +9,6 @@
  */
 #include "io/fs/glob.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_INCLUDES 8 /* nesting depth */

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/units.h"
-#include "io/fs/path.h"
 #include "io/fs/remote_fs_internal.h"
 #include "io/fs/uri.h"
 #include "net/crypto.h"

@@ -15,9 +15,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
 
-#include <strings.h>
 #include <unistd.h>
 
 #define FIRST_PAUSE_MS 100

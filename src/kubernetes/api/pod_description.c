@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define INDENT_POD "\t"
 #define INDENT_CONTAINER "\t\t"

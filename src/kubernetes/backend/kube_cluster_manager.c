@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
 #include "kubernetes/pods/driver_builder.h"
 #include "kubernetes/backend/driver_pod.h"
 #include "kubernetes/pods/executor_builder.h"

@@ -11,8 +11,6 @@
 #include "kubernetes/executors/pods_snapshot.h"
 #include "kubernetes/api/quantity.h"
 
-#include <string.h>
-
 #define LOG "ExecutorPods"
 
 #define LOG_SILENCE_MS 5000 /* if the node does not respond to the API server, the pod is deleted without its log */

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
 #include "base/string_list.h"
 #include "kubernetes/conf/kube_conf.h"
 #include "kubernetes/conf/kube_settings.h"

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/string_prefix.h"
 #include "conf/conf.h"
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/conf/kube_settings.h"

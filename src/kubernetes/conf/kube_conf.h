@@ -16,7 +16,6 @@
 #include "base/strmap.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct fst_conf;

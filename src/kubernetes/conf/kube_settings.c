@@ -10,7 +10,6 @@
 #include "kubernetes/conf/kube_conf.h"
 #include "text/number_format.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 

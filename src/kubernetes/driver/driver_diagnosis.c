@@ -7,7 +7,6 @@
  */
 #include "kubernetes/driver/driver_diagnosis.h"
 
-#include "base/mem.h"
 #include "kubernetes/api/pod_state.h"
 #include "kubernetes/api/pod_description.h"
 

@@ -7,7 +7,6 @@
 #include "kubernetes/pods/executor_resources.h"
 #include "kubernetes/executors/executor_pods_conf.h"
 #include "kubernetes/conf/kube_conf.h"
-#include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/api/quantity.h"
 
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "net/socket.h"
 
 #include <sys/uio.h>
-#include <time.h>
 
 struct http_plain {
         char *host;

@@ -20,7 +20,6 @@
 #include "base/vec.h"
 #include "rdd/pipeline/columns.h"
 #include "rdd/aggregate/combine_table.h"
-#include "rdd/aggregate/hash.h"
 #include "rdd/sort/spill_run_writer.h"
 
 #define ENOUGH_ROWS 400000 /* needed to judge whether keys repeat */

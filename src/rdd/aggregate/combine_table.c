@@ -15,7 +15,6 @@
 #include "rdd/aggregate/combine_table.h"
 
 #include "rdd/aggregate/combine_rows.h"
-#include "rdd/aggregate/hash.h"
 #include "store/huge_pages.h"
 
 #include <sys/mman.h>

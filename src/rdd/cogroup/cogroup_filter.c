@@ -4,7 +4,6 @@
  * Selected rows move to the beginning of their batch, which the side may modify, and are pushed together when the next
  * batch is read.
  */
-#include "base/mem.h"
 #include "rdd/cogroup/cogroup_mode.h"
 
 static void cogroup_filter_move(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)

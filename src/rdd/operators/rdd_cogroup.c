@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "rdd/cogroup/op_cogroup.h"
-#include "rdd/pipeline/op_key.h"
 
 #include <firesteel/pair.h>
 

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "rdd/aggregate/op_combine.h"
-#include "rdd/pipeline/op_key.h"
 #include "rdd/sort/op_sort.h"
 #include "store/page.h"
 

@@ -7,7 +7,6 @@
  */
 #include "rdd/pipeline/column_math.h"
 
-#include "base/mem.h"
 #include "rdd/pipeline/record.h"
 
 #define LANES 8

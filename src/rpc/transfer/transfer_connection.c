@@ -10,7 +10,6 @@
 #include "rpc/transfer/transfer_connection.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "net/channel.h"
 

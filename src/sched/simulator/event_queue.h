@@ -5,7 +5,6 @@
 
 #include "base/vec.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct event {

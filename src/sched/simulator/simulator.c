@@ -105,8 +105,6 @@ static void tell_statuses(struct sim *sim)
 
 /* ------------------------------------------------------------------------------------------------ network */
 
-static void simulator_die(struct sim *sim, int executor);
-
 int64_t sim_travel(struct sim *sim, bool *twice)
 {
         int64_t delay = sim_spread(sim, NETWORK_NS);

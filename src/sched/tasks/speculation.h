@@ -4,7 +4,6 @@
 #include "base/vec.h"
 #include "sched/sched.h"
 
-struct task_set;
 struct task_scheduler;
 
 /* A running median: the lower half in a max-heap, the upper half in a min-heap. */

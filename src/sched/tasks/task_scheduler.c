@@ -15,7 +15,6 @@
 #include "sched/tasks/task_scheduler.h"
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "conf/units.h"

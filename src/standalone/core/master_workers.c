@@ -4,7 +4,6 @@
  * late. Dead workers are kept apart until the reaper removes them: the pages show them, and the master asks them to
  * register again.
  */
-#include "base/error.h"
 #include "standalone/core/master_state.h"
 
 #include <strings.h>

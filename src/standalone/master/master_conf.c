@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "standalone/wire/daemon_conf.h"
 
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Values from the command line, NULL if not given. */

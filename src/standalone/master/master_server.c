@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "standalone/recovery/master_record.h"
-#include "standalone/master/master_wire.h"
 #include "standalone/recovery/persistence.h"
 #include "net/security.h"
 #include "rpc/rpc.h"

@@ -9,8 +9,6 @@
 #include "web/metrics.h"
 #include "web/web_site.h"
 
-#include <stdio.h>
-
 struct worker_pages {
         struct worker_pages_options options;
         struct web_site *site;

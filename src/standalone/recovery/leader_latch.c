@@ -14,7 +14,6 @@
 #include "standalone/recovery/leader_latch.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,7 +1,6 @@
 /* See master_record.h. */
 #include "standalone/recovery/master_record.h"
 
-#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "standalone/recovery/journal.h"

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct fst_error;
 struct redactor;
 
 /* The value of an argument that consists of a placeholder: {"{{CORES}}", "4"}. */

@@ -18,8 +18,6 @@
 
 #include "base/clock.h"
 
-#include <stdbool.h>
-
 struct registration;
 
 struct registration_config {

@@ -52,7 +52,6 @@ struct driver_runner {
         struct preparation preparation;
         struct worker_process *process;
         uv_timer_t timer;
-        bool timer_open;
         int64_t started_ms;
         int pause; /* s, delay before the next start */
         driver_ended *ended;

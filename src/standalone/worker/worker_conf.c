@@ -2,11 +2,9 @@
 #include "standalone/worker/worker_conf.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "conf/units.h"
 #include "standalone/wire/daemon_conf.h"
-#include "text/id_format.h"
 #include "store/disk_dirs.h"
 #include "standalone/wire/master_addresses.h"
 

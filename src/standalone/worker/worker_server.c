@@ -25,7 +25,6 @@
 #include "exec/resource_discovery.h"
 #include "exec/worker_watcher.h"
 #include "net/security.h"
-#include "net/socket.h"
 #include "rpc/rpc.h"
 #include "shuffle/shuffle_service.h"
 #include "store/disk_dirs.h"

@@ -2,7 +2,6 @@
 #include "submit/jvm/driver_wrapper.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/string_list.h"

@@ -4,7 +4,6 @@
  */
 #include "submit/jvm/java_command.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "submit/jvm/java_builder.h"

@@ -20,7 +20,6 @@
 #include "submit/kubernetes/driver_plan.h"
 #include "kubernetes/api/kube_client.h"
 #include "kubernetes/api/kube_names.h"
-#include "kubernetes/conf/kube_settings.h"
 
 #include <stdlib.h>
 #include <string.h>

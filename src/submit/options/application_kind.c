@@ -1,7 +1,6 @@
 /* Application kinds; see application_kind.h. */
 #include "submit/options/application_kind.h"
 
-#include "base/mem.h"
 #include "base/string_prefix.h"
 
 enum submit_language submit_language_of(const char *resource, enum submit_compat compat)

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conf/conf.h"
 #include "submit/options/application_kind.h"
 
 void submit_arguments_init(struct submit_arguments *a)

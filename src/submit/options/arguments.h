@@ -31,7 +31,6 @@
 #include <stdbool.h>
 
 struct cluster_manager_class;
-struct fst_conf;
 struct fst_error;
 
 enum submit_action {

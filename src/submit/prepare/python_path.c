@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "submit/options/arguments.h"
 #include "io/fs/uri.h"
 #include "launch/resolve_uri.h"
 

@@ -2,9 +2,7 @@
 #include "submit/prepare/submission.h"
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "process/exit_cleanup.h"
-#include "conf/conf.h"
 #include "conf/redact.h"
 #include "driver/events/event_json.h"
 #include "net/kerberos.h"

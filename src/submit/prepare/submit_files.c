@@ -14,7 +14,6 @@
 #include "launch/jar_manifest.h"
 #include "submit/options/option_table.h"
 #include "submit/packages/maven_packages.h"
-#include "submit/prepare/python_path.h"
 #include "submit/packages/r_packages.h"
 #include "launch/remote_files.h"
 #include "exec/app/app_compiler.h"

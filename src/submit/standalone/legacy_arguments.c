@@ -2,7 +2,6 @@
 #include "submit/standalone/legacy_arguments.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/string_prefix.h"
 #include "conf/units.h"
 

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/string_prefix.h"
 #include "base/vec.h"

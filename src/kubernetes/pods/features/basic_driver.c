@@ -4,11 +4,9 @@
  */
 #include "kubernetes/pods/feature_step.h"
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "kubernetes/conf/file_upload.h"
-#include "kubernetes/api/kube_names.h"
 #include "kubernetes/conf/kube_settings.h"
 #include "kubernetes/pods/pod_parts.h"
 #include "kubernetes/api/quantity.h"
