@@ -1,4 +1,4 @@
-"""What the checks of this folder share: what submissions see of this process, results, and how they end."""
+"""Helpers of the checks in this folder: environment of submissions, results, exit status."""
 import datetime
 import json
 import os
@@ -10,13 +10,13 @@ import tempfile
 from cluster import Missing, failures
 
 def environment(cluster, folder, user="admin", **more):
-    """This one's, without what would reach into a submission, with @user's kubeconfig file."""
+    """This process's environment without Spark's and Hadoop's variables, with the kubeconfig file of @user."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "_SPARK_", "HADOOP_"))}
     return dict(kept, KUBECONFIG=cluster.config(user), HOME=str(folder), **more)
 
 
 def keep_results(build, name, results):
-    """As bench/run keeps its raw figures: one file of JSON for each run, in the build."""
+    """Stores raw results as bench/run does: one JSON file per run, in the build folder."""
     folder = pathlib.Path(build) / "bench" / "results"
     folder.mkdir(parents=True, exist_ok=True)
     moment = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H%M%SZ")
@@ -27,7 +27,7 @@ def keep_results(build, name, results):
 
 
 def run(check, usage):
-    """check(build, folder), in a folder that is gone afterwards. The exit status: 77 where something is missing."""
+    """Runs check(build, folder) in a temporary folder. Returns the exit status, 77 if a prerequisite is missing."""
     if len(sys.argv) != 2:
         sys.exit(usage)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="firesteel-check-kubernetes-"))

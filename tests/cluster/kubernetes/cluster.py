@@ -1,11 +1,11 @@
-"""A real Kubernetes on this machine's loopback: etcd, API server, controllers and scheduler as processes, with ports of
-their own; with fake nodes (kwok) where pods are to seem to run.
+"""A real Kubernetes on the loopback interface: etcd, API server, controllers and scheduler as processes on free ports,
+optionally with fake nodes (kwok) on which pods seem to run.
 
     with Cluster(folder) as cluster:
         cluster.kubectl("get", "pods")
         run(…, KUBECONFIG=cluster.kubeconfig)
 
-No root is needed, and nothing is left: the processes end with the block, and what they wrote lies in the folder.
+Needs no root. The processes end with the block, and their files are below the folder.
 """
 import contextlib
 import json
@@ -23,7 +23,7 @@ import urllib.request
 
 from programs import HERE, Missing, programs
 
-TIMEOUT = 120  # seconds, for what takes seconds on a quiet machine
+TIMEOUT = 120  # seconds, for steps that take seconds on a quiet machine
 SERVICES = "10.96.0.0/16"
 SERVICE_ADDRESS = "10.96.0.1"
 
@@ -50,11 +50,11 @@ def wait_for(condition, what, seconds=TIMEOUT):
         if found:
             return found
         time.sleep(0.05)
-    raise AssertionError(f"waited in vain for {what() if callable(what) else what}")
+    raise AssertionError(f"timed out waiting for {what() if callable(what) else what}")
 
 
 class Keys:
-    """A certificate authority and what it has signed."""
+    """A certificate authority and its certificates."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -81,7 +81,7 @@ class Keys:
 
 
 class Cluster:
-    # host and port are for those who bring a node along, whose pods must reach the server.
+    # host and port: for a cluster with a real node, whose pods must reach the server.
     def __init__(self, folder, api_arguments=(), fake_nodes=0, stages=HERE / "stages.yaml", host="127.0.0.1", port=None):
         if not shutil.which("openssl"):
             raise Missing("openssl is needed for certificates: Debian's package openssl")
@@ -97,9 +97,9 @@ class Cluster:
         self.kubeconfig = str(self.folder / "admin.conf")
 
     def __enter__(self):
-        # Who ends the check ends the processes.
+        # SIGTERM raises SystemExit, so that the processes are stopped.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-        # What is started in a shell's background ignores it, and so would all that is started here.
+        # A shell starts background commands with SIGINT ignored, and children would inherit that.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             self.start()
@@ -137,7 +137,7 @@ class Cluster:
                  f"--secure-port={self.scheduler_port}")
         if self.fake_nodes:
             self.start_fake_nodes()
-        # The controllers make it; without it no pod is admitted.
+        # The controllers create it. Without it the server admits no pod.
         wait_for(lambda: self.found("/api/v1/namespaces/default/serviceaccounts/default"), "the default service account")
 
     def start_etcd(self):
@@ -163,7 +163,7 @@ class Cluster:
         wait_for(lambda: self.found("/readyz"), lambda: f"the API server:\n{self.log('apiserver')[-2000:]}")
 
     def start_fake_nodes(self):
-        """Nodes on which pods seem to run, as the stages say."""
+        """Starts nodes on which pods seem to run, as the stages describe."""
         self.run("kwok", str(self.programs / "kwok"), f"--kubeconfig={self.kubeconfig}",
                  "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", "--node-lease-duration-seconds=200",
                  f"--server-address=127.0.0.1:{self.kwok_port}", f"--config={self.stages}")
@@ -193,7 +193,7 @@ class Cluster:
             process.wait()
 
     def stop(self):
-        """The newest first, so that nobody complains about another's absence."""
+        """Stops the newest process first, so that none logs errors about a missing one."""
         for name in reversed(list(self.processes)):
             self.end(name)
 
@@ -230,7 +230,7 @@ class Cluster:
             'admin-token,admin-by-token,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"devs"\n')
 
     def write_config(self, name):
-        """For the user @name, with his certificate, in the namespace default."""
+        """Writes a kubeconfig file for the user @name with a client certificate and the namespace default."""
         config = {"apiVersion": "v1", "kind": "Config", "current-context": name,
                   "clusters": [{"name": "test", "cluster": {"server": self.url, "certificate-authority": self.key("ca.crt")}}],
                   "users": [{"name": name, "user": {"client-certificate": self.key(name + ".crt"),
@@ -246,7 +246,7 @@ class Cluster:
         return context
 
     def ask(self, path, method="GET", body=None, content_type="application/json"):
-        """The API server's answer to the administrator, as JSON where it is JSON; HTTPError for others than 2xx."""
+        """Sends a request as administrator. Returns JSON or text, and raises HTTPError for a status other than 2xx."""
         request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": content_type})
         with urllib.request.urlopen(request, context=self.context(), timeout=TIMEOUT) as answer:

@@ -1,23 +1,23 @@
-"""Between a client and a real API server: everything that goes wrong on the way, when a script or a seed says so.
+"""A proxy between a client and a real API server that injects faults, by a script or a seed.
 
     with FaultProxy(cluster) as proxy:
         door = proxy.open(Faults(seed=7, often=0.3))
         run(…, KUBECONFIG=door.kubeconfig)
         door.close()
 
-Each door is an address of its own, with its own faults. Clients speak HTTP/1.1 over TLS to it, without credentials: the
-proxy is the administrator to the server. What a request meets is a Fault:
+Each door has its own address and faults. Clients speak HTTP/1.1 over TLS to it, without credentials: the proxy acts as
+administrator on the server. Each request meets a Fault:
 
-    LATENCY     it comes later, and so does its answer
-    REFUSED     the connection is reset, the server hears nothing
-    LOST        the server does it, and the connection is reset before anything is answered
-    HALF        … or in the middle of the answer; of a watch: in the middle of an event
-    STATUS      the server hears nothing: 409, 410, 429 with Retry-After, 500, 503 in its place
-    LATE        the server does it, and 500 or 504 is answered
-    EXPIRED     a watch says 410 as an ERROR event, in the stream
-    ENDED       a watch ends by itself, soon
+    LATENCY     request and response are delayed
+    REFUSED     the connection is reset before the server gets the request
+    LOST        the server carries out the request, and the connection is reset before the response
+    HALF        … or in the middle of the response (of a watch: in the middle of an event)
+    STATUS      the proxy answers in place of the server: 409, 410, 429 with Retry-After, 500, 503
+    LATE        the server carries out the request, and the proxy answers 500 or 504
+    EXPIRED     a watch gets 410 as an ERROR event in the stream
+    ENDED       a watch ends early
 
-All times that the server names are shifted by the door's skew.
+The door's skew shifts all times in responses.
 """
 import asyncio
 import collections
@@ -43,12 +43,12 @@ Request = collections.namedtuple("Request", "method path headers body")
 
 
 class Faults:
-    """Drawn from a seed: @often of the requests meet one, and half of the watches; all of them from the request number @blackout on."""
+    """Faults of a seed: a share @often of the requests and half of the watches, and every request from number @blackout on."""
 
     def __init__(self, seed, often=0.3, blackout=None, light=1 << 30):
         self.random = random.Random(seed)
         self.often, self.blackout, self.n = often, blackout, 0
-        self.light = light  # from this request on nothing goes wrong any more: the rest is to succeed
+        self.light = light  # no faults from this request on, so that the rest succeeds
         self.skew = self.random.choice([0, 0, 3600, -3600, 86400])
 
     def __call__(self, request):
@@ -90,7 +90,7 @@ class Door:
 
     async def shut(self):
         self.server.close()
-        while self.connections:  # until it is heard: waiting with a limit may swallow a cancellation
+        while self.connections:  # cancel repeatedly: a wait with a timeout may swallow a cancellation
             for task in self.connections:
                 task.cancel()
             await asyncio.wait(self.connections, timeout=0.1)
@@ -108,7 +108,7 @@ class Door:
             writer.transport.abort()
 
     async def exchange(self, reader, writer):
-        """One request and its answer; False: the connection has ended."""
+        """Serves one request. Returns False if the connection has ended."""
         head = await reader.readuntil(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         method, path, _ = first.split(" ")
@@ -128,7 +128,7 @@ class Door:
     @staticmethod
     def reset(writer):
         connection = writer.get_extra_info("socket")
-        if connection:  # else the client was quicker
+        if connection:  # else the client has closed it
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
         return False
@@ -174,7 +174,7 @@ class Door:
 
     @staticmethod
     async def pieces(reader, head):
-        """The content of an answer, as it comes."""
+        """The body of a response in pieces."""
         length = re.search(r"(?i)\r\ncontent-length: (\d+)", head)
         if length:
             yield await reader.readexactly(int(length.group(1)))
@@ -202,7 +202,7 @@ class Door:
         return True
 
     async def stream(self, reader, head, fault, writer):
-        """A watch; @fault.after: bytes that are let through."""
+        """Forwards a watch. @fault.after: bytes to forward before the fault."""
         ends = fault.kind in (LOST, HALF, LATE, EXPIRED, ENDED)
         left = fault.after if ends else None
 
@@ -212,7 +212,7 @@ class Door:
         await writer.drain()
         pieces = self.pieces(reader, head)
         while True:
-            try:  # a cut watch of which nothing comes is cut all the same
+            try:  # end a watch without events too
                 piece = await asyncio.wait_for(anext(pieces), 0.2 + fault.seconds if ends else None)
             except (StopAsyncIteration, asyncio.TimeoutError):
                 break

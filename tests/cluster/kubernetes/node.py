@@ -1,4 +1,4 @@
-"""A real node beside the real control plane: kubelet, containerd and runc, and a DNS server for its pods.
+"""A real node for the real control plane: kubelet, containerd and runc, and a DNS server for its pods.
 
     def main(folder, groups):
         with Node(folder, groups) as node:
@@ -6,9 +6,9 @@
             node.cluster.kubectl("run", …)
     sys.exit(place.inside(main, prepare))
 
-Pods reach the API server where every pod looks for it (the service kubernetes, 10.96.0.1:443) because it listens there;
-services' names are answered by CoreDNS. Other services' addresses lead nowhere: there is no kube-proxy, so what pods
-find by DNS are headless services. Network policies are not enforced.
+The API server listens on the address of the service kubernetes (10.96.0.1:443), where every pod looks for it. CoreDNS
+resolves the names of services. There is no kube-proxy, so other service addresses are unreachable:
+pods can use headless services only. Network policies are not enforced.
 """
 import hashlib
 import io
@@ -39,7 +39,7 @@ NEEDED = {"containerd": "containerd", "runc": "runc", "cc": "gcc", "/bin/busybox
 
 
 def prepare():
-    """What has to be there, and what is made with the network's help."""
+    """Checks the required programs, and builds those that need the network."""
     missing = sorted({package for program, package in NEEDED.items() if not shutil.which(program)})
     if missing:
         raise Missing(f"a node of Kubernetes needs Debian's {', '.join(missing)}: scripts/install-deps.sh kubernetes")
@@ -48,7 +48,7 @@ def prepare():
 
 
 def write_image(path, name, root, command):
-    """An image of one layer, the folder @root, as an archive of docker's."""
+    """Writes an image with one layer, the folder @root, as a docker archive."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
         tar.add(root, arcname=".")
@@ -65,7 +65,7 @@ def write_image(path, name, root, command):
 
 
 class Node:
-    # With a cluster of its own, in @folder; @groups is the control group below which pods' are.
+    # With its own cluster in @folder. @groups: the parent control group of the pods.
     def __init__(self, folder, groups):
         self.folder, self.groups = folder / "node", groups
         self.cluster = Cluster(folder / "cluster", host=SERVICE_ADDRESS, port=443)
@@ -83,7 +83,7 @@ class Node:
         return self
 
     def __exit__(self, *_):
-        """The pods end with the namespaces."""
+        """Stops the cluster. The pods end with the namespaces."""
         self.cluster.stop()
 
     # --------------------------------------------------------------------------------------------------- processes
@@ -112,7 +112,7 @@ class Node:
                 "type": "ptp", "ipMasq": False, "ipam": {
                     "type": "host-local", "dataDir": str(self.folder / "addresses"), "ranges": [[{"subnet": PODS}]],
                     "routes": [{"dst": "0.0.0.0/0"}]}}]}))
-        # An overlay on an overlay is none; there the layers are copied.
+        # overlayfs cannot lie on an overlay: copy the layers there.
         kind = subprocess.run(["stat", "-f", "-c", "%T", str(self.folder)], capture_output=True, text=True, check=True).stdout
         config = self.folder / "containerd.toml"
         config.write_text(f"""version = 2
@@ -182,7 +182,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
                               check=check)
 
     def load(self, archive, *names):
-        """From an archive, under the name that it says; under others (whole ones, with host and tag) as well."""
+        """Imports an image archive under its own name and under @names (complete, with host and tag)."""
         name = self.ctr("images", "import", str(archive)).stdout.split()[1]
         for other in names:
             self.ctr("images", "tag", name, other)

@@ -1,4 +1,4 @@
-/* What keeps a pod's namespaces while its containers come and go: takes in orphans, ends when asked to. */
+/* The pause container: holds a pod's namespaces, reaps orphans, exits on SIGTERM. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@ static void end(int number)
         _exit(0);
 }
 
-static void take_in(int number)
+static void reap(int number)
 {
         (void)number;
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -20,7 +20,7 @@ int main(void)
 {
         signal(SIGINT, end);
         signal(SIGTERM, end);
-        signal(SIGCHLD, take_in);
+        signal(SIGCHLD, reap);
         for (;;)
                 pause();
 }

@@ -1,10 +1,10 @@
-"""A place of a test's own for a node: namespaces of network, mounts and processes, and control groups.
+"""An isolated environment for a node: namespaces for network, mounts and processes, and control groups.
 
-    sys.exit(inside(main, prepare))   # main(folder, groups) runs there; inside() is the program's first and last deed
+    sys.exit(inside(main, prepare))   # runs main(folder, groups) inside; call nothing before or after inside()
 
-prepare() runs before, outside: there is no network inside. The program is run again in the namespaces. Whatever main
-starts ends with them, by its own doing or the kernel's: processes, addresses, mounts, sockets in /run. The folder and
-the control groups are removed from outside. The machine's own network is neither seen nor touched.
+prepare() runs first, outside, because there is no network inside. Then the program is executed again inside the
+namespaces. When they end, the kernel removes main's processes, addresses, mounts and sockets in /run. The outer process
+removes the folder and the control groups. The machine's own network is neither visible nor changed.
 """
 import contextlib
 import ctypes
@@ -49,7 +49,7 @@ def from_outside(prepare):
         raise Missing(f"a node of Kubernetes needs namespaces of its own, which this machine refuses: {tried.stderr.strip()}")
     prepare()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    # What unshare leaves when it is killed becomes a child of this process.
+    # If unshare is killed, its children become children of this process.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     folder = tempfile.mkdtemp(prefix="firesteel-node-")
     groups = os.path.basename(folder)
@@ -67,14 +67,14 @@ def from_outside(prepare):
         if process:
             process.kill()
             with contextlib.suppress(ChildProcessError):
-                while True:  # the last is the namespace's first process, once all of it has ended
+                while True:  # the namespace's first process ends last
                     os.wait()
         remove_groups(groups)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def hierarchies():
-    """Version 2 has one tree of groups, version 1 one for each controller or two."""
+    """The roots of the control groups: one in version 2, one for each controller or two in version 1."""
     if (GROUPS / "cgroup.controllers").exists():
         return [GROUPS]
     return [p for p in GROUPS.iterdir() if p.is_dir() and not p.is_symlink() and (p / "cgroup.procs").exists()]
@@ -98,7 +98,7 @@ def remove_groups(name):
             while os.path.isdir(folder) and time.monotonic() < until:
                 try:
                     os.rmdir(folder)
-                except OSError:  # its last process has not quite ended
+                except OSError:  # its last process is still ending
                     time.sleep(0.05)
 
 
@@ -110,7 +110,7 @@ def run(*words):
 
 
 def first_process(main, folder):
-    """Process 1 takes in what others leave behind, and ends as main does."""
+    """Runs as process 1: forks main, reaps orphans, and exits with main's status."""
     run("ip", "link", "set", "lo", "up")
     run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
     for path in ("/var/lib", "/var/log"):
@@ -139,7 +139,7 @@ def first_process(main, folder):
 
 
 def lay_over(path, folder):
-    """What is new in @path from now on is not on the machine's disk; the folders that are there stay."""
+    """Mounts a tmpfs over @path that shows the existing folders. New files do not reach the machine's disk."""
     scratch = folder / "laid"
     scratch.mkdir()
     run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", str(scratch))
@@ -155,7 +155,7 @@ def lay_over(path, folder):
 
 
 def seem_to_have_processors(n):
-    """What the kubelet counts. Pods ask for whole processors more than they use, and this machine may have two."""
+    """Makes the kubelet count @n processors: pods request whole processors, and this machine may have two."""
     for path in ("/sys/devices/system/node", "/sys/devices/system/cpu"):
         if os.path.isdir(path):
             run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path)
@@ -168,7 +168,7 @@ def add_address(address):
 
 
 def set_resolver(text, folder):
-    """/etc/resolv.conf of the test's processes."""
+    """Sets /etc/resolv.conf for the processes of the test."""
     path = os.path.realpath("/etc/resolv.conf")
     if path.startswith("/run/"):
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -1,4 +1,4 @@
-"""What happens to the pods of a test's cluster, as its API server tells it."""
+"""Watches the pods of a test's cluster."""
 import json
 import threading
 import urllib.request
@@ -9,7 +9,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class PodWatch(threading.Thread):
-    """Calls take(kind, pod) for every change of every pod, on its thread, from when it is made until its `with` ends."""
+    """Calls take(kind, pod) on its own thread for every change of every pod, from its creation to the end of its `with`."""
 
     def __init__(self, cluster):
         super().__init__(daemon=True)
@@ -31,7 +31,7 @@ class PodWatch(threading.Thread):
         try:
             while not self.stopping:
                 self.watch()
-        except BaseException as e:  # told by __exit__
+        except BaseException as e:  # raised by __exit__
             self.broken = e
 
     def watch(self):

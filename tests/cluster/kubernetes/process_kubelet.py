@@ -1,12 +1,11 @@
-"""Pods as processes of this machine, where there is no node: each pod of a namespace is run by `firesteel entrypoint`
-with its environment, and its status is written as a kubelet would.
+"""A kubelet without a node: runs each pod of a namespace as a process of this machine, `firesteel entrypoint` with the
+pod's environment, and writes its status as a kubelet would.
 
     with ProcessKubelet(cluster, build, folder) as kubelet:
         …
         kubelet.processes["spark-pi-…-exec-1"].kill()
 
-All pods have the address 127.0.0.1, and no files but this machine's. What a pod's process says lies in
-FOLDER/PODNAME.log.
+All pods have the address 127.0.0.1 and see this machine's files. The output of a pod is in FOLDER/PODNAME.log.
 """
 import contextlib
 import os
@@ -17,11 +16,11 @@ import threading
 import urllib.error
 
 PODS = "/api/v1/namespaces/default/pods"
-LEFT_OUT = {"SPARK_CONF_DIR"}  # of the image, which is not here
+LEFT_OUT = {"SPARK_CONF_DIR"}  # a path of the image, which does not exist here
 
 
 def descendants(pid):
-    """The processes below this one."""
+    """The descendants of a process."""
     try:
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
     except OSError:
@@ -34,10 +33,10 @@ class ProcessKubelet:
         self.cluster = cluster
         self.folder = pathlib.Path(folder)
         self.processes, self.uids, self.ended = {}, {}, set()
-        self.most = None  # how many pods may run at a time; None: as many as there are
-        self.ignored = set()  # names of pods that do not run
-        self.command = [f"{build}/src/firesteel", "entrypoint"]  # what containers run
-        self.grace = 10  # seconds that a pod has to end before it is killed
+        self.most = None  # the maximum of running pods; None: no limit
+        self.ignored = set()  # names of pods that it does not run
+        self.command = [f"{build}/src/firesteel", "entrypoint"]  # the entrypoint of containers
+        self.grace = 10  # seconds from SIGTERM to SIGKILL
         self.broken = None
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -59,7 +58,7 @@ class ProcessKubelet:
         try:
             while not self.stopping.wait(0.05):
                 self.look()
-        except BaseException as e:  # told by __exit__
+        except BaseException as e:  # raised by __exit__
             self.broken = e
 
     def look(self):
@@ -118,7 +117,7 @@ class ProcessKubelet:
             if e.code != 404:  # deleted meanwhile
                 raise
         except OSError:
-            self.ended.discard(name)  # the API server is being restarted: again
+            self.ended.discard(name)  # the API server is being restarted: retry
 
     def end(self, name):
         process = self.processes.pop(name)
@@ -131,7 +130,7 @@ class ProcessKubelet:
             tree = descendants(process.pid)
             process.kill()
             process.wait()
-            for pid in tree:  # with its first process a container ends
+            for pid in tree:  # a container ends with its first process
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 

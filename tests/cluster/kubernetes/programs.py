@@ -1,4 +1,4 @@
-"""The programs of a real Kubernetes, made from Go's modules once and kept in a cache by what they are made of."""
+"""Builds the programs of a real Kubernetes from Go modules and caches them by a hash of their sources."""
 import contextlib
 import fcntl
 import hashlib
@@ -16,7 +16,7 @@ GO_LEAST = (1, 24)
 
 
 class Missing(Exception):
-    """What this machine lacks; the message says what to install."""
+    """A missing prerequisite. The message names the package to install."""
 
 
 def cache():
@@ -50,7 +50,7 @@ def build_kubernetes(folder):
         for name, value in (("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)):
             flags += ["-X", f"{package}.{name}={value}"]
     print(f"building Kubernetes {version} in {folder}: some minutes, once", flush=True)
-    # -p 2: with more the linker's neighbours need more memory than small machines have.
+    # -p 2: more parallel compilers need more memory than small machines have.
     go_run("build", "-p", "2", "-ldflags", " ".join(flags), "-o", folder / "kubetest", ".", cwd=SOURCE)
     go_run("install", "-ldflags=-s -w", f"sigs.k8s.io/kwok/cmd/kwok@{KWOK}", env={"GOBIN": str(folder)})
 
@@ -62,7 +62,7 @@ def build_dns(folder):
 
 @contextlib.contextmanager
 def once(source, more=""):
-    """(the folder, whether it is still to be filled) for what is made of the module in @source; others wait for it."""
+    """Yields the cache folder of the module in @source, and whether the caller must fill it. Other processes wait."""
     made_of = hashlib.sha256()
     for name in ("go.mod", "go.sum", "main.go"):
         made_of.update((source / name).read_bytes())
@@ -82,7 +82,7 @@ def once(source, more=""):
 
 
 def programs():
-    """The folder with kubetest and kwok."""
+    """Returns the folder with kubetest and kwok."""
     with once(SOURCE, KWOK) as (folder, begins):
         if begins:
             build_kubernetes(folder)

@@ -1,8 +1,8 @@
 /*
- * As fast as an API server takes them: POST each object of a file (one of JSON a line, without more ado) to the server
- * of KUBECONFIG, as many at once as its connection bears, and say how long that took.   raw_posts FILE [patch]
+ * Posts each object of a file (one JSON object a line) to the server of KUBECONFIG, as many at once as the connection
+ * allows, and measures the time.   raw_posts FILE [patch]
  *
- * With "patch" they are applied by the server instead. Prints {"objects":4000,"failed":0,"seconds":9.81,"cpu":0.61}.
+ * With "patch" it uses server-side apply. Prints {"objects":4000,"failed":0,"seconds":9.81,"cpu":0.61}.
  */
 #include "base/buf.h"
 #include "base/error.h"

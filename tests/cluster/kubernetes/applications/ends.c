@@ -1,4 +1,4 @@
-/* Ends with the status that it is told, before it is anything to Spark.   ends STATUS */
+/* Exits with a status before it makes a context.   ends STATUS */
 #include <firesteel/firesteel.h>
 
 #include <stdlib.h>

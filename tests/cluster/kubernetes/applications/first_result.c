@@ -1,4 +1,4 @@
-/* Prints a result as soon as it is there.   first_result */
+/* Prints its result without buffering.   first_result */
 #include <firesteel/firesteel.h>
 
 #include <inttypes.h>

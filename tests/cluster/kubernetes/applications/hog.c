@@ -1,7 +1,7 @@
 /*
  * The sum of 0 … N-1.   hog driver|task N
  *
- * With "driver", main takes memory for as long as it lives; with "task", the first attempt at the first partition does.
+ * With "driver" main allocates memory until it is killed. With "task" the first attempt of the first partition does.
  */
 #include <firesteel/firesteel.h>
 

@@ -1,7 +1,7 @@
 /*
- * The sum of 0 … N-1 by way of a shuffle.   pieces N
+ * The sum of 0 … N-1, with a shuffle.   pieces N
  *
- * The first attempt at the first partition behind the shuffle does not end: whoever runs it is to be killed.
+ * The first attempt of the first partition after the shuffle never ends: the test kills its executor.
  */
 #include <firesteel/firesteel.h>
 
