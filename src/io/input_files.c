@@ -14,21 +14,22 @@
 
 #include <string.h>
 
-struct planner {
+struct input_planner {
         const struct input_options *options;
         struct fst_error *error;
         struct file_list files;
         struct buf missing; /* a line for each missing input */
 };
 
-static bool input_files_hidden(const char *path)
+static bool input_file_is_hidden(const char *path)
 {
         const char *name = path_name(path);
         return name[0] == '.' || name[0] == '_';
 }
 
 /* Adds the files of a matched path: the path itself or the files in the directory. Takes over @status. */
-static int input_files_add_files(struct planner *p, const struct file_system *fs, struct file_status *status, bool top)
+static int input_files_add_files(struct input_planner *p, const struct file_system *fs, struct file_status *status,
+                                 bool top)
 {
         if (!status->directory) {
                 vec_push(&p->files, *status);
@@ -43,7 +44,7 @@ static int input_files_add_files(struct planner *p, const struct file_system *fs
         struct file_list entries = {0};
         int r = fs->list(fs, directory.path, &entries, p->error);
         for (size_t i = 0; i < entries.len; i++) {
-                if (r < 0 || input_files_hidden(entries.data[i].path))
+                if (r < 0 || input_file_is_hidden(entries.data[i].path))
                         file_status_deinit(&entries.data[i]);
                 else
                         r = input_files_add_files(p, fs, &entries.data[i], false);
@@ -53,11 +54,11 @@ static int input_files_add_files(struct planner *p, const struct file_system *fs
 }
 
 /* Removes files whose names begin with '.' or '_'. Names of directories above do not matter. */
-static void remove_hidden(struct file_list *files)
+static void input_files_remove_hidden(struct file_list *files)
 {
         size_t kept = 0;
         for (size_t i = 0; i < files->len; i++) {
-                if (input_files_hidden(files->data[i].path))
+                if (input_file_is_hidden(files->data[i].path))
                         file_status_deinit(&files->data[i]);
                 else
                         files->data[kept++] = files->data[i];
@@ -66,7 +67,7 @@ static void remove_hidden(struct file_list *files)
 }
 
 /* Adds the files of one word of the comma list, or a line to p->missing. */
-static int add_input(struct planner *p, const char *word)
+static int input_files_add_input(struct input_planner *p, const char *word)
 {
         _cleanup_free_ char *full = NULL;
         const struct file_system *fs;
@@ -76,7 +77,7 @@ static int add_input(struct planner *p, const char *word)
 
         struct file_list found = {0};
         r = glob_files(fs, full, &found, p->error);
-        remove_hidden(&found);
+        input_files_remove_hidden(&found);
         if (r == 0 && found.len == 0) {
                 if (p->missing.len > 0)
                         buf_putc(&p->missing, '\n');
@@ -94,14 +95,14 @@ static int add_input(struct planner *p, const char *word)
         return r;
 }
 
-static int input_files_find_one(struct planner *p, const char *paths)
+static int input_files_find_one(struct input_planner *p, const char *paths)
 {
         _cleanup_(glob_words_deinit) struct glob_words words = {0};
         int r = 0;
 
         glob_split_list(paths, &words);
         for (size_t i = 0; r == 0 && i < words.len; i++)
-                r = add_input(p, words.data[i]);
+                r = input_files_add_input(p, words.data[i]);
         if (r < 0 || p->missing.len == 0)
                 return r;
         if (!p->options->ignore_missing)
@@ -114,7 +115,7 @@ static int input_files_find_one(struct planner *p, const char *paths)
 int input_files_find(const char *paths, const struct input_options *options, struct file_list *files, uint64_t *bytes,
                      struct fst_error *error)
 {
-        struct planner p = {.options = options, .error = error};
+        struct input_planner p = {.options = options, .error = error};
         uint64_t all = 0;
         int r = input_files_find_one(&p, paths);
         buf_deinit(&p.missing);
@@ -136,7 +137,7 @@ uint64_t input_block_size(const struct file_status *file, const struct input_opt
 }
 
 /* Reads a number of bytes like Hadoop's Configuration.getLong: decimal, or hexadecimal after 0x. */
-static int read_long(const struct fst_conf *conf, const char *key, uint64_t *out, struct fst_error *error)
+static int input_files_read_long(const struct fst_conf *conf, const char *key, uint64_t *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
         if (!text)
@@ -163,7 +164,7 @@ static int input_files_read_bool(const struct fst_conf *conf, const char *key, b
 }
 
 /* True if tasks may run on other hosts. */
-static bool has_hosts(const struct fst_conf *conf)
+static bool input_files_need_hosts(const struct fst_conf *conf)
 {
         const char *master = conf_get_raw(conf, "spark.master");
         return master && (!text_starts_with(master, "local") || text_starts_with(master, "local-cluster"));
@@ -172,16 +173,16 @@ static bool has_hosts(const struct fst_conf *conf)
 int input_options_read(const struct fst_conf *conf, struct input_options *options, struct fst_error *error)
 {
         struct input_options o = INPUT_OPTIONS_INIT;
-        o.places = has_hosts(conf);
-        int r = read_long(conf, "spark.hadoop.mapred.min.split.size", &o.min_split_size, error);
+        o.places = input_files_need_hosts(conf);
+        int r = input_files_read_long(conf, "spark.hadoop.mapred.min.split.size", &o.min_split_size, error);
         if (r == 0)
-                r = read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.minsize", &o.min_split_size,
-                              error);
+                r = input_files_read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.minsize",
+                                          &o.min_split_size, error);
         if (r == 0)
-                r = read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.maxsize", &o.max_split_size,
-                              error);
+                r = input_files_read_long(conf, "spark.hadoop.mapreduce.input.fileinputformat.split.maxsize",
+                                          &o.max_split_size, error);
         if (r == 0)
-                r = read_long(conf, "spark.hadoop.fs.local.block.size", &o.block_size, error);
+                r = input_files_read_long(conf, "spark.hadoop.fs.local.block.size", &o.block_size, error);
         if (r == 0)
                 r = input_files_read_bool(conf, "spark.hadoop.mapreduce.input.fileinputformat.input.dir.recursive",
                                           &o.recursive, error);

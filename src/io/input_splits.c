@@ -9,8 +9,8 @@
 #define SPLIT_SLOP 1.1 /* the last split of a file may be this much longer than the others */
 
 /* The hosts of the block that holds most of the split: a split is rarely longer than a block. */
-static const char *hosts_of(struct input_splits *splits, const struct block_list *blocks, uint64_t start,
-                            uint64_t length)
+static const char *input_splits_hosts_of(struct input_splits *splits, const struct block_list *blocks, uint64_t start,
+                                         uint64_t length)
 {
         const struct block_place *best = NULL;
         uint64_t most = 0;
@@ -38,10 +38,10 @@ static void input_splits_add_split(struct input_splits *splits, const char *path
                                               .start = start,
                                               .length = length,
                                               .codec = codec,
-                                              .hosts = hosts_of(splits, blocks, start, length)});
+                                              .hosts = input_splits_hosts_of(splits, blocks, start, length)});
 }
 
-static int find_blocks(const char *path, struct block_list *blocks, struct fst_error *error)
+static int input_splits_find_blocks(const char *path, struct block_list *blocks, struct fst_error *error)
 {
         const struct file_system *fs;
         int r = file_system_of(path, &fs, error);
@@ -52,7 +52,7 @@ int input_splits_cut(struct input_splits *splits, const struct file_status *file
                      bool places, struct fst_error *error)
 {
         _cleanup_(block_list_deinit) struct block_list blocks = {0};
-        int r = places && file->size > 0 ? find_blocks(file->path, &blocks, error) : 0;
+        int r = places && file->size > 0 ? input_splits_find_blocks(file->path, &blocks, error) : 0;
         if (r < 0)
                 return r;
         const char *path = arena_copy(&splits->arena, file->path, strlen(file->path));

@@ -31,7 +31,7 @@
 
 #define NO_ATTEMPT (-1)
 
-struct task_state {
+struct task_commit {
         int attempt; /* the one that commits or has committed, or NO_ATTEMPT */
         bool committed;
 };
@@ -47,10 +47,10 @@ struct output_committer {
         bool job_committed;
 
         pthread_mutex_t lock; /* guards `tasks` */
-        VEC(struct task_state) tasks;
+        VEC(struct task_commit) tasks;
 };
 
-static int read_flag(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
+static int output_committer_read_flag(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
 {
         const char *text = conf_get_raw(conf, key);
         if (!text)
@@ -76,7 +76,7 @@ static int output_committer_read_codec(const struct fst_conf *conf, enum codec_k
         const char *packed = output_committer_setting(conf, "spark.hadoop.mapreduce.output.fileoutputformat.compress",
                                                       "spark.hadoop.mapred.output.compress", &name);
         bool wanted = false;
-        int r = packed ? read_flag(conf, name, &wanted, error) : 0;
+        int r = packed ? output_committer_read_flag(conf, name, &wanted, error) : 0;
         if (r < 0 || !wanted)
                 return r;
         const char *text =
@@ -98,9 +98,10 @@ int output_options_read(const struct fst_conf *conf, struct output_options *opti
                         return error_set(error, -EINVAL, "%s should be 1 or 2, but was %s", version, text);
                 o.algorithm = text[0] - '0';
         }
-        int r = read_flag(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
+        int r = output_committer_read_flag(conf, "spark.hadoop.validateOutputSpecs", &o.validate, error);
         if (r == 0)
-                r = read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", &o.mark, error);
+                r = output_committer_read_flag(conf, "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs",
+                                               &o.mark, error);
         if (r == 0)
                 r = output_committer_read_codec(conf, &o.codec, error);
         if (r == 0)
@@ -176,7 +177,7 @@ void output_committer_free(struct output_committer *c)
 }
 
 /* OUT/_temporary/0/_temporary/attempt_…, the attempt's directory. */
-static char *attempt_path(const struct output_committer *c, int partition, int attempt)
+static char *output_committer_attempt_path(const struct output_committer *c, int partition, int attempt)
 {
         return mem_printf("%s/_temporary/attempt_%s_%04d_m_%06d_%d", c->job_path, c->tracker, c->job, partition,
                           attempt);
@@ -184,7 +185,7 @@ static char *attempt_path(const struct output_committer *c, int partition, int a
 
 char *output_committer_task_path(const struct output_committer *c, int partition, int attempt)
 {
-        _cleanup_free_ char *directory = attempt_path(c, partition, attempt);
+        _cleanup_free_ char *directory = output_committer_attempt_path(c, partition, attempt);
         return mem_printf("%s/part-%05d%s", directory, partition, codec_suffix(c->options.codec));
 }
 
@@ -234,9 +235,9 @@ static int output_committer_merge(struct output_committer *c, const struct file_
 }
 
 /* Renames the attempt's files to commit them. The caller holds the task's entry. */
-static int move_result(struct output_committer *c, int partition, int attempt, struct fst_error *error)
+static int output_committer_move_result(struct output_committer *c, int partition, int attempt, struct fst_error *error)
 {
-        _cleanup_free_ char *from = attempt_path(c, partition, attempt);
+        _cleanup_free_ char *from = output_committer_attempt_path(c, partition, attempt);
         _cleanup_(file_status_deinit) struct file_status status = {0};
         int r = c->fs->stat(c->fs, from, &status, error);
         if (r == -ENOENT)
@@ -262,8 +263,8 @@ int output_committer_commit_task(struct output_committer *c, int partition, int 
 {
         pthread_mutex_lock(&c->lock);
         while (c->tasks.len <= (size_t)partition)
-                vec_push(&c->tasks, (struct task_state){.attempt = NO_ATTEMPT});
-        struct task_state *task = &c->tasks.data[partition];
+                vec_push(&c->tasks, (struct task_commit){.attempt = NO_ATTEMPT});
+        struct task_commit *task = &c->tasks.data[partition];
         bool mine = task->attempt == attempt && task->committed;
         bool taken = task->attempt != NO_ATTEMPT && !mine;
         if (task->attempt == NO_ATTEMPT)
@@ -274,7 +275,7 @@ int output_committer_commit_task(struct output_committer *c, int partition, int 
         if (taken)
                 return FST_OUTPUT_E_DENIED;
 
-        int r = move_result(c, partition, attempt, error);
+        int r = output_committer_move_result(c, partition, attempt, error);
 
         pthread_mutex_lock(&c->lock);
         task = &c->tasks.data[partition];
@@ -290,17 +291,17 @@ void output_committer_forget_commits(struct output_committer *c)
 {
         pthread_mutex_lock(&c->lock);
         for (size_t i = 0; i < c->tasks.len; i++)
-                c->tasks.data[i] = (struct task_state){.attempt = NO_ATTEMPT};
+                c->tasks.data[i] = (struct task_commit){.attempt = NO_ATTEMPT};
         pthread_mutex_unlock(&c->lock);
 }
 
 int output_committer_abort_task(struct output_committer *c, int partition, int attempt, struct fst_error *error)
 {
-        _cleanup_free_ char *path = attempt_path(c, partition, attempt);
+        _cleanup_free_ char *path = output_committer_attempt_path(c, partition, attempt);
         return c->fs->remove(c->fs, path, error);
 }
 
-static int write_marker(struct output_committer *c, struct fst_error *error)
+static int output_committer_write_marker(struct output_committer *c, struct fst_error *error)
 {
         _cleanup_free_ char *path = path_join(c->path, "_SUCCESS");
         struct open_file file = OPEN_FILE_INIT;
@@ -326,7 +327,7 @@ int output_committer_commit_job(struct output_committer *c, struct fst_error *er
         if (r == 0)
                 r = c->fs->remove(c->fs, c->temporary, error);
         if (r == 0 && c->options.mark)
-                r = write_marker(c, error);
+                r = output_committer_write_marker(c, error);
         if (r < 0)
                 return error_wrap(error, r, "committing the output %s", c->path);
         c->job_committed = true;

@@ -197,7 +197,7 @@ static void test_leftovers(void **state)
         output_committer_free(c);
 }
 
-struct attempts {
+struct commit_race {
         struct output_committer *c;
         int attempt, committed, denied, failed;
 };
@@ -206,7 +206,7 @@ struct attempts {
 
 static void *commit_all(void *data)
 {
-        struct attempts *a = data;
+        struct commit_race *a = data;
         char text[32];
         snprintf(text, sizeof(text), "attempt %d", a->attempt);
         for (int task = 0; task < TASKS; task++) {
@@ -226,12 +226,12 @@ static void test_threads(void **state)
 {
         for (int algorithm = 1; algorithm <= 2; algorithm++) {
                 struct output_committer *c = committer(algorithm, true);
-                struct attempts a[4] = {0};
+                struct commit_race a[4] = {0};
                 pthread_t threads[4];
                 int committed = 0, denied = 0;
                 assert_int_equal(output_committer_setup_job(c, NULL), 0);
                 for (int i = 0; i < 4; i++) {
-                        a[i] = (struct attempts){.c = c, .attempt = i};
+                        a[i] = (struct commit_race){.c = c, .attempt = i};
                         pthread_create(&threads[i], NULL, commit_all, &a[i]);
                 }
                 for (int i = 0; i < 4; i++) {

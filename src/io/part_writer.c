@@ -92,7 +92,7 @@ int part_writer_open(struct part_writer *w, const char *path, enum part_form for
         return 0;
 }
 
-static int put_bytes(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
+static int part_writer_put_bytes(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
 {
         w->bytes += len;
         if (w->packed)
@@ -100,28 +100,28 @@ static int put_bytes(struct part_writer *w, const char *data, size_t len, struct
         return len > 0 ? w->file.fs->write(&w->file, data, len, error) : 0;
 }
 
-static int flush(struct part_writer *w, struct fst_error *error)
+static int part_writer_flush(struct part_writer *w, struct fst_error *error)
 {
         size_t used = w->used;
         w->used = 0;
-        return put_bytes(w, w->buffer, used, error);
+        return part_writer_put_bytes(w, w->buffer, used, error);
 }
 
-static int put_large(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
+static int part_writer_put_large(struct part_writer *w, const char *data, size_t len, struct fst_error *error)
 {
-        int r = w->used > 0 ? flush(w, error) : 0;
-        return r < 0 ? r : put_bytes(w, data, len, error);
+        int r = w->used > 0 ? part_writer_flush(w, error) : 0;
+        return r < 0 ? r : part_writer_put_bytes(w, data, len, error);
 }
 
 /* Writes a value that does not fit into the buffer: only BYTES and FIXED can be that large. */
-static int put_value(struct part_writer *w, uint8_t kind, uint32_t size, const fst_column *column, uint32_t row,
-                     struct fst_error *error)
+static int part_writer_put_value(struct part_writer *w, uint8_t kind, uint32_t size, const fst_column *column,
+                                 uint32_t row, struct fst_error *error)
 {
         size_t need = value_text_size(kind, size, column, row);
         if (kind == FST_KIND_BYTES && need > BUFFER_SIZE - w->used)
-                return put_large(w, column->bytes[row].data, need, error);
+                return part_writer_put_large(w, column->bytes[row].data, need, error);
         if (need > BUFFER_SIZE - w->used) {
-                int r = flush(w, error);
+                int r = part_writer_flush(w, error);
                 if (r < 0)
                         return r;
         }
@@ -133,13 +133,13 @@ static int put_value(struct part_writer *w, uint8_t kind, uint32_t size, const f
         if (!hex)
                 return error_set(error, -ENOMEM, "%s: no memory to print a row of %u bytes", w->path, size);
         value_text_print(hex, kind, size, column, row);
-        return put_large(w, hex, need, error);
+        return part_writer_put_large(w, hex, need, error);
 }
 
-static int put_char(struct part_writer *w, char c, struct fst_error *error)
+static int part_writer_put_char(struct part_writer *w, char c, struct fst_error *error)
 {
         if (w->used == BUFFER_SIZE) {
-                int r = flush(w, error);
+                int r = part_writer_flush(w, error);
                 if (r < 0)
                         return r;
         }
@@ -148,24 +148,24 @@ static int put_char(struct part_writer *w, char c, struct fst_error *error)
 }
 
 /* Writes one row of any size, in pieces. */
-static int put_row(struct part_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
+static int part_writer_put_row(struct part_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
 {
         const fst_type *t = &batch->type;
         bool pair = t->value != FST_KIND_NONE;
-        int r = pair ? put_char(w, '(', error) : 0;
+        int r = pair ? part_writer_put_char(w, '(', error) : 0;
         if (r == 0)
-                r = put_value(w, t->key, t->key_size, &batch->key, row, error);
+                r = part_writer_put_value(w, t->key, t->key_size, &batch->key, row, error);
         if (r == 0 && pair)
-                r = put_char(w, ',', error);
+                r = part_writer_put_char(w, ',', error);
         if (r == 0 && pair)
-                r = put_value(w, t->value, t->value_size, &batch->value, row, error);
+                r = part_writer_put_value(w, t->value, t->value_size, &batch->value, row, error);
         if (r == 0 && pair)
-                r = put_char(w, ')', error);
-        return r < 0 ? r : put_char(w, '\n', error);
+                r = part_writer_put_char(w, ')', error);
+        return r < 0 ? r : part_writer_put_char(w, '\n', error);
 }
 
 /* Adds rows from @first on while they fit into the buffer. Returns the first row that did not fit. */
-static uint32_t fill(struct part_writer *w, const fst_batch *batch, uint32_t first)
+static uint32_t part_writer_fill(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         fst_type t = batch->type;
         bool pair = t.value != FST_KIND_NONE;
@@ -194,7 +194,7 @@ static uint32_t fill(struct part_writer *w, const fst_batch *batch, uint32_t fir
 }
 
 /* fill for records. */
-static uint32_t fill_records(struct part_writer *w, const fst_batch *batch, uint32_t first)
+static uint32_t part_writer_fill_records(struct part_writer *w, const fst_batch *batch, uint32_t first)
 {
         size_t key = batch->type.key_size, value = batch->type.value_size;
         size_t n = MIN((BUFFER_SIZE - w->used) / (key + value), (size_t)(batch->rows - first));
@@ -211,32 +211,32 @@ static uint32_t fill_records(struct part_writer *w, const fst_batch *batch, uint
         return first + (uint32_t)n;
 }
 
-static int write_records(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
+static int part_writer_write_records(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
 {
         size_t run = (size_t)batch->rows * batch->type.key_size;
         if (batch->type.value == FST_KIND_NONE && run >= MIN_RUN)
-                return put_large(w, batch->key.fixed, run, error);
+                return part_writer_put_large(w, batch->key.fixed, run, error);
         for (uint32_t row = 0;;) {
-                row = fill_records(w, batch, row);
+                row = part_writer_fill_records(w, batch, row);
                 if (row == batch->rows)
                         return 0;
-                int r = flush(w, error);
+                int r = part_writer_flush(w, error);
                 if (r < 0)
                         return r;
         }
 }
 
-static int write_text(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
+static int part_writer_write_text(struct part_writer *w, const fst_batch *batch, struct fst_error *error)
 {
         for (uint32_t row = 0;;) {
-                row = fill(w, batch, row);
+                row = part_writer_fill(w, batch, row);
                 if (row == batch->rows)
                         break;
-                int r = flush(w, error);
+                int r = part_writer_flush(w, error);
                 if (r == 0) {
-                        uint32_t next = fill(w, batch, row);
+                        uint32_t next = part_writer_fill(w, batch, row);
                         if (next == row)
-                                r = put_row(w, batch, row++, error);
+                                r = part_writer_put_row(w, batch, row++, error);
                         else
                                 row = next;
                 }
@@ -250,7 +250,8 @@ int part_writer_write(struct part_writer *w, const fst_batch *batch, struct fst_
 {
         if (w->failed)
                 return error_set(error, w->failed, "writing %s: an earlier write failed", w->path);
-        int r = w->form == PART_RECORDS ? write_records(w, batch, error) : write_text(w, batch, error);
+        int r = w->form == PART_RECORDS ? part_writer_write_records(w, batch, error)
+                                        : part_writer_write_text(w, batch, error);
         if (r == 0)
                 w->rows += batch->rows;
         return w->failed = r;
@@ -264,7 +265,7 @@ int part_writer_close(struct part_writer *w, struct fst_error *error)
         if (r < 0)
                 error_set(error, r, "writing %s: an earlier write failed", w->path);
         else
-                r = flush(w, error);
+                r = part_writer_flush(w, error);
         if (r == 0 && w->packed) {
                 r = encoder_end(w->encoder, error);
                 w->bytes = encoder_bytes(w->encoder);

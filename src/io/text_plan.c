@@ -7,8 +7,8 @@
 
 #define LARGE_FILE ((uint64_t)1 << 30) /* an unsplittable file of this size gets a warning */
 
-static int cut_file(const struct file_status *file, bool may_be_packed, uint64_t goal,
-                    const struct input_options *options, struct input_splits *splits, struct fst_error *error)
+static int text_plan_cut_file(const struct file_status *file, bool may_be_packed, uint64_t goal,
+                              const struct input_options *options, struct input_splits *splits, struct fst_error *error)
 {
         enum codec_kind codec = may_be_packed ? codec_of_file(file->path) : CODEC_NONE;
         uint64_t size = MIN(goal, input_block_size(file, options));
@@ -27,15 +27,15 @@ static int cut_file(const struct file_status *file, bool may_be_packed, uint64_t
         return input_splits_cut(splits, file, codec, size, options->places, error);
 }
 
-static int text_plan_plan(const char *paths, bool may_be_packed, int min_partitions,
-                          const struct input_options *options, struct input_splits *splits, struct fst_error *error)
+static int text_plan_files(const char *paths, bool may_be_packed, int min_partitions,
+                           const struct input_options *options, struct input_splits *splits, struct fst_error *error)
 {
         _cleanup_(file_list_deinit) struct file_list files = {0};
         int r = input_files_find(paths, options, &files, &splits->bytes, error);
         uint64_t goal = splits->bytes / (uint64_t)MAX(min_partitions, 1);
         splits->files = files.len;
         for (size_t i = 0; r == 0 && i < files.len; i++)
-                r = cut_file(&files.data[i], may_be_packed, goal, options, splits, error);
+                r = text_plan_cut_file(&files.data[i], may_be_packed, goal, options, splits, error);
         if (r < 0)
                 input_splits_deinit(splits);
         return r;
@@ -44,11 +44,11 @@ static int text_plan_plan(const char *paths, bool may_be_packed, int min_partiti
 int text_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
               struct fst_error *error)
 {
-        return text_plan_plan(paths, true, min_partitions, options, splits, error);
+        return text_plan_files(paths, true, min_partitions, options, splits, error);
 }
 
 int plain_plan(const char *paths, int min_partitions, const struct input_options *options, struct input_splits *splits,
                struct fst_error *error)
 {
-        return text_plan_plan(paths, false, min_partitions, options, splits, error);
+        return text_plan_files(paths, false, min_partitions, options, splits, error);
 }

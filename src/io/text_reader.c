@@ -89,7 +89,7 @@ void text_reader_close(struct text_reader *r)
 }
 
 /* Starts with the lines that begin in (from, limit], or at 0. */
-static void begin(struct text_reader *r, uint64_t from, uint64_t limit)
+static void text_reader_begin(struct text_reader *r, uint64_t from, uint64_t limit)
 {
         r->base = from;
         r->limit = limit;
@@ -128,7 +128,7 @@ int text_reader_open(struct text_reader *r, const struct input_split *split, str
         r->bytes = 0;
         r->sample_left = 0;
         r->split_end = split->start + split->length;
-        begin(r, r->packed ? 0 : split->start, r->packed ? UINT64_MAX : r->split_end);
+        text_reader_begin(r, r->packed ? 0 : split->start, r->packed ? UINT64_MAX : r->split_end);
         return 0;
 }
 
@@ -137,7 +137,7 @@ uint64_t text_reader_bytes(const struct text_reader *r)
         return r->packed ? decoder_bytes(r->decoder) : r->bytes;
 }
 
-static int grow(struct text_reader *r, struct fst_error *error)
+static int text_reader_grow(struct text_reader *r, struct fst_error *error)
 {
         if (r->capacity >= LINE_MAX_BYTES + 1)
                 return error_set(error, -EMSGSIZE,
@@ -159,7 +159,7 @@ static int grow(struct text_reader *r, struct fst_error *error)
 }
 
 /* Reads more after the unfinished line. Sets at_end at the end of the file. No line of a batch may be in use. */
-static int refill(struct text_reader *r, struct fst_error *error)
+static int text_reader_refill(struct text_reader *r, struct fst_error *error)
 {
         /* A line to be skipped need not be kept. */
         if (r->skip_first)
@@ -172,7 +172,7 @@ static int refill(struct text_reader *r, struct fst_error *error)
                 r->start = 0;
         }
         if (r->filled == r->capacity) {
-                int e = grow(r, error);
+                int e = text_reader_grow(r, error);
                 if (e < 0)
                         return e;
         }
@@ -197,7 +197,7 @@ static int refill(struct text_reader *r, struct fst_error *error)
 }
 
 /* Takes the line [start, end), whose terminator ends at @next, from the front. False if it must be skipped. */
-static bool take(struct text_reader *r, size_t end, size_t next, fst_bytes *line)
+static bool text_reader_take_line(struct text_reader *r, size_t end, size_t next, fst_bytes *line)
 {
         *line = (fst_bytes){r->buffer + r->start, end - r->start};
         bool bare = next == end; /* ended by the end of the file */
@@ -220,7 +220,7 @@ static bool take(struct text_reader *r, size_t end, size_t next, fst_bytes *line
 /*
  * Scans line by line from scan to @end (at most filled), where the block scanner cannot work. Stops after @max lines.
  */
-static uint32_t scan_lines(struct text_reader *r, size_t end, fst_bytes *lines, uint32_t max)
+static uint32_t text_reader_scan_lines(struct text_reader *r, size_t end, fst_bytes *lines, uint32_t max)
 {
         uint32_t n = 0;
         while (r->scan < end && n < max) {
@@ -236,27 +236,27 @@ static uint32_t scan_lines(struct text_reader *r, size_t end, fst_bytes *lines, 
                         break;
                 r->after_cr = r->buffer[at] == '\r';
                 r->scan = at + 1;
-                n += take(r, at, at + 1, &lines[n]);
+                n += text_reader_take_line(r, at, at + 1, &lines[n]);
         }
         return n;
 }
 
 /* The end of the region in which every terminator ends a line of this split. */
-static size_t free_end(const struct text_reader *r)
+static size_t text_reader_free_end(const struct text_reader *r)
 {
         uint64_t left = r->limit > r->base ? r->limit - r->base : 0;
         return left < r->filled ? (size_t)left : r->filled;
 }
 
 /* True if the current line begins too late to belong to this split. */
-static bool past_limit(const struct text_reader *r)
+static bool text_reader_past_limit(const struct text_reader *r)
 {
         return r->base + r->start > r->limit && !r->skip_first;
 }
 
 /* At or after the limit: the current line is the last one, if it began in time. Returns 1 with the line, or 0 if more
  * bytes are needed or the split is done. */
-static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
+static uint32_t text_reader_finish_last(struct text_reader *r, fst_bytes *line)
 {
         if (r->after_cr && r->scan < r->filled) {
                 if (r->buffer[r->scan] == '\n')
@@ -266,7 +266,7 @@ static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
         /* "\r" is the last byte read: only the next byte tells where the next line begins. */
         if (r->after_cr && !r->at_end)
                 return 0;
-        if (past_limit(r)) {
+        if (text_reader_past_limit(r)) {
                 r->done = true;
                 return 0;
         }
@@ -276,25 +276,25 @@ static uint32_t finish_last(struct text_reader *r, fst_bytes *line)
                 if (!r->at_end)
                         return 0;
                 r->done = true;
-                return end > r->start && take(r, end, end, line);
+                return end > r->start && text_reader_take_line(r, end, end, line);
         }
         /* The start of the next line decides whether this line is the last, so the check runs again. */
         r->after_cr = r->buffer[end] == '\r';
         r->scan = end + 1;
-        return take(r, end, end + 1, line);
+        return text_reader_take_line(r, end, end + 1, line);
 }
 
 /* Scans the lines in the buffer. */
-static uint32_t scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
+static uint32_t text_reader_scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
 {
         uint32_t n = 0;
-        size_t end = free_end(r);
+        size_t end = text_reader_free_end(r);
 
         while (r->scan < end && n < max) {
                 if (r->after_cr || r->skip_first || r->at_file_start) {
-                        n += scan_lines(r, end, lines + n, 1);
+                        n += text_reader_scan_lines(r, end, lines + n, 1);
                 } else if (end - r->scan < TEXT_SCAN_BLOCK || max < TEXT_SCAN_BLOCK) {
-                        n += scan_lines(r, end, lines + n, max - n);
+                        n += text_reader_scan_lines(r, end, lines + n, max - n);
                 } else if (max - n < TEXT_SCAN_BLOCK) {
                         return n;
                 } else {
@@ -307,7 +307,7 @@ static uint32_t scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
         }
         while (r->scan >= end && r->base + r->scan >= r->limit && n < max && !r->done) {
                 size_t before = r->scan;
-                uint32_t more = finish_last(r, lines + n);
+                uint32_t more = text_reader_finish_last(r, lines + n);
                 n += more;
                 if (!more && r->scan == before)
                         break;
@@ -316,14 +316,14 @@ static uint32_t scan(struct text_reader *r, fst_bytes *lines, uint32_t max)
 }
 
 /* Moves to the next block of a sample. False if there is none. */
-static bool next_sample(struct text_reader *r)
+static bool text_reader_next_sample(struct text_reader *r)
 {
         if (r->sample_left == 0)
                 return false;
         r->sample_left--;
         uint64_t at = r->sample_next;
         r->sample_next += r->sample_step;
-        begin(r, at, at + r->sample_block);
+        text_reader_begin(r, at, at + r->sample_block);
         return true;
 }
 
@@ -333,18 +333,19 @@ int text_reader_next(struct text_reader *r, fst_bytes *lines, uint32_t max, uint
         uint32_t got = 0;
 
         while (got == 0) {
-                if (r->done && !next_sample(r))
+                if (r->done && !text_reader_next_sample(r))
                         break;
-                got = scan(r, lines, max);
+                got = text_reader_scan(r, lines, max);
                 if (got > 0 || r->done)
                         continue;
                 if (r->at_end) {
                         /* The file ended before the split: the last line has no terminator. */
                         r->done = true;
-                        got = r->filled > r->start && !past_limit(r) && take(r, r->filled, r->filled, lines);
+                        got = r->filled > r->start && !text_reader_past_limit(r) &&
+                              text_reader_take_line(r, r->filled, r->filled, lines);
                         continue;
                 }
-                int e = refill(r, error);
+                int e = text_reader_refill(r, error);
                 if (e < 0)
                         return e;
         }

@@ -30,7 +30,7 @@
         } while (0)
 
 /* Handles a block with a "\r": @mask has both kinds of terminators. */
-static uint32_t mixed_block(const char *data, size_t base, uint64_t mask, size_t *start, fst_bytes *lines)
+static uint32_t text_scan_mixed_block(const char *data, size_t base, uint64_t mask, size_t *start, fst_bytes *lines)
 {
         uint32_t n = 0;
         for (; mask; mask &= mask - 1) {
@@ -51,7 +51,7 @@ static uint32_t mixed_block(const char *data, size_t base, uint64_t mask, size_t
                         uint64_t newlines, returns;                                                                    \
                         masks(data + base, &newlines, &returns);                                                       \
                         if (unlikely(returns != 0)) {                                                                  \
-                                n += mixed_block(data, base, newlines | returns, &start, lines + n);                   \
+                                n += text_scan_mixed_block(data, base, newlines | returns, &start, lines + n);         \
                                 continue;                                                                              \
                         }                                                                                              \
                         if (unlikely(start == base && base > 0 && (newlines & 1) && data[base - 1] == '\r')) {         \

@@ -21,7 +21,7 @@ int whole_files_options_read(const struct fst_conf *conf, struct whole_files_opt
 }
 
 /* The target size of a partition; 0: all files form one. */
-static uint64_t partition_size(const struct whole_files_options *o, uint64_t bytes, size_t files)
+static uint64_t whole_files_partition_size(const struct whole_files_options *o, uint64_t bytes, size_t files)
 {
         uint64_t wanted = (uint64_t)MAX(o->min_partitions, 1);
         if (o->unpack)
@@ -55,7 +55,7 @@ static int whole_files_plan_splits(const struct file_list *files, const struct w
                                    struct input_splits *splits, uint32_t *firsts, size_t *partitions,
                                    struct fst_error *error)
 {
-        uint64_t size = partition_size(o, splits->bytes, files->len), filled = 0;
+        uint64_t size = whole_files_partition_size(o, splits->bytes, files->len), filled = 0;
         size_t n = 0;
         int r = 0;
         firsts[0] = 0;
@@ -103,8 +103,8 @@ static int whole_files_make_room(struct buf *content, size_t more, const char *p
                                                           path, content->len + more);
 }
 
-static int read_plain(struct open_file *file, const struct input_split *split, struct buf *content,
-                      struct fst_error *error)
+static int whole_file_read_plain(struct open_file *file, const struct input_split *split, struct buf *content,
+                                 struct fst_error *error)
 {
         size_t from = content->len;
         int r = whole_files_make_room(content, (size_t)split->length, split->path, error);
@@ -123,8 +123,8 @@ static int read_plain(struct open_file *file, const struct input_split *split, s
         return r;
 }
 
-static int read_packed(struct open_file *file, const struct input_split *split, struct decoder *decoder,
-                       struct buf *content, struct fst_error *error)
+static int whole_file_read_packed(struct open_file *file, const struct input_split *split, struct decoder *decoder,
+                                  struct buf *content, struct fst_error *error)
 {
         size_t got = 1, from = content->len;
         int r = decoder_start(decoder, split->codec, file, error);
@@ -154,9 +154,9 @@ int whole_file_read(const struct input_split *split, struct decoder *decoder, st
                 return r;
         file.wanted = split->length;
         if (split->codec == CODEC_NONE)
-                r = read_plain(&file, split, content, error);
+                r = whole_file_read_plain(&file, split, content, error);
         else
-                r = read_packed(&file, split, decoder, content, error);
+                r = whole_file_read_packed(&file, split, decoder, content, error);
         if (content->data)
                 content->data[content->len] = 0;
         *bytes += split->codec == CODEC_NONE ? (uint64_t)split->length : decoder_bytes(decoder);

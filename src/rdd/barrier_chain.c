@@ -14,42 +14,42 @@ static const char allocation_refusal[] =
         "[SPARK-24942]: Barrier execution mode does not support dynamic resource allocation for now. You can disable "
         "dynamic resource allocation by setting Spark conf \"spark.dynamicAllocation.enabled\" to \"false\".";
 
-static bool reads_shuffle(const struct rdd_walk *walk, uint32_t i)
+static bool barrier_chain_reads_shuffle(const struct rdd_visit *walk, uint32_t i)
 {
         return walk->rdds[i]->op == RDD_SHUFFLED && !walk->sources[i];
 }
 
 /* The walk lists parents first, so one pass finds all barrier RDDs. */
-static void barrier_chain_mark(const struct rdd_walk *walk, bool *barrier)
+static void barrier_chain_mark(const struct rdd_visit *walk, bool *barrier)
 {
         for (uint32_t i = 0; i < walk->n; i++) {
                 int n;
-                fst_rdd *const *parents = rdd_walk_parents(walk, i, &n);
+                fst_rdd *const *parents = rdd_visit_parents(walk, i, &n);
                 barrier[i] = walk->rdds[i]->lineage.barrier && !walk->sources[i];
-                for (int k = 0; k < n && !reads_shuffle(walk, i); k++)
-                        barrier[i] |= barrier[rdd_walk_index(walk, parents[k])];
+                for (int k = 0; k < n && !barrier_chain_reads_shuffle(walk, i); k++)
+                        barrier[i] |= barrier[rdd_visit_index(walk, parents[k])];
         }
 }
 
-static bool stage_possible(const struct rdd_walk *all, const bool *barrier, fst_rdd *last, int tasks)
+static bool barrier_chain_stage_allowed(const struct rdd_visit *all, const bool *barrier, fst_rdd *last, int tasks)
 {
-        struct rdd_walk stage;
+        struct rdd_visit stage;
         bool possible = true;
-        if (!barrier[rdd_walk_index(all, last)])
+        if (!barrier[rdd_visit_index(all, last)])
                 return true;
-        rdd_walk_init(&stage, last, RDD_WALK_STAGE);
+        rdd_visit_init(&stage, last, RDD_VISIT_STAGE);
         for (uint32_t i = 0; i < stage.n && possible; i++) {
                 int n, barriers = 0;
-                fst_rdd *const *parents = rdd_walk_parents(all, rdd_walk_index(all, stage.rdds[i]), &n);
+                fst_rdd *const *parents = rdd_visit_parents(all, rdd_visit_index(all, stage.rdds[i]), &n);
                 for (int k = 0; k < n; k++)
-                        barriers += barrier[rdd_walk_index(all, parents[k])];
+                        barriers += barrier[rdd_visit_index(all, parents[k])];
                 possible = stage.rdds[i]->lineage.partitions == tasks && barriers <= 1;
         }
-        rdd_walk_deinit(&stage);
+        rdd_visit_deinit(&stage);
         return possible;
 }
 
-static bool any_barrier(const struct rdd_walk *walk, const bool *barrier)
+static bool barrier_chain_has_barrier(const struct rdd_visit *walk, const bool *barrier)
 {
         for (uint32_t i = 0; i < walk->n; i++)
                 if (barrier[i])
@@ -59,26 +59,26 @@ static bool any_barrier(const struct rdd_walk *walk, const bool *barrier)
 
 const char *barrier_chain_refusal(fst_rdd *final, int tasks, bool dynamic_allocation)
 {
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         const char *refusal = NULL;
         bool any = false, possible = true;
-        rdd_walk_init(&walk, final, RDD_WALK_ALL);
+        rdd_visit_init(&walk, final, RDD_VISIT_ALL);
         for (uint32_t i = 0; i < walk.n; i++)
                 any |= walk.rdds[i]->lineage.barrier;
         bool *barrier = any ? new_array(bool, walk.n) : NULL;
         if (any) {
                 barrier_chain_mark(&walk, barrier);
-                possible = stage_possible(&walk, barrier, final, tasks);
-                if (dynamic_allocation && any_barrier(&walk, barrier))
+                possible = barrier_chain_stage_allowed(&walk, barrier, final, tasks);
+                if (dynamic_allocation && barrier_chain_has_barrier(&walk, barrier))
                         refusal = allocation_refusal;
         }
         for (uint32_t i = 0; any && i < walk.n && possible; i++) {
                 fst_rdd *parent = rdd_parent(walk.rdds[i]);
-                if (reads_shuffle(&walk, i))
-                        possible = stage_possible(&walk, barrier, parent, parent->lineage.partitions);
+                if (barrier_chain_reads_shuffle(&walk, i))
+                        possible = barrier_chain_stage_allowed(&walk, barrier, parent, parent->lineage.partitions);
         }
         free(barrier);
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         if (!refusal && !possible)
                 refusal = chain_refusal;
         return refusal;

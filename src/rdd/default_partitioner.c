@@ -13,7 +13,7 @@ int rdd_parallelism_set(fst_context *sc)
 }
 
 /* As in Spark: @p has enough partitions if they are more than a tenth of @most, the greatest number. */
-static bool is_enough(const struct partitioner *p, int most, int set)
+static bool partitioner_has_enough(const struct partitioner *p, int most, int set)
 {
         return (int64_t)p->partitions * 10 > most || (set ? set : most) <= p->partitions;
 }
@@ -39,7 +39,7 @@ struct partitioner *rdd_choose_partitioner(fst_rdd *const *rdds, int n, int want
                         larger = p;
                 most = MAX(most, rdds[i]->lineage.partitions);
         }
-        if (larger && is_enough(larger, most, set))
+        if (larger && partitioner_has_enough(larger, most, set))
                 return larger;
         hash->partitions = set ? set : most;
         return hash;
@@ -58,7 +58,7 @@ struct partitioner *rdd_own_partitioner(fst_rdd *rdd, int wanted, struct partiti
 }
 
 /* The RDD that owns the range partitioner @p. */
-static fst_rdd *owner_of(struct partitioner *p)
+static fst_rdd *range_partitioner_owner(struct partitioner *p)
 {
         return container_of(p, fst_rdd, shuffle.partitioner);
 }
@@ -78,7 +78,7 @@ fst_rdd *rdd_placed(fst_rdd *rdd, struct partitioner *p, fst_site site)
                 rdd_depend_on_shuffle(moved);
         } else {
                 partitioner_init_range(&moved->shuffle.partitioner, p->partitions, rdd->type, p->order);
-                moved->shuffle.like = owner_of(p);
+                moved->shuffle.like = range_partitioner_owner(p);
                 rdd_depend_on_shuffle(moved);
                 moved->partitioner = p; /* it places alike once it has its bounds */
         }

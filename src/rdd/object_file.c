@@ -25,52 +25,52 @@
 
 /* ------------------------------------------------------------------------------------------------ encoding numbers */
 
-static void put32(unsigned char *p, uint32_t n)
+static void object_file_put32(unsigned char *p, uint32_t n)
 {
         n = htole32(n);
         memcpy(p, &n, sizeof(n));
 }
 
-static void put64(unsigned char *p, uint64_t n)
+static void object_file_put64(unsigned char *p, uint64_t n)
 {
         n = htole64(n);
         memcpy(p, &n, sizeof(n));
 }
 
-static uint32_t get32(const unsigned char *p)
+static uint32_t object_file_get32(const unsigned char *p)
 {
         uint32_t n;
         memcpy(&n, p, sizeof(n));
         return le32toh(n);
 }
 
-static uint64_t get64(const unsigned char *p)
+static uint64_t object_file_get64(const unsigned char *p)
 {
         uint64_t n;
         memcpy(&n, p, sizeof(n));
         return le64toh(n);
 }
 
-static void make_header(fst_type type, unsigned char h[static OBJECT_FILE_HEADER])
+static void object_file_make_header(fst_type type, unsigned char h[static OBJECT_FILE_HEADER])
 {
         memset(h, 0, OBJECT_FILE_HEADER);
         memcpy(h, HEADER_MAGIC, 4);
-        put32(h + 4, OBJECT_FILE_VERSION);
-        put32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
-        put32(h + 12, type.key_size);
-        put32(h + 16, type.value_size);
-        put64(h + 24, XXH3_64bits(h, 24));
+        object_file_put32(h + 4, OBJECT_FILE_VERSION);
+        object_file_put32(h + 8, (uint32_t)type.key | (uint32_t)type.value << 8);
+        object_file_put32(h + 12, type.key_size);
+        object_file_put32(h + 16, type.value_size);
+        object_file_put64(h + 24, XXH3_64bits(h, 24));
 }
 
-static int damaged(const char *path, const char *what, struct fst_error *error)
+static int object_file_damaged(const char *path, const char *what, struct fst_error *error)
 {
         return error_set(error, -EBADMSG, "%s is damaged: %s", path, what);
 }
 
-static int read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER], fst_type *type,
-                       struct fst_error *error)
+static int object_file_read_header(const char *path, const unsigned char h[static OBJECT_FILE_HEADER], fst_type *type,
+                                   struct fst_error *error)
 {
-        uint32_t version = get32(h + 4), kinds = get32(h + 8);
+        uint32_t version = object_file_get32(h + 4), kinds = object_file_get32(h + 8);
         if (memcmp(h, HEADER_MAGIC, 4) != 0)
                 return error_set(error, -EBADMSG, "%s is not an object file: its header is not one", path);
         if (version != OBJECT_FILE_VERSION)
@@ -81,29 +81,30 @@ static int read_header(const char *path, const unsigned char h[static OBJECT_FIL
                                  path, version);
         fst_type found = {.key = (uint8_t)kinds,
                           .value = (uint8_t)(kinds >> 8),
-                          .key_size = get32(h + 12),
-                          .value_size = get32(h + 16)};
-        if (get64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
-                return damaged(path, "its header does not match its checksum", error);
+                          .key_size = object_file_get32(h + 12),
+                          .value_size = object_file_get32(h + 16)};
+        if (object_file_get64(h + 24) != XXH3_64bits(h, 24) || kinds > UINT16_MAX || !page_type_valid(found))
+                return object_file_damaged(path, "its header does not match its checksum", error);
         *type = found;
         return 0;
 }
 
 /* Reads exactly @size bytes at @offset. */
-static int read_all(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
+static int object_file_read_exact(struct open_file *file, void *data, size_t size, uint64_t offset,
+                                  struct fst_error *error)
 {
         for (size_t got = 0; got < size;) {
                 ssize_t n = file->fs->read_at(file, (char *)data + got, size - got, offset + got, error);
                 if (n < 0)
                         return (int)n;
                 if (n == 0)
-                        return damaged(file->path, "it is truncated", error);
+                        return object_file_damaged(file->path, "it is truncated", error);
                 got += (size_t)n;
         }
         return 0;
 }
 
-static int open_file(const char *path, struct open_file *file, fst_type *type, struct fst_error *error)
+static int object_file_open_path(const char *path, struct open_file *file, fst_type *type, struct fst_error *error)
 {
         const struct file_system *fs;
         unsigned char header[OBJECT_FILE_HEADER];
@@ -115,9 +116,9 @@ static int open_file(const char *path, struct open_file *file, fst_type *type, s
         if (file->size < OBJECT_FILE_HEADER)
                 r = error_set(error, -EBADMSG, "%s is not an object file: it has %" PRIu64 " bytes", path, file->size);
         if (r == 0)
-                r = read_all(file, header, sizeof(header), 0, error);
+                r = object_file_read_exact(file, header, sizeof(header), 0, error);
         if (r == 0)
-                r = read_header(path, header, type, error);
+                r = object_file_read_header(path, header, type, error);
         if (r < 0)
                 fs->close(file, NULL);
         return r;
@@ -126,7 +127,7 @@ static int open_file(const char *path, struct open_file *file, fst_type *type, s
 int object_file_type(const char *path, fst_type *type, struct fst_error *error)
 {
         struct open_file file = OPEN_FILE_INIT;
-        int r = open_file(path, &file, type, error);
+        int r = object_file_open_path(path, &file, type, error);
         return r < 0 ? r : file.fs->close(&file, error);
 }
 
@@ -190,12 +191,12 @@ int object_writer_open(struct object_writer *w, const char *path, fst_type type,
         w->path = copy;
         w->type = type;
         w->written = w->rows = 0;
-        make_header(type, header);
+        object_file_make_header(type, header);
         buf_append(&w->out, header, sizeof(header));
         return 0;
 }
 
-static int flush(struct object_writer *w, struct fst_error *error)
+static int object_writer_flush(struct object_writer *w, struct fst_error *error)
 {
         size_t n = w->out.len;
         w->written += n;
@@ -204,7 +205,7 @@ static int flush(struct object_writer *w, struct fst_error *error)
         return r;
 }
 
-static int put_page(struct object_writer *w, struct fst_error *error)
+static int object_writer_put_page(struct object_writer *w, struct fst_error *error)
 {
         struct page *page = steal(w->page);
         if (!page)
@@ -217,7 +218,7 @@ static int put_page(struct object_writer *w, struct fst_error *error)
         vec_push(&w->index, w->written + w->out.len);
         w->out.len += page_frame_encode(page, &w->codec, (unsigned char *)w->out.data + w->out.len);
         page_free(NULL, page);
-        return w->out.len >= FLUSH ? flush(w, error) : 0;
+        return w->out.len >= FLUSH ? object_writer_flush(w, error) : 0;
 }
 
 int object_writer_write(struct object_writer *w, const fst_batch *batch, struct fst_error *error)
@@ -227,7 +228,7 @@ int object_writer_write(struct object_writer *w, const fst_batch *batch, struct 
                 row += n;
                 if (row == batch->rows)
                         break;
-                int r = put_page(w, error);
+                int r = object_writer_put_page(w, error);
                 if (r < 0)
                         return r;
                 size_t record = page_record_size(batch, row);
@@ -238,23 +239,23 @@ int object_writer_write(struct object_writer *w, const fst_batch *batch, struct 
         return 0;
 }
 
-static void put_end(struct object_writer *w)
+static void object_writer_put_end(struct object_writer *w)
 {
         unsigned char footer[OBJECT_FILE_FOOTER], number[8];
         size_t from = w->out.len;
         uint64_t at = w->written + from;
         for (size_t i = 0; i < w->index.len; i++) {
-                put64(number, w->index.data[i]);
+                object_file_put64(number, w->index.data[i]);
                 buf_append(&w->out, number, sizeof(number));
         }
-        put64(footer, w->rows);
-        put64(footer + 8, w->index.len);
-        put64(footer + 16, at);
+        object_file_put64(footer, w->rows);
+        object_file_put64(footer + 8, w->index.len);
+        object_file_put64(footer + 16, at);
         buf_append(&w->out, footer, 24);
-        put64(number, XXH3_64bits(w->out.data + from, w->out.len - from));
+        object_file_put64(number, XXH3_64bits(w->out.data + from, w->out.len - from));
         buf_append(&w->out, number, sizeof(number));
         buf_append(&w->out, FOOTER_MAGIC, 4);
-        put32(number, OBJECT_FILE_VERSION);
+        object_file_put32(number, OBJECT_FILE_VERSION);
         buf_append(&w->out, number, 4);
 }
 
@@ -262,10 +263,10 @@ int object_writer_close(struct object_writer *w, struct fst_error *error)
 {
         if (!w->file.fs)
                 return 0;
-        int r = put_page(w, error);
+        int r = object_writer_put_page(w, error);
         if (r == 0) {
-                put_end(w);
-                r = flush(w, error);
+                object_writer_put_end(w);
+                r = object_writer_flush(w, error);
         }
         if (r == 0)
                 r = w->file.fs->close(&w->file, error);
@@ -332,44 +333,44 @@ void object_reader_free(struct object_reader *r)
 }
 
 /* Reads and checks the index, which has *@frames frames. */
-static int read_index(struct object_reader *r, uint64_t *frames, struct fst_error *error)
+static int object_reader_read_index(struct object_reader *r, uint64_t *frames, struct fst_error *error)
 {
         unsigned char footer[OBJECT_FILE_FOOTER];
         const char *path = r->file.path;
         uint64_t size = r->file.size, room = size - OBJECT_FILE_HEADER - OBJECT_FILE_FOOTER;
         if (size < OBJECT_FILE_HEADER + OBJECT_FILE_FOOTER)
-                return damaged(path, "it is truncated", error);
-        int e = read_all(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
+                return object_file_damaged(path, "it is truncated", error);
+        int e = object_file_read_exact(&r->file, footer, sizeof(footer), size - sizeof(footer), error);
         if (e < 0)
                 return e;
-        uint64_t n = get64(footer + 8), at = get64(footer + 16);
+        uint64_t n = object_file_get64(footer + 8), at = object_file_get64(footer + 16);
         if (memcmp(footer + 32, FOOTER_MAGIC, 4) != 0)
-                return damaged(path, "it is truncated", error);
-        if (get32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
+                return object_file_damaged(path, "it is truncated", error);
+        if (object_file_get32(footer + 36) != OBJECT_FILE_VERSION || n > room / (8 + PAGE_FRAME_HEADER) ||
             at != size - sizeof(footer) - n * 8)
-                return damaged(path, "its footer does not match its checksum", error);
+                return object_file_damaged(path, "its footer does not match its checksum", error);
         unsigned char *bytes = malloc((size_t)n * 8 + 24);
         r->index = malloc(((size_t)n + 1) * sizeof(*r->index));
         if (!bytes || !r->index) {
                 free(bytes);
                 return error_set(error, -ENOMEM, "%s: no memory for its index of %" PRIu64 " pages", path, n);
         }
-        e = read_all(&r->file, bytes, (size_t)n * 8, at, error);
+        e = object_file_read_exact(&r->file, bytes, (size_t)n * 8, at, error);
         memcpy(bytes + n * 8, footer, 24);
-        bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == get64(footer + 24);
+        bool good = e == 0 && XXH3_64bits(bytes, (size_t)n * 8 + 24) == object_file_get64(footer + 24);
         uint64_t least = OBJECT_FILE_HEADER;
         for (uint64_t i = 0; good && i <= n; i++) {
-                r->index[i] = i < n ? get64(bytes + i * 8) : at;
+                r->index[i] = i < n ? object_file_get64(bytes + i * 8) : at;
                 good = r->index[i] >= least && (i > 0 || r->index[i] == least) && r->index[i] <= at;
                 least = r->index[i] + PAGE_FRAME_HEADER;
         }
         free(bytes);
         *frames = n;
-        return e < 0 ? e : good ? 0 : damaged(path, "its index does not match its checksum", error);
+        return e < 0 ? e : good ? 0 : object_file_damaged(path, "its index does not match its checksum", error);
 }
 
 /* The first frame that begins at or after @offset. */
-static uint64_t frame_at(const struct object_reader *r, uint64_t frames, uint64_t offset)
+static uint64_t object_reader_frame_at(const struct object_reader *r, uint64_t frames, uint64_t offset)
 {
         uint64_t low = 0, high = frames;
         while (low < high) {
@@ -382,19 +383,19 @@ static uint64_t frame_at(const struct object_reader *r, uint64_t frames, uint64_
         return low;
 }
 
-static int begin(struct object_reader *r, const struct input_split *split, fst_type found, fst_type type,
-                 struct fst_error *error)
+static int object_reader_begin(struct object_reader *r, const struct input_split *split, fst_type found, fst_type type,
+                               struct fst_error *error)
 {
         char is[64], wanted[64];
         uint64_t frames = 0;
         if (!fst_type_equal(found, type))
                 return error_set(error, -EINVAL, "%s has rows of %s, not of %s", split->path, fst_type_name(found, is),
                                  fst_type_name(type, wanted));
-        int e = read_index(r, &frames, error);
+        int e = object_reader_read_index(r, &frames, error);
         if (e < 0)
                 return e;
-        r->frame = frame_at(r, frames, split->start);
-        r->end = frame_at(r, frames, split->start + split->length);
+        r->frame = object_reader_frame_at(r, frames, split->start);
+        r->end = object_reader_frame_at(r, frames, split->start + split->length);
         r->file.wanted = r->index[r->end];
         return 0;
 }
@@ -403,10 +404,10 @@ int object_reader_open(struct object_reader *r, const struct input_split *split,
 {
         fst_type found;
         object_reader_close(r);
-        int e = open_file(split->path, &r->file, &found, error);
+        int e = object_file_open_path(split->path, &r->file, &found, error);
         if (e < 0)
                 return e;
-        e = begin(r, split, found, type, error);
+        e = object_reader_begin(r, split, found, type, error);
         if (e < 0) {
                 object_reader_close(r);
                 return e;
@@ -418,7 +419,7 @@ int object_reader_open(struct object_reader *r, const struct input_split *split,
         return 0;
 }
 
-static int read_page(struct object_reader *r, struct fst_error *error)
+static int object_reader_read_page(struct object_reader *r, struct fst_error *error)
 {
         uint64_t at = r->index[r->frame], size = r->index[r->frame + 1] - at;
         const char *path = r->file.path;
@@ -430,7 +431,7 @@ static int read_page(struct object_reader *r, struct fst_error *error)
                 r->buffer = grown;
                 r->room = (size_t)size;
         }
-        int e = read_all(&r->file, r->buffer, (size_t)size, at, error);
+        int e = object_file_read_exact(&r->file, r->buffer, (size_t)size, at, error);
         if (e < 0)
                 return e;
         e = page_frame_parse(r->buffer, r->type, &frame, error);
@@ -458,7 +459,7 @@ int object_reader_next(struct object_reader *r, fst_batch *batch, const void **s
                 batch->rows = 0;
                 if (r->frame == r->end)
                         return 0;
-                int e = read_page(r, error);
+                int e = object_reader_read_page(r, error);
                 if (e < 0)
                         return e;
         }

@@ -136,16 +136,16 @@ static void splits_share_a_file(void **state)
 
 static void every_type_is_written(void **state)
 {
-        struct point {
+        struct object_point {
                 int32_t x, y;
         } points[] = {{1, 2}, {3, 4}};
         double numbers[] = {0.5, -1};
         static const int64_t counts[] = {3, 4};
         fst_batch batches[] = {
                 {.type = FST_F64, .rows = 2, .key.f64 = numbers},
-                {.type = FST_FIXED(sizeof(struct point)), .rows = 2, .key.fixed = (char *)points},
+                {.type = FST_FIXED(sizeof(struct object_point)), .rows = 2, .key.fixed = (char *)points},
                 {.type = {.key = FST_KIND_FIXED,
-                          .key_size = sizeof(struct point),
+                          .key_size = sizeof(struct object_point),
                           .value = FST_KIND_I64,
                           .value_size = 8},
                  .rows = 2,

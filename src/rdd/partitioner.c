@@ -60,7 +60,7 @@ void partitioner_deinit(struct partitioner *p)
         *p = (struct partitioner){0};
 }
 
-static bool same_function(const fst_fn *a, const fst_fn *b)
+static bool partitioner_same_function(const fst_fn *a, const fst_fn *b)
 {
         return a->code == b->code && a->captured_size == b->captured_size &&
                (a->captured_size == 0 || memcmp(a->captured, b->captured, a->captured_size) == 0);
@@ -73,7 +73,8 @@ bool partitioner_equal(const struct partitioner *a, const struct partitioner *b)
         if (!a || !b || a->kind != b->kind || a->partitions != b->partitions || a->key.key != b->key.key ||
             a->key.key_size != b->key.key_size)
                 return false;
-        return a->kind == PARTITIONER_HASH || (a->kind == PARTITIONER_FUNCTION && same_function(&a->fn, &b->fn));
+        return a->kind == PARTITIONER_HASH ||
+               (a->kind == PARTITIONER_FUNCTION && partitioner_same_function(&a->fn, &b->fn));
 }
 
 /* ----------------------------------------------------------------------------------------------- prefixes */
@@ -109,7 +110,7 @@ fst_bytes key_view(fst_type key, fst_column keys, uint32_t row)
 
 /* ------------------------------------------------------------------------------------------------- bounds */
 
-static int by_order(const void *a, const void *b)
+static int sample_key_compare(const void *a, const void *b)
 {
         const struct sample_key *x = a, *y = b;
         if (x->prefix != y->prefix)
@@ -117,7 +118,7 @@ static int by_order(const void *a, const void *b)
         return x->bytes.data && y->bytes.data ? fst_bytes_compare(x->bytes, y->bytes) : 0;
 }
 
-static void add_bound(struct partitioner *p, const struct sample_key *key)
+static void partitioner_add_bound(struct partitioner *p, const struct sample_key *key)
 {
         p->prefixes[p->n_bounds] = key->prefix;
         if (p->bounds) {
@@ -135,7 +136,7 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
         if (p->key.key == FST_KIND_BYTES || p->key.key == FST_KIND_FIXED)
                 p->bounds = new_array(fst_bytes, wanted + 1);
 
-        qsort(keys, n, sizeof(*keys), by_order);
+        qsort(keys, n, sizeof(*keys), sample_key_compare);
         double total = 0, seen = 0;
         for (size_t i = 0; i < n; i++)
                 total += keys[i].weight;
@@ -144,9 +145,9 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
                 seen += keys[i].weight;
                 if (seen < total * (double)(p->n_bounds + 1) / p->partitions)
                         continue;
-                if (last && by_order(last, &keys[i]) == 0)
+                if (last && sample_key_compare(last, &keys[i]) == 0)
                         continue; /* equal keys stay in one partition */
-                add_bound(p, &keys[i]);
+                partitioner_add_bound(p, &keys[i]);
                 last = &keys[i];
         }
         __atomic_store_n(&p->ready, true, __ATOMIC_RELEASE);
@@ -174,7 +175,7 @@ void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *fr
 /* ------------------------------------------------------------------------------------------------ placing */
 
 /* Searches the bounds from @low on that share the key's prefix. For URLs and dates these may be all bounds. */
-static uint32_t range_within(const struct partitioner *p, uint32_t low, uint64_t prefix, fst_bytes bytes)
+static uint32_t partitioner_range_within(const struct partitioner *p, uint32_t low, uint64_t prefix, fst_bytes bytes)
 {
         uint32_t high = (uint32_t)p->n_bounds;
         while (low < high) {
@@ -188,7 +189,7 @@ static uint32_t range_within(const struct partitioner *p, uint32_t low, uint64_t
 }
 
 /* The number of bounds below the key. A key equal to bound i belongs to partition i. */
-static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
+static inline uint32_t partitioner_range_of(const struct partitioner *p, uint64_t prefix, fst_bytes bytes)
 {
         const uint64_t *base = p->prefixes;
         uint32_t n = (uint32_t)p->n_bounds, below;
@@ -200,10 +201,11 @@ static inline uint32_t range_of(const struct partitioner *p, uint64_t prefix, fs
         below = (uint32_t)(base - p->prefixes) + (n == 1 && base[0] < prefix);
         if (!p->bounds || below == (uint32_t)p->n_bounds || p->prefixes[below] != prefix)
                 return below;
-        return range_within(p, below, prefix, bytes);
+        return partitioner_range_within(p, below, prefix, bytes);
 }
 
-static inline void place_ranges(const struct partitioner *p, const fst_batch *batch, uint8_t kind, uint32_t *out)
+static inline void partitioner_place_ranges(const struct partitioner *p, const fst_batch *batch, uint8_t kind,
+                                            uint32_t *out)
 {
         for (uint32_t i = 0; i < batch->rows; i++) {
                 fst_bytes bytes = {0};
@@ -216,7 +218,7 @@ static inline void place_ranges(const struct partitioner *p, const fst_batch *ba
                         bytes = key_view(p->key, batch->key, i);
                         prefix = bytes_prefix(bytes);
                 }
-                uint32_t place = range_of(p, prefix, bytes);
+                uint32_t place = partitioner_range_of(p, prefix, bytes);
                 out[i] = p->order == FST_ASCENDING ? place : (uint32_t)p->n_bounds - place;
         }
 }
@@ -241,20 +243,21 @@ void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint
         }
         switch (p->key.key) {
         case FST_KIND_I64:
-                place_ranges(p, batch, FST_KIND_I64, out);
+                partitioner_place_ranges(p, batch, FST_KIND_I64, out);
                 break;
         case FST_KIND_F64:
-                place_ranges(p, batch, FST_KIND_F64, out);
+                partitioner_place_ranges(p, batch, FST_KIND_F64, out);
                 break;
         default:
-                place_ranges(p, batch, FST_KIND_BYTES, out);
+                partitioner_place_ranges(p, batch, FST_KIND_BYTES, out);
         }
 }
 
 /* --------------------------------------------------------------------------------- placing by function, round robin */
 
 /* The result of function @code for row @row. */
-static int partitioner_ask(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row, int partitions)
+static int partitioner_call_function(void (*code)(void), fst_task *task, const fst_batch *batch, uint32_t row,
+                                     int partitions)
 {
         fst_column key = batch->key;
         switch (batch->type.key) {
@@ -270,7 +273,7 @@ static int partitioner_ask(void (*code)(void), fst_task *task, const fst_batch *
         }
 }
 
-static int place_by_function(const struct placing *placing, const fst_batch *batch, uint32_t *out)
+static int partitioner_place_by_function(const struct row_placer *placing, const fst_batch *batch, uint32_t *out)
 {
         const struct partitioner *p = placing->p;
         struct task_run *run = placing->run;
@@ -278,7 +281,7 @@ static int place_by_function(const struct placing *placing, const fst_batch *bat
         const char *outer = task_run_enter(run, p->fn.name);
         run->task.captured = p->fn.captured;
         for (uint32_t i = 0; i < batch->rows && !run->status; i++) {
-                int place = partitioner_ask(p->fn.code, &run->task, batch, i, p->partitions);
+                int place = partitioner_call_function(p->fn.code, &run->task, batch, i, p->partitions);
                 if (place < 0 || place >= p->partitions)
                         task_run_fail(run, -EINVAL, "%s placed a key in partition %d of %d", p->fn.name, place,
                                       p->partitions);
@@ -289,18 +292,18 @@ static int place_by_function(const struct placing *placing, const fst_batch *bat
         return run->status;
 }
 
-void placing_begin(struct placing *placing, const struct partitioner *p, struct task_run *run, int partition)
+void row_placer_begin(struct row_placer *placing, const struct partitioner *p, struct task_run *run, int partition)
 {
-        *placing = (struct placing){.p = p, .run = run};
+        *placing = (struct row_placer){.p = p, .run = run};
         if (p->kind == PARTITIONER_ROUND_ROBIN && p->partitions > 1)
                 placing->next = (uint32_t)xorshift_random_int(partition, p->partitions);
 }
 
-int placing_place(struct placing *placing, const fst_batch *batch, uint32_t *out)
+int row_placer_place(struct row_placer *placing, const fst_batch *batch, uint32_t *out)
 {
         const struct partitioner *p = placing->p;
         if (p->kind == PARTITIONER_FUNCTION)
-                return place_by_function(placing, batch, out);
+                return partitioner_place_by_function(placing, batch, out);
         if (p->kind != PARTITIONER_ROUND_ROBIN) {
                 partitioner_place(p, batch, out);
                 return 0;

@@ -74,18 +74,18 @@ void partitioner_set_bounds(struct partitioner *p, struct sample_key *keys, size
 void partitioner_copy_bounds(struct partitioner *p, const struct partitioner *from);
 
 /* Places the rows of one map partition. Used on the thread of its task. */
-struct placing {
+struct row_placer {
         const struct partitioner *p;
         struct task_run *run;
         uint32_t next; /* ROUND_ROBIN */
 };
 
 /* Starts placing the rows of map partition @partition. */
-void placing_begin(struct placing *placing, const struct partitioner *p, struct task_run *run, int partition);
+void row_placer_begin(struct row_placer *placing, const struct partitioner *p, struct task_run *run, int partition);
 
 /* Writes the partition of each row of @batch into @out[0 … rows). Returns 0, or negative after task_run_fail
  * (FUNCTION). */
-int placing_place(struct placing *placing, const fst_batch *batch, uint32_t *out);
+int row_placer_place(struct row_placer *placing, const fst_batch *batch, uint32_t *out);
 
 /* The same for HASH and RANGE, without a task. */
 void partitioner_place(const struct partitioner *p, const fst_batch *batch, uint32_t *out);

@@ -19,7 +19,7 @@
 
 /* ----------------------------------------------------------------------------------------------- creating */
 
-static const char *base_name(const char *path)
+static const char *rdd_site_base_name(const char *path)
 {
         const char *slash = strrchr(path, '/');
         return slash ? slash + 1 : path;
@@ -27,7 +27,7 @@ static const char *base_name(const char *path)
 
 char *rdd_site_text(fst_site site)
 {
-        return site.file ? mem_printf("%s at %s:%d", site.operation, base_name(site.file), site.line)
+        return site.file ? mem_printf("%s at %s:%d", site.operation, rdd_site_base_name(site.file), site.line)
                          : mem_strdup(site.operation);
 }
 
@@ -45,7 +45,7 @@ fst_rdd *rdd_fail_with(fst_rdd *rdd, int status, struct fst_error *error)
         return rdd;
 }
 
-static void check_type(fst_rdd *rdd)
+static void rdd_check_type(fst_rdd *rdd)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = fst_type_check(rdd->type, &error);
@@ -85,7 +85,7 @@ fst_rdd *rdd_new_of(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *con
                 if (parents[i]->status)
                         rdd_fail_as(rdd, parents[i]);
         if (!rdd->status)
-                check_type(rdd);
+                rdd_check_type(rdd);
         return rdd;
 }
 
@@ -97,7 +97,7 @@ fst_rdd *rdd_new(fst_context *sc, enum rdd_op op, fst_type type, fst_rdd *parent
 /* ----------------------------------------------------------------------------------------- checking arguments */
 
 /* The reason why @rdd cannot be used. */
-static const char *missing_reason(const fst_rdd *rdd)
+static const char *rdd_missing_reason(const fst_rdd *rdd)
 {
         return rdd ? "was given an RDD that does not exist: its context was stopped, it was released, or its variable "
                      "was never set"
@@ -106,7 +106,7 @@ static const char *missing_reason(const fst_rdd *rdd)
 
 static fst_rdd *refused_rdd;
 
-static void refused_rdd_make(void)
+static void rdd_make_refused(void)
 {
         refused_rdd = rdd_new(context_refused(), RDD_RANGE, FST_I64, NULL, rdd_site("a refused call"));
         rdd_fail(refused_rdd, -EINVAL, "the call was refused");
@@ -116,12 +116,12 @@ static void refused_rdd_make(void)
 static fst_rdd *rdd_refused(void)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
-        pthread_once(&once, refused_rdd_make);
+        pthread_once(&once, rdd_make_refused);
         return refused_rdd;
 }
 
 /* True inside a task, which is then failed. */
-static bool task_refuses(fst_site site)
+static bool rdd_task_refuses(fst_site site)
 {
         if (likely(!task_run_current()))
                 return false;
@@ -132,27 +132,27 @@ static bool task_refuses(fst_site site)
 fst_rdd *rdd_given(fst_rdd *rdd, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (task_refuses(site))
+        if (rdd_task_refuses(site))
                 return rdd_refused();
         if (live_handle_has(HANDLE_RDD, rdd))
                 return rdd;
         fst_context *sc = rdd_registry_running();
         if (sc) {
-                int r = error_set(&error, -EINVAL, "%s %s", site.operation, missing_reason(rdd));
+                int r = error_set(&error, -EINVAL, "%s %s", site.operation, rdd_missing_reason(rdd));
                 return rdd_fail_with(rdd_new(sc, RDD_RANGE, FST_I64, NULL, site), r, &error);
         }
         _cleanup_free_ char *call = rdd_site_text(site);
-        context_misused("%s %s", call, missing_reason(rdd));
+        context_misused("%s %s", call, rdd_missing_reason(rdd));
         return rdd_refused();
 }
 
 bool rdd_missing(const fst_rdd *rdd, const char *operation)
 {
-        if (task_refuses(rdd_site(operation)))
+        if (rdd_task_refuses(rdd_site(operation)))
                 return true;
         if (live_handle_has(HANDLE_RDD, rdd))
                 return false;
-        context_misused("%s %s", operation, missing_reason(rdd));
+        context_misused("%s %s", operation, rdd_missing_reason(rdd));
         return true;
 }
 
@@ -168,21 +168,21 @@ fst_rdd *rdd_first_given(fst_rdd *const *rdds, size_t n, fst_site site)
         return NULL;
 }
 
-static void release_made(fst_rdd *rdd, int first)
+static void rdd_release_intermediate(fst_rdd *rdd, int first)
 {
         for (int i = 0; i < rdd->n_parents; i++) {
                 fst_rdd *parent = rdd->parents[i];
                 if (parent->lineage.id < first)
                         continue;
                 parent->released = true;
-                release_made(parent, first);
+                rdd_release_intermediate(parent, first);
         }
 }
 
 fst_rdd *rdd_made_since(fst_rdd *rdd, int first)
 {
         rdd_registry_lock(rdd->sc);
-        release_made(rdd, first);
+        rdd_release_intermediate(rdd, first);
         rdd_registry_unlock(rdd->sc);
         return rdd;
 }
@@ -299,7 +299,7 @@ void rdd_free(fst_rdd *rdd)
 
 /* Warns of many partitions: union and then an operation by key in a loop doubles them each time, and the cost grows
  * with their square. */
-static void warn_of_many_blocks(const fst_rdd *rdd)
+static void rdd_warn_of_many_blocks(const fst_rdd *rdd)
 {
         for (int i = 0; i < rdd->lineage.n_deps; i++) {
                 const struct lineage_dep *dep = &rdd->lineage.deps[i];
@@ -315,12 +315,12 @@ static void warn_of_many_blocks(const fst_rdd *rdd)
         }
 }
 
-static int plan(fst_rdd *rdd)
+static int rdd_plan_locked(fst_rdd *rdd)
 {
         if (rdd->planned || rdd->status)
                 return rdd->status;
         for (int i = 0; i < rdd->n_parents; i++)
-                if (plan(rdd->parents[i]))
+                if (rdd_plan_locked(rdd->parents[i]))
                         return rdd_fail_as(rdd, rdd->parents[i]);
         if (rdd->class->plan) {
                 int r = rdd->class->plan(rdd);
@@ -330,21 +330,21 @@ static int plan(fst_rdd *rdd)
                 rdd->lineage.partitions = rdd_parent(rdd)->lineage.partitions;
         }
         rdd->planned = true;
-        warn_of_many_blocks(rdd);
+        rdd_warn_of_many_blocks(rdd);
         return 0;
 }
 
 int rdd_plan(fst_rdd *rdd)
 {
         rdd_registry_lock(rdd->sc);
-        int r = plan(rdd);
+        int r = rdd_plan_locked(rdd);
         rdd_registry_unlock(rdd->sc);
         return r;
 }
 
 /* --------------------------------------------------------------------------------------------- properties */
 
-static bool cached(const struct lineage *lineage, int partition)
+static bool rdd_is_cached(const struct lineage *lineage, int partition)
 {
         const fst_rdd *rdd = rdd_of_const(lineage);
         return rdd_registry_cached(rdd->sc, lineage->id, partition);
@@ -354,7 +354,7 @@ static bool cached(const struct lineage *lineage, int partition)
 fst_rdd *rdd_set_level(fst_rdd *rdd, enum fst_storage_level level)
 {
         __atomic_store_n(&rdd->lineage.storage_level, level, __ATOMIC_RELAXED);
-        __atomic_store_n(&rdd->lineage.cached, level == FST_STORAGE_NONE ? NULL : cached, __ATOMIC_RELAXED);
+        __atomic_store_n(&rdd->lineage.cached, level == FST_STORAGE_NONE ? NULL : rdd_is_cached, __ATOMIC_RELAXED);
         return rdd;
 }
 
@@ -373,7 +373,7 @@ FST_API fst_rdd *fst_persist(fst_rdd *rdd, enum fst_storage_level level)
         return rdd_set_level(rdd, level);
 }
 
-static fst_rdd *unpersist(fst_rdd *rdd, bool blocking)
+static fst_rdd *rdd_unpersist(fst_rdd *rdd, bool blocking)
 {
         rdd_set_level(rdd, FST_STORAGE_NONE);
         rdd_registry_unpersist(rdd->sc, rdd->lineage.id, blocking);
@@ -382,12 +382,12 @@ static fst_rdd *unpersist(fst_rdd *rdd, bool blocking)
 
 FST_API fst_rdd *fst_unpersist(fst_rdd *rdd)
 {
-        return unpersist(rdd_given(rdd, rdd_site("unpersist")), false);
+        return rdd_unpersist(rdd_given(rdd, rdd_site("unpersist")), false);
 }
 
 FST_API fst_rdd *fst_unpersist_blocking(fst_rdd *rdd)
 {
-        return unpersist(rdd_given(rdd, rdd_site("unpersist")), true);
+        return rdd_unpersist(rdd_given(rdd, rdd_site("unpersist")), true);
 }
 
 FST_API int fst_rdd_id(const fst_rdd *rdd)

@@ -112,12 +112,13 @@ fst_rdd *rdd_local_checkpoint(fst_rdd *rdd)
         return source;
 }
 
-static int local_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
+static int local_checkpoint_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
+                                   struct fst_error *error)
 {
         return 0;
 }
 
-static int local_feed(struct node *node, int partition, struct op *to)
+static int local_checkpoint_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         return task_run_fail(node_env(node)->run, -ENOENT,
                              "Checkpoint block of partition %d of %s not found! Either the executor that originally "
@@ -129,6 +130,6 @@ static int local_feed(struct node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_local_checkpoint_class = {
         .spark = "LocalCheckpointRDD",
-        .decode = local_decode,
-        .feed = local_feed,
+        .decode = local_checkpoint_decode,
+        .feed = local_checkpoint_feed,
 };

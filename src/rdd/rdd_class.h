@@ -18,7 +18,7 @@
 struct pipeline;
 
 /* An RDD in the pipeline of one slot. The node is used for one partition after another. */
-struct node {
+struct pipeline_node {
         struct pipeline *pipeline;
         const fst_rdd *rdd;
         const struct rdd_class *class; /* the RDD's class, or the class of its checkpoint */
@@ -26,7 +26,7 @@ struct node {
         bool made;                     /* the fields below are set */
         bool active;                   /* being fed now */
         struct op *op;                 /* NULL where rows pass unchanged */
-        struct op *tee;                /* after op, if the RDD is persisted: rdd/pipeline/op_cache.h */
+        struct op *cache;              /* after op, if the RDD is persisted: rdd/pipeline/op_cache.h */
         /* the level when the pipeline was made: the application may unpersist at any time */
         enum fst_storage_level level;
         void *state;               /* state of the class across partitions */
@@ -34,13 +34,13 @@ struct node {
 };
 
 /* The environment of the node's tasks. */
-const struct pipeline_env *node_env(const struct node *node);
+const struct pipeline_env *node_env(const struct pipeline_node *node);
 
 /* Pushes partition @partition of parent @parent into @to. Returns 0, OP_ENOUGH or a negative errno. */
-int node_feed_parent(struct node *node, int parent, int partition, struct op *to);
+int node_feed_parent(struct pipeline_node *node, int parent, int partition, struct op *to);
 
 /* Call this before parent @next is fed for the first time. Frees the state of idle nodes if there are many. */
-void node_forget_idle(struct node *node, int next);
+void node_forget_idle(struct pipeline_node *node, int next);
 
 /* Pushes @rows into @to. */
 static inline int node_push(struct op *to, const struct rows *rows)
@@ -87,12 +87,12 @@ struct rdd_class {
         struct op *(*op_new)(const fst_rdd *rdd, struct task_run *run);
 
         /* Creates the state for feeding when a slot first uses the node. NULL: there is none. */
-        void *(*state_new)(const struct node *node);
+        void *(*state_new)(const struct pipeline_node *node);
         void (*state_free)(void *state);
 
         /* Pushes the input of partition @partition into @to: the node's op or its consumer. Returns 0, OP_ENOUGH, or
          * negative after task_run_fail. NULL: feeds the first parent's partition of the same number. */
-        int (*feed)(struct node *node, int partition, struct op *to);
+        int (*feed)(struct pipeline_node *node, int partition, struct op *to);
 };
 
 /* The class of @op, or NULL for an unknown number. */

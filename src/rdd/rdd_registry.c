@@ -43,7 +43,7 @@ void rdd_registry_init(struct rdd_registry *r, const fst_conf *conf)
         pthread_mutexattr_destroy(&attr);
 }
 
-static void free_all(fst_rdd *rdds)
+static void rdd_list_free(fst_rdd *rdds)
 {
         while (rdds) {
                 fst_rdd *next = rdds->next;
@@ -57,8 +57,8 @@ void rdd_registry_deinit(struct rdd_registry *r)
 {
         struct rdd_registry *expected = r;
         __atomic_compare_exchange_n(&running, &expected, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-        free_all(r->rdds);
-        free_all(r->cleaned);
+        rdd_list_free(r->rdds);
+        rdd_list_free(r->cleaned);
         free(r->checkpoint_dir);
         pthread_mutex_destroy(&r->lock);
 }
@@ -93,7 +93,7 @@ int rdd_registry_next_id(fst_context *sc)
 }
 
 /* Creates "@dir/<uuid>" and returns it in *@own; the caller owns the string. */
-static int own_directory(const char *dir, char **own, struct fst_error *error)
+static int checkpoint_own_directory(const char *dir, char **own, struct fst_error *error)
 {
         _cleanup_free_ char *whole = NULL;
         const struct file_system *fs;
@@ -124,7 +124,7 @@ int rdd_registry_set_checkpoint_dir(fst_context *sc, const char *dir, struct fst
 {
         struct rdd_registry *r = registry_of(sc);
         char *own = NULL;
-        int status = own_directory(dir, &own, error);
+        int status = checkpoint_own_directory(dir, &own, error);
         if (status)
                 return status;
         pthread_mutex_lock(&r->lock);
@@ -141,7 +141,7 @@ int rdd_registry_checkpoint_path(fst_context *sc, int rdd, char **path, struct f
         int status = 0;
         pthread_mutex_lock(&r->lock);
         if (!r->checkpoint_dir && configured && *configured)
-                status = own_directory(configured, &r->checkpoint_dir, error);
+                status = checkpoint_own_directory(configured, &r->checkpoint_dir, error);
         else if (!r->checkpoint_dir)
                 status = error_set(error, -EINVAL,
                                    "Checkpoint directory has not been set in the SparkContext: call "
@@ -211,7 +211,7 @@ void rdd_registry_unlock(fst_context *sc)
 
 /* ----------------------------------------------------------------------------------------------- persisted RDDs */
 
-static void kept_here(struct block_store *blocks, int rdd, struct fst_storage_info *storage)
+static void rdd_registry_storage_here(struct block_store *blocks, int rdd, struct fst_storage_info *storage)
 {
         size_t n;
         _cleanup_free_ struct block_id *ids = block_store_list(blocks, &n);
@@ -234,7 +234,7 @@ FST_API int fst_get_storage_info_at(const fst_rdd *rdd, struct fst_storage_info 
         if (r->places.kept)
                 r->places.kept(r->places.owner, rdd->lineage.id, &storage);
         else if (r->blocks)
-                kept_here(r->blocks, rdd->lineage.id, &storage);
+                rdd_registry_storage_here(r->blocks, rdd->lineage.id, &storage);
         public_struct_copy(info, size, &storage, sizeof(storage));
         return 0;
 }

@@ -9,23 +9,23 @@
 #include "base/vec.h"
 
 /* The checkpoint that replaces the parents, or NULL. */
-static fst_rdd *checkpoint_of(const fst_rdd *rdd)
+static fst_rdd *rdd_checkpoint_source(const fst_rdd *rdd)
 {
         return __atomic_load_n(&rdd->checkpoint.source, __ATOMIC_ACQUIRE);
 }
 
-static int parents_in(const fst_rdd *rdd, fst_rdd *source, enum rdd_walk_extent extent)
+static int rdd_visit_parent_count(const fst_rdd *rdd, fst_rdd *source, enum rdd_visit_extent extent)
 {
-        return source ? 1 : extent == RDD_WALK_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
+        return source ? 1 : extent == RDD_VISIT_STAGE && rdd->op == RDD_SHUFFLED ? 0 : rdd->n_parents;
 }
 
-fst_rdd *const *rdd_walk_parents(const struct rdd_walk *walk, uint32_t i, int *n)
+fst_rdd *const *rdd_visit_parents(const struct rdd_visit *walk, uint32_t i, int *n)
 {
-        *n = parents_in(walk->rdds[i], walk->sources[i], walk->extent);
+        *n = rdd_visit_parent_count(walk->rdds[i], walk->sources[i], walk->extent);
         return walk->sources[i] ? &walk->sources[i] : walk->rdds[i]->parents;
 }
 
-static void rdd_visit_push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+static void rdd_visit_push(struct rdd_visit *walk, fst_rdd *rdd, fst_rdd *source)
 {
         if (walk->n == walk->cap) {
                 walk->cap = walk->cap ? walk->cap * 2 : 8;
@@ -39,7 +39,7 @@ static void rdd_visit_push(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
 /* ------------------------------------------------------------------------------------------- the table */
 
 /* The slot of @rdd in the table: occupied by it, or the free one for it. */
-static uint32_t *rdd_visit_slot_of(const struct rdd_walk *walk, const fst_rdd *rdd)
+static uint32_t *rdd_visit_slot(const struct rdd_visit *walk, const fst_rdd *rdd)
 {
         uint64_t hash = (uint64_t)(uintptr_t)rdd * 0x9e3779b97f4a7c15u;
         uint32_t at = (uint32_t)(hash >> 32) & (walk->n_slots - 1);
@@ -48,7 +48,7 @@ static uint32_t *rdd_visit_slot_of(const struct rdd_walk *walk, const fst_rdd *r
         return &walk->slots[at];
 }
 
-static void rdd_visit_list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
+static void rdd_visit_list(struct rdd_visit *walk, fst_rdd *rdd, fst_rdd *source)
 {
         rdd_visit_push(walk, rdd, source);
         if (walk->n * 2 > walk->n_slots) {
@@ -56,20 +56,20 @@ static void rdd_visit_list(struct rdd_walk *walk, fst_rdd *rdd, fst_rdd *source)
                 walk->n_slots = walk->n_slots ? walk->n_slots * 2 : 16;
                 walk->slots = new_array(uint32_t, walk->n_slots);
                 for (uint32_t i = 0; i + 1 < walk->n; i++)
-                        *rdd_visit_slot_of(walk, walk->rdds[i]) = i + 1;
+                        *rdd_visit_slot(walk, walk->rdds[i]) = i + 1;
         }
-        *rdd_visit_slot_of(walk, rdd) = walk->n;
+        *rdd_visit_slot(walk, rdd) = walk->n;
 }
 
-static bool rdd_visit_listed(const struct rdd_walk *walk, const fst_rdd *rdd)
+static bool rdd_visit_has(const struct rdd_visit *walk, const fst_rdd *rdd)
 {
-        return walk->n_slots && *rdd_visit_slot_of(walk, rdd);
+        return walk->n_slots && *rdd_visit_slot(walk, rdd);
 }
 
-uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd)
+uint32_t rdd_visit_index(const struct rdd_visit *walk, const fst_rdd *rdd)
 {
         if (walk->slots)
-                return *rdd_visit_slot_of(walk, rdd) - 1;
+                return *rdd_visit_slot(walk, rdd) - 1;
         for (uint32_t i = 0;; i++)
                 if (walk->rdds[i] == rdd)
                         return i;
@@ -77,7 +77,7 @@ uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd)
 
 /* ------------------------------------------------------------------------------------------- walking */
 
-static void turn_round(fst_rdd **rdds, uint32_t n)
+static void rdd_visit_reverse(fst_rdd **rdds, uint32_t n)
 {
         for (uint32_t i = 0, j = n - 1; i < j; i++, j--) {
                 fst_rdd *rdd = rdds[i];
@@ -86,59 +86,59 @@ static void turn_round(fst_rdd **rdds, uint32_t n)
         }
 }
 
-static bool walk_chain(struct rdd_walk *walk, fst_rdd *final)
+static bool rdd_visit_chain(struct rdd_visit *walk, fst_rdd *final)
 {
         for (fst_rdd *rdd = final, *source;; rdd = source ? source : rdd->parents[0]) {
-                source = checkpoint_of(rdd);
-                int parents = parents_in(rdd, source, walk->extent);
+                source = rdd_checkpoint_source(rdd);
+                int parents = rdd_visit_parent_count(rdd, source, walk->extent);
                 if (parents > 1)
                         return false;
                 rdd_visit_push(walk, rdd, source);
                 if (parents == 0)
                         break;
         }
-        turn_round(walk->rdds, walk->n);
-        turn_round(walk->sources, walk->n);
+        rdd_visit_reverse(walk->rdds, walk->n);
+        rdd_visit_reverse(walk->sources, walk->n);
         return true;
 }
 
-static void walk_graph(struct rdd_walk *walk, fst_rdd *final)
+static void rdd_visit_graph(struct rdd_visit *walk, fst_rdd *final)
 {
-        struct visit {
+        struct visit_frame {
                 fst_rdd *rdd, *source;
                 int next; /* the next parent to visit */
         };
-        VEC(struct visit) stack = {0};
-        vec_push(&stack, (struct visit){final, checkpoint_of(final), 0});
+        VEC(struct visit_frame) stack = {0};
+        vec_push(&stack, (struct visit_frame){final, rdd_checkpoint_source(final), 0});
         while (stack.len > 0) {
-                struct visit *top = &stack.data[stack.len - 1];
-                if (top->next == parents_in(top->rdd, top->source, walk->extent)) {
-                        if (!rdd_visit_listed(walk, top->rdd))
+                struct visit_frame *top = &stack.data[stack.len - 1];
+                if (top->next == rdd_visit_parent_count(top->rdd, top->source, walk->extent)) {
+                        if (!rdd_visit_has(walk, top->rdd))
                                 rdd_visit_list(walk, top->rdd, top->source);
                         stack.len--;
                         continue;
                 }
                 fst_rdd *parent = top->source ? top->source : top->rdd->parents[top->next];
                 top->next++;
-                if (!rdd_visit_listed(walk, parent))
-                        vec_push(&stack, (struct visit){parent, checkpoint_of(parent), 0});
+                if (!rdd_visit_has(walk, parent))
+                        vec_push(&stack, (struct visit_frame){parent, rdd_checkpoint_source(parent), 0});
         }
         vec_deinit(&stack);
 }
 
-void rdd_walk_init(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent)
+void rdd_visit_init(struct rdd_visit *walk, fst_rdd *final, enum rdd_visit_extent extent)
 {
-        *walk = (struct rdd_walk){.extent = extent};
-        if (walk_chain(walk, final))
+        *walk = (struct rdd_visit){.extent = extent};
+        if (rdd_visit_chain(walk, final))
                 return;
         walk->n = 0;
-        walk_graph(walk, final);
+        rdd_visit_graph(walk, final);
 }
 
-void rdd_walk_deinit(struct rdd_walk *walk)
+void rdd_visit_deinit(struct rdd_visit *walk)
 {
         free(walk->rdds);
         free(walk->sources);
         free(walk->slots);
-        *walk = (struct rdd_walk){0};
+        *walk = (struct rdd_visit){0};
 }

@@ -4,27 +4,27 @@
 
 #include "rdd/rdd.h"
 
-enum rdd_walk_extent {
-        RDD_WALK_STAGE, /* stops at shuffles: an RDD_SHUFFLED is listed without its parents */
-        RDD_WALK_ALL,
+enum rdd_visit_extent {
+        RDD_VISIT_STAGE, /* stops at shuffles: an RDD_SHUFFLED is listed without its parents */
+        RDD_VISIT_ALL,
 };
 
-struct rdd_walk {
+struct rdd_visit {
         fst_rdd **rdds;
         fst_rdd **sources; /* for each checkpointed RDD, its checkpoint; its former parents are not listed */
         uint32_t n, cap;
         uint32_t *slots; /* index + 1 by hash of the pointer; NULL for a chain: rdds[i] is the parent of rdds[i + 1] */
         uint32_t n_slots;
-        enum rdd_walk_extent extent;
+        enum rdd_visit_extent extent;
 };
 
-/* Borrows the RDDs; rdd_walk_deinit frees the rest. Any thread. */
-void rdd_walk_init(struct rdd_walk *walk, fst_rdd *final, enum rdd_walk_extent extent);
-void rdd_walk_deinit(struct rdd_walk *walk);
+/* Borrows the RDDs; rdd_visit_deinit frees the rest. Any thread. */
+void rdd_visit_init(struct rdd_visit *walk, fst_rdd *final, enum rdd_visit_extent extent);
+void rdd_visit_deinit(struct rdd_visit *walk);
 
 /* The index of @rdd, which must be in the walk. */
-uint32_t rdd_walk_index(const struct rdd_walk *walk, const fst_rdd *rdd);
+uint32_t rdd_visit_index(const struct rdd_visit *walk, const fst_rdd *rdd);
 
 /* The parents of RDD @i within the extent, or its checkpoint. The walk remembers which, because a checkpoint may appear
  * at any time. */
-fst_rdd *const *rdd_walk_parents(const struct rdd_walk *walk, uint32_t i, int *n);
+fst_rdd *const *rdd_visit_parents(const struct rdd_visit *walk, uint32_t i, int *n);

@@ -11,13 +11,13 @@
 
 /* ------------------------------------------------------------------------------------------------------ one node */
 
-static bool has_function(const fst_rdd *rdd)
+static bool rdd_wire_has_function(const fst_rdd *rdd)
 {
         return FST_SHAPE_FORM(rdd->fn.shape) != FST_FORM_NONE;
 }
 
-static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool checkpointed, Firesteel__Rdd *m,
-                       struct fst_error *error)
+static int rdd_wire_encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool checkpointed, Firesteel__Rdd *m,
+                                struct fst_error *error)
 {
         fst_type type = rdd->type;
         m->id = rdd->lineage.id;
@@ -37,46 +37,47 @@ static int encode_node(struct rdd_wire_writer *w, const fst_rdd *rdd, bool check
                 if (r)
                         return r;
         }
-        int r = has_function(rdd) ? w->function(w, &rdd->fn, &m->function, error) : 0;
+        int r = rdd_wire_has_function(rdd) ? w->function(w, &rdd->fn, &m->function, error) : 0;
         return r ? error_wrap(error, r, "%s", rdd->call_site) : 0;
 }
 
 /* Encodes the parents computed in the same task; those behind a shuffle are not. */
-static void encode_parents(struct rdd_wire_writer *w, const struct rdd_walk *walk, uint32_t i, Firesteel__Rdd *m)
+static void rdd_wire_encode_parents(struct rdd_wire_writer *w, const struct rdd_visit *walk, uint32_t i,
+                                    Firesteel__Rdd *m)
 {
         int n;
-        fst_rdd *const *parents = rdd_walk_parents(walk, i, &n);
+        fst_rdd *const *parents = rdd_visit_parents(walk, i, &n);
         m->n_parents = (size_t)n;
         m->parents = arena_alloc(&w->arena, m->n_parents * sizeof(*m->parents));
         for (int k = 0; k < n; k++)
-                m->parents[k] = rdd_walk_index(walk, parents[k]);
+                m->parents[k] = rdd_visit_index(walk, parents[k]);
 }
 
 int rdd_wire_encode(struct rdd_wire_writer *w, const fst_rdd *final, struct Firesteel__Rdd ***rdds, size_t *n,
                     struct fst_error *error)
 {
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         int r = 0;
-        rdd_walk_init(&walk, (fst_rdd *) final, RDD_WALK_STAGE);
+        rdd_visit_init(&walk, (fst_rdd *) final, RDD_VISIT_STAGE);
         Firesteel__Rdd *all = arena_alloc(&w->arena, walk.n * sizeof(*all));
         Firesteel__Rdd **list = arena_alloc(&w->arena, walk.n * sizeof(*list));
         for (uint32_t i = 0; i < walk.n && r == 0; i++) {
                 list[i] = &all[i];
                 firesteel__rdd__init(list[i]);
-                encode_parents(w, &walk, i, list[i]);
-                r = encode_node(w, walk.rdds[i], walk.sources[i] != NULL, list[i], error);
+                rdd_wire_encode_parents(w, &walk, i, list[i]);
+                r = rdd_wire_encode_node(w, walk.rdds[i], walk.sources[i] != NULL, list[i], error);
         }
         if (r == 0) {
                 *rdds = list;
                 *n = walk.n;
         }
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return r;
 }
 
 /* -------------------------------------------------------------------------------------------------------- shuffles */
 
-static void encode_bounds(struct rdd_wire_writer *w, const struct partitioner *p, Firesteel__ShuffleWrite *m)
+static void rdd_wire_encode_bounds(struct rdd_wire_writer *w, const struct partitioner *p, Firesteel__ShuffleWrite *m)
 {
         size_t n = (size_t)p->n_bounds, total = 0;
         if (!p->bounds) {
@@ -114,7 +115,7 @@ int rdd_wire_encode_shuffle(struct rdd_wire_writer *w, const fst_rdd *shuffled, 
         if (p->kind == PARTITIONER_RANGE) {
                 if (!partitioner_ready(p))
                         return error_set(error, -EINVAL, "the bounds of %s are not known yet", shuffled->call_site);
-                encode_bounds(w, p, m);
+                rdd_wire_encode_bounds(w, p, m);
         }
         int r = m->combine ? w->function(w, &shuffled->fn, &m->function, error) : 0;
         if (r == 0 && p->kind == PARTITIONER_FUNCTION)

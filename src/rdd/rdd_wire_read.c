@@ -32,18 +32,18 @@ static bool rdd_wire_read_none(const char *text)
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
-static uint32_t size_of_kind(uint8_t kind, uint32_t fixed)
+static uint32_t rdd_wire_kind_size(uint8_t kind, uint32_t fixed)
 {
         return kind == FST_KIND_FIXED ? fixed : kind == FST_KIND_I64 || kind == FST_KIND_F64 ? 8 : 0;
 }
 
-static int rdd_wire_read_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
+static int rdd_wire_read_type(const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
 {
         fst_type type = {.key = (uint8_t)m->kinds, .value = (uint8_t)(m->kinds >> 8)};
         if (m->kinds > 0xffff)
                 return rdd_wire_bad(rdd, error, "its type is unknown");
-        type.key_size = size_of_kind(type.key, m->key_size);
-        type.value_size = size_of_kind(type.value, m->value_size);
+        type.key_size = rdd_wire_kind_size(type.key, m->key_size);
+        type.value_size = rdd_wire_kind_size(type.value, m->value_size);
         rdd->type = type;
         int r = fst_type_check(type, error);
         return r ? error_wrap(error, -EBADMSG, "RDD %d (%s)", rdd->lineage.id, rdd->call_site) : 0;
@@ -97,13 +97,13 @@ int rdd_wire_check_element(const fst_rdd *rdd, enum element_kind kind, fst_type 
 
 /* ------------------------------------------------------------------------------------------------------ one node */
 
-static bool parents_fit(const struct rdd_class *class, size_t n)
+static bool rdd_wire_parents_fit(const struct rdd_class *class, size_t n)
 {
         return class->parents == RDD_ANY_PARENTS ? n > 0 : n == (size_t) class->parents;
 }
 
-static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdds, size_t index,
-                     struct fst_error *error)
+static int rdd_wire_read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdds, size_t index,
+                              struct fst_error *error)
 {
         fst_rdd *rdd = &rdds[index];
         rdd->lineage.id = m->id;
@@ -121,7 +121,7 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
                 return rdd_wire_bad(rdd, error, "its operator is unknown");
         if (m->partitions < 0 || m->partitions > MAX_PARTITIONS || !storage_level_valid(m->storage_level))
                 return rdd_wire_bad(rdd, error, "its number of partitions or storage level is invalid");
-        if (!parents_fit(rdd->class, m->n_parents))
+        if (!rdd_wire_parents_fit(rdd->class, m->n_parents))
                 return rdd_wire_bad(rdd, error, "it has the wrong number of parents for its operator");
         rdd->parents = wire_array(reader->memory, m->n_parents, sizeof(*rdd->parents));
         rdd->n_parents = (int)m->n_parents;
@@ -132,7 +132,7 @@ static int read_node(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
                         return rdd_wire_bad(rdd, error, "its parent does not precede it");
                 rdd->parents[i] = &rdds[m->parents[i]];
         }
-        int r = rdd_wire_read_read_type(m, rdd, error);
+        int r = rdd_wire_read_type(m, rdd, error);
         bool combines = rdd->op == RDD_SHUFFLED && m->shuffle && m->shuffle->combine;
         if (r == 0 && (rdd->class->wants_function || combines))
                 r = m->function ? reader->function(reader, m->function, &rdd->fn, error)
@@ -149,7 +149,7 @@ int rdd_wire_decode(struct rdd_wire_reader *reader, struct Firesteel__Rdd *const
         if (!rdds)
                 return rdd_wire_too_big(error);
         for (size_t i = 0; i < n; i++) {
-                int r = read_node(reader, messages[i], rdds, i, error);
+                int r = rdd_wire_read_node(reader, messages[i], rdds, i, error);
                 if (r)
                         return r;
         }
@@ -159,8 +159,8 @@ int rdd_wire_decode(struct rdd_wire_reader *reader, struct Firesteel__Rdd *const
 
 /* ------------------------------------------------------------------------------------------------------ shuffles */
 
-static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
-                       struct fst_error *error)
+static int rdd_wire_read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
+                                struct fst_error *error)
 {
         struct partitioner *p = &rdd->shuffle.partitioner;
         bool whole = rdd->type.key == FST_KIND_BYTES || rdd->type.key == FST_KIND_FIXED;
@@ -188,8 +188,8 @@ static int read_bounds(struct rdd_wire_reader *reader, const Firesteel__ShuffleW
         return 0;
 }
 
-static int read_partitioner(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
-                            struct fst_error *error)
+static int rdd_wire_read_partitioner(struct rdd_wire_reader *reader, const Firesteel__ShuffleWrite *m, fst_rdd *rdd,
+                                     struct fst_error *error)
 {
         struct partitioner *p = &rdd->shuffle.partitioner;
         fst_fn place;
@@ -200,7 +200,7 @@ static int read_partitioner(struct rdd_wire_reader *reader, const Firesteel__Shu
                 return 0;
         case PARTITIONER_RANGE:
                 partitioner_init_range(p, m->partitions, rdd->type, m->descending ? FST_DESCENDING : FST_ASCENDING);
-                return read_bounds(reader, m, rdd, error);
+                return rdd_wire_read_bounds(reader, m, rdd, error);
         case PARTITIONER_FUNCTION:
                 r = m->place ? reader->function(reader, m->place, &place, error)
                              : rdd_wire_bad(rdd, error, "its function is missing");
@@ -233,7 +233,7 @@ int rdd_wire_decode_shuffle(struct rdd_wire_reader *reader, const struct Fireste
         rdd->shuffle.combine = m->combine;
         if (m->partitions < 1 || m->partitions > MAX_PARTITIONS)
                 return rdd_wire_bad(rdd, error, "a shuffle has an invalid number of partitions");
-        int r = read_partitioner(reader, m, rdd, error);
+        int r = rdd_wire_read_partitioner(reader, m, rdd, error);
         if (r == 0 && m->combine && m->placed != PARTITIONER_HASH)
                 r = rdd_wire_bad(rdd, error, "combined rows need a hash partitioner");
         if (r == 0 && m->combine)

@@ -12,14 +12,14 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "rows are sent as they lie in memory");
 
-static bool has_bytes(fst_type type)
+static bool slice_has_bytes(fst_type type)
 {
         return type.key == FST_KIND_BYTES;
 }
 
 size_t slice_size(const fst_rdd *rdd)
 {
-        size_t width = has_bytes(rdd->type) ? 4 : rdd->type.key_size;
+        size_t width = slice_has_bytes(rdd->type) ? 4 : rdd->type.key_size;
         return SLICE_HEADER + rdd->parallelize.count * width + rdd->parallelize.n_bytes;
 }
 
@@ -48,7 +48,7 @@ static uint64_t slice_get64(const unsigned char *at)
 }
 
 /* Appends the lengths, then the bytes, which are already contiguous. */
-static int append_bytes(const fst_bytes *rows, size_t n, struct buf *out, struct fst_error *error)
+static int slice_append_bytes(const fst_bytes *rows, size_t n, struct buf *out, struct fst_error *error)
 {
         size_t total = 0;
         for (size_t i = 0; i < n; i++) {
@@ -80,8 +80,8 @@ int slice_encode(const fst_rdd *rdd, int partition, struct buf *out, struct fst_
                 end = slice_start(rdd->parallelize.count, partition + 1, rdd->lineage.partitions);
         }
         buf_append(out, header, sizeof(header));
-        if (has_bytes(rdd->type)) {
-                r = append_bytes((const fst_bytes *)rdd->parallelize.data + from, end - from, out, error);
+        if (slice_has_bytes(rdd->type)) {
+                r = slice_append_bytes((const fst_bytes *)rdd->parallelize.data + from, end - from, out, error);
         } else {
                 size_t width = rdd->type.key_size;
                 buf_append(out, (const char *)rdd->parallelize.data + from * width, (end - from) * width);
@@ -101,7 +101,7 @@ int slice_encode(const fst_rdd *rdd, int partition, struct buf *out, struct fst_
 }
 
 /* True if the lengths of BYTES rows add up to their bytes. */
-static bool lengths_agree(const struct slice *s)
+static bool slice_lengths_agree(const struct slice *s)
 {
         uint64_t total = 0;
         for (uint64_t i = 0; i < s->rows; i++)
@@ -112,7 +112,7 @@ static bool lengths_agree(const struct slice *s)
 int slice_open(struct slice *slice, fst_type type, uint64_t rows, const void *data, size_t len, struct fst_error *error)
 {
         const unsigned char *header = data;
-        size_t width = has_bytes(type) ? 4 : type.key_size, columns;
+        size_t width = slice_has_bytes(type) ? 4 : type.key_size, columns;
         struct slice s = {.type = type, .rows = rows};
         if (len < SLICE_HEADER || slice_get32(header) != SLICE_MAGIC)
                 return error_set(error, -EBADMSG, "not a slice of parallelize rows");
@@ -130,7 +130,7 @@ int slice_open(struct slice *slice, fst_type type, uint64_t rows, const void *da
                 return error_set(error, -EBADMSG, "rows of parallelize are truncated");
         s.heap = (const char *)s.column + columns;
         s.heap_size = bytes - columns;
-        if (has_bytes(type) ? !lengths_agree(&s) : s.heap_size != 0)
+        if (slice_has_bytes(type) ? !slice_lengths_agree(&s) : s.heap_size != 0)
                 return error_set(error, -EBADMSG, "rows of parallelize have inconsistent lengths");
         *slice = s;
         return 0;
@@ -139,7 +139,7 @@ int slice_open(struct slice *slice, fst_type type, uint64_t rows, const void *da
 uint32_t slice_next(struct slice *s, uint32_t most, fst_bytes *views, fst_column *column)
 {
         uint32_t n = (uint32_t)MIN(s->rows - s->at, (uint64_t)most);
-        if (!has_bytes(s->type)) {
+        if (!slice_has_bytes(s->type)) {
                 column->fixed = (char *)s->column + s->at * s->type.key_size;
                 s->at += n;
                 return n;

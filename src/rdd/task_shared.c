@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------------------------------------- accumulators */
 
-static struct accumulator_update *update_of(fst_task *task, fst_accumulator a)
+static struct accumulator_update *task_accumulator_update(fst_task *task, fst_accumulator a)
 {
         struct task_run *run = task->run;
         /*
@@ -37,7 +37,7 @@ FST_API void fst_accumulate_i64(fst_task *task, fst_accumulator a, int64_t x)
                 return;
         struct accumulator_update *u;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_I64) {
-                if ((u = update_of(task, a)))
+                if ((u = task_accumulator_update(task, a)))
                         accumulator_add_i64(&u->i64, x);
         } else {
                 fst_accumulate_f64(task, a, (double)x);
@@ -50,7 +50,7 @@ FST_API void fst_accumulate_f64(fst_task *task, fst_accumulator a, double x)
                 return;
         struct accumulator_update *u;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_F64) {
-                if ((u = update_of(task, a)))
+                if ((u = task_accumulator_update(task, a)))
                         accumulator_add_f64(&u->f64, x);
         } else if (a.id > 0 && a.kind == FST_ACCUMULATOR_I64) {
                 fst_fail(task, "accumulator %" PRId64 "takes integers, not floats: create it with fst_accumulator_f64",
@@ -68,7 +68,7 @@ FST_API void *fst_accumulator_state(fst_task *task, fst_accumulator a)
         if (task_run_missing(task, "fst_accumulator_state"))
                 return NULL;
         if (a.id > 0 && a.kind == FST_ACCUMULATOR_OWN && a.size >= 1 && a.size <= FST_ACCUMULATOR_MAX) {
-                struct accumulator_update *u = update_of(task, a);
+                struct accumulator_update *u = task_accumulator_update(task, a);
                 return u ? u->own : NULL;
         }
         fst_fail(task, "the handle is not an accumulator of your own: was it created, with fst_accumulator_own, "

@@ -29,7 +29,7 @@ struct shuffle_writer {
         struct op op;
         const fst_rdd *shuffled;
         const struct partitioner *partitioner;
-        struct placing placing;
+        struct row_placer placing;
         struct shuffle_store *store;
         struct memory_consumer memory;
         struct shuffle_output *output; /* being filled, or finished and not yet taken */
@@ -200,7 +200,7 @@ static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t fi
         w->combining = false;
         if (r || first >= batch->rows)
                 return r;
-        r = placing_place(&w->placing, batch, w->places);
+        r = row_placer_place(&w->placing, batch, w->places);
         return r ? r : shuffle_writer_scatter(w, batch, first);
 }
 
@@ -242,7 +242,7 @@ static int writer_begin(struct op *op)
         struct shuffle_writer *w = writer_of(op);
         w->output = shuffle_output_new(w->partitioner->partitions, op->type, op->run->memory_manager);
         memory_consumer_init(&w->memory, task_run_memory(op->run), "shuffle write", shuffle_writer_spill_for_others);
-        placing_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
+        row_placer_begin(&w->placing, w->partitioner, op->run, op->run->task.info.partition);
         w->started = true;
         w->complete = w->sparse = w->combining = false;
         w->aside = 0;
@@ -261,7 +261,7 @@ static int writer_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         if (w->combining)
                 return shuffle_writer_combine(w, &in->batch);
-        int r = placing_place(&w->placing, &in->batch, w->places);
+        int r = row_placer_place(&w->placing, &in->batch, w->places);
         return r ? r : shuffle_writer_scatter(w, &in->batch, 0);
 }
 

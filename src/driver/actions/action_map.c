@@ -163,7 +163,7 @@ static int lookup_partition_of(fst_rdd *rdd, fst_key key, int *to, struct fst_er
         fst_bytes bytes = key.kind == FST_KIND_BYTES ? key.bytes : (fst_bytes){0};
         fst_batch row = {.type = rdd->type, .rows = 1, .key = {.i64 = &key.i64}};
         struct task_run run;
-        struct placing placing;
+        struct row_placer placing;
         uint32_t place = 0;
         *to = -1;
         if (!rdd->partitioner || !partitioner_ready(rdd->partitioner))
@@ -174,8 +174,8 @@ static int lookup_partition_of(fst_rdd *rdd, fst_key key, int *to, struct fst_er
                 row.key.fixed = (char *)key.fixed;
         task_run_init(&run, rdd->sc->env.memory, NULL);
         run.services = rdd->sc->env.services;
-        placing_begin(&placing, rdd->partitioner, &run, 0);
-        int r = placing_place(&placing, &row, &place);
+        row_placer_begin(&placing, rdd->partitioner, &run, 0);
+        int r = row_placer_place(&placing, &row, &place);
         if (r)
                 error_set(error, r, "%s", error_message(&run.error));
         else if ((int)place < rdd->lineage.partitions)

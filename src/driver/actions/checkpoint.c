@@ -146,25 +146,25 @@ int checkpoint_after_job(fst_rdd *rdd, fst_site site, struct fst_error *error)
         if (rdd_registry_want_checkpoint(rdd->sc, 0) <= 0)
                 return 0;
         bool all = checkpoint_all_ancestors(rdd->sc);
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         int r = 0;
-        rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
+        rdd_visit_init(&walk, rdd, RDD_VISIT_ALL);
         bool *reached = new_array(bool, walk.n), *wanted = new_array(bool, walk.n);
         reached[walk.n - 1] = true;
         for (uint32_t i = walk.n; i-- > 0;) {
                 if (!reached[i])
                         continue;
                 int n;
-                fst_rdd *const *parents = rdd_walk_parents(&walk, i, &n);
+                fst_rdd *const *parents = rdd_visit_parents(&walk, i, &n);
                 wanted[i] = checkpoint_is_due(walk.rdds[i]);
                 for (int k = 0; k < n && (all || !wanted[i]); k++)
-                        reached[rdd_walk_index(&walk, parents[k])] = true;
+                        reached[rdd_visit_index(&walk, parents[k])] = true;
         }
         for (uint32_t i = 0; i < walk.n && r == 0; i++)
                 if (wanted[i])
                         r = checkpoint_write(walk.rdds[i], site, error);
         free(reached);
         free(wanted);
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return r;
 }

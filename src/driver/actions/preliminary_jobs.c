@@ -37,12 +37,12 @@ static int preliminary_jobs_run_one(fst_rdd *rdd, fst_site site, struct fst_erro
 
 int preliminary_jobs_run(fst_rdd *rdd, fst_site site, struct fst_error *error)
 {
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         int r = 0;
         /* Parents first, so that a thread never waits while holding an RDD. */
-        rdd_walk_init(&walk, rdd, RDD_WALK_ALL);
+        rdd_visit_init(&walk, rdd, RDD_VISIT_ALL);
         for (uint32_t i = 0; i < walk.n && r == 0; i++)
                 r = preliminary_jobs_run_one(walk.rdds[i], site, error);
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return r;
 }

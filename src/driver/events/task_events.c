@@ -118,8 +118,8 @@ static const char *task_events_class_name(const fst_rdd *rdd)
  */
 static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos)
 {
-        struct rdd_walk walk;
-        rdd_walk_init(&walk, rdd_of(stage->lineage), RDD_WALK_STAGE);
+        struct rdd_visit walk;
+        rdd_visit_init(&walk, rdd_of(stage->lineage), RDD_VISIT_STAGE);
         size_t n_parents = 0;
         for (uint32_t i = 0; i < walk.n; i++)
                 n_parents += (size_t)MAX(walk.rdds[i]->n_parents, 1);
@@ -143,7 +143,7 @@ static int *task_events_collect_rdds(const struct stage *stage, rdd_infos *infos
                         *next++ = (walk.sources[i] ? walk.sources[i] : rdd->parents[k])->lineage.id;
                 vec_push(infos, info);
         }
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return parents;
 }
 

@@ -181,13 +181,13 @@ static bool answer_open(struct task_process_requests *a, int socket, struct task
 /* Returns the persisted RDD @id of the stage, or NULL. */
 static const fst_rdd *task_process_requests_persisted(const struct task_batch *run, int id)
 {
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         const fst_rdd *found = NULL;
-        rdd_walk_init(&walk, (fst_rdd *)run->work->final, RDD_WALK_STAGE);
+        rdd_visit_init(&walk, (fst_rdd *)run->work->final, RDD_VISIT_STAGE);
         for (uint32_t i = 0; i < walk.n && !found; i++)
                 if (walk.rdds[i]->lineage.id == id)
                         found = walk.rdds[i];
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return found;
 }
 

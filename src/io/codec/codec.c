@@ -132,26 +132,26 @@ size_t codec_bound(enum codec_kind kind, size_t size)
         }
 }
 
-static int no_room(enum codec_kind kind, size_t size, size_t room, struct fst_error *error)
+static int codec_no_room(enum codec_kind kind, size_t size, size_t room, struct fst_error *error)
 {
         return error_set(error, -ENOBUFS, "%s: %zu bytes do not fit into %zu", codec_name(kind), size, room);
 }
 
-static int compress_lz4(struct codec *codec, const void *data, size_t size, void *out, size_t room, size_t *written,
-                        struct fst_error *error)
+static int codec_compress_lz4(struct codec *codec, const void *data, size_t size, void *out, size_t room,
+                              size_t *written, struct fst_error *error)
 {
         if (!codec->compressor)
                 codec->compressor = mem_alloc((size_t)LZ4_sizeofState());
         int n = LZ4_compress_fast_extState(codec->compressor, data, out, (int)size, (int)MIN(room, (size_t)INT32_MAX),
                                            1);
         if (n <= 0)
-                return no_room(CODEC_LZ4, size, room, error);
+                return codec_no_room(CODEC_LZ4, size, room, error);
         *written = (size_t)n;
         return 0;
 }
 
-static int compress_zstd(struct codec *codec, const void *data, size_t size, void *out, size_t room, size_t *written,
-                         struct fst_error *error)
+static int codec_compress_zstd(struct codec *codec, const void *data, size_t size, void *out, size_t room,
+                               size_t *written, struct fst_error *error)
 {
         if (!codec->compressor)
                 codec->compressor = ZSTD_createCCtx();
@@ -160,7 +160,7 @@ static int compress_zstd(struct codec *codec, const void *data, size_t size, voi
         size_t n = ZSTD_compressCCtx(codec->compressor, out, room, data, size, codec->level);
         if (ZSTD_isError(n)) {
                 if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
-                        return no_room(CODEC_ZSTD, size, room, error);
+                        return codec_no_room(CODEC_ZSTD, size, room, error);
                 return error_set(error, -EIO, "zstd: %s", ZSTD_getErrorName(n));
         }
         *written = n;
@@ -175,12 +175,12 @@ int codec_compress(struct codec *codec, const void *data, size_t size, void *out
                                  codec_name(codec->kind), size, LZ4_MAX_INPUT_SIZE);
         switch (codec->kind) {
         case CODEC_LZ4:
-                return compress_lz4(codec, data, size, out, room, written, error);
+                return codec_compress_lz4(codec, data, size, out, room, written, error);
         case CODEC_ZSTD:
-                return compress_zstd(codec, data, size, out, room, written, error);
+                return codec_compress_zstd(codec, data, size, out, room, written, error);
         case CODEC_NONE:
                 if (size > room)
-                        return no_room(CODEC_NONE, size, room, error);
+                        return codec_no_room(CODEC_NONE, size, room, error);
                 if (size > 0)
                         memcpy(out, data, size);
                 *written = size;

@@ -84,7 +84,7 @@ static bool decoder_start_bzip2(struct decoder *d)
 }
 
 /* Detects from the first bytes whether the file has frames or Hadoop's blocks. */
-static int start_lz4(struct decoder *d, struct open_file *file, bool *ready, struct fst_error *error)
+static int decoder_start_lz4(struct decoder *d, struct open_file *file, bool *ready, struct fst_error *error)
 {
         unsigned char magic[4];
         size_t n = 0;
@@ -125,7 +125,7 @@ int decoder_start(struct decoder *d, enum codec_kind kind, struct open_file *fil
                 ready = d->zstd && !ZSTD_isError(ZSTD_DCtx_reset(d->zstd, ZSTD_reset_session_only));
                 break;
         case CODEC_LZ4:
-                r = start_lz4(d, file, &ready, error);
+                r = decoder_start_lz4(d, file, &ready, error);
                 break;
         default:
                 return error_set(error, -EINVAL, "%s: codec %s cannot decompress files", file->path, codec_name(kind));
@@ -166,7 +166,7 @@ static int decoder_fill(struct decoder *d, struct fst_error *error)
         return 0;
 }
 
-static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step_zlib(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         z_stream *z = &d->zlib;
         if (d->between && d->any) {
@@ -195,7 +195,7 @@ static int step_zlib(struct decoder *d, void *out, size_t size, size_t *got, str
         return 0;
 }
 
-static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         bz_stream *z = &d->bzip2;
         *got = 0;
@@ -219,7 +219,7 @@ static int step_bzip2(struct decoder *d, void *out, size_t size, size_t *got, st
         return 0;
 }
 
-static int step_blocks(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step_blocks(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         size_t in = d->filled - d->at;
         const char *why = lz4_blocks_step(d->blocks, d->input + d->at, &in, out, size, got);
@@ -228,7 +228,7 @@ static int step_blocks(struct decoder *d, void *out, size_t size, size_t *got, s
         return why ? decoder_corrupt(d, why, error) : 0;
 }
 
-static int step_zstd(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step_zstd(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         ZSTD_inBuffer in = {d->input, d->filled, d->at};
         ZSTD_outBuffer to = {out, size, 0};
@@ -241,7 +241,7 @@ static int step_zstd(struct decoder *d, void *out, size_t size, size_t *got, str
         return 0;
 }
 
-static int step_lz4(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
+static int decoder_step_lz4(struct decoder *d, void *out, size_t size, size_t *got, struct fst_error *error)
 {
         size_t in = d->filled - d->at;
         *got = size;
@@ -259,13 +259,14 @@ static int decoder_step(struct decoder *d, void *out, size_t size, size_t *got, 
 {
         switch (d->kind) {
         case CODEC_BZIP2:
-                return step_bzip2(d, out, size, got, error);
+                return decoder_step_bzip2(d, out, size, got, error);
         case CODEC_ZSTD:
-                return step_zstd(d, out, size, got, error);
+                return decoder_step_zstd(d, out, size, got, error);
         case CODEC_LZ4:
-                return d->in_blocks ? step_blocks(d, out, size, got, error) : step_lz4(d, out, size, got, error);
+                return d->in_blocks ? decoder_step_blocks(d, out, size, got, error)
+                                    : decoder_step_lz4(d, out, size, got, error);
         default:
-                return step_zlib(d, out, size, got, error);
+                return decoder_step_zlib(d, out, size, got, error);
         }
 }
 

@@ -45,14 +45,14 @@ struct encoder *encoder_new(void)
         return new0(struct encoder);
 }
 
-static void end_bzip2(struct encoder *e)
+static void encoder_end_bzip2(struct encoder *e)
 {
         if (e->bzip2_ready)
                 e->library->compress_end(&e->bzip2);
         e->bzip2_ready = false;
 }
 
-static void end_zlib(struct encoder *e)
+static void encoder_end_zlib(struct encoder *e)
 {
         if (e->zlib_kind != CODEC_NONE)
                 deflateEnd(&e->zlib);
@@ -63,8 +63,8 @@ void encoder_free(struct encoder *e)
 {
         if (!e)
                 return;
-        end_zlib(e);
-        end_bzip2(e);
+        encoder_end_zlib(e);
+        encoder_end_bzip2(e);
         ZSTD_freeCCtx(e->zstd);
         free(e->lz4);
         buf_deinit(&e->text);
@@ -72,11 +72,11 @@ void encoder_free(struct encoder *e)
         free(e);
 }
 
-static bool start_zlib(struct encoder *e, enum codec_kind kind)
+static bool encoder_start_zlib(struct encoder *e, enum codec_kind kind)
 {
         if (e->zlib_kind == kind)
                 return deflateReset(&e->zlib) == Z_OK;
-        end_zlib(e);
+        encoder_end_zlib(e);
         e->zlib = (z_stream){0};
         int r = deflateInit2(&e->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kind == CODEC_GZIP ? 15 + 16 : 15, 8,
                              Z_DEFAULT_STRATEGY);
@@ -85,12 +85,12 @@ static bool start_zlib(struct encoder *e, enum codec_kind kind)
         return r == Z_OK;
 }
 
-static int start_bzip2(struct encoder *e, struct fst_error *error)
+static int encoder_start_bzip2(struct encoder *e, struct fst_error *error)
 {
         int r = bzip2_library_load(&e->library, error);
         if (r < 0)
                 return r;
-        end_bzip2(e);
+        encoder_end_bzip2(e);
         e->bzip2 = (bz_stream){0};
         e->bzip2_ready = e->library->compress_init(&e->bzip2, BZIP2_LEVEL, 0, 0) == BZ_OK;
         return 0;
@@ -103,10 +103,10 @@ int encoder_start(struct encoder *e, enum codec_kind kind, struct open_file *fil
         switch (kind) {
         case CODEC_GZIP:
         case CODEC_DEFLATE:
-                ready = start_zlib(e, kind);
+                ready = encoder_start_zlib(e, kind);
                 break;
         case CODEC_BZIP2:
-                r = start_bzip2(e, error);
+                r = encoder_start_bzip2(e, error);
                 ready = e->bzip2_ready;
                 break;
         case CODEC_ZSTD:
@@ -141,7 +141,7 @@ uint64_t encoder_bytes(const struct encoder *e)
         return e->bytes;
 }
 
-static int flush(struct encoder *e, size_t least, struct fst_error *error)
+static int encoder_flush(struct encoder *e, size_t least, struct fst_error *error)
 {
         size_t n = e->out.len;
         if (n == 0 || n < least)
@@ -152,13 +152,13 @@ static int flush(struct encoder *e, size_t least, struct fst_error *error)
         return r;
 }
 
-static int failed(struct encoder *e, const char *why, struct fst_error *error)
+static int encoder_failed(struct encoder *e, const char *why, struct fst_error *error)
 {
         return error_set(error, -EIO, "%s: compression by %s failed: %s", e->file->path, codec_name(e->kind), why);
 }
 
 /* Compresses all of @data; with @last also ends the stream. */
-static int pack_zlib(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
+static int encoder_pack_zlib(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         z_stream *z = &e->zlib;
         int r = Z_OK;
@@ -170,16 +170,16 @@ static int pack_zlib(struct encoder *e, const void *data, size_t size, bool last
                 z->avail_out = (uInt)ROOM;
                 r = deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
                 if (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR)
-                        return failed(e, z->msg ? z->msg : "zlib", error);
+                        return encoder_failed(e, z->msg ? z->msg : "zlib", error);
                 e->out.len += ROOM - z->avail_out;
-                int f = flush(e, OUT_SIZE, error);
+                int f = encoder_flush(e, OUT_SIZE, error);
                 if (f < 0)
                         return f;
         } while (last ? r != Z_STREAM_END : z->avail_in > 0 || z->avail_out == 0);
         return 0;
 }
 
-static int pack_bzip2(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
+static int encoder_pack_bzip2(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         bz_stream *z = &e->bzip2;
         int r = BZ_RUN_OK;
@@ -191,16 +191,16 @@ static int pack_bzip2(struct encoder *e, const void *data, size_t size, bool las
                 z->avail_out = (unsigned)ROOM;
                 r = e->library->compress(z, last ? BZ_FINISH : BZ_RUN);
                 if (r < 0)
-                        return failed(e, "libbz2", error);
+                        return encoder_failed(e, "libbz2", error);
                 e->out.len += ROOM - z->avail_out;
-                int f = flush(e, OUT_SIZE, error);
+                int f = encoder_flush(e, OUT_SIZE, error);
                 if (f < 0)
                         return f;
         }
         return 0;
 }
 
-static int pack_zstd(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
+static int encoder_pack_zstd(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         ZSTD_inBuffer in = {data, size, 0};
         size_t left;
@@ -209,9 +209,9 @@ static int pack_zstd(struct encoder *e, const void *data, size_t size, bool last
                 ZSTD_outBuffer to = {e->out.data + e->out.len, ROOM, 0};
                 left = ZSTD_compressStream2(e->zstd, &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
                 if (ZSTD_isError(left))
-                        return failed(e, ZSTD_getErrorName(left), error);
+                        return encoder_failed(e, ZSTD_getErrorName(left), error);
                 e->out.len += to.pos;
-                int f = flush(e, OUT_SIZE, error);
+                int f = encoder_flush(e, OUT_SIZE, error);
                 if (f < 0)
                         return f;
         } while (last ? left > 0 : in.pos < in.size);
@@ -219,7 +219,7 @@ static int pack_zstd(struct encoder *e, const void *data, size_t size, bool last
 }
 
 /* Writes blocks of equal size. As in Hadoop, an empty file has one empty block. */
-static int pack_lz4(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
+static int encoder_pack_lz4(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         const char *from = data;
         while (size > 0) {
@@ -234,7 +234,7 @@ static int pack_lz4(struct encoder *e, const void *data, size_t size, bool last,
                         lz4_blocks_put(e->lz4, e->text.data, e->text.len, &e->out);
                         buf_reset(&e->text);
                 }
-                int r = flush(e, OUT_SIZE, error);
+                int r = encoder_flush(e, OUT_SIZE, error);
                 if (r < 0)
                         return r;
         }
@@ -243,17 +243,17 @@ static int pack_lz4(struct encoder *e, const void *data, size_t size, bool last,
         return 0;
 }
 
-static int pack(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
+static int encoder_pack(struct encoder *e, const void *data, size_t size, bool last, struct fst_error *error)
 {
         switch (e->kind) {
         case CODEC_BZIP2:
-                return pack_bzip2(e, data, size, last, error);
+                return encoder_pack_bzip2(e, data, size, last, error);
         case CODEC_ZSTD:
-                return pack_zstd(e, data, size, last, error);
+                return encoder_pack_zstd(e, data, size, last, error);
         case CODEC_LZ4:
-                return pack_lz4(e, data, size, last, error);
+                return encoder_pack_lz4(e, data, size, last, error);
         default:
-                return pack_zlib(e, data, size, last, error);
+                return encoder_pack_zlib(e, data, size, last, error);
         }
 }
 
@@ -263,13 +263,13 @@ int encoder_write(struct encoder *e, const void *data, size_t size, struct fst_e
         int r = 0;
         for (size_t n; r == 0 && size > 0; from += n, size -= n) {
                 n = MIN(size, (size_t)INT_MAX);
-                r = pack(e, from, n, false, error);
+                r = encoder_pack(e, from, n, false, error);
         }
         return r;
 }
 
 int encoder_end(struct encoder *e, struct fst_error *error)
 {
-        int r = pack(e, NULL, 0, true, error);
-        return r < 0 ? r : flush(e, 0, error);
+        int r = encoder_pack(e, NULL, 0, true, error);
+        return r < 0 ? r : encoder_flush(e, 0, error);
 }

@@ -27,7 +27,7 @@ struct lz4_blocks {
         char why[80];
 };
 
-static uint32_t number_of(const unsigned char *p)
+static uint32_t lz4_blocks_number(const unsigned char *p)
 {
         return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
@@ -39,7 +39,7 @@ bool lz4_blocks_begin(const unsigned char magic[4])
         return !skipped && memcmp(magic, frame, 4) != 0 && memcmp(magic, legacy, 4) != 0;
 }
 
-static void put_number(struct buf *out, size_t n)
+static void lz4_blocks_put_number(struct buf *out, size_t n)
 {
         unsigned char bytes[4] = {(unsigned char)(n >> 24), (unsigned char)(n >> 16), (unsigned char)(n >> 8),
                                   (unsigned char)n};
@@ -49,15 +49,15 @@ static void put_number(struct buf *out, size_t n)
 void lz4_blocks_put(void *state, const void *data, size_t size, struct buf *out)
 {
         size_t room = (size_t)LZ4_compressBound((int)size), head = out->len + 4;
-        put_number(out, size);
+        lz4_blocks_put_number(out, size);
         if (size == 0)
                 return;
-        put_number(out, 0);
+        lz4_blocks_put_number(out, 0);
         buf_reserve(out, room);
         int n = LZ4_compress_fast_extState(state, data, out->data + out->len, (int)size, (int)room, 1);
         out->len += (size_t)n;
         struct buf number = BUF_INIT;
-        put_number(&number, (size_t)n);
+        lz4_blocks_put_number(&number, (size_t)n);
         memcpy(out->data + head, number.data, 4);
         buf_deinit(&number);
 }
@@ -88,14 +88,14 @@ bool lz4_blocks_between(const struct lz4_blocks *b)
         return b->digits == 0 && b->block_left == 0 && b->at == b->plain_len;
 }
 
-static const char *fault(struct lz4_blocks *b, const char *what)
+static const char *lz4_blocks_fault(struct lz4_blocks *b, const char *what)
 {
         snprintf(b->why, sizeof(b->why), "a chunk of %u bytes %s", b->chunk_size, what);
         return b->why;
 }
 
 /* Makes room for @need bytes and keeps the old ones. False without memory. */
-static bool make_room(void **data, size_t *room, size_t need)
+static bool lz4_blocks_make_room(void **data, size_t *room, size_t need)
 {
         if (need <= *room)
                 return true;
@@ -108,7 +108,8 @@ static bool make_room(void **data, size_t *room, size_t need)
 }
 
 /* Reads the next bytes of a number. True once it is complete in *@value. */
-static bool take_number(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken, uint32_t *value)
+static bool lz4_blocks_take_number(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken,
+                                   uint32_t *value)
 {
         size_t n = MIN(len - *taken, 4 - b->digits);
         memcpy(b->number + b->digits, data + *taken, n);
@@ -117,19 +118,19 @@ static bool take_number(struct lz4_blocks *b, const unsigned char *data, size_t 
         if (b->digits < 4)
                 return false;
         b->digits = 0;
-        *value = number_of(b->number);
+        *value = lz4_blocks_number(b->number);
         return true;
 }
 
-static const char *unpack_chunk(struct lz4_blocks *b)
+static const char *lz4_blocks_unpack_chunk(struct lz4_blocks *b)
 {
         size_t most = MIN((size_t)b->block_left, MAX_LZ4_BLOCKS);
         most = MIN(most, b->chunk_len * MOST_RATIO);
-        if (!make_room((void **)&b->plain, &b->plain_room, most))
-                return fault(b, "needs more memory for its text");
+        if (!lz4_blocks_make_room((void **)&b->plain, &b->plain_room, most))
+                return lz4_blocks_fault(b, "needs more memory for its text");
         int n = LZ4_decompress_safe((const char *)b->chunk, b->plain, (int)b->chunk_len, (int)most);
         if (n <= 0)
-                return fault(b, "cannot be decompressed");
+                return lz4_blocks_fault(b, "cannot be decompressed");
         b->block_left -= (uint32_t)n;
         b->at = 0;
         b->plain_len = (size_t)n;
@@ -142,16 +143,17 @@ static const char *unpack_chunk(struct lz4_blocks *b)
  * Reads a part of a chunk, and decompresses the chunk when it is complete.
  *
  */
-static const char *take_chunk(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken)
+static const char *lz4_blocks_take_chunk(struct lz4_blocks *b, const unsigned char *data, size_t len, size_t *taken)
 {
         size_t n = MIN(len - *taken, b->chunk_size - b->chunk_len);
         size_t need = b->chunk_len + n, room = MAX(need, b->chunk_room * 2);
-        if (need > b->chunk_room && !make_room((void **)&b->chunk, &b->chunk_room, MIN(room, (size_t)b->chunk_size)))
-                return fault(b, "needs more memory");
+        if (need > b->chunk_room &&
+            !lz4_blocks_make_room((void **)&b->chunk, &b->chunk_room, MIN(room, (size_t)b->chunk_size)))
+                return lz4_blocks_fault(b, "needs more memory");
         memcpy(b->chunk + b->chunk_len, data + *taken, n);
         b->chunk_len += n;
         *taken += n;
-        return b->chunk_len == b->chunk_size ? unpack_chunk(b) : NULL;
+        return b->chunk_len == b->chunk_size ? lz4_blocks_unpack_chunk(b) : NULL;
 }
 
 const char *lz4_blocks_step(struct lz4_blocks *b, const unsigned char *data, size_t *in, void *out, size_t size,
@@ -161,13 +163,13 @@ const char *lz4_blocks_step(struct lz4_blocks *b, const unsigned char *data, siz
         const char *why = NULL;
         while (!why && b->at == b->plain_len && taken < len) {
                 if (b->block_left == 0) {
-                        take_number(b, data, len, &taken, &b->block_left);
+                        lz4_blocks_take_number(b, data, len, &taken, &b->block_left);
                 } else if (b->chunk_size == 0) {
-                        if (take_number(b, data, len, &taken, &b->chunk_size) &&
+                        if (lz4_blocks_take_number(b, data, len, &taken, &b->chunk_size) &&
                             (b->chunk_size == 0 || b->chunk_size > MAX_LZ4_BLOCKS))
-                                why = fault(b, "is not valid");
+                                why = lz4_blocks_fault(b, "is not valid");
                 } else {
-                        why = take_chunk(b, data, len, &taken);
+                        why = lz4_blocks_take_chunk(b, data, len, &taken);
                 }
         }
         size_t n = why ? 0 : MIN(size, b->plain_len - b->at);

@@ -17,8 +17,8 @@
 #define SPARK_PREFIX "spark.hadoop."
 #define DEFAULT_FS_KEY "fs.defaultFS"
 
-struct application {
-        struct application *older;
+struct hadoop_application {
+        struct hadoop_application *older;
         const void *owner;
         struct strmap spark; /* spark.hadoop.* */
         bool loaded;         /* conf has been read */
@@ -27,7 +27,7 @@ struct application {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct application *current; /* guarded by `lock` */
+static struct hadoop_application *current; /* guarded by `lock` */
 
 static const char *file_systems_environment(const char *name)
 {
@@ -36,7 +36,7 @@ static const char *file_systems_environment(const char *name)
 
 void file_systems_use(const void *owner, const struct strmap *spark)
 {
-        struct application *a = new0(struct application);
+        struct hadoop_application *a = new0(struct hadoop_application);
         a->owner = owner;
         for (struct strmap_entry *e = NULL; (e = strmap_next(spark, e));)
                 if (strncmp(e->key, SPARK_PREFIX, strlen(SPARK_PREFIX)) == 0)
@@ -50,10 +50,10 @@ void file_systems_use(const void *owner, const struct strmap *spark)
 void file_systems_leave(const void *owner)
 {
         pthread_mutex_lock(&lock);
-        struct application **at = &current;
+        struct hadoop_application **at = &current;
         while (*at && (*at)->owner != owner)
                 at = &(*at)->older;
-        struct application *a = *at;
+        struct hadoop_application *a = *at;
         if (a)
                 *at = a->older;
         pthread_mutex_unlock(&lock);
@@ -67,7 +67,7 @@ void file_systems_leave(const void *owner)
 }
 
 /* Loads the application's configuration if it is not loaded. The caller holds the lock. */
-static int load_conf(struct application *a, struct fst_error *error)
+static int application_load_conf(struct hadoop_application *a, struct fst_error *error)
 {
         struct hadoop_conf conf = {0};
         if (a->loaded)
@@ -84,9 +84,10 @@ static int load_conf(struct application *a, struct fst_error *error)
 }
 
 /* The caller holds the lock. */
-static int remote_of(struct application *a, const char *path, const struct file_system **fs, struct fst_error *error)
+static int application_remote_fs(struct hadoop_application *a, const char *path, const struct file_system **fs,
+                                 struct fst_error *error)
 {
-        int r = load_conf(a, error);
+        int r = application_load_conf(a, error);
         if (r == 0 && !a->remote)
                 r = remote_fs_new(&a->conf, &a->remote, error);
         return r < 0 ? r : remote_fs_of(a->remote, path, fs, error);
@@ -101,7 +102,7 @@ int file_system_of(const char *path, const struct file_system **fs, struct fst_e
         }
         pthread_mutex_lock(&lock);
         bool known = current && remote_fs_knows(path);
-        int r = known ? remote_of(current, path, fs, error) : 0;
+        int r = known ? application_remote_fs(current, path, fs, error) : 0;
         const char *there = current ? "are: file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n" : "is: file";
         pthread_mutex_unlock(&lock);
         if (!known)
@@ -112,11 +113,11 @@ int file_system_of(const char *path, const struct file_system **fs, struct fst_e
 
 /* The root "hdfs://depot" of fs.defaultFS, owned by the caller, or NULL if it is local. *@home is the user's home
  * there. */
-static int default_fs(char **root, char **home, struct fst_error *error)
+static int file_systems_default(char **root, char **home, struct fst_error *error)
 {
         *root = *home = NULL;
         pthread_mutex_lock(&lock);
-        int r = current ? load_conf(current, error) : 0;
+        int r = current ? application_load_conf(current, error) : 0;
         char *said = r == 0 && current ? hadoop_conf_get(&current->conf, DEFAULT_FS_KEY) : NULL;
         _cleanup_free_ char *user = said ? hadoop_conf_user(&current->conf) : NULL;
         pthread_mutex_unlock(&lock);
@@ -140,7 +141,7 @@ int file_system_resolve(const char *text, char **path, const struct file_system 
         bool no_host = n > 0 && text[n + 1] == '/' && (text[n + 2] != '/' || text[n + 3] == '/');
         int r = 0;
         if (*text && *text != ':' && (n == 0 || (no_host && remote_fs_knows(text))))
-                r = default_fs(&root, &home, error);
+                r = file_systems_default(&root, &home, error);
         if (root && n == 0)
                 named = *text == '/' ? mem_printf("%s%s", root, text) : mem_printf("%s%s/%s", root, home, text);
         else if (root && strncmp(root, text, n + 1) == 0)

@@ -47,7 +47,7 @@ void glob_split_list(const char *text, struct glob_words *words)
 }
 
 /* The first brace from @at on, or the end. *@close is its closing brace, or NULL. */
-static const char *find_brace(const char *at, const char **close, bool *slash)
+static const char *glob_find_brace(const char *at, const char **close, bool *slash)
 {
         const char *open = at;
         while (*open && *open != '{')
@@ -72,20 +72,20 @@ static const char *find_brace(const char *at, const char **close, bool *slash)
         return open;
 }
 
-struct expansion {
+struct brace_expansion {
         bool only_with_slash;
         size_t steps;
         struct glob_words *words;
         struct fst_error *error;
 };
 
-static int glob_expand_braces(struct expansion *x, const char *pattern, size_t at)
+static int glob_expand_braces(struct brace_expansion *x, const char *pattern, size_t at)
 {
         const char *close;
         bool slash;
-        const char *open = find_brace(pattern + at, &close, &slash);
+        const char *open = glob_find_brace(pattern + at, &close, &slash);
         while (*open && close && x->only_with_slash && !slash)
-                open = find_brace(close + 1, &close, &slash);
+                open = glob_find_brace(close + 1, &close, &slash);
 
         if (++x->steps > MAX_STEPS || x->words->len > MAX_PATTERNS)
                 return error_set(x->error, -E2BIG, "Illegal file pattern: its braces expand to more than %d patterns",
@@ -122,7 +122,7 @@ static int glob_expand_braces(struct expansion *x, const char *pattern, size_t a
 int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *words, struct fst_error *error)
 {
         struct glob_words found = {0};
-        struct expansion x = {.only_with_slash = only_with_slash, .words = &found, .error = error};
+        struct brace_expansion x = {.only_with_slash = only_with_slash, .words = &found, .error = error};
         int r = glob_expand_braces(&x, pattern, 0);
         for (size_t i = 0; r == 0 && i < found.len; i++)
                 vec_push(words, steal(found.data[i]));
@@ -131,7 +131,7 @@ int glob_expand(const char *pattern, bool only_with_slash, struct glob_words *wo
 }
 
 /* The end of the bracket expression at @p, after its ']', or NULL. */
-static const char *set_end(const char *p)
+static const char *glob_set_end(const char *p)
 {
         p++;
         if (*p == '^' || *p == '!')
@@ -157,7 +157,7 @@ static int glob_unclosed(const char *what, const char *pattern, const char *at, 
 
 /* The length of the escape after the `\\` at @p if it is unknown to RE2, whose regular expressions Hadoop builds of
  * components. 0 if it is known or the character is not a letter or digit. */
-static size_t unknown_escape(const char *p)
+static size_t glob_unknown_escape(const char *p)
 {
         bool octal = p[0] >= '1' && p[0] <= '7' && p[1] >= '0' && p[1] <= '7';
         if (!isalnum((unsigned char)*p) || octal || strchr("0AbBzQpPdDsSwWafnrtv", *p))
@@ -173,12 +173,13 @@ int glob_check(const char *pattern, struct fst_error *error)
 {
         const char *close;
         bool slash;
-        for (const char *p = find_brace(pattern, &close, &slash); *p; p = find_brace(close + 1, &close, &slash))
+        for (const char *p = glob_find_brace(pattern, &close, &slash); *p;
+             p = glob_find_brace(close + 1, &close, &slash))
                 if (!close)
                         return glob_unclosed("Unclosed group", pattern, p, error);
         for (const char *p = pattern; *p; p++) {
                 if (*p == '\\') {
-                        size_t unknown = unknown_escape(++p);
+                        size_t unknown = glob_unknown_escape(++p);
                         if (!*p)
                                 return error_set(error, -EINVAL,
                                                  "Illegal file pattern: Missing escaped character: `%s`", pattern);
@@ -188,7 +189,7 @@ int glob_check(const char *pattern, struct fst_error *error)
                                                  "`%.*s`",
                                                  (int)unknown + 1, p - 1);
                 } else if (*p == '[') {
-                        const char *end = set_end(p);
+                        const char *end = glob_set_end(p);
                         if (!end)
                                 return glob_unclosed("Unclosed character class", pattern, p, error);
                         p = end - 1;
@@ -221,7 +222,7 @@ char *glob_unquote(const char *pattern)
 }
 
 /* Returns the next UTF-8 character, or byte of invalid UTF-8, as a number and advances *@p. */
-static uint32_t next_char(const char **p)
+static uint32_t glob_next_char(const char **p)
 {
         const unsigned char *s = (const unsigned char *)*p;
         size_t more = s[0] >= 0xf0 && s[0] < 0xf8 ? 3 : s[0] >= 0xe0 && s[0] < 0xf0 ? 2 : s[0] >= 0xc2 && s[0] < 0xe0;
@@ -237,7 +238,7 @@ static uint32_t next_char(const char **p)
         return more == 0 && c >= 0x80 ? c | 0x80000000u : c;
 }
 
-static bool set_has(const char *set, const char *end, uint32_t c)
+static bool glob_set_has(const char *set, const char *end, uint32_t c)
 {
         bool negated = *set == '^' || *set == '!';
         bool found = false;
@@ -245,12 +246,12 @@ static bool set_has(const char *set, const char *end, uint32_t c)
         while (set < end) {
                 if (*set == '\\' && set + 1 < end)
                         set++;
-                uint32_t low = next_char(&set), high = low;
+                uint32_t low = glob_next_char(&set), high = low;
                 if (set + 1 < end && *set == '-') {
                         set++;
                         if (*set == '\\' && set + 1 < end)
                                 set++;
-                        high = next_char(&set);
+                        high = glob_next_char(&set);
                 }
                 found |= c >= low && c <= high;
         }
@@ -258,20 +259,20 @@ static bool set_has(const char *set, const char *end, uint32_t c)
 }
 
 /* Matches one pattern item, not a star, at the front of the name, and advances both. */
-static bool match_one(const char **pattern, const char **name)
+static bool glob_match_one(const char **pattern, const char **name)
 {
         const char *p = *pattern;
         if (*p == '?') {
                 *pattern = p + 1;
-                next_char(name);
+                glob_next_char(name);
                 return true;
         }
         if (*p == '[') {
-                const char *end = set_end(p);
+                const char *end = glob_set_end(p);
                 if (!end)
                         return false;
                 *pattern = end;
-                return set_has(p + 1, end - 1, next_char(name));
+                return glob_set_has(p + 1, end - 1, glob_next_char(name));
         }
         /* Literal characters match byte by byte: a `\` may stand within invalid UTF-8. */
         if (*p == '\\' && p[1])
@@ -292,14 +293,14 @@ bool glob_match(const char *pattern, const char *name)
                 if (!*name && !*pattern)
                         return true;
                 const char *p = pattern, *n = name;
-                if (*name && *pattern && match_one(&p, &n)) {
+                if (*name && *pattern && glob_match_one(&p, &n)) {
                         pattern = p;
                         name = n;
                         continue;
                 }
                 if (!star || !*star_name)
                         return false;
-                next_char(&star_name);
+                glob_next_char(&star_name);
                 pattern = star;
                 name = star_name;
         }

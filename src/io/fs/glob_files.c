@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool matches_any(const struct glob_words *patterns, const char *name)
+static bool glob_files_match_any(const struct glob_words *patterns, const char *name)
 {
         for (size_t i = 0; i < patterns->len; i++)
                 if (glob_match(patterns->data[i], name))
@@ -18,8 +18,8 @@ static bool matches_any(const struct glob_words *patterns, const char *name)
 }
 
 /* Matches one component below each of @from and appends the results to @to. */
-static int match_component(const struct file_system *fs, const char *component, bool last, struct file_list *from,
-                           struct file_list *to, struct fst_error *error)
+static int glob_files_match_component(const struct file_system *fs, const char *component, bool last,
+                                      struct file_list *from, struct file_list *to, struct fst_error *error)
 {
         _cleanup_(glob_words_deinit) struct glob_words patterns = {0};
         bool magic = glob_has_magic(component);
@@ -50,7 +50,7 @@ static int match_component(const struct file_system *fs, const char *component, 
                         r = 0;
                 }
                 for (size_t k = 0; k < entries.len; k++) {
-                        if (matches_any(&patterns, path_name(entries.data[k].path)) &&
+                        if (glob_files_match_any(&patterns, path_name(entries.data[k].path)) &&
                             (last || entries.data[k].directory))
                                 vec_push(to, entries.data[k]);
                         else
@@ -62,8 +62,8 @@ static int match_component(const struct file_system *fs, const char *component, 
 }
 
 /* Appends the matches of a pattern without braces to @found. */
-static int match_path(const struct file_system *fs, const char *pattern, struct file_list *found,
-                      struct fst_error *error)
+static int glob_files_match_path(const struct file_system *fs, const char *pattern, struct file_list *found,
+                                 struct fst_error *error)
 {
         const char *rest = path_local(pattern);
         struct file_list at = {0};
@@ -86,7 +86,7 @@ static int match_path(const struct file_system *fs, const char *pattern, struct 
                         at.data[0].path = path;
                         continue;
                 }
-                r = match_component(fs, component, !*rest, &at, &next, error);
+                r = glob_files_match_component(fs, component, !*rest, &at, &next, error);
                 file_list_deinit(&at);
                 at = next;
         }
@@ -111,7 +111,7 @@ int glob_files(const struct file_system *fs, const char *pattern, struct file_li
         struct file_list matched = {0};
         int r = glob_expand(pattern, true, &patterns, error);
         for (size_t i = 0; r == 0 && i < patterns.len; i++)
-                r = match_path(fs, patterns.data[i], &matched, error);
+                r = glob_files_match_path(fs, patterns.data[i], &matched, error);
         if (r < 0) {
                 file_list_deinit(&matched);
                 return r;

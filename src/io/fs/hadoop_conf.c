@@ -23,7 +23,7 @@ static const char *const renamed[][2] = {
         {"dfs.federation.nameservices", "dfs.nameservices"},
 };
 
-static const char *new_name(const char *key)
+static const char *hadoop_conf_new_name(const char *key)
 {
         for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
                 if (strcmp(key, renamed[i][0]) == 0)
@@ -44,19 +44,19 @@ void hadoop_conf_deinit(struct hadoop_conf *conf)
 
 void hadoop_conf_set(struct hadoop_conf *conf, const char *key, const char *value)
 {
-        strmap_set(&conf->values, new_name(key), value);
+        strmap_set(&conf->values, hadoop_conf_new_name(key), value);
 }
 
-enum field { FIELD_NONE, FIELD_NAME, FIELD_VALUE, FIELD_FINAL, N_FIELDS };
+enum hadoop_conf_field { FIELD_NONE, FIELD_NAME, FIELD_VALUE, FIELD_FINAL, N_FIELDS };
 
 /* The state of reading one file. */
-struct reader {
+struct hadoop_conf_reader {
         struct hadoop_conf *conf;
         XML_Parser parser;
         const char *name;
         int includes; /* nesting depth of this file */
         bool in_property, entity;
-        enum field field;
+        enum hadoop_conf_field field;
         struct buf text[N_FIELDS];
         bool has[N_FIELDS];
         int result; /* result of an include */
@@ -65,7 +65,7 @@ struct reader {
 
 static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int includes, struct fst_error *error);
 
-static enum field field_of(const char *name)
+static enum hadoop_conf_field hadoop_conf_field_of(const char *name)
 {
         return strcmp(name, "name") == 0    ? FIELD_NAME
                : strcmp(name, "value") == 0 ? FIELD_VALUE
@@ -73,7 +73,7 @@ static enum field field_of(const char *name)
                                             : FIELD_NONE;
 }
 
-static void hadoop_conf_include(struct reader *r, const char **attributes)
+static void hadoop_conf_include(struct hadoop_conf_reader *r, const char **attributes)
 {
         const char *href = NULL;
         for (int i = 0; attributes[i]; i += 2)
@@ -98,7 +98,7 @@ static void hadoop_conf_include(struct reader *r, const char **attributes)
 
 static void hadoop_conf_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-        struct reader *r = data;
+        struct hadoop_conf_reader *r = data;
         const char *colon = strchr(name, ':');
         if (strcmp(colon ? colon + 1 : name, "include") == 0) {
                 hadoop_conf_include(r, attributes);
@@ -109,13 +109,13 @@ static void hadoop_conf_start_element(void *data, const XML_Char *name, const XM
                         r->has[i] = false;
                 }
                 for (int i = 0; attributes[i]; i += 2) {
-                        enum field field = field_of(attributes[i]);
+                        enum hadoop_conf_field field = hadoop_conf_field_of(attributes[i]);
                         r->has[field] = true;
                         buf_reset(&r->text[field]);
                         buf_puts(&r->text[field], attributes[i + 1]);
                 }
-        } else if (r->in_property && field_of(name) != FIELD_NONE) {
-                r->field = field_of(name);
+        } else if (r->in_property && hadoop_conf_field_of(name) != FIELD_NONE) {
+                r->field = hadoop_conf_field_of(name);
                 r->has[r->field] = true;
                 buf_reset(&r->text[r->field]);
         }
@@ -123,7 +123,7 @@ static void hadoop_conf_start_element(void *data, const XML_Char *name, const XM
 
 static void hadoop_conf_characters(void *data, const XML_Char *text, int length)
 {
-        struct reader *r = data;
+        struct hadoop_conf_reader *r = data;
         if (r->field != FIELD_NONE)
                 buf_append(&r->text[r->field], text, (size_t)length);
 }
@@ -139,11 +139,11 @@ static char *hadoop_conf_trim(char *text)
         return text;
 }
 
-static void end_property(struct reader *r)
+static void hadoop_conf_end_property(struct hadoop_conf_reader *r)
 {
         _cleanup_free_ char *name_text = buf_steal(&r->text[FIELD_NAME]);
         _cleanup_free_ char *final_text = buf_steal(&r->text[FIELD_FINAL]);
-        const char *key = new_name(hadoop_conf_trim(name_text));
+        const char *key = hadoop_conf_new_name(hadoop_conf_trim(name_text));
         if (!*key || strmap_get(&r->conf->final, key))
                 return;
         if (r->has[FIELD_VALUE])
@@ -154,9 +154,9 @@ static void end_property(struct reader *r)
 
 static void hadoop_conf_end_element(void *data, const XML_Char *name)
 {
-        struct reader *r = data;
+        struct hadoop_conf_reader *r = data;
         if (strcmp(name, "property") == 0 && r->in_property) {
-                end_property(r);
+                hadoop_conf_end_property(r);
                 r->in_property = false;
         }
         r->field = FIELD_NONE;
@@ -166,7 +166,7 @@ static void hadoop_conf_entity_declared(void *data, const XML_Char *name, int is
                                         int length, const XML_Char *base, const XML_Char *system,
                                         const XML_Char *public_id, const XML_Char *notation)
 {
-        struct reader *r = data;
+        struct hadoop_conf_reader *r = data;
         r->entity = true;
         XML_StopParser(r->parser, XML_FALSE);
 }
@@ -177,7 +177,8 @@ static int hadoop_conf_parse_file(struct hadoop_conf *conf, const char *text, si
         if (len > HADOOP_CONF_MAX_FILE)
                 return error_set(error, -EINVAL, "%s: it has %zu bytes, more than %d; is it the right file?", name, len,
                                  HADOOP_CONF_MAX_FILE);
-        struct reader r = {.conf = conf, .name = beside ? name : NULL, .includes = includes, .error = error};
+        struct hadoop_conf_reader r = {
+                .conf = conf, .name = beside ? name : NULL, .includes = includes, .error = error};
         r.parser = XML_ParserCreate(NULL);
         if (!r.parser)
                 return error_set(error, -ENOMEM, "no memory to read %s", name);
@@ -217,7 +218,7 @@ static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int
 }
 
 /* Loads @file from the first directory of Spark's class path that has it. */
-static int load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
+static int hadoop_conf_load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
 {
         const char *home = conf->env("SPARK_HOME"), *said = conf->env("SPARK_CONF_DIR");
         _cleanup_free_ char *at_home = home && *home ? mem_printf("%s/conf", home) : NULL;
@@ -233,14 +234,14 @@ static int load_file(struct hadoop_conf *conf, const char *file, struct fst_erro
         return 0;
 }
 
-static void set_from_environment(struct hadoop_conf *conf, const char *name, const char *const *keys)
+static void hadoop_conf_set_from_env(struct hadoop_conf *conf, const char *name, const char *const *keys)
 {
         const char *value = conf->env(name);
         for (; value && *keys; keys++)
                 hadoop_conf_set(conf, *keys, value);
 }
 
-static void load_aws(struct hadoop_conf *conf)
+static void hadoop_conf_load_aws(struct hadoop_conf *conf)
 {
         static const char *const id[] = {"fs.s3.awsAccessKeyId", "fs.s3n.awsAccessKeyId", "fs.s3a.access.key", NULL};
         static const char *const secret[] = {"fs.s3.awsSecretAccessKey", "fs.s3n.awsSecretAccessKey",
@@ -249,19 +250,19 @@ static void load_aws(struct hadoop_conf *conf)
                                                                                            NULL};
         if (!conf->env("AWS_ACCESS_KEY_ID") || !conf->env("AWS_SECRET_ACCESS_KEY"))
                 return;
-        set_from_environment(conf, "AWS_ACCESS_KEY_ID", id);
-        set_from_environment(conf, "AWS_SECRET_ACCESS_KEY", secret);
-        set_from_environment(conf, "AWS_ENDPOINT_URL", endpoint);
-        set_from_environment(conf, "AWS_SESSION_TOKEN", token);
+        hadoop_conf_set_from_env(conf, "AWS_ACCESS_KEY_ID", id);
+        hadoop_conf_set_from_env(conf, "AWS_SECRET_ACCESS_KEY", secret);
+        hadoop_conf_set_from_env(conf, "AWS_ENDPOINT_URL", endpoint);
+        hadoop_conf_set_from_env(conf, "AWS_SESSION_TOKEN", token);
 }
 
 int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
 {
-        int r = load_file(conf, "core-site.xml", error);
-        r = r < 0 ? r : load_file(conf, "hdfs-site.xml", error);
+        int r = hadoop_conf_load_file(conf, "core-site.xml", error);
+        r = r < 0 ? r : hadoop_conf_load_file(conf, "hdfs-site.xml", error);
         if (r < 0)
                 return r;
-        load_aws(conf);
+        hadoop_conf_load_aws(conf);
         for (struct strmap_entry *e = NULL; spark && (e = strmap_next(spark, e));)
                 if (strncmp(e->key, "spark.hadoop.", 13) == 0)
                         hadoop_conf_set(conf, e->key + 13, e->value);
@@ -302,13 +303,13 @@ static char *hadoop_conf_variable(const struct hadoop_conf *conf, const char *na
         } else if (strcmp(name, "java.io.tmpdir") == 0) {
                 value = "/tmp";
         } else {
-                value = strmap_get(&conf->values, new_name(name));
+                value = strmap_get(&conf->values, hadoop_conf_new_name(name));
         }
         return value ? mem_strdup(value) : NULL;
 }
 
 /* The innermost "${…}" of @text and the length *@n of its name, or NULL. */
-static const char *find_variable(const char *text, size_t *n)
+static const char *hadoop_conf_find_variable(const char *text, size_t *n)
 {
         for (const char *at = text; (at = strstr(at, "${")); at += 2) {
                 *n = strcspn(at + 2, "}$ ");
@@ -320,13 +321,13 @@ static const char *find_variable(const char *text, size_t *n)
 
 char *hadoop_conf_get(const struct hadoop_conf *conf, const char *key)
 {
-        const char *raw = strmap_get(&conf->values, new_name(key));
+        const char *raw = strmap_get(&conf->values, hadoop_conf_new_name(key));
         if (!raw)
                 return NULL;
         char *text = mem_strdup(raw);
         const char *at;
         size_t n;
-        for (int i = 0; i < MAX_SUBSTITUTIONS && (at = find_variable(text, &n)); i++) {
+        for (int i = 0; i < MAX_SUBSTITUTIONS && (at = hadoop_conf_find_variable(text, &n)); i++) {
                 _cleanup_free_ char *name = mem_strndup(at + 2, n), *value = hadoop_conf_variable(conf, name);
                 if (!value || strlen(text) + strlen(value) > MAX_VALUE)
                         break;

@@ -42,7 +42,7 @@ void block_list_deinit(struct block_list *list)
         vec_deinit(list);
 }
 
-static void status_fill(struct file_status *status, const struct stat *st)
+static void local_fill_status(struct file_status *status, const struct stat *st)
 {
         status->size = S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size;
         status->block_size = LOCAL_BLOCK;
@@ -59,7 +59,7 @@ static int local_stat(const struct file_system *fs, const char *path, struct fil
                         return error_set(error, -ENOENT, "File %s does not exist", path);
                 return error_errno(error, "looking up %s", path);
         }
-        status_fill(status, &st);
+        local_fill_status(status, &st);
         status->path = mem_strdup(path);
         return 0;
 }
@@ -69,7 +69,7 @@ static int local_fs_compare_status(const void *a, const void *b)
         return strcmp(((const struct file_status *)a)->path, ((const struct file_status *)b)->path);
 }
 
-static void close_dir(DIR **dir)
+static void local_close_dir(DIR **dir)
 {
         if (*dir)
                 closedir(*dir);
@@ -77,7 +77,7 @@ static void close_dir(DIR **dir)
 
 static int local_list(const struct file_system *fs, const char *path, struct file_list *list, struct fst_error *error)
 {
-        _cleanup_(close_dir) DIR *dir = opendir(path_local(path));
+        _cleanup_(local_close_dir) DIR *dir = opendir(path_local(path));
         if (!dir)
                 return error_errno(error, "listing %s", path);
 
@@ -102,7 +102,7 @@ static int local_list(const struct file_system *fs, const char *path, struct fil
                         break;
                 }
                 struct file_status status = {.path = path_join(path, entry->d_name)};
-                status_fill(&status, &st);
+                local_fill_status(&status, &st);
                 vec_push(&found, status);
         }
         if (r < 0) {
@@ -233,7 +233,7 @@ static int local_rename(const struct file_system *fs, const char *from, const ch
 }
 
 /* Removes the entry @name of directory @dir. Recurses as deep as the tree and holds a descriptor for each level. */
-static int remove_at(int dir, const char *name)
+static int local_remove_at(int dir, const char *name)
 {
         if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
                 return 0;
@@ -251,7 +251,7 @@ static int remove_at(int dir, const char *name)
         int r = 0;
         for (struct dirent *entry; r == 0 && (entry = readdir(entries));)
                 if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        r = remove_at(fd, entry->d_name);
+                        r = local_remove_at(fd, entry->d_name);
         closedir(entries);
         if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
                 r = -errno;
@@ -260,7 +260,7 @@ static int remove_at(int dir, const char *name)
 
 static int local_remove(const struct file_system *fs, const char *path, struct fst_error *error)
 {
-        int r = remove_at(AT_FDCWD, path_local(path));
+        int r = local_remove_at(AT_FDCWD, path_local(path));
         if (r == -ENOTDIR)
                 return 0;
         if (r < 0) {

@@ -15,14 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static size_t scheme_of(const char *text)
+static size_t path_scheme_of(const char *text)
 {
         size_t n = strcspn(text, ":/");
         return text[n] == ':' ? n : 0;
 }
 
 /* Appends @text with single slashes only and without a trailing slash. */
-static void append_normal(struct buf *out, const char *text)
+static void path_append_normal(struct buf *out, const char *text)
 {
         size_t root = out->len;
         for (const char *p = text; *p; p++) {
@@ -34,7 +34,7 @@ static void append_normal(struct buf *out, const char *text)
                 buf_truncate(out, out->len - 1);
 }
 
-static int append_working_directory(struct buf *out, const char *text, struct fst_error *error)
+static int path_append_working_directory(struct buf *out, const char *text, struct fst_error *error)
 {
         _cleanup_free_ char *cwd = getcwd(NULL, 0);
         if (!cwd)
@@ -54,7 +54,7 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
         if (strlen(text) >= PATH_MAX)
                 return error_set(error, -ENAMETOOLONG, "file name of %zu bytes: the limit is %d", strlen(text),
                                  PATH_MAX - 1);
-        size_t scheme = scheme_of(text);
+        size_t scheme = path_scheme_of(text);
         const char *rest = text;
         if (scheme > 0) {
                 buf_append(&full, text, scheme + 1);
@@ -77,7 +77,7 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
                 if (scheme > 0 && rest[0])
                         return error_set(error, -EINVAL, "Relative path in absolute URI: %s", text);
                 if (scheme == 0) {
-                        int r = append_working_directory(&name, text, error);
+                        int r = path_append_working_directory(&name, text, error);
                         if (r < 0)
                                 return r;
                 } else {
@@ -85,20 +85,20 @@ int path_resolve(const char *text, char **path, struct fst_error *error)
                 }
         }
         buf_puts(&name, rest);
-        append_normal(&full, name.data);
+        path_append_normal(&full, name.data);
         *path = buf_steal(&full);
         return 0;
 }
 
 size_t path_scheme_len(const char *path)
 {
-        return scheme_of(path);
+        return path_scheme_of(path);
 }
 
 /* The start of the name: after the scheme and "//authority". */
-static const char *name_part(const char *path)
+static const char *path_name_part(const char *path)
 {
-        const char *rest = path + scheme_of(path);
+        const char *rest = path + path_scheme_of(path);
         if (*rest == ':')
                 rest++;
         if (rest[0] == '/' && rest[1] == '/')
@@ -108,13 +108,13 @@ static const char *name_part(const char *path)
 
 const char *path_local(const char *path)
 {
-        return name_part(path);
+        return path_name_part(path);
 }
 
 const char *path_name(const char *path)
 {
-        const char *slash = strrchr(name_part(path), '/');
-        return slash ? slash + 1 : name_part(path);
+        const char *slash = strrchr(path_name_part(path), '/');
+        return slash ? slash + 1 : path_name_part(path);
 }
 
 char *path_join(const char *path, const char *name)
@@ -125,7 +125,7 @@ char *path_join(const char *path, const char *name)
 
 char *path_parent(const char *path)
 {
-        const char *name = name_part(path);
+        const char *name = path_name_part(path);
         const char *slash = strrchr(name, '/');
         if (!slash || !slash[1])
                 return NULL;

@@ -21,20 +21,20 @@ struct remote_fs {
         struct remote_call *spare; /* guarded by `lock` */
 };
 
-static bool is_hdfs(const char *path)
+static bool path_is_hdfs(const char *path)
 {
         return strncmp(path, "hdfs:", 5) == 0 || strncmp(path, "webhdfs:", 8) == 0 ||
                strncmp(path, "swebhdfs:", 9) == 0;
 }
 
-static bool is_s3(const char *path)
+static bool path_is_s3(const char *path)
 {
         return strncmp(path, "s3a:", 4) == 0 || strncmp(path, "s3:", 3) == 0 || strncmp(path, "s3n:", 4) == 0;
 }
 
 bool remote_fs_knows(const char *path)
 {
-        return is_hdfs(path) || is_s3(path);
+        return path_is_hdfs(path) || path_is_s3(path);
 }
 
 int remote_call_begin(struct remote_fs *fs, struct remote_call **out, struct fst_error *error)
@@ -83,15 +83,16 @@ static struct remote_fs *remote_fs_owner(const struct file_system *fs)
         if (r != 0)                                                                                                    \
         return r
 
-static bool is_written(const struct open_file *file)
+static bool remote_file_is_written(const struct open_file *file)
 {
         const struct remote_file *state = file->state;
         return state && state->written;
 }
 
-static int open_for_reading(const struct file_system *fs, const char *path,
-                            int (*stat)(struct remote_call *, const char *, struct file_status *, struct fst_error *),
-                            struct open_file *file, struct fst_error *error)
+static int remote_file_open_for_reading(const struct file_system *fs, const char *path,
+                                        int (*stat)(struct remote_call *, const char *, struct file_status *,
+                                                    struct fst_error *),
+                                        struct open_file *file, struct fst_error *error)
 {
         struct file_status status = {0};
         WITH_CALL(r, fs, call);
@@ -114,7 +115,8 @@ typedef ssize_t range_fn(struct remote_call *call, const char *path, void *data,
                          struct fst_error *error);
 
 /* Requests the bytes at @offset and some more. A reader that seeks gets little more than it requested. */
-static ssize_t read_ahead(struct open_file *file, range_fn *read, size_t size, uint64_t offset, struct fst_error *error)
+static ssize_t remote_file_read_ahead(struct open_file *file, range_fn *read, size_t size, uint64_t offset,
+                                      struct fst_error *error)
 {
         struct remote_file *state = file->state;
         bool goes_on = !state->ahead || offset == state->offset + state->filled;
@@ -147,7 +149,7 @@ static ssize_t remote_fs_read_range(struct open_file *file, range_fn *read, void
                 return read(state->call, file->path, data, (size_t)MIN((uint64_t)size, file->size - offset), offset,
                             error);
         if (offset < state->offset || offset >= state->offset + state->filled) {
-                ssize_t n = read_ahead(file, read, size, offset, error);
+                ssize_t n = remote_file_read_ahead(file, read, size, offset, error);
                 if (n <= 0)
                         return n;
         }
@@ -156,7 +158,7 @@ static ssize_t remote_fs_read_range(struct open_file *file, range_fn *read, void
         return (ssize_t)n;
 }
 
-static int close_reader(struct open_file *file)
+static int remote_file_close_reader(struct open_file *file)
 {
         struct remote_file *state = file->state;
         *file = OPEN_FILE_INIT;
@@ -229,7 +231,7 @@ static int hdfs_hosts(const struct file_system *fs, const char *path, struct blo
 
 static int hdfs_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
-        return open_for_reading(fs, path, webhdfs_stat, file, error);
+        return remote_file_open_for_reading(fs, path, webhdfs_stat, file, error);
 }
 
 static ssize_t hdfs_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
@@ -239,15 +241,15 @@ static ssize_t hdfs_read_at(struct open_file *file, void *data, size_t size, uin
 
 static int hdfs_close(struct open_file *file, struct fst_error *error)
 {
-        return is_written(file) ? webhdfs_close(file, true, error) : close_reader(file);
+        return remote_file_is_written(file) ? webhdfs_close(file, true, error) : remote_file_close_reader(file);
 }
 
 static void hdfs_discard(struct open_file *file)
 {
-        if (is_written(file))
+        if (remote_file_is_written(file))
                 webhdfs_close(file, false, NULL);
         else
-                close_reader(file);
+                remote_file_close_reader(file);
 }
 
 static int s3_stat(const struct file_system *fs, const char *path, struct file_status *status, struct fst_error *error)
@@ -305,7 +307,7 @@ static int s3_create(const struct file_system *fs, const char *path, struct open
 
 static int s3_open(const struct file_system *fs, const char *path, struct open_file *file, struct fst_error *error)
 {
-        return open_for_reading(fs, path, s3a_stat, file, error);
+        return remote_file_open_for_reading(fs, path, s3a_stat, file, error);
 }
 
 static ssize_t s3_read_at(struct open_file *file, void *data, size_t size, uint64_t offset, struct fst_error *error)
@@ -315,15 +317,15 @@ static ssize_t s3_read_at(struct open_file *file, void *data, size_t size, uint6
 
 static int s3_close(struct open_file *file, struct fst_error *error)
 {
-        return is_written(file) ? s3a_close(file, true, error) : close_reader(file);
+        return remote_file_is_written(file) ? s3a_close(file, true, error) : remote_file_close_reader(file);
 }
 
 static void s3_discard(struct open_file *file)
 {
-        if (is_written(file))
+        if (remote_file_is_written(file))
                 s3a_close(file, false, NULL);
         else
-                close_reader(file);
+                remote_file_close_reader(file);
 }
 
 /* ----------------------------------------------------------------------------------------------------- construction */
@@ -405,9 +407,9 @@ char *remote_authority(const char *path)
 
 int remote_fs_of(struct remote_fs *r, const char *path, const struct file_system **fs, struct fst_error *error)
 {
-        if (is_hdfs(path))
+        if (path_is_hdfs(path))
                 *fs = &r->hdfs;
-        else if (is_s3(path))
+        else if (path_is_s3(path))
                 *fs = &r->s3a;
         else
                 return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\"",

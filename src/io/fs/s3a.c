@@ -122,7 +122,7 @@ int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_e
 }
 
 /* Checks a region from a server's answer, because it becomes part of a host name. */
-static bool is_region(const char *text)
+static bool s3a_is_region(const char *text)
 {
         return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
@@ -134,7 +134,7 @@ const char *s3a_key(const char *path)
 }
 
 /* Writes the header with the body's SHA-256, which S3 requires. */
-static int put_digest(const struct s3a_question *q, char header[128], struct fst_error *error)
+static int s3a_put_digest(const struct s3a_question *q, char header[128], struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         uint8_t digest[SHA256_SIZE];
@@ -169,7 +169,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
         if (!*bucket)
                 return error_set(error, -EINVAL, "%s has no bucket", path);
         int result = s3a_credentials(c->conf, bucket, &identity, error);
-        result = result < 0 ? result : put_digest(q, digest, error);
+        result = result < 0 ? result : s3a_put_digest(q, digest, error);
         if (result < 0)
                 return result;
         _cleanup_free_ char *where = s3a_region(c->conf, bucket), *token = s3a_option(c->conf, bucket, "session.token");
@@ -203,7 +203,7 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
                 char *told = c->answer.status == 200 || tries > 0
                                      ? NULL
                                      : http_answer_header(&c->answer, "x-amz-bucket-region");
-                if (!told || strcmp(told, where) == 0 || !is_region(told)) {
+                if (!told || strcmp(told, where) == 0 || !s3a_is_region(told)) {
                         free(told);
                         return 0;
                 }
@@ -226,7 +226,7 @@ static int64_t s3a_read_time(const char *text, const char *format)
         return text && strptime(text, format, &tm) ? (int64_t)timegm(&tm) * 1000 : 0;
 }
 
-enum field { FIELD_NONE, FIELD_KEY, FIELD_SIZE, FIELD_TIME, FIELD_PREFIX, FIELD_TRUNCATED, FIELD_NEXT, N_FIELDS };
+enum s3a_field { FIELD_NONE, FIELD_KEY, FIELD_SIZE, FIELD_TIME, FIELD_PREFIX, FIELD_TRUNCATED, FIELD_NEXT, N_FIELDS };
 
 static const char *const fields[N_FIELDS] = {
         [FIELD_KEY] = "Key",
@@ -237,20 +237,20 @@ static const char *const fields[N_FIELDS] = {
         [FIELD_NEXT] = "NextContinuationToken",
 };
 
-struct listing {
+struct s3a_listing {
         XML_Parser parser;
         const char *path; /* path of the directory */
         size_t skip;      /* length of the directory's own name at the start of keys */
         struct file_list *list;
         int depth;
         bool contents, prefixes, entity, truncated, result;
-        enum field field;
+        enum s3a_field field;
         struct buf text[N_FIELDS];
 };
 
 static void s3a_start_element(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-        struct listing *l = data;
+        struct s3a_listing *l = data;
         l->depth++;
         l->field = FIELD_NONE;
         if (l->depth == 1)
@@ -262,7 +262,7 @@ static void s3a_start_element(void *data, const XML_Char *name, const XML_Char *
         for (int i = FIELD_KEY; i < N_FIELDS; i++) {
                 int depth = i >= FIELD_TRUNCATED ? 2 : 3;
                 if (l->depth == depth && strcmp(name, fields[i]) == 0) {
-                        l->field = (enum field)i;
+                        l->field = (enum s3a_field)i;
                         buf_reset(&l->text[i]);
                 }
         }
@@ -270,12 +270,12 @@ static void s3a_start_element(void *data, const XML_Char *name, const XML_Char *
 
 static void s3a_characters(void *data, const XML_Char *text, int length)
 {
-        struct listing *l = data;
+        struct s3a_listing *l = data;
         if (l->field != FIELD_NONE)
                 buf_append(&l->text[l->field], text, (size_t)length);
 }
 
-static void put_entry(struct listing *l, const char *key, bool directory)
+static void s3a_put_entry(struct s3a_listing *l, const char *key, bool directory)
 {
         if (strlen(key) <= l->skip)
                 return; /* the directory's own marker */
@@ -295,11 +295,11 @@ static void put_entry(struct listing *l, const char *key, bool directory)
 
 static void s3a_end_element(void *data, const XML_Char *name)
 {
-        struct listing *l = data;
+        struct s3a_listing *l = data;
         if (l->depth == 2 && l->contents)
-                put_entry(l, buf_text(&l->text[FIELD_KEY]), false);
+                s3a_put_entry(l, buf_text(&l->text[FIELD_KEY]), false);
         if (l->depth == 2 && l->prefixes)
-                put_entry(l, buf_text(&l->text[FIELD_PREFIX]), true);
+                s3a_put_entry(l, buf_text(&l->text[FIELD_PREFIX]), true);
         if (l->depth == 2)
                 l->contents = l->prefixes = false;
         l->field = FIELD_NONE;
@@ -310,7 +310,7 @@ static void s3a_entity_declared(void *data, const XML_Char *name, int is_paramet
                                 const XML_Char *base, const XML_Char *system, const XML_Char *public_id,
                                 const XML_Char *notation)
 {
-        struct listing *l = data;
+        struct s3a_listing *l = data;
         XML_StopParser(l->parser, XML_FALSE);
 }
 
@@ -318,7 +318,7 @@ int s3a_read_listing(const char *text, size_t len, const char *path, struct file
                      struct fst_error *error)
 {
         const char *name = s3a_key(path);
-        struct listing l = {.path = path, .list = list, .skip = *name ? strlen(name) + 1 : 0};
+        struct s3a_listing l = {.path = path, .list = list, .skip = *name ? strlen(name) + 1 : 0};
         l.parser = XML_ParserCreate(NULL);
         if (!l.parser)
                 return error_set(error, -ENOMEM, "no memory to list %s", path);
@@ -337,8 +337,8 @@ int s3a_read_listing(const char *text, size_t len, const char *path, struct file
 }
 
 /* Requests one page of the entries of @path, or with @deep of everything below it. */
-static int list_page(struct remote_call *c, const char *path, bool deep, const char *token, int most,
-                     struct file_list *list, char **next, struct fst_error *error)
+static int s3a_list_page(struct remote_call *c, const char *path, bool deep, const char *token, int most,
+                         struct file_list *list, char **next, struct fst_error *error)
 {
         const char *name = s3a_key(path);
         _cleanup_(buf_deinit) struct buf query = BUF_INIT;
@@ -381,7 +381,7 @@ int s3a_stat(struct remote_call *c, const char *path, struct file_status *status
         }
         struct file_list below = {0};
         _cleanup_free_ char *next = NULL;
-        int result = list_page(c, path, false, NULL, 2, &below, &next, error);
+        int result = s3a_list_page(c, path, false, NULL, 2, &below, &next, error);
         bool found = below.len > 0 || !*name;
         file_list_deinit(&below);
         if (result < 0)
@@ -392,13 +392,13 @@ int s3a_stat(struct remote_call *c, const char *path, struct file_status *status
         return 0;
 }
 
-static int list_pages(struct remote_call *c, const char *path, bool deep, struct file_list *list,
-                      struct fst_error *error)
+static int s3a_list_pages(struct remote_call *c, const char *path, bool deep, struct file_list *list,
+                          struct fst_error *error)
 {
         _cleanup_free_ char *token = NULL;
         for (int page = 0; page < MAX_PAGES; page++) {
                 char *next = NULL;
-                int result = list_page(c, path, deep, token, 0, list, &next, error);
+                int result = s3a_list_page(c, path, deep, token, 0, list, &next, error);
                 if (result < 0)
                         return result;
                 free(token);
@@ -411,12 +411,12 @@ static int list_pages(struct remote_call *c, const char *path, bool deep, struct
 
 int s3a_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
-        return list_pages(c, path, false, list, error);
+        return s3a_list_pages(c, path, false, list, error);
 }
 
 int s3a_list_deep(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
-        return list_pages(c, path, true, list, error);
+        return s3a_list_pages(c, path, true, list, error);
 }
 
 ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,

@@ -47,7 +47,7 @@ static char *s3a_write_element(const struct http_answer *answer, const char *nam
         return end ? mem_strndup(start + strlen(open), (size_t)(end - start) - strlen(open)) : NULL;
 }
 
-static int ask_good(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
+static int s3a_ask_good(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
 {
         int r = s3a_ask(c, path, q, error);
         if (r == 0 && c->answer.status / 100 != 2)
@@ -64,8 +64,8 @@ static void multipart_deinit(struct multipart *m)
 static int multipart_begin(struct remote_call *c, const char *path, struct multipart *m, struct fst_error *error)
 {
         struct buf quoted = BUF_INIT;
-        int r = ask_good(c, path, &(struct s3a_question){.method = "POST", .key = s3a_key(path), .query = "uploads="},
-                         error);
+        int r = s3a_ask_good(
+                c, path, &(struct s3a_question){.method = "POST", .key = s3a_key(path), .query = "uploads="}, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
@@ -82,10 +82,11 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
         if (m->n == MAX_PARTS)
                 return error_set(error, -EFBIG, "%s: exceeds the maximal size of an object", path);
         _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
-        int r = ask_good(c, path,
-                         &(struct s3a_question){
-                                 .method = "PUT", .key = s3a_key(path), .query = query, .body = body, .body_len = len},
-                         error);
+        int r = s3a_ask_good(
+                c, path,
+                &(struct s3a_question){
+                        .method = "PUT", .key = s3a_key(path), .query = query, .body = body, .body_len = len},
+                error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *tag = http_answer_header(&c->answer, "ETag");
@@ -103,7 +104,7 @@ static int multipart_complete(struct remote_call *c, const char *path, struct mu
                 mem_printf("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">%s"
                            "</CompleteMultipartUpload>",
                            buf_text(&m->parts));
-        int r = ask_good(
+        int r = s3a_ask_good(
                 c, path,
                 &(struct s3a_question){
                         .method = "POST", .key = s3a_key(path), .query = query, .body = body, .body_len = strlen(body)},
@@ -140,7 +141,7 @@ int s3a_create(struct remote_call *c, const char *path, struct open_file *file, 
         return 0;
 }
 
-static int send_part(struct s3a_file *f, const char *path, struct fst_error *error)
+static int multipart_send(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         struct multipart *m = &f->multipart;
         int r = m->id ? 0 : multipart_begin(f->file.call, path, m, error);
@@ -161,7 +162,7 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
         struct s3a_file *f = file->state;
         const char *from = data;
         while (size > 0) {
-                if (f->filled == f->part_size && (f->failed = send_part(f, file->path, error)) < 0)
+                if (f->filled == f->part_size && (f->failed = multipart_send(f, file->path, error)) < 0)
                         return f->failed;
                 if (!f->part && !(f->part = malloc(f->part_size)))
                         return f->failed = error_set(error, -ENOMEM, "%s: no memory for a part of %" PRIu64 " MiB",
@@ -178,13 +179,13 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
 static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         if (!f->multipart.id)
-                return ask_good(f->file.call, path,
-                                &(struct s3a_question){.method = "PUT",
-                                                       .key = s3a_key(path),
-                                                       .body = f->part ? f->part : "",
-                                                       .body_len = f->filled},
-                                error);
-        int r = f->filled > 0 ? send_part(f, path, error) : 0;
+                return s3a_ask_good(f->file.call, path,
+                                    &(struct s3a_question){.method = "PUT",
+                                                           .key = s3a_key(path),
+                                                           .body = f->part ? f->part : "",
+                                                           .body_len = f->filled},
+                                    error);
+        int r = f->filled > 0 ? multipart_send(f, path, error) : 0;
         return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
 }
 
@@ -221,17 +222,17 @@ int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
                 return directory ? 0 : error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
         }
         _cleanup_free_ char *marker = mem_printf("%s/", key);
-        return ask_good(c, path, &(struct s3a_question){.method = "PUT", .key = marker, .body = ""}, error);
+        return s3a_ask_good(c, path, &(struct s3a_question){.method = "PUT", .key = marker, .body = ""}, error);
 }
 
-static int s3a_write_write_piece(void *context, const char *data, size_t n)
+static int s3a_write_piece(void *context, const char *data, size_t n)
 {
         return s3a_write(context, data, n, NULL);
 }
 
 /* Copies an object too large for one copy request by downloading and uploading it. Copying ranges on the server would
  * need the headers x-amz-copy-source and …-source-range, which curl before 8 signs in the wrong order. */
-static int copy_through_here(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+static int s3a_copy_by_download(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
 {
         struct open_file file = {.path = (char *)to, .fd = -1};
         struct remote_call *writer;
@@ -243,7 +244,7 @@ static int copy_through_here(struct remote_call *c, const char *from, const char
                 remote_call_end(&writer);
                 return r;
         }
-        r = s3a_fetch(c, from, s3a_write_write_piece, &file, error);
+        r = s3a_fetch(c, from, s3a_write_piece, &file, error);
         int closed = s3a_close(&file, r == 0, r == 0 ? error : NULL);
         return r < 0 ? r : closed;
 }
@@ -259,10 +260,10 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
         if (r < 0)
                 return error_wrap(error, r, COPY_LIMIT_KEY);
         if ((int64_t)size > most)
-                return copy_through_here(c, from, to, error);
+                return s3a_copy_by_download(c, from, to, error);
         buf_printf(&source, "x-amz-copy-source: /%s/", bucket);
         uri_put_quoted(&source, s3a_key(from), "/");
-        r = ask_good(
+        r = s3a_ask_good(
                 c, to,
                 &(struct s3a_question){
                         .method = "PUT", .key = s3a_key(to), .body = "", .header = marker ? NULL : buf_text(&source)},
@@ -274,7 +275,7 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
 }
 
 /* DELETE, which also succeeds if the key does not exist. */
-static int remove_key(struct remote_call *c, const char *path, const char *key, struct fst_error *error)
+static int s3a_remove_key(struct remote_call *c, const char *path, const char *key, struct fst_error *error)
 {
         int r = s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = key}, error);
         if (r == 0 && c->answer.status / 100 != 2 && c->answer.status != 404)
@@ -282,13 +283,13 @@ static int remove_key(struct remote_call *c, const char *path, const char *key, 
         return r;
 }
 
-static int remove_marker(struct remote_call *c, const char *path, struct fst_error *error)
+static int s3a_remove_marker(struct remote_call *c, const char *path, struct fst_error *error)
 {
         _cleanup_free_ char *marker = mem_printf("%s/", s3a_key(path));
-        return remove_key(c, path, marker, error);
+        return s3a_remove_key(c, path, marker, error);
 }
 
-static void put_xml(struct buf *out, const char *text)
+static void s3a_put_xml(struct buf *out, const char *text)
 {
         for (; *text; text++)
                 if (strchr("<>&\"'", *text) || (unsigned char)*text < ' ')
@@ -298,7 +299,7 @@ static void put_xml(struct buf *out, const char *text)
 }
 
 /* Appends the Content-MD5 header, which S3 requires only for this request. */
-static int put_md5(const struct buf *body, struct buf *header, struct fst_error *error)
+static int s3a_put_md5(const struct buf *body, struct buf *header, struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         uint8_t digest[DIGEST_MAX];
@@ -314,19 +315,19 @@ static int put_md5(const struct buf *body, struct buf *header, struct fst_error 
 }
 
 /* Removes list[from, to) by one request. -ENOSYS: the store does not support it. */
-static int remove_many(struct remote_call *c, const struct file_list *list, size_t from, size_t to,
-                       struct fst_error *error)
+static int s3a_remove_many(struct remote_call *c, const struct file_list *list, size_t from, size_t to,
+                           struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT, header = BUF_INIT;
         const char *path = list->data[from].path;
         buf_puts(&body, "<Delete><Quiet>true</Quiet>");
         for (size_t i = to; i > from; i--) {
                 buf_puts(&body, "<Object><Key>");
-                put_xml(&body, s3a_key(list->data[i - 1].path));
+                s3a_put_xml(&body, s3a_key(list->data[i - 1].path));
                 buf_puts(&body, "</Key></Object>");
         }
         buf_puts(&body, "</Delete>");
-        int r = put_md5(&body, &header, error);
+        int r = s3a_put_md5(&body, &header, error);
         if (r == 0)
                 r = s3a_ask(c, path,
                             &(struct s3a_question){.method = "POST",
@@ -347,14 +348,14 @@ static int remove_many(struct remote_call *c, const struct file_list *list, size
 
 /* Removes all keys below, from the end of the list, a thousand at a time: a store with real directories removes only
  * empty ones. Stores without this request, such as Google's, get one for each key. */
-static int remove_below(struct remote_call *c, const struct file_list *list, struct fst_error *error)
+static int s3a_remove_below(struct remote_call *c, const struct file_list *list, struct fst_error *error)
 {
         bool many = list->len > 1;
         int r = 0;
         for (size_t to = list->len, from; r == 0 && to > 0; to = from) {
                 from = many && to > MOST_REMOVED ? to - MOST_REMOVED : many ? 0 : to - 1;
-                r = many ? remove_many(c, list, from, to, error)
-                         : remove_key(c, list->data[from].path, s3a_key(list->data[from].path), error);
+                r = many ? s3a_remove_many(c, list, from, to, error)
+                         : s3a_remove_key(c, list->data[from].path, s3a_key(list->data[from].path), error);
                 if (r == -ENOSYS) {
                         many = false;
                         from = to;
@@ -365,7 +366,7 @@ static int remove_below(struct remote_call *c, const struct file_list *list, str
 }
 
 /* Returns -ENOTEMPTY if @to is a directory with content. */
-static int check_free(struct remote_call *c, const char *to, struct fst_error *error)
+static int s3a_check_free(struct remote_call *c, const char *to, struct fst_error *error)
 {
         struct file_list there = {0};
         int r = s3a_list(c, to, &there, error);
@@ -375,7 +376,7 @@ static int check_free(struct remote_call *c, const char *to, struct fst_error *e
         return r;
 }
 
-static int rename_below(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
+static int s3a_rename_below(struct remote_call *c, const char *from, const char *to, struct fst_error *error)
 {
         struct file_list list = {0};
         int r = s3a_list_deep(c, from, &list, error);
@@ -386,9 +387,9 @@ static int rename_below(struct remote_call *c, const char *from, const char *to,
         if (r == 0 && list.len == 0)
                 r = s3a_mkdirs(c, to, error);
         if (r == 0)
-                r = remove_below(c, &list, error);
+                r = s3a_remove_below(c, &list, error);
         if (r == 0)
-                r = remove_marker(c, from, error);
+                r = s3a_remove_marker(c, from, error);
         file_list_deinit(&list);
         return r;
 }
@@ -398,13 +399,13 @@ int s3a_rename(struct remote_call *c, const char *from, const char *to, struct f
         struct file_status status = {0};
         int r = s3a_stat(c, from, &status, error);
         if (r == 0)
-                r = check_free(c, to, error);
+                r = s3a_check_free(c, to, error);
         if (r == 0 && status.directory)
-                r = rename_below(c, from, to, error);
+                r = s3a_rename_below(c, from, to, error);
         else if (r == 0) {
                 r = s3a_write_copy(c, from, to, status.size, error);
                 if (r == 0)
-                        r = remove_key(c, from, s3a_key(from), error);
+                        r = s3a_remove_key(c, from, s3a_key(from), error);
         }
         file_status_deinit(&status);
         return r < 0 ? error_wrap(error, r, "renaming %s to %s", from, to) : 0;
@@ -417,11 +418,11 @@ int s3a_remove(struct remote_call *c, const char *path, struct fst_error *error)
                 return error_set(error, -EINVAL, "%s is a bucket, which Firesteel does not remove", path);
         int r = s3a_list_deep(c, path, &list, error);
         if (r == 0)
-                r = remove_below(c, &list, error);
+                r = s3a_remove_below(c, &list, error);
         if (r == 0)
-                r = remove_marker(c, path, error);
+                r = s3a_remove_marker(c, path, error);
         if (r == 0)
-                r = remove_key(c, path, s3a_key(path), error);
+                r = s3a_remove_key(c, path, s3a_key(path), error);
         file_list_deinit(&list);
         return r;
 }

@@ -11,7 +11,7 @@
 #define URI_MARKS PATH_MARKS "?[]"
 
 /* The byte written as two hexadecimal digits, or -1. */
-static int hex_byte(const char *digits)
+static int uri_hex_byte(const char *digits)
 {
         if (!isxdigit((unsigned char)digits[0]) || !isxdigit((unsigned char)digits[1]))
                 return -1;
@@ -25,10 +25,10 @@ static bool uri_is_one_of(unsigned char c, const char *marks)
 }
 
 /* True if the part has only letters, digits, @marks, %XX and characters beyond ASCII. */
-static bool is_made_of(struct uri_part part, const char *marks)
+static bool uri_part_has_only(struct uri_part part, const char *marks)
 {
         for (size_t i = 0; i < part.len; i++) {
-                if (part.text[i] == '%' && i + 2 < part.len && hex_byte(part.text + i + 1) >= 0)
+                if (part.text[i] == '%' && i + 2 < part.len && uri_hex_byte(part.text + i + 1) >= 0)
                         i += 2;
                 else if (!uri_is_one_of((unsigned char)part.text[i], marks))
                         return false;
@@ -36,18 +36,18 @@ static bool is_made_of(struct uri_part part, const char *marks)
         return true;
 }
 
-static struct uri_part part_of(const char *from, const char *to)
+static struct uri_part uri_part_of(const char *from, const char *to)
 {
         return (struct uri_part){.text = from, .len = (size_t)(to - from)};
 }
 
 /* True for "user@[::1]:80": an address in brackets, with an optional zone after "%", and a port. */
-static bool is_bracketed_host(struct uri_part authority)
+static bool uri_is_bracketed_host(struct uri_part authority)
 {
         const char *p = authority.text, *stop = p + authority.len;
         const char *at = memchr(p, '@', authority.len), *end = memchr(p, ']', authority.len);
         if (at) {
-                if (!is_made_of(part_of(p, at), NAME_MARKS))
+                if (!uri_part_has_only(uri_part_of(p, at), NAME_MARKS))
                         return false;
                 p = at + 1;
         }
@@ -65,7 +65,7 @@ static bool is_bracketed_host(struct uri_part authority)
 }
 
 /* Parses [//authority][path][?query] from @p to @stop. */
-static bool parse_hierarchical(const char *p, const char *stop, struct uri *out)
+static bool uri_parse_hierarchical(const char *p, const char *stop, struct uri *out)
 {
         if (stop - p >= 2 && p[0] == '/' && p[1] == '/') {
                 const char *end = p += 2;
@@ -74,19 +74,19 @@ static bool parse_hierarchical(const char *p, const char *stop, struct uri *out)
                 if (end == p && end == stop && !out->fragment.text)
                         return false;
                 if (end > p)
-                        out->authority = part_of(p, end);
-                if (end > p && !is_made_of(out->authority, NAME_MARKS) && !is_bracketed_host(out->authority))
+                        out->authority = uri_part_of(p, end);
+                if (end > p && !uri_part_has_only(out->authority, NAME_MARKS) && !uri_is_bracketed_host(out->authority))
                         return false;
                 p = end;
         }
         const char *query = memchr(p, '?', (size_t)(stop - p));
-        out->path = part_of(p, query ? query : stop);
+        out->path = uri_part_of(p, query ? query : stop);
         if (query)
-                out->query = part_of(query + 1, stop);
-        return is_made_of(out->path, PATH_MARKS) && is_made_of(out->query, URI_MARKS);
+                out->query = uri_part_of(query + 1, stop);
+        return uri_part_has_only(out->path, PATH_MARKS) && uri_part_has_only(out->query, URI_MARKS);
 }
 
-static bool is_scheme(struct uri_part part)
+static bool uri_is_scheme(struct uri_part part)
 {
         for (size_t i = 0; i < part.len; i++) {
                 unsigned char c = (unsigned char)part.text[i];
@@ -101,19 +101,19 @@ bool uri_parse(const char *text, struct uri *out)
         const char *stop = text + strcspn(text, "#"), *p = text + strcspn(text, ":/?#");
         struct uri u = {0};
         if (*stop == '#') {
-                u.fragment = part_of(stop + 1, stop + strlen(stop));
-                if (!is_made_of(u.fragment, URI_MARKS))
+                u.fragment = uri_part_of(stop + 1, stop + strlen(stop));
+                if (!uri_part_has_only(u.fragment, URI_MARKS))
                         return false;
         }
         if (*p != ':') {
                 p = text;
         } else {
-                u.scheme = part_of(text, p++);
-                if (!is_scheme(u.scheme) || p == stop)
+                u.scheme = uri_part_of(text, p++);
+                if (!uri_is_scheme(u.scheme) || p == stop)
                         return false;
                 u.opaque = *p != '/';
         }
-        if (u.opaque ? !is_made_of(part_of(p, stop), URI_MARKS) : !parse_hierarchical(p, stop, &u))
+        if (u.opaque ? !uri_part_has_only(uri_part_of(p, stop), URI_MARKS) : !uri_parse_hierarchical(p, stop, &u))
                 return false;
         *out = u;
         return true;
@@ -128,7 +128,7 @@ char *uri_decode(struct uri_part part)
 {
         struct buf out = BUF_INIT;
         for (size_t i = 0; i < part.len; i++) {
-                int byte = part.text[i] == '%' && i + 2 < part.len ? hex_byte(part.text + i + 1) : -1;
+                int byte = part.text[i] == '%' && i + 2 < part.len ? uri_hex_byte(part.text + i + 1) : -1;
                 i += byte >= 0 ? 2 : 0;
                 buf_putc(&out, byte >= 0 ? (char)byte : part.text[i]);
         }

@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ addresses */
 
-static bool in_list(const char *list, const char *name)
+static bool webhdfs_list_has(const char *list, const char *name)
 {
         for (size_t n = strlen(name); list && *list; list += strcspn(list, ","), list += *list == ',') {
                 list += strspn(list, " ");
@@ -34,7 +34,7 @@ static size_t webhdfs_host_length(const char *authority)
 }
 
 /* Appends "scheme://ADDRESS", with a wildcard host replaced by that of @instead. */
-static void put_address(struct url_list *urls, bool secure, const char *address, const char *instead)
+static void webhdfs_put_address(struct url_list *urls, bool secure, const char *address, const char *instead)
 {
         size_t host = webhdfs_host_length(address);
         bool wildcard = (host == 7 && strncmp(address, "0.0.0.0", 7) == 0) || host == 0;
@@ -47,14 +47,14 @@ static void put_address(struct url_list *urls, bool secure, const char *address,
 
 /* Appends the addresses of the nameservice @name: of all its namenodes, or only of the one at address @only. False if
  * there is none. */
-static bool put_nameservice(const struct hadoop_conf *conf, const char *name, const char *only, bool secure,
-                            struct url_list *urls)
+static bool webhdfs_put_nameservice(const struct hadoop_conf *conf, const char *name, const char *only, bool secure,
+                                    struct url_list *urls)
 {
         const char *kind = secure ? "https" : "http", *port = secure ? "9871" : "9870";
         _cleanup_free_ char *key = mem_printf("dfs.ha.namenodes.%s", name);
         _cleanup_free_ char *services = hadoop_conf_get(conf, "dfs.nameservices");
         _cleanup_free_ char *nodes = hadoop_conf_get(conf, key);
-        if (!nodes && !in_list(services, name))
+        if (!nodes && !webhdfs_list_has(services, name))
                 return false;
         for (const char *at = nodes ? nodes : ""; at;) {
                 at += strspn(at, " \t\r\n");
@@ -65,7 +65,7 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, co
                 _cleanup_free_ char *address = hadoop_conf_get(conf, web), *other = hadoop_conf_get(conf, rpc);
                 bool wanted = !only || (other && strcmp(other, only) == 0);
                 if (wanted && address)
-                        put_address(urls, secure, address, other);
+                        webhdfs_put_address(urls, secure, address, other);
                 else if (wanted && other)
                         vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "",
                                                   (int)webhdfs_host_length(other), other, port));
@@ -77,18 +77,20 @@ static bool put_nameservice(const struct hadoop_conf *conf, const char *name, co
 }
 
 /* Appends the address of the nameservice member whose RPC address is @authority. */
-static bool put_member(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
+static bool webhdfs_put_member(const struct hadoop_conf *conf, const char *authority, bool secure,
+                               struct url_list *urls)
 {
         _cleanup_free_ char *services = hadoop_conf_get(conf, "dfs.nameservices");
         size_t before = urls->len;
         for (char *rest, *name = services ? strtok_r(services, ", \t\r\n", &rest) : NULL; name;
              name = strtok_r(NULL, ", \t\r\n", &rest))
-                put_nameservice(conf, name, authority, secure, urls);
+                webhdfs_put_nameservice(conf, name, authority, secure, urls);
         return urls->len > before;
 }
 
 /* Appends the address of the single namenode in hdfs-site.xml if it belongs to @authority. */
-static bool put_configured(const struct hadoop_conf *conf, const char *authority, bool secure, struct url_list *urls)
+static bool webhdfs_put_configured(const struct hadoop_conf *conf, const char *authority, bool secure,
+                                   struct url_list *urls)
 {
         _cleanup_free_ char *address =
                 hadoop_conf_get(conf, secure ? "dfs.namenode.https-address" : "dfs.namenode.http-address");
@@ -100,7 +102,7 @@ static bool put_configured(const struct hadoop_conf *conf, const char *authority
         bool same = host == webhdfs_host_length(authority) && strncmp(address, authority, host) == 0;
         if (!same && !(host == 7 && strncmp(address, "0.0.0.0", 7) == 0) && !(home && strcmp(home, authority) == 0))
                 return false;
-        put_address(urls, secure, address, authority);
+        webhdfs_put_address(urls, secure, address, authority);
         return true;
 }
 
@@ -118,11 +120,12 @@ int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct u
                 authority = remote_authority(first);
         }
         size_t host = webhdfs_host_length(authority);
-        if (put_nameservice(conf, authority, NULL, secure, urls) && urls->len > 0)
+        if (webhdfs_put_nameservice(conf, authority, NULL, secure, urls) && urls->len > 0)
                 return 0;
         if (web && authority[host])
-                put_address(urls, secure, authority, NULL);
-        else if (!put_member(conf, authority, secure, urls) && !put_configured(conf, authority, secure, urls))
+                webhdfs_put_address(urls, secure, authority, NULL);
+        else if (!webhdfs_put_member(conf, authority, secure, urls) &&
+                 !webhdfs_put_configured(conf, authority, secure, urls))
                 vec_push(urls, mem_printf("http%s://%.*s:%s", secure ? "s" : "", (int)host, authority,
                                           secure ? "9871" : "9870"));
         return 0;
@@ -168,13 +171,13 @@ int webhdfs_refusal(const struct http_answer *answer, const char *path, const ch
         return code;
 }
 
-static bool is_standby(const struct http_answer *answer)
+static bool webhdfs_is_standby(const struct http_answer *answer)
 {
         return answer->status == 403 && strstr(buf_text(&answer->body), "StandbyException");
 }
 
 /* The caller's sink. Once it has received data, no other namenode may be tried. */
-struct delivery {
+struct webhdfs_delivery {
         remote_sink sink;
         void *context;
         bool began;
@@ -182,14 +185,14 @@ struct delivery {
 
 static int webhdfs_deliver(void *context, const char *data, size_t n)
 {
-        struct delivery *d = context;
+        struct webhdfs_delivery *d = context;
         d->began = true;
         return d->sink(d->context, data, n);
 }
 
 int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_question *q, struct fst_error *error)
 {
-        struct delivery delivery = {.sink = q->sink, .context = q->context};
+        struct webhdfs_delivery delivery = {.sink = q->sink, .context = q->context};
         _cleanup_(url_list_deinit) struct url_list urls = {0};
         _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
         _cleanup_free_ char *user = hadoop_conf_user(c->conf);
@@ -215,7 +218,7 @@ int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_qu
                                        &c->answer, error);
                 bool last = i + 1 == urls.len || delivery.began;
                 if (!last && (got == -ECONNREFUSED || got == -EHOSTUNREACH || got == -ETIMEDOUT ||
-                              (got == 0 && is_standby(&c->answer))))
+                              (got == 0 && webhdfs_is_standby(&c->answer))))
                         continue;
                 if (got < 0)
                         return error_wrap(error, got, "%s", path);
@@ -227,7 +230,7 @@ int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_qu
         return result;
 }
 
-static bool fill_status(json_t *from, struct file_status *status)
+static bool webhdfs_fill_status(json_t *from, struct file_status *status)
 {
         const char *type = json_string_value(json_object_get(from, "type"));
         json_t *length = json_object_get(from, "length"), *time = json_object_get(from, "modificationTime");
@@ -241,7 +244,7 @@ static bool fill_status(json_t *from, struct file_status *status)
         return true;
 }
 
-static int not_webhdfs(const char *path, struct fst_error *error)
+static int webhdfs_bad_answer(const char *path, struct fst_error *error)
 {
         return error_set(error, -EPROTO, "%s: the server at the namenode's address does not support WebHDFS", path);
 }
@@ -253,10 +256,10 @@ int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *st
         if (result < 0)
                 return result;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
-        bool good = fill_status(json_object_get(root, "FileStatus"), &got);
+        bool good = webhdfs_fill_status(json_object_get(root, "FileStatus"), &got);
         json_decref(root);
         if (!good)
-                return not_webhdfs(path, error);
+                return webhdfs_bad_answer(path, error);
         got.path = mem_strdup(path);
         *status = got;
         return 0;
@@ -274,7 +277,7 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
         json_array_foreach(entries, i, entry) {
                 struct file_status status = {0};
                 const char *name = json_string_value(json_object_get(entry, "pathSuffix"));
-                if (!name || strchr(name, '/') || !fill_status(entry, &status)) {
+                if (!name || strchr(name, '/') || !webhdfs_fill_status(entry, &status)) {
                         good = false;
                         break;
                 }
@@ -282,11 +285,11 @@ int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list
                 vec_push(list, status);
         }
         json_decref(root);
-        return good ? 0 : not_webhdfs(path, error);
+        return good ? 0 : webhdfs_bad_answer(path, error);
 }
 
 /* Appends one block of the answer. False if it is invalid. */
-static bool put_block(json_t *block, struct block_list *list)
+static bool webhdfs_put_block(json_t *block, struct block_list *list)
 {
         json_t *offset = json_object_get(block, "offset"), *length = json_object_get(block, "length");
         json_t *hosts = json_object_get(block, "hosts"), *host;
@@ -318,9 +321,9 @@ int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *li
         bool good = json_is_array(blocks);
         size_t i;
         json_array_foreach(blocks, i, block)
-                good = good && put_block(block, list);
+                good = good && webhdfs_put_block(block, list);
         json_decref(root);
-        return good ? 0 : not_webhdfs(path, error);
+        return good ? 0 : webhdfs_bad_answer(path, error);
 }
 
 ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t size, uint64_t offset,

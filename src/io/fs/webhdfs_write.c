@@ -31,13 +31,13 @@ static char *webhdfs_write_quoted(const char *location)
 
 /* True if the URL needs credentials: HttpFS redirects to itself and authenticates again, while a datanode's token is in
  * the query. */
-static bool needs_ticket(const struct remote_call *c, const char *url)
+static bool webhdfs_needs_credentials(const struct remote_call *c, const char *url)
 {
         _cleanup_free_ char *how = hadoop_conf_get(c->conf, "hadoop.security.authentication");
         return how && strcmp(how, "kerberos") == 0 && !strstr(url, "delegation=");
 }
 
-static int not_sent(const struct hdfs_file *f, const char *path, int r, struct fst_error *error)
+static int webhdfs_not_sent(const struct hdfs_file *f, const char *path, int r, struct fst_error *error)
 {
         _cleanup_free_ char *where = http_printable_url(f->url);
         return error_wrap(error, r,
@@ -65,10 +65,10 @@ int webhdfs_create(struct remote_call *c, const char *path, struct open_file *fi
                 return error_set(error, -EPROTO, "%s: the namenode's answer has no datanode to write to", path);
         struct hdfs_file *f = new0(struct hdfs_file);
         f->url = webhdfs_write_quoted(location);
-        struct http_request request = {.url = f->url, .negotiate = needs_ticket(c, f->url)};
+        struct http_request request = {.url = f->url, .negotiate = webhdfs_needs_credentials(c, f->url)};
         r = http_upload_begin(c->http, &request, &f->upload, error);
         if (r < 0) {
-                r = not_sent(f, path, r, error);
+                r = webhdfs_not_sent(f, path, r, error);
                 webhdfs_write_file_free(f);
                 return r;
         }
@@ -82,7 +82,7 @@ int webhdfs_write(struct open_file *file, const void *data, size_t size, struct 
         struct hdfs_file *f = file->state;
         int r = http_upload_write(f->upload, data, size, error);
         if (r < 0)
-                f->failed = r = not_sent(f, file->path, r, error);
+                f->failed = r = webhdfs_not_sent(f, file->path, r, error);
         return r;
 }
 
@@ -97,7 +97,7 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
         if (!whole && keep)
                 r = error_set(error, f->failed, "%s: an earlier write failed", path);
         else if (keep && r < 0)
-                r = not_sent(f, path, r, error);
+                r = webhdfs_not_sent(f, path, r, error);
         else if (keep && c->answer.status != 201)
                 r = webhdfs_refusal(&c->answer, path, "the datanode", error);
         webhdfs_write_file_free(f);
@@ -108,8 +108,8 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
  * Sends a request that is answered with {"boolean": …}. Returns 0 or 1, or negative.
  *
  */
-static int ask_whether(struct remote_call *c, const char *path, const char *method, const char *operation,
-                       struct fst_error *error)
+static int webhdfs_ask_boolean(struct remote_call *c, const char *path, const char *method, const char *operation,
+                               struct fst_error *error)
 {
         int r = webhdfs_ask(c, path, &(struct webhdfs_question){.method = method, .operation = operation}, error);
         if (r < 0)
@@ -124,7 +124,7 @@ static int ask_whether(struct remote_call *c, const char *path, const char *meth
 
 int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
 {
-        int r = ask_whether(c, path, "PUT", "MKDIRS", error);
+        int r = webhdfs_ask_boolean(c, path, "PUT", "MKDIRS", error);
         if (r == -EEXIST || r == -ENOTDIR)
                 return error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
         return r == 0 ? error_set(error, -EIO, "%s: the namenode did not create this directory", path) : MIN(r, 0);
@@ -142,5 +142,5 @@ int webhdfs_rename(struct remote_call *c, const char *from, const char *to, stru
 
 int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error)
 {
-        return MIN(ask_whether(c, path, "DELETE", "DELETE&recursive=true", error), 0);
+        return MIN(webhdfs_ask_boolean(c, path, "DELETE", "DELETE&recursive=true", error), 0);
 }

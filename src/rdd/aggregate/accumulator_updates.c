@@ -88,40 +88,40 @@ static void accumulator_updates_put_u32(struct buf *out, uint32_t x)
         buf_append(out, &x, sizeof(x));
 }
 
-static void put_u64(struct buf *out, uint64_t x)
+static void accumulator_updates_put_u64(struct buf *out, uint64_t x)
 {
         x = htole64(x);
         buf_append(out, &x, sizeof(x));
 }
 
-static uint64_t accumulator_updates_bits_of(double x)
+static uint64_t accumulator_updates_f64_bits(double x)
 {
         uint64_t bits;
         memcpy(&bits, &x, sizeof(bits));
         return bits;
 }
 
-static double double_of(uint64_t bits)
+static double accumulator_updates_f64_of(uint64_t bits)
 {
         double x;
         memcpy(&x, &bits, sizeof(x));
         return x;
 }
 
-static void encode_state(const struct accumulator_update *u, struct buf *out)
+static void accumulator_update_encode_state(const struct accumulator_update *u, struct buf *out)
 {
         switch (u->accumulator.kind) {
         case FST_ACCUMULATOR_I64:
-                put_u64(out, (uint64_t)u->i64.count);
-                put_u64(out, (uint64_t)u->i64.sum);
-                put_u64(out, (uint64_t)u->i64.min);
-                put_u64(out, (uint64_t)u->i64.max);
+                accumulator_updates_put_u64(out, (uint64_t)u->i64.count);
+                accumulator_updates_put_u64(out, (uint64_t)u->i64.sum);
+                accumulator_updates_put_u64(out, (uint64_t)u->i64.min);
+                accumulator_updates_put_u64(out, (uint64_t)u->i64.max);
                 break;
         case FST_ACCUMULATOR_F64:
-                put_u64(out, (uint64_t)u->f64.count);
-                put_u64(out, accumulator_updates_bits_of(u->f64.sum));
-                put_u64(out, accumulator_updates_bits_of(u->f64.min));
-                put_u64(out, accumulator_updates_bits_of(u->f64.max));
+                accumulator_updates_put_u64(out, (uint64_t)u->f64.count);
+                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.sum));
+                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.min));
+                accumulator_updates_put_u64(out, accumulator_updates_f64_bits(u->f64.max));
                 break;
         default:
                 buf_append(out, u->own, u->accumulator.size);
@@ -134,10 +134,10 @@ void accumulator_updates_encode(const struct accumulator_updates *updates, struc
         accumulator_updates_put_u32(out, n);
         for (uint32_t i = 0; i < n; i++) {
                 const struct accumulator_update *u = &updates->data[i];
-                put_u64(out, (uint64_t)u->accumulator.id);
+                accumulator_updates_put_u64(out, (uint64_t)u->accumulator.id);
                 accumulator_updates_put_u32(out, u->accumulator.kind);
                 accumulator_updates_put_u32(out, u->accumulator.size);
-                encode_state(u, out);
+                accumulator_update_encode_state(u, out);
         }
 }
 
@@ -149,7 +149,7 @@ static uint32_t accumulator_updates_get_u32(const unsigned char **at)
         return le32toh(x);
 }
 
-static uint64_t get_u64(const unsigned char **at)
+static uint64_t accumulator_updates_get_u64(const unsigned char **at)
 {
         uint64_t x;
         memcpy(&x, *at, sizeof(x));
@@ -157,7 +157,7 @@ static uint64_t get_u64(const unsigned char **at)
         return le64toh(x);
 }
 
-static bool size_fits(uint32_t kind, uint32_t size)
+static bool accumulator_update_size_fits(uint32_t kind, uint32_t size)
 {
         switch (kind) {
         case FST_ACCUMULATOR_I64:
@@ -170,15 +170,15 @@ static bool size_fits(uint32_t kind, uint32_t size)
         }
 }
 
-static int decode_one(struct accumulator_updates **updates, const unsigned char **at, const unsigned char *end,
-                      struct fst_error *error)
+static int accumulator_update_decode(struct accumulator_updates **updates, const unsigned char **at,
+                                     const unsigned char *end, struct fst_error *error)
 {
         if (end - *at < UPDATE_HEADER)
                 return error_set(error, -EBADMSG, "the accumulator updates are truncated");
-        fst_accumulator a = {.id = (int64_t)get_u64(at)};
+        fst_accumulator a = {.id = (int64_t)accumulator_updates_get_u64(at)};
         a.kind = accumulator_updates_get_u32(at);
         a.size = accumulator_updates_get_u32(at);
-        if (a.id < 1 || !size_fits(a.kind, a.size) || (size_t)(end - *at) < a.size)
+        if (a.id < 1 || !accumulator_update_size_fits(a.kind, a.size) || (size_t)(end - *at) < a.size)
                 return error_set(error, -EBADMSG, "invalid accumulator update: id %lld, kind %u, %u bytes",
                                  (long long)a.id, a.kind, a.size);
         uint32_t before = *updates ? (*updates)->n : 0;
@@ -192,11 +192,12 @@ static int decode_one(struct accumulator_updates **updates, const unsigned char 
         }
         uint64_t x[4];
         for (int i = 0; i < 4; i++)
-                x[i] = get_u64(at);
+                x[i] = accumulator_updates_get_u64(at);
         if (a.kind == FST_ACCUMULATOR_I64)
                 u->i64 = (fst_totals_i64){(int64_t)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3]};
         else
-                u->f64 = (fst_totals_f64){(int64_t)x[0], double_of(x[1]), double_of(x[2]), double_of(x[3])};
+                u->f64 = (fst_totals_f64){(int64_t)x[0], accumulator_updates_f64_of(x[1]),
+                                          accumulator_updates_f64_of(x[2]), accumulator_updates_f64_of(x[3])};
         return 0;
 }
 
@@ -213,7 +214,7 @@ int accumulator_updates_decode(const void *data, size_t len, struct accumulator_
                                  MAX_ACCUMULATOR_UPDATES);
         int r = 0;
         for (uint32_t i = 0; i < n && r == 0; i++)
-                r = decode_one(&got, &at, end, error);
+                r = accumulator_update_decode(&got, &at, end, error);
         if (r == 0 && at != end)
                 r = error_set(error, -EBADMSG, "%td unexpected bytes after the accumulator updates", end - at);
         if (r) {

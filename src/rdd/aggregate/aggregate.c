@@ -31,7 +31,7 @@ enum aggregate_state { AGGREGATE_IDLE, AGGREGATE_ADDING, AGGREGATE_READING };
 
 struct bucket {
         uint32_t level; /* of the table that aggregates it */
-        VEC(struct run) runs;
+        VEC(struct spill_run) runs;
 };
 
 struct aggregate {
@@ -43,7 +43,7 @@ struct aggregate {
         size_t pos; /* position in the table, while reading */
         struct columns columns;
 
-        struct run_writer writer;
+        struct spill_run_writer writer;
         uint32_t level;
         bool spilled;                      /* at this level */
         struct bucket into[TABLE_BUCKETS]; /* the runs written by this level's table */
@@ -53,7 +53,7 @@ struct aggregate {
 };
 
 /* Constants without a common pattern: tables that read each other's rows must have different orders. */
-static uint32_t aggregate_seed_of(enum aggregate_side side, uint32_t level)
+static uint32_t aggregate_table_seed(enum aggregate_side side, uint32_t level)
 {
         return (uint32_t)(key_mix(side + level + 1, 0xd1342543de82ef95u) >> 17) | 1;
 }
@@ -87,7 +87,7 @@ void aggregate_reset(struct aggregate *a)
         for (size_t i = 0; i < a->waiting.len; i++)
                 vec_deinit(&a->waiting.data[i].runs);
         a->waiting.len = 0;
-        run_writer_deinit(&a->writer);
+        spill_run_writer_deinit(&a->writer);
         table_release(&a->table);
         memory_consumer_deinit(&a->memory);
         a->state = AGGREGATE_IDLE;
@@ -102,7 +102,7 @@ static int aggregate_no_memory(struct fst_error *error, const char *what)
 }
 
 static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
-static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
+static int aggregate_shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error);
 
 int aggregate_start(struct aggregate *a, const struct aggregate_options *options, struct fst_error *error)
 {
@@ -117,11 +117,11 @@ int aggregate_start(struct aggregate *a, const struct aggregate_options *options
         a->level = 0;
         a->spilled = a->busy = false;
         a->pos = 0;
-        a->table.seed = aggregate_seed_of(options->side, 0);
+        a->table.seed = aggregate_table_seed(options->side, 0);
         a->table.may_overdraw =
                 a->options.spill != NULL || options->values; /* rows with other values cannot bypass the table */
         memory_consumer_init(&a->memory, options->memory, "hash aggregate",
-                             a->options.spill ? aggregate_spill_for_others : shrink_for_others);
+                             a->options.spill ? aggregate_spill_for_others : aggregate_shrink_for_others);
         r = a->options.spill ? memory_acquire(&a->memory, SET_ASIDE) : 0;
         if (!r)
                 r = table_start(&a->table, MIN(options->expected_keys, MAX_HINT));
@@ -151,19 +151,19 @@ struct aggregate_stats aggregate_stats(const struct aggregate *a)
 
 /* ------------------------------------------------------------------------------------------------ spilling */
 
-static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *error)
+static int aggregate_write_bucket(struct aggregate *a, uint32_t number, struct fst_error *error)
 {
-        struct run run;
+        struct spill_run run;
         size_t pos = 0;
-        int r = run_writer_begin(&a->writer, a->options.spill, a->options.type, &run, error);
+        int r = spill_run_writer_begin(&a->writer, a->options.spill, a->options.type, &run, error);
         while (!r) {
                 fst_batch batch = columns_batch(&a->columns, a->options.type);
                 if (table_read_bucket(&a->table, number, &pos, a->columns.room, &batch) == 0)
                         break;
-                r = run_writer_rows(&a->writer, &batch, error);
+                r = spill_run_writer_rows(&a->writer, &batch, error);
         }
         if (!r)
-                r = run_writer_end(&a->writer, &run, error);
+                r = spill_run_writer_end(&a->writer, &run, error);
         if (r)
                 return r;
         if (run.end > run.start)
@@ -173,12 +173,12 @@ static int write_bucket(struct aggregate *a, uint32_t number, struct fst_error *
 }
 
 /* Writes the table out, bucket by bucket. It is empty afterwards. */
-static int spill_table(struct aggregate *a, struct fst_error *error)
+static int aggregate_spill_table(struct aggregate *a, struct fst_error *error)
 {
         if (a->level == MAX_LEVEL)
                 return aggregate_no_memory(error, "too many keys with the same hash for the memory of this task");
         for (uint32_t i = 0; i < TABLE_BUCKETS; i++) {
-                int r = write_bucket(a, i, error);
+                int r = aggregate_write_bucket(a, i, error);
                 if (r)
                         return r;
         }
@@ -193,14 +193,14 @@ static int aggregate_spill_for_others(struct memory_consumer *consumer, size_t w
         struct aggregate *a = container_of(consumer, struct aggregate, memory);
         if (a->state != AGGREGATE_ADDING || a->busy || a->table.count == 0)
                 return 0;
-        int r = spill_table(a, error);
+        int r = aggregate_spill_table(a, error);
         if (!r)
                 table_shrink(&a->table);
         return r;
 }
 
 /* Without files, only the empty slots of an earlier task can be freed. */
-static int shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
+static int aggregate_shrink_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         aggregate_shrink(container_of(consumer, struct aggregate, memory));
         return 0;
@@ -213,9 +213,9 @@ void aggregate_shrink(struct aggregate *a)
 }
 
 /* Ends a level whose input did not fit into the table: its buckets wait for aggregation. */
-static int end_level(struct aggregate *a, struct fst_error *error)
+static int aggregate_end_level(struct aggregate *a, struct fst_error *error)
 {
-        int r = a->table.count ? spill_table(a, error) : 0;
+        int r = a->table.count ? aggregate_spill_table(a, error) : 0;
         if (r)
                 return r;
         for (uint32_t i = TABLE_BUCKETS; i-- > 0;) {
@@ -243,7 +243,7 @@ static int aggregate_add_rows(struct aggregate *a, enum table_input input, const
                         return aggregate_no_memory(error, "a row is too large for the memory of this task");
                 if (!a->options.spill)
                         return FST_AGGREGATE_E_FULL;
-                r = spill_table(a, error);
+                r = aggregate_spill_table(a, error);
                 if (r)
                         return r;
         }
@@ -271,7 +271,8 @@ static int aggregate_add_page(struct aggregate *a, struct page_cursor *cursor, c
         return 0;
 }
 
-static int add_run(struct aggregate *a, struct page_cursor *cursor, const struct run *run, struct fst_error *error)
+static int bucket_add_run(struct aggregate *a, struct page_cursor *cursor, const struct spill_run *run,
+                          struct fst_error *error)
 {
         struct spill_reader reader;
         struct page *page;
@@ -289,23 +290,23 @@ static int add_run(struct aggregate *a, struct page_cursor *cursor, const struct
 }
 
 /* Aggregates the next waiting bucket, or replaces it by its parts. The counters count input rows once. */
-static int next_bucket(struct aggregate *a, struct fst_error *error)
+static int aggregate_next_bucket(struct aggregate *a, struct fst_error *error)
 {
         struct bucket bucket = a->waiting.data[--a->waiting.len];
         struct page_cursor cursor;
         uint64_t rows_in = a->table.rows_in, keys = a->table.keys;
         int r = 0;
         a->level = bucket.level;
-        a->table.seed = aggregate_seed_of(a->options.side, a->level);
+        a->table.seed = aggregate_table_seed(a->options.side, a->level);
         page_cursor_init(&cursor, a->options.type);
         for (size_t i = 0; i < bucket.runs.len && !r; i++)
-                r = add_run(a, &cursor, &bucket.runs.data[i], error);
+                r = bucket_add_run(a, &cursor, &bucket.runs.data[i], error);
         page_cursor_deinit(&cursor);
         vec_deinit(&bucket.runs);
         a->table.rows_in = rows_in;
         a->table.keys = keys;
         if (!r && a->spilled)
-                r = end_level(a, error);
+                r = aggregate_end_level(a, error);
         return r;
 }
 
@@ -313,7 +314,7 @@ static int next_bucket(struct aggregate *a, struct fst_error *error)
 
 static int aggregate_read_rows(struct aggregate *a, fst_batch *batch, uint64_t *hashes, struct fst_error *error)
 {
-        int r = a->state == AGGREGATE_ADDING && a->spilled ? end_level(a, error) : 0;
+        int r = a->state == AGGREGATE_ADDING && a->spilled ? aggregate_end_level(a, error) : 0;
         if (r)
                 return r;
         a->state = AGGREGATE_READING;
@@ -324,12 +325,12 @@ static int aggregate_read_rows(struct aggregate *a, fst_batch *batch, uint64_t *
                 a->pos = 0;
                 if (a->waiting.len == 0)
                         break;
-                r = next_bucket(a, error);
+                r = aggregate_next_bucket(a, error);
                 if (r)
                         return r;
         }
         a->level = 0;
-        a->table.seed = aggregate_seed_of(a->options.side, 0);
+        a->table.seed = aggregate_table_seed(a->options.side, 0);
         a->state = AGGREGATE_ADDING;
         return 0;
 }

@@ -36,7 +36,7 @@ static uint64_t random_below(uint64_t n)
 
 /* ---------------------------------------------------------------------------------------------- the fixture */
 
-struct fixture {
+struct aggregate_fixture {
         struct memory_manager *manager;
         struct memory_task *memory;
         struct aggregate *a;
@@ -46,23 +46,24 @@ struct fixture {
         bool crowded; /* while rows are added, other consumers hold all memory and free none */
 };
 
-static void fixture_init(struct fixture *f, size_t pool, enum aggregate_side side, fst_type type, fst_fn combine)
+static void fixture_init(struct aggregate_fixture *f, size_t pool, enum aggregate_side side, fst_type type,
+                         fst_fn combine)
 {
-        *f = (struct fixture){.manager = memory_manager_new(pool, 0.5), .a = aggregate_new()};
+        *f = (struct aggregate_fixture){.manager = memory_manager_new(pool, 0.5), .a = aggregate_new()};
         f->memory = memory_task_new(f->manager);
         f->options = (struct aggregate_options){
                 .side = side, .memory = f->memory, .type = type, .combine = combine, .task = &f->task};
         random_state = 1;
 }
 
-static void fixture_start(struct fixture *f)
+static void fixture_start(struct aggregate_fixture *f)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (aggregate_start(f->a, &f->options, &error) != 0)
                 fail_msg("%s", error_message(&error));
 }
 
-static void fixture_may_spill(struct fixture *f)
+static void fixture_may_spill(struct aggregate_fixture *f)
 {
         struct fst_error error = FST_ERROR_INIT;
         f->space.spill_codec = CODEC_LZ4;
@@ -71,7 +72,7 @@ static void fixture_may_spill(struct fixture *f)
                 fail_msg("%s", error_message(&error));
 }
 
-static void fixture_deinit(struct fixture *f)
+static void fixture_deinit(struct aggregate_fixture *f)
 {
         aggregate_reset(f->a);
         assert_int_equal(memory_manager_execution_used(f->manager), 0);
@@ -83,20 +84,20 @@ static void fixture_deinit(struct fixture *f)
 
 /* ------------------------------------------------------------------------------- reference: sum for BYTES keys */
 
-struct entry {
+struct reference_entry {
         char *key;
         size_t len;
         int64_t value;
 };
 
 struct entries {
-        struct entry *data;
+        struct reference_entry *data;
         size_t n, cap;
 };
 
 static int entry_compare(const void *x, const void *y)
 {
-        const struct entry *a = x, *b = y;
+        const struct reference_entry *a = x, *b = y;
         return fst_bytes_compare((fst_bytes){a->key, a->len}, (fst_bytes){b->key, b->len});
 }
 
@@ -104,8 +105,8 @@ static void entries_add(struct entries *e, fst_bytes key, int64_t value)
 {
         if (e->n == e->cap)
                 e->data = mem_grow(e->data, (e->cap = e->cap ? e->cap * 2 : 64) * sizeof(*e->data));
-        e->data[e->n++] =
-                (struct entry){memcpy(mem_alloc(key.len + 1), key.len ? key.data : "", key.len), key.len, value};
+        e->data[e->n++] = (struct reference_entry){memcpy(mem_alloc(key.len + 1), key.len ? key.data : "", key.len),
+                                                   key.len, value};
 }
 
 static void entries_combine(struct entries *e)
@@ -131,7 +132,7 @@ static void entries_deinit(struct entries *e)
 }
 
 /* Drains into @got and checks hashes. Returns the number of rows. */
-static size_t drain(struct fixture *f, struct entries *got)
+static size_t drain(struct aggregate_fixture *f, struct entries *got)
 {
         struct fst_error error = FST_ERROR_INIT;
         uint64_t hashes[FST_BATCH_ROWS], expected[FST_BATCH_ROWS];
@@ -152,7 +153,7 @@ static size_t drain(struct fixture *f, struct entries *got)
         return rows;
 }
 
-static void add_all(struct fixture *f, const fst_batch *batch, struct entries *partial)
+static void add_all(struct aggregate_fixture *f, const fst_batch *batch, struct entries *partial)
 {
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
@@ -176,7 +177,8 @@ static void entries_equal(struct entries *a, struct entries *b)
 }
 
 /* Adds @rows random rows with @keys keys of @shortest … @longest bytes. With @once every key must come out once. */
-static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t shortest, size_t longest, bool once)
+static void bytes_case(struct aggregate_fixture *f, size_t rows, size_t keys, size_t shortest, size_t longest,
+                       bool once)
 {
         struct entries expected = {0}, got = {0};
         fst_bytes views[FST_BATCH_ROWS];
@@ -221,7 +223,7 @@ static void bytes_case(struct fixture *f, size_t rows, size_t keys, size_t short
 
 static void counts_bytes_keys(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         fixture_init(&f, 256 << 20, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
         bytes_case(&f, 5000, 700, 0, 8, true);
         bytes_case(&f, 5000, 700, 15, 17, true);
@@ -236,7 +238,7 @@ static void counts_bytes_keys(void **state)
 static void grows(void **state)
 {
         for (size_t keys = 1400; keys <= 1700; keys += 17) {
-                struct fixture f;
+                struct aggregate_fixture f;
                 fixture_init(&f, 64 << 20, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
                 bytes_case(&f, keys * 8, keys, 6, 6, true);
                 fixture_deinit(&f);
@@ -246,7 +248,7 @@ static void grows(void **state)
 /* On the map side, a full table yields partial rows and then takes the rest. */
 static void drains_when_full(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_MAP, FST_PAIR(BYTES, I64), sum);
         bytes_case(&f, 300000, 250000, 4, 30, false);
         assert_true(aggregate_stats(f.a).keys > 100000);
@@ -256,7 +258,7 @@ static void drains_when_full(void **state)
 
 static void one_row_too_large(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         struct fst_error error = FST_ERROR_INIT;
         size_t size = 20 << 20;
         char *key = mem_zero(size);
@@ -275,7 +277,7 @@ static void one_row_too_large(void **state)
 
 /* -------------------------------------------------------------------------------------------- kinds and functions */
 
-static int next_one(struct fixture *f, fst_batch *out)
+static int next_one(struct aggregate_fixture *f, fst_batch *out)
 {
         int r = aggregate_next(f->a, out, NULL, NULL);
         assert_int_equal(r, 0);
@@ -284,7 +286,7 @@ static int next_one(struct fixture *f, fst_batch *out)
 
 static void number_keys(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         double nan2 = -__builtin_nan("7");
         double keys[] = {0.0, -0.0, 1.5, NAN, nan2, -INFINITY, 1.5};
         int64_t values[] = {1, 2, 3, 4, 5, 6, INT64_MAX};
@@ -345,7 +347,7 @@ static void combines_numbers(void **state)
         fst_batch out, batch = {.rows = 3, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 CASE_LABEL("%zu of cases: expected %lld", i, (long long)cases[i].expected);
-                struct fixture f;
+                struct aggregate_fixture f;
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, cases[i].f);
                 f.task.captured = "kept";
                 fixture_start(&f);
@@ -363,7 +365,7 @@ static void combines_numbers(void **state)
         batch = (fst_batch){.rows = 3, .type = FST_PAIR(I64, F64), .key.i64 = keys, .value.f64 = halves};
         for (size_t i = 0; i < ARRAY_SIZE(doubles); i++) {
                 CASE_LABEL("%zu of doubles: expected %g", i, doubles[i].expected);
-                struct fixture f;
+                struct aggregate_fixture f;
                 fixture_init(&f, 8 << 20, AGGREGATE_MAP, batch.type, doubles[i].f);
                 fixture_start(&f);
                 add_all(&f, &batch, NULL);
@@ -402,7 +404,7 @@ static void combines_fixed(void **state)
         static char keys[1000][20];
         fst_type type = {.key = FST_KIND_FIXED, .key_size = 20, .value = FST_KIND_FIXED, .value_size = sizeof(*points)};
         fst_batch out, batch = {.rows = 1000, .type = type, .key.fixed = keys[0], .value.fixed = (char *)points};
-        struct fixture f;
+        struct aggregate_fixture f;
         for (int i = 0; i < 1000; i++) {
                 points[i] = (struct point){i, -i, 1};
                 memset(keys[i], i % 10, sizeof(keys[i]));
@@ -469,7 +471,7 @@ static void combines_bytes(void **state)
         static int64_t keys[1000];
         fst_out result = {.room = 1, .key.bytes = &joined_row};
         fst_batch out, batch = {.rows = 1000, .type = FST_PAIR(I64, BYTES), .key.i64 = keys, .value.bytes = values};
-        struct fixture f;
+        struct aggregate_fixture f;
         struct fst_error error = FST_ERROR_INIT;
         uint32_t at = 0;
         for (int i = 0; i < 1000; i++) {
@@ -513,7 +515,7 @@ static void combines_bytes(void **state)
 
 static void distinct_rows(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         int64_t keys[1000];
         fst_batch out, batch = {.rows = 1000, .type = FST_I64, .key.i64 = keys};
         for (int i = 0; i < 1000; i++)
@@ -528,7 +530,7 @@ static void distinct_rows(void **state)
 static void refuses_functions(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
-        struct fixture f;
+        struct aggregate_fixture f;
         fixture_init(&f, 8 << 20, AGGREGATE_MAP, FST_PAIR(I64, BYTES), sum);
         assert_int_equal(aggregate_start(f.a, &f.options, &error), -EINVAL);
         assert_non_null(strstr(error_message(&error), "fst_fn_sum"));
@@ -543,7 +545,7 @@ static void refuses_functions(void **state)
 static void says_when_useless(void **state)
 {
         for (int repeat = 0; repeat < 2; repeat++) {
-                struct fixture f;
+                struct aggregate_fixture f;
                 int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
                 fst_batch batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
                 fixture_init(&f, 64 << 20, AGGREGATE_MAP, batch.type, sum);
@@ -620,7 +622,7 @@ static void hashes_well(void **state)
 /* A smaller table of the other side takes the rows in the order of the first table without long searches. */
 static void order_of_another_table(void **state)
 {
-        struct fixture map, reduce;
+        struct aggregate_fixture map, reduce;
         int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
         fst_batch out,
                 batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
@@ -648,7 +650,7 @@ static void order_of_another_table(void **state)
 
 static void spills(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
         fixture_may_spill(&f);
         bytes_case(&f, 300000, 250000, 4, 30, true);
@@ -672,7 +674,7 @@ static void spills(void **state)
 }
 
 /* Adds each of @keys numbers @each times, including those in special slots. Each must come out once, with its total. */
-static void numbers_case(struct fixture *f, int64_t keys, int64_t each)
+static void numbers_case(struct aggregate_fixture *f, int64_t keys, int64_t each)
 {
         int64_t key[FST_BATCH_ROWS], value[FST_BATCH_ROWS];
         fst_batch out, batch = {.type = FST_PAIR(I64, I64), .key.i64 = key, .value.i64 = value};
@@ -697,7 +699,7 @@ static void numbers_case(struct fixture *f, int64_t keys, int64_t each)
 
 static void spills_numbers(void **state)
 {
-        struct fixture f;
+        struct aggregate_fixture f;
         fixture_init(&f, 5 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(I64, I64), sum);
         fixture_may_spill(&f);
         numbers_case(&f, 1, 5);
@@ -716,7 +718,7 @@ static void spills_bytes_values(void **state)
         static char text[FST_BATCH_ROWS][100];
         fst_out result = {.room = 1, .key.bytes = &joined_row};
         fst_batch out, batch = {.rows = FST_BATCH_ROWS, .type = FST_PAIR(I64, BYTES)};
-        struct fixture f;
+        struct aggregate_fixture f;
         batch.key.i64 = keys;
         batch.value.bytes = values;
         fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, FST_FN(join));
@@ -770,7 +772,7 @@ static void gives_way(void **state)
         struct memory_consumer other;
         int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
         fst_batch out, batch = {.rows = 1000, .type = FST_PAIR(I64, I64), .key.i64 = keys, .value.i64 = values};
-        struct fixture f;
+        struct aggregate_fixture f;
         size_t seen = 0;
         fixture_init(&f, 32 * PAGE_BLOCK, AGGREGATE_REDUCE, batch.type, sum);
         fixture_may_spill(&f);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum combine_op {
+enum combine_kind {
         OP_NONE, /* no value: only the key counts */
         OP_FIRST,
         OP_SUM_I64,
@@ -41,29 +41,29 @@ enum combine_op {
 #define VALUE_BYTES batch->value.bytes[row]
 #define VALUE_FIXED (const void *)(batch->value.fixed + (size_t)row * batch->type.value_size)
 
-static const char *combine_rows_name_of(const fst_fn *fn)
+static const char *combine_rows_function_name(const fst_fn *fn)
 {
         return fn->name ? fn->name : "the combining function";
 }
 
-static __attribute__((cold)) int failed(struct combine_table *t, const fst_fn *fn, int status)
+static __attribute__((cold)) int combine_rows_fail(struct combine_table *t, const fst_fn *fn, int status)
 {
-        return error_set(t->error, status < 0 ? status : -EINVAL, "%s failed with status %d", combine_rows_name_of(fn),
-                         status);
+        return error_set(t->error, status < 0 ? status : -EINVAL, "%s failed with status %d",
+                         combine_rows_function_name(fn), status);
 }
 
 /* Checks that the call of @fn emitted one row. */
-static int check_emitted(struct combine_table *t, const fst_fn *fn, int status)
+static int combine_rows_check_emitted(struct combine_table *t, const fst_fn *fn, int status)
 {
         if (status)
-                return failed(t, fn, status);
+                return combine_rows_fail(t, fn, status);
         if (t->out->rows == 1)
                 return 0;
         return error_set(t->error, -EINVAL, "%s emitted %u rows, but must combine two values into one",
-                         combine_rows_name_of(fn), t->out->rows);
+                         combine_rows_function_name(fn), t->out->rows);
 }
 
-static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct table_cell **cell)
+static int table_cell_new(struct combine_table *t, fst_bytes bytes, size_t cap, struct table_cell **cell)
 {
         void *memory;
         if (bytes.len > UINT32_MAX / 2)
@@ -80,7 +80,7 @@ static int new_cell(struct combine_table *t, fst_bytes bytes, size_t cap, struct
 }
 
 /* Stores row @row of @column as a new accumulator of BYTES or FIXED. */
-static int new_value(struct combine_table *t, fst_column column, uint32_t row, uint64_t *bits)
+static int combine_rows_new_value(struct combine_table *t, fst_column column, uint32_t row, uint64_t *bits)
 {
         union {
                 uint64_t bits;
@@ -91,7 +91,7 @@ static int new_value(struct combine_table *t, fst_column column, uint32_t row, u
         if (t->type.value == FST_KIND_BYTES) {
                 struct table_cell *cell;
                 fst_bytes bytes = column.bytes[row];
-                r = new_cell(t, bytes, bytes.len, &cell);
+                r = table_cell_new(t, bytes, bytes.len, &cell);
                 value.out = r ? NULL : cell;
         } else {
                 size_t size = t->type.value_size;
@@ -109,7 +109,7 @@ static int new_value(struct combine_table *t, fst_column column, uint32_t row, u
 }
 
 /* Stores the emitted row as the accumulator. */
-static int keep_bytes(struct combine_table *t, union slot_value *value)
+static int combine_rows_store_emitted(struct combine_table *t, union slot_value *value)
 {
         struct table_cell *cell = value->out;
         fst_bytes result = t->out->key.bytes[0];
@@ -120,42 +120,43 @@ static int keep_bytes(struct combine_table *t, union slot_value *value)
                 return 0;
         }
         /* Allocates spare room: otherwise a value that grows by a byte at a time would be copied each time. */
-        int r = new_cell(t, result, result.len + result.len / 2, &cell);
+        int r = table_cell_new(t, result, result.len + result.len / 2, &cell);
         if (r == FST_MEMORY_E_DENIED)
-                r = new_cell(t, result, result.len, &cell);
+                r = table_cell_new(t, result, result.len, &cell);
         if (!r)
                 value->out = cell;
         return r;
 }
 
-static int combine_bytes(struct combine_table *t, union slot_value *value, fst_bytes b)
+static int combine_rows_bytes(struct combine_table *t, union slot_value *value, fst_bytes b)
 {
         struct table_cell *cell = value->out;
         int (*f)(fst_task *, fst_bytes, fst_bytes, fst_out *) =
                 (int (*)(fst_task *, fst_bytes, fst_bytes, fst_out *))t->combine.code;
         t->out_reset(t->out);
-        int r = check_emitted(t, &t->combine, f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out));
-        return r ? r : keep_bytes(t, value);
+        int r = combine_rows_check_emitted(t, &t->combine, f(t->task, (fst_bytes){cell->data, cell->len}, b, t->out));
+        return r ? r : combine_rows_store_emitted(t, value);
 }
 
-static void *fixed_of(struct combine_table *t, union slot_value *value)
+static void *combine_rows_fixed_at(struct combine_table *t, union slot_value *value)
 {
         return t->type.value_size > sizeof(value->small) ? value->out : value->small;
 }
 
-static int combine_other(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
+static int combine_rows_other(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
 {
         if (!t->combine.code)
                 return 0; /* fst_fn_first */
         if (t->type.value == FST_KIND_BYTES)
-                return combine_bytes(t, value, batch->value.bytes[row]);
+                return combine_rows_bytes(t, value, batch->value.bytes[row]);
         int (*f)(fst_task *, void *, const void *) = (int (*)(fst_task *, void *, const void *))t->combine.code;
-        int r = f(t->task, fixed_of(t, value), VALUE_FIXED);
-        return r ? failed(t, &t->combine, r) : 0;
+        int r = f(t->task, combine_rows_fixed_at(t, value), VALUE_FIXED);
+        return r ? combine_rows_fail(t, &t->combine, r) : 0;
 }
 
 /* Combines a value of any kind into a BYTES accumulator. */
-static int take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch, uint32_t row)
+static int combine_rows_take_into_bytes(struct combine_table *t, union slot_value *value, const fst_batch *batch,
+                                        uint32_t row)
 {
         struct table_cell *cell = value->out;
         fst_bytes so_far = {cell->data, cell->len};
@@ -167,12 +168,12 @@ static int take_into_bytes(struct combine_table *t, union slot_value *value, con
                                                                                   t->out);
         FST_KEYS(TAKE)
 #undef TAKE
-        r = check_emitted(t, &t->merge, r);
-        return r ? r : keep_bytes(t, value);
+        r = combine_rows_check_emitted(t, &t->merge, r);
+        return r ? r : combine_rows_store_emitted(t, value);
 }
 
 /* True if @a sorts before @b: -0.0 before 0.0, NaN last. */
-static inline bool f64_before(double a, double b)
+static inline bool f64_sorts_before(double a, double b)
 {
         if (a < b)
                 return true;
@@ -184,7 +185,7 @@ static inline bool f64_before(double a, double b)
 }
 
 static inline __attribute__((always_inline)) int combine(struct combine_table *t, union slot_value *value,
-                                                         const fst_batch *batch, uint32_t row, enum combine_op op)
+                                                         const fst_batch *batch, uint32_t row, enum combine_kind op)
 {
         switch (op) {
         case OP_NONE:
@@ -203,11 +204,11 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
                 value->f64 += batch->value.f64[row];
                 return 0;
         case OP_MIN_F64:
-                if (f64_before(batch->value.f64[row], value->f64))
+                if (f64_sorts_before(batch->value.f64[row], value->f64))
                         value->f64 = batch->value.f64[row];
                 return 0;
         case OP_MAX_F64:
-                if (f64_before(value->f64, batch->value.f64[row]))
+                if (f64_sorts_before(value->f64, batch->value.f64[row]))
                         value->f64 = batch->value.f64[row];
                 return 0;
         case OP_USER_I64:
@@ -227,28 +228,29 @@ static inline __attribute__((always_inline)) int combine(struct combine_table *t
                 value->f64 = ((double (*)(fst_task *, double, type))t->merge.code)(t->task, value->f64, VALUE_##kind); \
                 return 0;                                                                                              \
         case OP_FIXED_##kind: {                                                                                        \
-                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, fixed_of(t, value), VALUE_##kind); \
-                return unlikely(r) ? failed(t, &t->merge, r) : 0;                                                      \
+                int r = ((int (*)(fst_task *, void *, type))t->merge.code)(t->task, combine_rows_fixed_at(t, value),   \
+                                                                           VALUE_##kind);                              \
+                return unlikely(r) ? combine_rows_fail(t, &t->merge, r) : 0;                                           \
         }
                 FST_KEYS(TAKE_NUMBER)
 #undef TAKE_NUMBER
         case OP_BYTES:
-                return take_into_bytes(t, value, batch, row);
+                return combine_rows_take_into_bytes(t, value, batch, row);
         case OP_OTHER:
                 break;
         }
-        return combine_other(t, value, batch, row);
+        return combine_rows_other(t, value, batch, row);
 }
 
 /* Creates the accumulator of a new key, before row @row is combined into it: the bits of a slot's value. */
-static inline __attribute__((always_inline)) int begin_value(struct combine_table *t, const fst_batch *batch,
-                                                             uint32_t row, enum combine_op op, bool take,
-                                                             uint64_t *bits)
+static inline __attribute__((always_inline)) int accumulator_begin(struct combine_table *t, const fst_batch *batch,
+                                                                   uint32_t row, enum combine_kind op, bool take,
+                                                                   uint64_t *bits)
 {
         if (take)
                 return t->create_value(t, batch, row, bits);
         if (op == OP_OTHER)
-                return new_value(t, batch->value, row, bits);
+                return combine_rows_new_value(t, batch->value, row, bits);
         if (op != OP_NONE)
                 memcpy(bits, &batch->value.i64[row], sizeof(*bits));
         return 0;
@@ -257,9 +259,10 @@ static inline __attribute__((always_inline)) int begin_value(struct combine_tabl
 /* ------------------------------------------------------------------------------------------ keys of any kind */
 
 /* Inserts the new key of row @i of the group into slot @s. */
-static inline __attribute__((always_inline)) int insert(struct combine_table *t, struct slot *s,
-                                                        const struct table_group *g, uint32_t i, const fst_batch *batch,
-                                                        uint32_t row, enum combine_op op, bool take)
+static inline __attribute__((always_inline)) int slot_insert(struct combine_table *t, struct table_slot *s,
+                                                             const struct table_group *g, uint32_t i,
+                                                             const fst_batch *batch, uint32_t row, enum combine_kind op,
+                                                             bool take)
 {
         uint64_t lo = g->lo[i], bits = 0;
         if (unlikely(meta_is_long(g->meta[i]))) {
@@ -273,27 +276,27 @@ static inline __attribute__((always_inline)) int insert(struct combine_table *t,
                 memcpy(key, (const void *)(uintptr_t)lo, len);
                 lo = (uintptr_t)key;
         }
-        int r = begin_value(t, batch, row, op, take, &bits);
+        int r = accumulator_begin(t, batch, row, op, take, &bits);
         if (r)
                 return r;
-        *s = (struct slot){.meta = g->meta[i], .lo = lo, .hi = g->hi[i], .value.bits = bits};
+        *s = (struct table_slot){.meta = g->meta[i], .lo = lo, .hi = g->hi[i], .value.bits = bits};
         t->count++;
         return take && t->zero ? combine(t, &s->value, batch, row, op) : 0;
 }
 
-static inline bool slot_is(const struct slot *s, const struct table_group *g, uint32_t i)
+static inline bool slot_has_key(const struct table_slot *s, const struct table_group *g, uint32_t i)
 {
         return ((s->meta ^ g->meta[i]) | (s->lo ^ g->lo[i]) | (s->hi ^ g->hi[i])) == 0;
 }
 
 /* The slot of row @i's key, or the free slot for it. */
-static __attribute__((noinline)) struct slot *search(const struct combine_table *t, const struct table_group *g,
-                                                     uint32_t i)
+static __attribute__((noinline)) struct table_slot *slot_search(const struct combine_table *t,
+                                                                const struct table_group *g, uint32_t i)
 {
-        struct slot *s = g->home[i], *end = t->slots + t->capacity;
+        struct table_slot *s = g->home[i], *end = t->slots + t->capacity;
         bool is_long = meta_is_long(g->meta[i]);
         for (;;) {
-                if (!s->meta || slot_is(s, g, i))
+                if (!s->meta || slot_has_key(s, g, i))
                         return s;
                 if (is_long && s->meta == g->meta[i] && s->hi == g->hi[i] &&
                     memcmp((const void *)(uintptr_t)s->lo, (const void *)(uintptr_t)g->lo[i], meta_len(s->meta)) == 0)
@@ -305,18 +308,19 @@ static __attribute__((noinline)) struct slot *search(const struct combine_table 
 
 /* Arithmetic chooses between the two slots of the line: a branch would be mispredicted for every fourth word of a text,
  * which costs more than all the rest. */
-static inline __attribute__((always_inline)) int rows_of_any(struct combine_table *t, const struct table_group *g,
-                                                             uint32_t n, const fst_batch *batch, uint32_t first,
-                                                             uint32_t *done, enum combine_op op, bool take)
+static inline __attribute__((always_inline)) int combine_rows_any_keys(struct combine_table *t,
+                                                                       const struct table_group *g, uint32_t n,
+                                                                       const fst_batch *batch, uint32_t first,
+                                                                       uint32_t *done, enum combine_kind op, bool take)
 {
         for (uint32_t i = 0; i < n; i++) {
-                struct slot *s = g->home[i];
+                struct table_slot *s = g->home[i];
                 int r;
                 s += s[1].meta == g->meta[i];
-                if (unlikely(!slot_is(s, g, i)))
-                        s = search(t, g, i);
+                if (unlikely(!slot_has_key(s, g, i)))
+                        s = slot_search(t, g, i);
                 if (unlikely(!s->meta))
-                        r = insert(t, s, g, i, batch, first + i, op, take);
+                        r = slot_insert(t, s, g, i, batch, first + i, op, take);
                 else
                         r = combine(t, &s->value, batch, first + i, op);
                 if (unlikely(r)) {
@@ -330,12 +334,12 @@ static inline __attribute__((always_inline)) int rows_of_any(struct combine_tabl
 
 /* -------------------------------------------------------------------------------------------------- number keys */
 
-static inline __attribute__((always_inline)) int insert_number(struct combine_table *t, struct number_slot *s,
-                                                               uint64_t key, const fst_batch *batch, uint32_t row,
-                                                               enum combine_op op, bool take)
+static inline __attribute__((always_inline)) int number_slot_insert(struct combine_table *t, struct number_slot *s,
+                                                                    uint64_t key, const fst_batch *batch, uint32_t row,
+                                                                    enum combine_kind op, bool take)
 {
         uint64_t bits = 0;
-        int r = begin_value(t, batch, row, op, take, &bits);
+        int r = accumulator_begin(t, batch, row, op, take, &bits);
         if (r)
                 return r;
         *s = (struct number_slot){key, {bits}};
@@ -345,8 +349,8 @@ static inline __attribute__((always_inline)) int insert_number(struct combine_ta
 }
 
 /* The slot of @key, or the free slot for it. The line at @home has at most a free slot, not the key. */
-static __attribute__((noinline)) struct number_slot *search_number(const struct combine_table *t,
-                                                                   struct number_slot *home, uint64_t key)
+static __attribute__((noinline)) struct number_slot *number_slot_search(const struct combine_table *t,
+                                                                        struct number_slot *home, uint64_t key)
 {
         struct number_slot *s = home, *end = t->numbers + t->capacity;
         while (s->key && s->key != key)
@@ -356,9 +360,9 @@ static __attribute__((noinline)) struct number_slot *search_number(const struct 
 }
 
 /* Compares all four slots of a line, so that the only branch is whether the key is present. */
-static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_table *t, const struct table_group *g,
-                                                                 uint32_t n, const fst_batch *batch, uint32_t first,
-                                                                 uint32_t *done, enum combine_op op, bool take)
+static inline __attribute__((always_inline)) int
+combine_rows_number_keys(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,
+                         uint32_t first, uint32_t *done, enum combine_kind op, bool take)
 {
         for (uint32_t i = 0; i < n; i++) {
                 struct number_slot *s = g->number_home[i];
@@ -369,14 +373,14 @@ static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_
                 if (likely(at && key)) {
                         s += __builtin_ctz(at);
                 } else if (key) {
-                        s = search_number(t, s, key);
+                        s = number_slot_search(t, s, key);
                         found = s->key;
                 } else {
                         s = &t->aside;
                         found = t->has_aside;
                 }
                 int r = likely(found) ? combine(t, &s->value, batch, first + i, op)
-                                      : insert_number(t, s, key, batch, first + i, op, take);
+                                      : number_slot_insert(t, s, key, batch, first + i, op, take);
                 if (unlikely(r)) {
                         *done = i;
                         return r;
@@ -390,8 +394,8 @@ static inline __attribute__((always_inline)) int rows_of_numbers(struct combine_
         static int name(struct combine_table *t, const struct table_group *g, uint32_t n, const fst_batch *batch,      \
                         uint32_t first, uint32_t *done)                                                                \
         {                                                                                                              \
-                return t->is_number ? rows_of_numbers(t, g, n, batch, first, done, op, take)                           \
-                                    : rows_of_any(t, g, n, batch, first, done, op, take);                              \
+                return t->is_number ? combine_rows_number_keys(t, g, n, batch, first, done, op, take)                  \
+                                    : combine_rows_any_keys(t, g, n, batch, first, done, op, take);                    \
         }
 ROWS(rows_none, OP_NONE, false)
 ROWS(rows_first, OP_FIRST, false)
@@ -408,22 +412,22 @@ ROWS(rows_other, OP_OTHER, false)
 /* -------------------------------------------------------------------------- values into accumulators */
 
 /* Creates the accumulator of a new key as a copy of `zero`. */
-static int create_zero(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)
+static int accumulator_create_zero(struct combine_table *t, const fst_batch *batch, uint32_t row, uint64_t *bits)
 {
         if (t->type.value == FST_KIND_BYTES || t->type.value == FST_KIND_FIXED)
-                return new_value(t, (fst_column){.fixed = (char *)t->zero}, 0, bits);
+                return combine_rows_new_value(t, (fst_column){.fixed = (char *)t->zero}, 0, bits);
         memcpy(bits, t->zero, sizeof(*bits));
         return 0;
 }
 
 /* Creates the accumulator of a new key from the row that `create` emitted. */
-static int create_emitted(struct combine_table *t, int status, uint64_t *bits)
+static int accumulator_create_emitted(struct combine_table *t, int status, uint64_t *bits)
 {
-        int r = check_emitted(t, &t->create, status);
+        int r = combine_rows_check_emitted(t, &t->create, status);
         if (r)
                 return r;
         if (t->type.value == FST_KIND_BYTES || t->type.value == FST_KIND_FIXED)
-                return new_value(t, t->out->key, 0, bits);
+                return combine_rows_new_value(t, t->out->key, 0, bits);
         memcpy(bits, &t->out->key.i64[0], sizeof(*bits));
         return 0;
 }
@@ -453,7 +457,7 @@ static int create_emitted(struct combine_table *t, int status, uint64_t *bits)
         {                                                                                                              \
                 t->out_reset(t->out);                                                                                  \
                 int r = CREATE_CALL(int (*)(fst_task *, type, fst_out *), (t->task, VALUE_##kind, t->out));            \
-                return create_emitted(t, r, bits);                                                                     \
+                return accumulator_create_emitted(t, r, bits);                                                         \
         }
 FST_KEYS(CREATE)
 
@@ -474,7 +478,7 @@ ROWS(take_max_f64, OP_MAX_F64, true)
 /* ------------------------------------------------------------------------------------------ choosing the loops */
 
 /* The loop for values of @value and the combining function @f, or NULL if they do not fit. */
-static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
+static table_rows_fn combine_rows_loop_for(uint8_t value, const fst_fn *f)
 {
         static const table_rows_fn numbers[][2] = {
                 [FST_BUILTIN_SUM] = {rows_sum_i64, rows_sum_f64},
@@ -501,7 +505,7 @@ static table_rows_fn rows_for(uint8_t value, const fst_fn *f)
 }
 
 /* The loop that combines values of @from into accumulators of @to by @f, or NULL if they do not fit. */
-static table_rows_fn take_rows_for(fst_type to, fst_type from, const fst_fn *f)
+static table_rows_fn take_rows_loop_for(fst_type to, fst_type from, const fst_fn *f)
 {
         static const table_rows_fn numbers[][2] = {
                 [FST_BUILTIN_SUM] = {take_sum_i64, take_sum_f64},
@@ -538,7 +542,7 @@ static table_rows_fn take_rows_for(fst_type to, fst_type from, const fst_fn *f)
 typedef int (*create_fn)(struct combine_table *, const fst_batch *, uint32_t, uint64_t *);
 
 /* The function that creates an accumulator of @to from a value of @from by @f, or NULL if they do not fit. */
-static create_fn create_for(fst_type to, fst_type from, const fst_fn *f)
+static create_fn accumulator_create_function_for(fst_type to, fst_type from, const fst_fn *f)
 {
 #define OF_KIND(kind, suffix, type)                                                                                    \
         [FST_KIND_##kind] = {create_i64_##suffix, create_f64_##suffix, create_emit_##suffix},
@@ -562,23 +566,23 @@ int combine_rows_check(fst_type accumulator, const struct aggregate_values *valu
                        struct fst_error *error)
 {
         char a[64], b[64];
-        if (!rows_for(accumulator.key, combine))
+        if (!combine_rows_loop_for(accumulator.key, combine))
                 return error_set(error, -EINVAL,
                                  "%s does not combine two %s into one (firesteel/function.h lists the forms)",
                                  combine->name ? combine->name : "the function", fst_type_name(accumulator, a));
         if (!values)
                 return 0;
         fst_type value = {.key = values->type.value, .key_size = values->type.value_size};
-        if (!values->zero && !create_for(accumulator, value, &values->create))
+        if (!values->zero && !accumulator_create_function_for(accumulator, value, &values->create))
                 return error_set(error, -EINVAL,
                                  "%s does not create %s from a value of %s (firesteel/function.h: a form of map)",
-                                 combine_rows_name_of(&values->create), fst_type_name(accumulator, a),
+                                 combine_rows_function_name(&values->create), fst_type_name(accumulator, a),
                                  fst_type_name(value, b));
-        if (!take_rows_for(accumulator, value, &values->merge))
+        if (!take_rows_loop_for(accumulator, value, &values->merge))
                 return error_set(error, -EINVAL,
                                  "%s does not take a value of %s into %s (firesteel/function.h: the forms for "
                                  "aggregate)",
-                                 combine_rows_name_of(&values->merge), fst_type_name(value, b),
+                                 combine_rows_function_name(&values->merge), fst_type_name(value, b),
                                  fst_type_name(accumulator, a));
         return 0;
 }
@@ -590,7 +594,7 @@ int combine_rows_choose(struct combine_table *t, const struct aggregate_options 
         int r = combine_rows_check(accumulator, values, &options->combine, error);
         if (r)
                 return r;
-        t->combine_rows = t->take_rows = rows_for(accumulator.key, &options->combine);
+        t->combine_rows = t->take_rows = combine_rows_loop_for(accumulator.key, &options->combine);
         t->zero = NULL;
         t->merge = options->combine;
         if (!values)
@@ -599,7 +603,8 @@ int combine_rows_choose(struct combine_table *t, const struct aggregate_options 
         t->zero = values->zero;
         t->create = values->create;
         t->merge = values->merge;
-        t->take_rows = take_rows_for(accumulator, value, &values->merge);
-        t->create_value = values->zero ? create_zero : create_for(accumulator, value, &values->create);
+        t->take_rows = take_rows_loop_for(accumulator, value, &values->merge);
+        t->create_value = values->zero ? accumulator_create_zero
+                                       : accumulator_create_function_for(accumulator, value, &values->create);
         return 0;
 }

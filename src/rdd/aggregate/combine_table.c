@@ -24,24 +24,24 @@
 #define LIMIT(capacity) ((capacity) / 2)
 #define LIMIT_REFUSED(capacity) ((capacity) / 8 * 7)
 
-static inline uint64_t meta_of(uint64_t hash, uint64_t len)
+static inline uint64_t slot_meta(uint64_t hash, uint64_t len)
 {
         return (hash & 0xffffffff00000000u) | (len + 1);
 }
 
 /* The product that determines a row's slot and bucket. */
-static inline uint32_t meta_product(const struct combine_table *t, uint64_t meta)
+static inline uint32_t slot_meta_product(const struct combine_table *t, uint64_t meta)
 {
         return (uint32_t)(meta >> 32) * t->seed;
 }
 
 /* The start of a search: the first slot of a cache line. Only the upper half of @hash (or meta) counts. */
-static inline size_t home_of(uint64_t capacity, uint32_t seed, uint64_t hash, size_t in_line)
+static inline size_t slot_home(uint64_t capacity, uint32_t seed, uint64_t hash, size_t in_line)
 {
         return (size_t)(((uint64_t)((uint32_t)(hash >> 32) * seed) * capacity) >> 32) & ~(in_line - 1);
 }
 
-#define IN_LINE (64 / sizeof(struct slot))
+#define IN_LINE (64 / sizeof(struct table_slot))
 #define NUMBERS_IN_LINE (64 / sizeof(struct number_slot))
 
 static inline uint64_t number_hash(uint64_t key)
@@ -69,21 +69,21 @@ static char *slots_map(size_t size)
         return memory;
 }
 
-static void set_slots(struct combine_table *t, char *slots, size_t capacity)
+static void table_set_slots(struct combine_table *t, char *slots, size_t capacity)
 {
         t->memory_of_slots = slots;
         t->capacity = capacity;
         t->limit = LIMIT(capacity);
 }
 
-static void unmap_slots(struct combine_table *t)
+static void table_unmap_slots(struct combine_table *t)
 {
         if (t->slots)
                 munmap(t->slots, table_bytes(t, t->capacity));
-        set_slots(t, NULL, 0);
+        table_set_slots(t, NULL, 0);
 }
 
-static size_t capacity_for(size_t keys)
+static size_t table_capacity_for(size_t keys)
 {
         size_t capacity = MIN_TABLE;
         while (capacity < MAX_TABLE && LIMIT(capacity) < keys + TABLE_GROUP)
@@ -107,22 +107,22 @@ static int slots_new(struct combine_table *t, size_t capacity, char **slots)
 
 int table_start(struct combine_table *t, size_t keys)
 {
-        size_t wanted = capacity_for(MAX(keys, t->peak));
+        size_t wanted = table_capacity_for(MAX(keys, t->peak));
         t->peak = 0;
         /* Clearing and reading pass over all slots: a table that is far too large would cost more than a new one. */
-        if (t->slots && (t->capacity > wanted * 16 || t->capacity < capacity_for(keys) ||
+        if (t->slots && (t->capacity > wanted * 16 || t->capacity < table_capacity_for(keys) ||
                          memory_acquire(t->memory, table_bytes(t, t->capacity)) != 0))
-                unmap_slots(t);
+                table_unmap_slots(t);
         if (t->slots)
                 return 0;
         char *slots;
-        size_t capacity = capacity_for(keys);
+        size_t capacity = table_capacity_for(keys);
         int r = slots_new(t, capacity, &slots);
         if (r == FST_MEMORY_E_DENIED && capacity > MIN_TABLE)
                 r = slots_new(t, capacity = MIN_TABLE, &slots);
         if (r)
                 return r;
-        set_slots(t, slots, capacity);
+        table_set_slots(t, slots, capacity);
         return 0;
 }
 
@@ -139,13 +139,13 @@ void table_shrink(struct combine_table *t)
         if (!slots)
                 return;
         memory_release(t->memory, table_bytes(t, t->capacity - MIN_TABLE));
-        unmap_slots(t);
-        set_slots(t, slots, MIN_TABLE);
+        table_unmap_slots(t);
+        table_set_slots(t, slots, MIN_TABLE);
 }
 
 void table_free(struct combine_table *t)
 {
-        unmap_slots(t);
+        table_unmap_slots(t);
 }
 
 void table_clear(struct combine_table *t)
@@ -165,26 +165,26 @@ void table_clear(struct combine_table *t)
         t->pages = NULL;
 }
 
-static void copy_slots(struct combine_table *t, const struct slot *old, size_t n)
+static void table_copy_slots(struct combine_table *t, const struct table_slot *old, size_t n)
 {
         size_t mask = t->capacity - 1;
         for (size_t i = 0; i < n; i++) {
                 if (!old[i].meta)
                         continue;
-                size_t at = home_of(t->capacity, t->seed, old[i].meta, IN_LINE);
+                size_t at = slot_home(t->capacity, t->seed, old[i].meta, IN_LINE);
                 while (t->slots[at].meta)
                         at = (at + 1) & mask;
                 t->slots[at] = old[i];
         }
 }
 
-static void copy_numbers(struct combine_table *t, const struct number_slot *old, size_t n)
+static void table_copy_numbers(struct combine_table *t, const struct number_slot *old, size_t n)
 {
         size_t mask = t->capacity - 1;
         for (size_t i = 0; i < n; i++) {
                 if (!old[i].key)
                         continue;
-                size_t at = home_of(t->capacity, t->seed, number_hash(old[i].key ^ NUMBER_FREE), NUMBERS_IN_LINE);
+                size_t at = slot_home(t->capacity, t->seed, number_hash(old[i].key ^ NUMBER_FREE), NUMBERS_IN_LINE);
                 while (t->numbers[at].key)
                         at = (at + 1) & mask;
                 t->numbers[at] = old[i];
@@ -192,7 +192,7 @@ static void copy_numbers(struct combine_table *t, const struct number_slot *old,
 }
 
 /* At least doubles the slots. Both tables are ordered by the product, so this is one pass over each. */
-static int grow(struct combine_table *t)
+static int combine_table_grow(struct combine_table *t)
 {
         size_t capacity = t->capacity * (t->capacity < (size_t)1 << 15 ? 4 : 2), old_capacity = t->capacity;
         char *slots, *old = t->memory_of_slots;
@@ -201,11 +201,11 @@ static int grow(struct combine_table *t)
         int r = slots_new(t, capacity, &slots);
         if (r)
                 return r;
-        set_slots(t, slots, capacity);
+        table_set_slots(t, slots, capacity);
         if (t->is_number)
-                copy_numbers(t, (const struct number_slot *)old, old_capacity);
+                table_copy_numbers(t, (const struct number_slot *)old, old_capacity);
         else
-                copy_slots(t, (const struct slot *)old, old_capacity);
+                table_copy_slots(t, (const struct table_slot *)old, old_capacity);
         munmap(old, table_bytes(t, old_capacity));
         memory_release(t->memory, table_bytes(t, old_capacity));
         return 0;
@@ -243,7 +243,7 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 {
         bool is_number = options->type.key == FST_KIND_I64 || options->type.key == FST_KIND_F64;
         if (t->is_number != is_number)
-                unmap_slots(t);
+                table_unmap_slots(t);
         t->is_number = is_number;
         t->type = options->type;
         t->combine = options->combine;
@@ -258,19 +258,20 @@ int table_init(struct combine_table *t, const struct aggregate_options *options,
 /* -------------------------------------------------------------------------------------------------- adding */
 
 /* The parameters of a slot's home, copied so that the compiler can keep them in registers across stores. */
-struct place {
+struct slot_home_params {
         union {
-                struct slot *slots;
+                struct table_slot *slots;
                 struct number_slot *numbers;
         };
         uint64_t capacity;
         uint32_t seed;
 };
 
-static inline __attribute__((always_inline)) void look_for(struct place place, struct table_group *g, uint32_t i,
-                                                           uint64_t meta, uint64_t lo, uint64_t hi)
+static inline __attribute__((always_inline)) void table_group_load_key(struct slot_home_params place,
+                                                                       struct table_group *g, uint32_t i, uint64_t meta,
+                                                                       uint64_t lo, uint64_t hi)
 {
-        struct slot *home = place.slots + home_of(place.capacity, place.seed, meta, IN_LINE);
+        struct table_slot *home = place.slots + slot_home(place.capacity, place.seed, meta, IN_LINE);
         __builtin_prefetch(home, 1);
         g->meta[i] = meta;
         g->lo[i] = lo;
@@ -278,64 +279,66 @@ static inline __attribute__((always_inline)) void look_for(struct place place, s
         g->home[i] = home;
 }
 
-static inline __attribute__((always_inline)) void look_for_short(struct place place, struct table_group *g, uint32_t i,
-                                                                 struct short_key key, uint64_t len)
+static inline __attribute__((always_inline)) void table_group_load_short_key(struct slot_home_params place,
+                                                                             struct table_group *g, uint32_t i,
+                                                                             struct short_key key, uint64_t len)
 {
-        look_for(place, g, i, meta_of(key_hash_short(key, len), len), key.lo, key.hi);
+        table_group_load_key(place, g, i, slot_meta(key_hash_short(key, len), len), key.lo, key.hi);
 }
 
-static inline __attribute__((always_inline)) void look_for_bytes(struct place place, struct table_group *g, uint32_t i,
-                                                                 const char *data, size_t len)
+static inline __attribute__((always_inline)) void table_group_load_bytes_key(struct slot_home_params place,
+                                                                             struct table_group *g, uint32_t i,
+                                                                             const char *data, size_t len)
 {
         if (likely(len <= KEY_INLINE)) {
-                look_for_short(place, g, i, key_load(data, len), len);
+                table_group_load_short_key(place, g, i, key_load(data, len), len);
                 return;
         }
         uint64_t hash = key_hash_long(data, len);
-        look_for(place, g, i, meta_of(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
+        table_group_load_key(place, g, i, slot_meta(hash, MIN(len, (size_t)UINT32_MAX - 1)), (uintptr_t)data, hash);
 }
 
-static inline __attribute__((always_inline)) void look_for_number(struct place place, struct table_group *g, uint32_t i,
-                                                                  uint64_t key)
+static inline __attribute__((always_inline)) void
+table_group_load_number_key(struct slot_home_params place, struct table_group *g, uint32_t i, uint64_t key)
 {
         struct number_slot *home =
-                place.numbers + home_of(place.capacity, place.seed, number_hash(key), NUMBERS_IN_LINE);
+                place.numbers + slot_home(place.capacity, place.seed, number_hash(key), NUMBERS_IN_LINE);
         __builtin_prefetch(home, 1);
         g->lo[i] = key ^ NUMBER_FREE;
         g->number_home[i] = home;
 }
 
-static void look_for_rows(const struct combine_table *t, struct table_group *g, const fst_batch *batch, uint32_t first,
-                          uint32_t n)
+static void table_group_load(const struct combine_table *t, struct table_group *g, const fst_batch *batch,
+                             uint32_t first, uint32_t n)
 {
-        const struct place place = {{t->slots}, t->capacity, t->seed};
+        const struct slot_home_params place = {{t->slots}, t->capacity, t->seed};
         switch (t->type.key) {
         case FST_KIND_I64:
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_number(place, g, i, (uint64_t)batch->key.i64[first + i]);
+                        table_group_load_number_key(place, g, i, (uint64_t)batch->key.i64[first + i]);
                 break;
         case FST_KIND_F64:
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_number(place, g, i, key_f64_bits(batch->key.f64[first + i]));
+                        table_group_load_number_key(place, g, i, key_f64_bits(batch->key.f64[first + i]));
                 break;
         case FST_KIND_BYTES: {
                 const fst_bytes *keys = batch->key.bytes + first;
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_bytes(place, g, i, keys[i].data, keys[i].len);
+                        table_group_load_bytes_key(place, g, i, keys[i].data, keys[i].len);
                 break;
         }
         default: {
                 size_t size = t->type.key_size;
                 for (uint32_t i = 0; i < n; i++)
-                        look_for_bytes(place, g, i, batch->key.fixed + (first + i) * size, size);
+                        table_group_load_bytes_key(place, g, i, batch->key.fixed + (first + i) * size, size);
         }
         }
 }
 
 /* Makes room for @n further keys. */
-static int make_room(struct combine_table *t, uint32_t n)
+static int table_make_room(struct combine_table *t, uint32_t n)
 {
-        int r = grow(t);
+        int r = combine_table_grow(t);
         if (r != FST_MEMORY_E_DENIED)
                 return r;
         t->limit = LIMIT_REFUSED(t->capacity);
@@ -356,9 +359,9 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
                 t->task->captured = input == TABLE_VALUES ? t->merge.captured : t->combine.captured;
         while (first < batch->rows) {
                 uint32_t n = MIN(batch->rows - first, (uint32_t)TABLE_GROUP), done;
-                if (unlikely(t->count + n > t->limit) && (r = make_room(t, n)) != 0)
+                if (unlikely(t->count + n > t->limit) && (r = table_make_room(t, n)) != 0)
                         break;
-                look_for_rows(t, &group, batch, first, n);
+                table_group_load(t, &group, batch, first, n);
                 r = rows(t, &group, n, batch, first, &done);
                 first += done;
                 if (r)
@@ -376,7 +379,8 @@ int table_add(struct combine_table *t, enum table_input input, const fst_batch *
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-static void read_value(const struct combine_table *t, const union slot_value *value, fst_batch *batch, uint32_t row)
+static void slot_read_value(const struct combine_table *t, const union slot_value *value, fst_batch *batch,
+                            uint32_t row)
 {
         switch (t->type.value) {
         case FST_KIND_NONE:
@@ -396,7 +400,7 @@ static void read_value(const struct combine_table *t, const union slot_value *va
         }
 }
 
-static void read_slot(const struct combine_table *t, const struct slot *s, fst_batch *batch, uint32_t row)
+static void slot_read(const struct combine_table *t, const struct table_slot *s, fst_batch *batch, uint32_t row)
 {
         uint32_t len = meta_len(s->meta);
         const char *key = meta_is_long(s->meta) ? (const char *)(uintptr_t)s->lo : (const char *)&s->lo;
@@ -404,16 +408,16 @@ static void read_slot(const struct combine_table *t, const struct slot *s, fst_b
                 batch->key.bytes[row] = (fst_bytes){key, len};
         else
                 memcpy(batch->key.fixed + (size_t)row * len, key, len);
-        read_value(t, &s->value, batch, row);
+        slot_read_value(t, &s->value, batch, row);
 }
 
-static void read_number(const struct combine_table *t, const struct number_slot *s, fst_batch *batch, uint32_t row)
+static void number_slot_read(const struct combine_table *t, const struct number_slot *s, fst_batch *batch, uint32_t row)
 {
         batch->key.i64[row] = (int64_t)(s->key ^ NUMBER_FREE);
-        read_value(t, &s->value, batch, row);
+        slot_read_value(t, &s->value, batch, row);
 }
 
-static inline uint64_t slot_hash(const struct slot *s)
+static inline uint64_t slot_hash(const struct table_slot *s)
 {
         if (meta_is_long(s->meta))
                 return s->hi;
@@ -421,8 +425,8 @@ static inline uint64_t slot_hash(const struct slot *s)
 }
 
 /* The aside slot comes after the last. */
-static uint32_t read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
-                             bool clear)
+static uint32_t table_read_numbers(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
+                                   uint64_t *hashes, bool clear)
 {
         uint32_t row = 0;
         size_t at = *pos;
@@ -430,7 +434,7 @@ static uint32_t read_numbers(struct combine_table *t, size_t *pos, uint32_t room
                 struct number_slot *s = at < t->capacity ? &t->numbers[at] : &t->aside;
                 if (at < t->capacity ? !s->key : !t->has_aside)
                         continue;
-                read_number(t, s, batch, row);
+                number_slot_read(t, s, batch, row);
                 if (hashes)
                         hashes[row] = number_hash(s->key ^ NUMBER_FREE);
                 if (clear && at == t->capacity)
@@ -443,16 +447,16 @@ static uint32_t read_numbers(struct combine_table *t, size_t *pos, uint32_t room
         return row;
 }
 
-static uint32_t read_any(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes,
-                         bool clear)
+static uint32_t table_read_slots(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch,
+                                 uint64_t *hashes, bool clear)
 {
         uint32_t row = 0;
         size_t at = *pos;
         for (; at < t->capacity && row < room; at++) {
-                struct slot *s = &t->slots[at];
+                struct table_slot *s = &t->slots[at];
                 if (!s->meta)
                         continue;
-                read_slot(t, s, batch, row);
+                slot_read(t, s, batch, row);
                 if (hashes)
                         hashes[row] = slot_hash(s);
                 if (clear)
@@ -465,8 +469,8 @@ static uint32_t read_any(struct combine_table *t, size_t *pos, uint32_t room, fs
 
 uint32_t table_read(struct combine_table *t, size_t *pos, uint32_t room, fst_batch *batch, uint64_t *hashes, bool clear)
 {
-        uint32_t rows = t->is_number ? read_numbers(t, pos, room, batch, hashes, clear)
-                                     : read_any(t, pos, room, batch, hashes, clear);
+        uint32_t rows = t->is_number ? table_read_numbers(t, pos, room, batch, hashes, clear)
+                                     : table_read_slots(t, pos, room, batch, hashes, clear);
         if (clear) {
                 t->count -= rows;
                 t->dirty = t->count != 0;
@@ -481,18 +485,18 @@ static bool slot_product(const struct combine_table *t, size_t at, uint32_t *pro
         bool aside = at == t->capacity;
         uint64_t used = aside ? t->has_aside : t->is_number ? t->numbers[at].key : t->slots[at].meta;
         if (used)
-                *product = meta_product(t, aside          ? number_hash(NUMBER_FREE)
-                                           : t->is_number ? number_hash(used ^ NUMBER_FREE)
-                                                          : used);
+                *product = slot_meta_product(t, aside          ? number_hash(NUMBER_FREE)
+                                                : t->is_number ? number_hash(used ^ NUMBER_FREE)
+                                                               : used);
         return used;
 }
 
-static void read_at(const struct combine_table *t, size_t at, fst_batch *batch, uint32_t row)
+static void table_read_slot_at(const struct combine_table *t, size_t at, fst_batch *batch, uint32_t row)
 {
         if (t->is_number)
-                read_number(t, at == t->capacity ? &t->aside : &t->numbers[at], batch, row);
+                number_slot_read(t, at == t->capacity ? &t->aside : &t->numbers[at], batch, row);
         else
-                read_slot(t, &t->slots[at], batch, row);
+                slot_read(t, &t->slots[at], batch, row);
 }
 
 uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos, uint32_t room, fst_batch *batch)
@@ -505,7 +509,7 @@ uint32_t table_read_bucket(struct combine_table *t, uint32_t bucket, size_t *pos
                 size_t at = *pos == 0 ? t->capacity : (start + *pos - 1) & mask;
                 if (slot_product(t, at, &product)) {
                         if (product >> (32 - TABLE_BUCKETS_LOG2) == bucket)
-                                read_at(t, at, batch, row++);
+                                table_read_slot_at(t, at, batch, row++);
                 } else if (*pos > share) {
                         break;
                 }

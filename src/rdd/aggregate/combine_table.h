@@ -30,7 +30,7 @@ union slot_value {
         void *out; /* FIXED larger than 8 bytes, or struct table_cell */
 };
 
-struct slot {
+struct table_slot {
         uint64_t meta;   /* upper half of the hash << 32 | length of the key + 1; 0: the slot is free */
         uint64_t lo, hi; /* the key; for a longer one its pointer and the whole hash */
         union slot_value value;
@@ -65,7 +65,7 @@ static inline bool meta_is_long(uint64_t meta)
 struct table_group {
         uint64_t meta[TABLE_GROUP], lo[TABLE_GROUP], hi[TABLE_GROUP]; /* for a number only lo, as in its slot */
         union {
-                struct slot *home[TABLE_GROUP];
+                struct table_slot *home[TABLE_GROUP];
                 struct number_slot *number_home[TABLE_GROUP];
         };
 };
@@ -79,7 +79,7 @@ typedef int (*table_rows_fn)(struct combine_table *t, const struct table_group *
 struct combine_table {
         union {
                 char *memory_of_slots;
-                struct slot *slots;
+                struct table_slot *slots;
                 struct number_slot *numbers;
         };
         bool is_number;           /* keys are numbers and `numbers` are the slots */
@@ -115,7 +115,7 @@ struct combine_table {
 /* The size in bytes of the slots of a table with @capacity. */
 static inline size_t table_bytes(const struct combine_table *t, size_t capacity)
 {
-        return capacity * (t->is_number ? sizeof(struct number_slot) : sizeof(struct slot));
+        return capacity * (t->is_number ? sizeof(struct number_slot) : sizeof(struct table_slot));
 }
 
 /* Returns -EINVAL if the function does not combine such values. */

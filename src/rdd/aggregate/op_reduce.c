@@ -22,14 +22,14 @@ static struct reduce_op *reduce_of(struct op *op)
         return container_of(op, struct reduce_op, op);
 }
 
-static double as_f64(int64_t bits)
+static double reduce_bits_to_f64(int64_t bits)
 {
         double x;
         memcpy(&x, &bits, 8);
         return x;
 }
 
-static int64_t as_bits(double x)
+static int64_t reduce_f64_to_bits(double x)
 {
         int64_t bits;
         memcpy(&bits, &x, 8);
@@ -88,7 +88,7 @@ void reduce_value_copy(struct reduce_value *to, const struct reduce_value *from)
 
 /* ------------------------------------------------------------------------------------------- built-in functions */
 
-static int64_t builtin_i64(uint32_t builtin, int64_t total, const int64_t *x, uint32_t n)
+static int64_t reduce_builtin_i64(uint32_t builtin, int64_t total, const int64_t *x, uint32_t n)
 {
         switch (builtin) {
         case FST_BUILTIN_SUM:
@@ -102,7 +102,7 @@ static int64_t builtin_i64(uint32_t builtin, int64_t total, const int64_t *x, ui
         }
 }
 
-static double builtin_f64(uint32_t builtin, double total, const double *x, uint32_t n)
+static double reduce_builtin_f64(uint32_t builtin, double total, const double *x, uint32_t n)
 {
         switch (builtin) {
         case FST_BUILTIN_SUM: /* one after another, as with any function of reduce */
@@ -118,24 +118,25 @@ static double builtin_f64(uint32_t builtin, double total, const double *x, uint3
         }
 }
 
-static fst_bytes row_bytes(const fst_batch *in, uint32_t i)
+static fst_bytes reduce_row_bytes(const fst_batch *in, uint32_t i)
 {
         if (in->type.key == FST_KIND_BYTES)
                 return in->key.bytes[i];
         return (fst_bytes){in->key.fixed + (size_t)i * in->type.key_size, in->type.key_size};
 }
 
-static int builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at)
+static int reduce_builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at)
 {
         uint32_t builtin = FST_SHAPE_TAG(self->fn.shape), n = in->rows - at;
         struct reduce_value *value = &self->value;
         if (in->type.key == FST_KIND_I64)
-                value->number = builtin_i64(builtin, value->number, in->key.i64 + at, n);
+                value->number = reduce_builtin_i64(builtin, value->number, in->key.i64 + at, n);
         else if (in->type.key == FST_KIND_F64)
-                value->number = as_bits(builtin_f64(builtin, as_f64(value->number), in->key.f64 + at, n));
+                value->number = reduce_f64_to_bits(
+                        reduce_builtin_f64(builtin, reduce_bits_to_f64(value->number), in->key.f64 + at, n));
         else if (builtin != FST_BUILTIN_FIRST)
                 for (uint32_t i = at; i < in->rows; i++) {
-                        fst_bytes x = row_bytes(in, i);
+                        fst_bytes x = reduce_row_bytes(in, i);
                         int order = fst_bytes_compare(x, (fst_bytes){value->data, value->size});
                         int r = 0;
                         if (builtin == FST_BUILTIN_MIN ? order < 0 : order > 0)
@@ -170,17 +171,17 @@ static int builtin_loop(struct reduce_op *self, const fst_batch *in, uint32_t at
         static int f64_##suffix(struct reduce_op *self, const fst_batch *in, uint32_t at)                              \
         {                                                                                                              \
                 double (*f)(fst_task *, double, type) = (double (*)(fst_task *, double, type))self->fn.code;           \
-                double so_far = as_f64(self->value.number);                                                            \
+                double so_far = reduce_bits_to_f64(self->value.number);                                                \
                 for (uint32_t i = at; i < in->rows; i++)                                                               \
                         so_far = f(&self->op.run->task, so_far ROW_ARGS(kind, NONE));                                  \
-                self->value.number = as_bits(so_far);                                                                  \
+                self->value.number = reduce_f64_to_bits(so_far);                                                       \
                 return 0;                                                                                              \
         }
 FST_KEYS(I64_LOOP)
 FST_KEYS(F64_LOOP)
 
 /* Makes the emitted row the value. @r is the function's result. */
-static int take_emitted(struct reduce_op *self, int r)
+static int reduce_take_emitted(struct reduce_op *self, int r)
 {
         struct task_run *run = self->op.run;
         fst_out *out = &self->emitted->out;
@@ -203,7 +204,7 @@ static int take_emitted(struct reduce_op *self, int r)
                 for (uint32_t i = at; i < in->rows && r == 0; i++) {                                                   \
                         fst_bytes so_far = {self->value.data, self->value.size};                                       \
                         combine_out_reset(out);                                                                        \
-                        r = take_emitted(self, f(&self->op.run->task, so_far ROW_ARGS(kind, NONE), out));              \
+                        r = reduce_take_emitted(self, f(&self->op.run->task, so_far ROW_ARGS(kind, NONE), out));       \
                 }                                                                                                      \
                 return r;                                                                                              \
         }
@@ -231,7 +232,7 @@ typedef int (*loop_fn)(struct reduce_op *, const fst_batch *, uint32_t);
 static const loop_fn i64_loops[8] = {FST_KEYS(I64_ENTRY)}, f64_loops[8] = {FST_KEYS(F64_ENTRY)},
                      emit_loops[8] = {FST_KEYS(EMIT_ENTRY)}, into_loops[64] = {FST_INTOS(INTO_ENTRY)};
 
-static loop_fn loop_of(fst_type in, const fst_fn *fn)
+static loop_fn reduce_loop_for(fst_type in, const fst_fn *fn)
 {
         switch (FST_SHAPE_FORM(fn->shape)) {
         case FST_FORM_I64:
@@ -243,11 +244,11 @@ static loop_fn loop_of(fst_type in, const fst_fn *fn)
         case FST_FORM_INTO:
                 return into_loops[in.key | in.value << 3];
         default:
-                return builtin_loop;
+                return reduce_builtin_loop;
         }
 }
 
-static bool builtin_fits(fst_type in, fst_type made, uint32_t builtin)
+static bool reduce_builtin_fits(fst_type in, fst_type made, uint32_t builtin)
 {
         return fst_type_equal(in, made) && builtin != FST_BUILTIN_IDENTITY &&
                (builtin != FST_BUILTIN_SUM || made.key == FST_KIND_I64 || made.key == FST_KIND_F64);
@@ -261,7 +262,7 @@ int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error 
         char rows[64], into[64];
         bool fits = false;
         if (form == FST_FORM_BUILTIN)
-                fits = builtin_fits(in, made, tag);
+                fits = reduce_builtin_fits(in, made, tag);
         else if (form == FST_FORM_INTO)
                 fits = made.key == FST_KIND_FIXED && tag == fst_type_tag(in);
         else if (form == FST_FORM_I64 || form == FST_FORM_F64 || form == FST_FORM_EMIT)
@@ -275,7 +276,7 @@ int reduce_check(fst_type in, fst_type made, const fst_fn *fn, struct fst_error 
 /* -------------------------------------------------------------------------------------------------- the sink */
 
 /* Without a zero, the first row becomes the value. Returns the number of rows used: none or one. */
-static uint32_t begin_with(struct reduce_op *self, const fst_batch *in, int *r)
+static uint32_t reduce_begin_with_row(struct reduce_op *self, const fst_batch *in, int *r)
 {
         if (self->value.present || in->rows == 0)
                 return 0;
@@ -283,7 +284,7 @@ static uint32_t begin_with(struct reduce_op *self, const fst_batch *in, int *r)
         if (in->type.key == FST_KIND_I64 || in->type.key == FST_KIND_F64) {
                 self->value.number = in->key.i64[0];
         } else {
-                fst_bytes x = row_bytes(in, 0);
+                fst_bytes x = reduce_row_bytes(in, 0);
                 *r = reduce_op_set_data(self, x.data, x.len);
         }
         return 1;
@@ -297,7 +298,7 @@ static int reduce_consume(struct op *op, const struct rows *in)
         op->run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(op->run, self->fn.name);
         int r = 0;
-        uint32_t first = begin_with(self, &in->batch, &r);
+        uint32_t first = reduce_begin_with_row(self, &in->batch, &r);
         r = r ? r : self->loop(self, &in->batch, first);
         task_run_leave(op->run, outer);
         return r ? r : op->run->status;
@@ -359,7 +360,7 @@ struct op *reduce_op_new(struct task_run *run, fst_type in, fst_type made, const
         self->fn = *fn;
         self->made = made;
         self->zero = zero;
-        self->loop = loop_of(in, fn);
+        self->loop = reduce_loop_for(in, fn);
         if (FST_SHAPE_FORM(fn->shape) == FST_FORM_EMIT)
                 self->emitted = combine_out_new(run, made);
         return &self->op;

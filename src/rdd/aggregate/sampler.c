@@ -113,7 +113,7 @@ double xorshift_f64(uint64_t *state)
 
 /* --------------------------------------------------------------------------------------------------- WELL19937c */
 
-static void well_seed(struct well *s, int64_t seed)
+static void well_seed(struct well19937c *s, int64_t seed)
 {
         s->words[0] = (uint32_t)((uint64_t)seed >> 32);
         s->words[1] = (uint32_t)seed;
@@ -124,7 +124,7 @@ static void well_seed(struct well *s, int64_t seed)
         s->at = 0;
 }
 
-static uint32_t well_bits(struct well *s, int bits)
+static uint32_t well_bits(struct well19937c *s, int bits)
 {
         uint32_t *v = s->words, at = s->at;
         uint32_t before = (at + WELL_WORDS - 1) % WELL_WORDS, before2 = (at + WELL_WORDS - 2) % WELL_WORDS;
@@ -144,7 +144,7 @@ static uint32_t well_bits(struct well *s, int bits)
         return z4 >> (32 - bits);
 }
 
-static double well_f64(struct well *s)
+static double well_f64(struct well19937c *s)
 {
         uint64_t high = (uint64_t)well_bits(s, 26) << 26;
         return (double)(high | well_bits(s, 26)) * 0x1p-52;
@@ -152,7 +152,7 @@ static double well_f64(struct well *s)
 
 /* ------------------------------------------------------------------------------------------------------- Poisson */
 
-static uint32_t sampler_poisson_of(struct well *s, double mean)
+static uint32_t sampler_poisson_of(struct well19937c *s, double mean)
 {
         double p = exp(-mean), r = 1.0;
         uint32_t n = 0;
@@ -170,12 +170,12 @@ static uint32_t sampler_poisson_of(struct well *s, double mean)
  */
 #define POISSON_LARGE 40.0
 
-void poisson_begin(struct well *s, int64_t seed)
+void poisson_begin(struct well19937c *s, int64_t seed)
 {
         well_seed(s, seed);
 }
 
-uint32_t poisson_next(struct well *s, double mean)
+uint32_t poisson_next(struct well19937c *s, double mean)
 {
         uint32_t n = 0;
         mean = MIN(mean, (double)INT32_MAX); /* at most INT32_MAX, as a Java int */
@@ -190,7 +190,7 @@ uint32_t poisson_next(struct well *s, double mean)
 #define GAP_FRACTION 0.4
 #define LEAST_RANDOM 5e-11
 
-static void draw_gap(struct sampler *s)
+static void sampler_draw_gap(struct sampler *s)
 {
         double f = s->plan.fraction;
         double scale = s->plan.how == SAMPLING_REPLACED ? -f : log1p(-f);
@@ -210,7 +210,7 @@ void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int part
 }
 
 /* A Poisson-distributed number that is not 0. */
-static uint32_t poisson_one_at_least(struct sampler *s)
+static uint32_t sampler_poisson_at_least_one(struct sampler *s)
 {
         double q = exp(-s->plan.fraction);
         double p = q + (1.0 - q) * xorshift_f64(&s->xorshift);
@@ -220,18 +220,18 @@ static uint32_t poisson_one_at_least(struct sampler *s)
         return n;
 }
 
-static uint32_t skip_or_take(struct sampler *s)
+static uint32_t sampler_next_by_gap(struct sampler *s)
 {
         if (!s->begun) {
-                draw_gap(s);
+                sampler_draw_gap(s);
                 s->begun = true;
         }
         if (s->skip > 0) {
                 s->skip--;
                 return 0;
         }
-        uint32_t n = s->plan.how == SAMPLING_REPLACED ? poisson_one_at_least(s) : 1;
-        draw_gap(s);
+        uint32_t n = s->plan.how == SAMPLING_REPLACED ? sampler_poisson_at_least_one(s) : 1;
+        sampler_draw_gap(s);
         return n;
 }
 
@@ -245,7 +245,7 @@ uint32_t sampler_next(struct sampler *s)
         if (fraction <= 0)
                 return 0;
         if (s->skipping)
-                return skip_or_take(s);
+                return sampler_next_by_gap(s);
         if (s->plan.how == SAMPLING_REPLACED)
                 return poisson_next(&s->well, fraction);
         return fraction >= 1 || xorshift_f64(&s->xorshift) <= fraction;

@@ -26,7 +26,7 @@ struct sampling_plan {
 /* Spark's WELL19937c has 624 words. */
 #define WELL_WORDS 624
 
-struct well {
+struct well19937c {
         uint32_t words[WELL_WORDS];
         uint32_t at;
 };
@@ -37,7 +37,7 @@ struct sampler {
         bool skipping; /* draws the gap between two taken rows instead of a number for each row */
         int64_t skip;  /* remaining rows of the gap */
         bool begun;    /* the first gap was drawn */
-        struct well well;
+        struct well19937c well;
 };
 
 /* Starts with the first row of partition @partition. */
@@ -61,8 +61,8 @@ double xorshift_f64(uint64_t *state);
 /*
  * The PoissonDistribution of Commons Math with @seed; its next number for @mean (> 0; equal to the original below 40).
  */
-void poisson_begin(struct well *well, int64_t seed);
-uint32_t poisson_next(struct well *well, double mean);
+void poisson_begin(struct well19937c *well, int64_t seed);
+uint32_t poisson_next(struct well19937c *well, double mean);
 
 /* The first nextInt(bound) of Spark's XORShiftRandom with @seed. */
 int32_t xorshift_random_int(int64_t seed, int32_t bound);

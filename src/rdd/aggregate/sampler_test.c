@@ -11,15 +11,15 @@
 
 #include <cmocka.h>
 
-struct taken {
+struct expected_sample {
         int rows;
         int64_t checksum; /* sum of (i + 1) × the i-th row */
         int64_t first[8];
 };
 
-static struct taken take(const struct sampling_plan *plan)
+static struct expected_sample take(const struct sampling_plan *plan)
 {
-        struct taken t = {0};
+        struct expected_sample t = {0};
         struct sampler s;
         for (int partition = 0; partition < 4; partition++) {
                 sampler_begin(&s, plan, partition);
@@ -33,9 +33,9 @@ static struct taken take(const struct sampling_plan *plan)
         return t;
 }
 
-static void check(struct sampling_plan plan, struct taken want)
+static void check(struct sampling_plan plan, struct expected_sample want)
 {
-        struct taken got = take(&plan);
+        struct expected_sample got = take(&plan);
         assert_int_equal(got.rows, want.rows);
         for (int i = 0; i < 8; i++)
                 assert_int_equal(got.first[i], want.first[i]);
@@ -45,37 +45,37 @@ static void check(struct sampling_plan plan, struct taken want)
 static void takes_what_spark_takes_once(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0.1, .seed = 42},
-              (struct taken){42, 255803, {12, 26, 38, 40, 41, 42, 47, 48}});
+              (struct expected_sample){42, 255803, {12, 26, 38, 40, 41, 42, 47, 48}});
         check((struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0.7, .seed = 42},
-              (struct taken){287, 11117906, {0, 1, 2, 6, 8, 10, 11, 12}});
+              (struct expected_sample){287, 11117906, {0, 1, 2, 6, 8, 10, 11, 12}});
         check((struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0.05, .seed = -5},
-              (struct taken){22, 70358, {26, 33, 50, 73, 91, 103, 182, 187}});
+              (struct expected_sample){22, 70358, {26, 33, 50, 73, 91, 103, 182, 187}});
 }
 
 static void takes_what_spark_takes_with_replacement(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = 0.3, .seed = 7},
-              (struct taken){130, 2350013, {7, 13, 14, 14, 15, 17, 19, 21}});
+              (struct expected_sample){130, 2350013, {7, 13, 14, 14, 15, 17, 19, 21}});
         check((struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = 0.9, .seed = 7},
-              (struct taken){347, 15958514, {0, 3, 5, 6, 6, 6, 7, 7}});
+              (struct expected_sample){347, 15958514, {0, 3, 5, 6, 6, 6, 7, 7}});
         check((struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = 2.5, .seed = -123456789012},
-              (struct taken){991, 130503943, {0, 0, 0, 0, 0, 1, 1, 1}});
+              (struct expected_sample){991, 130503943, {0, 0, 0, 0, 0, 1, 1, 1}});
 }
 
 static void splits_as_spark_splits(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_RANGE, .lower = 0, .upper = 1.0 / 6, .seed = 99},
-              (struct taken){65, 616704, {10, 13, 15, 28, 31, 41, 53, 64}});
+              (struct expected_sample){65, 616704, {10, 13, 15, 28, 31, 41, 53, 64}});
         check((struct sampling_plan){.how = SAMPLING_RANGE, .lower = 1.0 / 6, .upper = 1.0 / 6 + 2.0 / 6, .seed = 99},
-              (struct taken){132, 2152095, {1, 2, 5, 11, 19, 26, 27, 29}});
+              (struct expected_sample){132, 2152095, {1, 2, 5, 11, 19, 26, 27, 29}});
         check((struct sampling_plan){.how = SAMPLING_RANGE, .lower = 0.5, .upper = 1, .seed = 99},
-              (struct taken){203, 5602588, {0, 3, 4, 6, 7, 8, 9, 12}});
+              (struct expected_sample){203, 5602588, {0, 3, 4, 6, 7, 8, 9, 12}});
 }
 
 static void takes_none_and_all(void **state)
 {
-        struct taken none = take(&(struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0, .seed = 1});
-        struct taken all = take(&(struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 1, .seed = 1});
+        struct expected_sample none = take(&(struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0, .seed = 1});
+        struct expected_sample all = take(&(struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 1, .seed = 1});
         assert_int_equal(none.rows, 0);
         assert_int_equal(all.rows, 400);
         assert_int_equal(take(&(struct sampling_plan){.how = SAMPLING_REPLACED}).rows, 0);
@@ -87,7 +87,7 @@ static void takes_rows_many_times(void **state)
         static const int fractions[] = {39, 40, 100, 800, 20000};
         for (size_t i = 0; i < sizeof(fractions) / sizeof(fractions[0]); i++) {
                 int64_t wanted = 400 * (int64_t)fractions[i];
-                struct taken t =
+                struct expected_sample t =
                         take(&(struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = fractions[i], .seed = 7});
                 assert_true((t.rows - wanted) * (t.rows - wanted) < 16 * wanted);
         }

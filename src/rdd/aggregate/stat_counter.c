@@ -4,18 +4,18 @@
 #include "rdd/pipeline/column_math.h"
 
 /* Like Java's Math.min and Math.max: NaN if either is NaN. */
-static double stat_counter_least(double a, double b)
+static double stat_counter_f64_min(double a, double b)
 {
         return a != a || b != b ? __builtin_nan("") : column_min_f64(a, &b, 1);
 }
 
-static double stat_counter_most(double a, double b)
+static double stat_counter_f64_max(double a, double b)
 {
         return column_max_f64(a, &b, 1);
 }
 
 /* As in Spark: based on the mean of the much larger side, otherwise on both. */
-static double merged_mean(const struct stat_counter *a, const struct stat_counter *b, double delta)
+static double stat_counter_merged_mean(const struct stat_counter *a, const struct stat_counter *b, double delta)
 {
         double n = (double)(a->n + b->n);
         if (b->n < a->n / 10)
@@ -34,12 +34,12 @@ void stat_counter_merge(struct stat_counter *c, const struct stat_counter *other
                 return;
         }
         double delta = other->mean - c->mean, n = (double)(c->n + other->n);
-        c->mean = merged_mean(c, other, delta);
+        c->mean = stat_counter_merged_mean(c, other, delta);
         c->squares += other->squares + delta * delta * (double)c->n * (double)other->n / n;
         c->n += other->n;
         c->sum += other->sum;
-        c->min = stat_counter_least(c->min, other->min);
-        c->max = stat_counter_most(c->max, other->max);
+        c->min = stat_counter_f64_min(c->min, other->min);
+        c->max = stat_counter_f64_max(c->max, other->max);
 }
 
 void stat_counter_add(struct stat_counter *c, const double *x, uint32_t n, bool sum_only)

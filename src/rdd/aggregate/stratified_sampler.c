@@ -17,7 +17,7 @@ size_t strata_slots(size_t n)
         return slots;
 }
 
-static fst_batch keys_from(const struct strata *s, size_t at)
+static fst_batch strata_copy_keys(const struct strata *s, size_t at)
 {
         return (fst_batch){.rows = (uint32_t)MIN(s->n - at, (size_t)FST_BATCH_ROWS),
                            .type = s->key,
@@ -29,7 +29,7 @@ static uint32_t *stratified_sampler_slot_of(const struct strata *s, const struct
         for (size_t at = hash & s->mask;; at = (at + 1) & s->mask) {
                 if (!s->slots[at])
                         return &s->slots[at];
-                fst_batch one = keys_from(s, s->slots[at] - 1);
+                fst_batch one = strata_copy_keys(s, s->slots[at] - 1);
                 if (lookup_is_key(&one, 0, key))
                         return &s->slots[at];
         }
@@ -40,7 +40,7 @@ void strata_index(struct strata *s)
         uint64_t hashes[FST_BATCH_ROWS];
         s->mask = strata_slots(s->n) - 1;
         for (size_t at = 0; at < s->n; at += FST_BATCH_ROWS) {
-                fst_batch batch = keys_from(s, at);
+                fst_batch batch = strata_copy_keys(s, at);
                 hash_keys(&batch, hashes);
                 for (uint32_t i = 0; i < batch.rows; i++) {
                         struct reduce_value key = reduce_value_at(s->key, batch.key, i);
@@ -49,7 +49,7 @@ void strata_index(struct strata *s)
         }
 }
 
-static void copy_bytes(struct strata *s, const fst_bytes *from)
+static void strata_copy_bytes(struct strata *s, const fst_bytes *from)
 {
         size_t total = 0;
         for (size_t i = 0; i < s->n; i++)
@@ -70,7 +70,7 @@ void strata_init(struct strata *s, fst_type key, const void *keys, const double 
         for (size_t i = 0; i < n; i++)
                 s->data[i].fraction = fractions[i];
         if (key.key == FST_KIND_BYTES) {
-                copy_bytes(s, keys);
+                strata_copy_bytes(s, keys);
         } else {
                 s->keys.fixed = mem_alloc(n * key.key_size + 1);
                 if (n)
@@ -110,20 +110,20 @@ void strata_bounds_once(double fraction, int64_t items, double *accept, double *
 }
 
 /* The number of standard deviations of a Poisson distribution with mean @size for that probability. */
-static double deviations(double size)
+static double poisson_deviations(double size)
 {
         return size < 6 ? 12 : size < 16 ? 9 : 6;
 }
 
 void strata_bounds_replaced(double fraction, int64_t items, double *accept, double *wait)
 {
-        double n = (double)items, size = ceil(n * fraction), wide = deviations(size) * sqrt(size);
+        double n = (double)items, size = ceil(n * fraction), wide = poisson_deviations(size) * sqrt(size);
         double lower = fmax(size - wide, 1e-15), upper = fmax(size + wide, 1e-10);
         *accept = lower / n;
         *wait = (upper - lower) / n;
 }
 
-static int by_number(const void *a, const void *b)
+static int strata_compare_numbers(const void *a, const void *b)
 {
         double x = *(const double *)a, y = *(const double *)b;
         return (x > y) - (x < y);
@@ -134,7 +134,7 @@ bool strata_threshold(double fraction, int64_t items, int64_t accepted, double *
 {
         int64_t missing = (int64_t)ceil((double)items * fraction) - accepted;
         if (n)
-                qsort(waiting, n, sizeof(*waiting), by_number);
+                qsort(waiting, n, sizeof(*waiting), strata_compare_numbers);
         if (missing < 0) {
                 *threshold = accept;
                 return false;

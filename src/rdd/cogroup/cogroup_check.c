@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "rdd/cogroup/op_cogroup.h"
 
-static int check_pairs(const char *verb, const fst_type *sides, int n, struct fst_error *error)
+static int cogroup_check_pairs(const char *verb, const fst_type *sides, int n, struct fst_error *error)
 {
         char a[64], b[64];
         for (int k = 0; k < n; k++) {
@@ -17,7 +17,7 @@ static int check_pairs(const char *verb, const fst_type *sides, int n, struct fs
         return 0;
 }
 
-static int check_keys(const char *verb, const fst_type *sides, int n, struct fst_error *error)
+static int cogroup_check_keys(const char *verb, const fst_type *sides, int n, struct fst_error *error)
 {
         char a[64], b[64];
         for (int k = 1; k < n; k++) {
@@ -32,8 +32,8 @@ static int check_keys(const char *verb, const fst_type *sides, int n, struct fst
 }
 
 /* Checks a value parameter of a join. @missing: the value may be missing, so the parameter must be a pointer. */
-static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t parameter, fst_type side, bool missing,
-                      const char *which, struct fst_error *error)
+static int cogroup_check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t parameter, fst_type side,
+                              bool missing, const char *which, struct fst_error *error)
 {
         char a[64], b[64];
         uint32_t kind = parameter & FST_POINTER && parameter != FST_KIND_FIXED ? parameter & ~FST_POINTER : parameter;
@@ -52,8 +52,8 @@ static int check_side(const char *verb, const fst_fn *fn, uint32_t key, uint32_t
                          fn->name, which, verb);
 }
 
-static int check_join(enum cogroup_mode mode, const char *verb, const fst_type *sides, const fst_fn *fn,
-                      struct fst_error *error)
+static int cogroup_check_join(enum cogroup_mode mode, const char *verb, const fst_type *sides, const fst_fn *fn,
+                              struct fst_error *error)
 {
         uint32_t tag = FST_SHAPE_TAG(fn->shape);
         if (FST_SHAPE_FORM(fn->shape) != FST_FORM_JOIN)
@@ -61,14 +61,15 @@ static int check_join(enum cogroup_mode mode, const char *verb, const fst_type *
                                  "%s is not a function that %s can call: that takes a key, a left and a right value, "
                                  "and where to emit (see firesteel/function.h)",
                                  fn->name, verb);
-        int r = check_side(verb, fn, tag & 0xff, tag >> 8, sides[JOIN_LEFT],
-                           mode == COGROUP_RIGHT_JOIN || mode == COGROUP_FULL_JOIN, "left", error);
+        int r = cogroup_check_side(verb, fn, tag & 0xff, tag >> 8, sides[JOIN_LEFT],
+                                   mode == COGROUP_RIGHT_JOIN || mode == COGROUP_FULL_JOIN, "left", error);
         return r ? r
-                 : check_side(verb, fn, tag & 0xff, FST_SHAPE_THIRD(fn->shape), sides[JOIN_RIGHT],
-                              mode == COGROUP_LEFT_JOIN || mode == COGROUP_FULL_JOIN, "right", error);
+                 : cogroup_check_side(verb, fn, tag & 0xff, FST_SHAPE_THIRD(fn->shape), sides[JOIN_RIGHT],
+                                      mode == COGROUP_LEFT_JOIN || mode == COGROUP_FULL_JOIN, "right", error);
 }
 
-static int check_groups(const char *verb, const fst_type *sides, int n, const fst_fn *fn, struct fst_error *error)
+static int cogroup_check_groups(const char *verb, const fst_type *sides, int n, const fst_fn *fn,
+                                struct fst_error *error)
 {
         uint32_t form = FST_SHAPE_FORM(fn->shape), key = FST_SHAPE_TAG(fn->shape);
         char a[64], b[64];
@@ -87,7 +88,7 @@ static int check_groups(const char *verb, const fst_type *sides, int n, const fs
         return 0;
 }
 
-static int check_out(const char *verb, fst_type wanted, fst_type out, struct fst_error *error)
+static int cogroup_check_out(const char *verb, fst_type wanted, fst_type out, struct fst_error *error)
 {
         char a[64], b[64];
         return fst_type_equal(wanted, out) ? 0
@@ -105,17 +106,17 @@ int cogroup_check(enum cogroup_mode mode, const char *verb, const fst_type *side
                 return error_set(error, -EINVAL, "%s takes 1 to %d RDDs, not %d", verb, MAX_COGROUP_SIDES, n);
         if (mode != COGROUP_GROUPS && n != (lists ? 1 : 2))
                 return error_set(error, -EINVAL, "%s takes %d RDD%s, not %d", verb, lists ? 1 : 2, lists ? "" : "s", n);
-        int r = rows ? 0 : check_pairs(verb, sides, n, error);
+        int r = rows ? 0 : cogroup_check_pairs(verb, sides, n, error);
         if (r == 0)
-                r = check_keys(verb, sides, n, error);
+                r = cogroup_check_keys(verb, sides, n, error);
         if (r)
                 return r;
         if (rows)
-                return check_out(verb, sides[JOIN_LEFT], out, error);
+                return cogroup_check_out(verb, sides[JOIN_LEFT], out, error);
         if (mode == COGROUP_ELEMENTS && sides[0].value != FST_KIND_BYTES)
                 return error_set(error, -EINVAL, "%s needs rows that were packed into bytes", verb);
         if (lists)
-                return check_out(verb, list, out, error);
-        return mode == COGROUP_GROUPS ? check_groups(verb, sides, n, fn, error)
-                                      : check_join(mode, verb, sides, fn, error);
+                return cogroup_check_out(verb, list, out, error);
+        return mode == COGROUP_GROUPS ? cogroup_check_groups(verb, sides, n, fn, error)
+                                      : cogroup_check_join(mode, verb, sides, fn, error);
 }

@@ -6,7 +6,7 @@
  */
 #include "rdd/cogroup/cogroup_mode.h"
 
-static void cogroup_filter_move(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
+static void column_move_row(fst_column column, uint8_t kind, size_t size, uint32_t to, uint32_t from)
 {
         if (kind == FST_KIND_BYTES)
                 column.bytes[to] = column.bytes[from];
@@ -16,18 +16,18 @@ static void cogroup_filter_move(fst_column column, uint8_t kind, size_t size, ui
                 column.i64[to] = column.i64[from];
 }
 
-static void keep_row(struct cogroup_op *self, const struct cogroup_side *left)
+static void filter_keep_row(struct cogroup_op *self, const struct cogroup_side *left)
 {
         const fst_batch *b = &left->batch;
         uint32_t to = self->keep.kept++;
         if (to == left->at)
                 return;
-        cogroup_filter_move(b->key, b->type.key, b->type.key_size, to, left->at);
-        cogroup_filter_move(b->value, b->type.value, b->type.value_size, to, left->at);
+        column_move_row(b->key, b->type.key, b->type.key_size, to, left->at);
+        column_move_row(b->value, b->type.value, b->type.value_size, to, left->at);
 }
 
 /* Pushes the selected rows of the left batch. */
-static int push_kept(struct cogroup_op *self)
+static int filter_push_kept(struct cogroup_op *self)
 {
         struct rows rows = {.batch = self->sides[JOIN_LEFT].batch};
         rows.batch.rows = self->keep.kept;
@@ -37,17 +37,17 @@ static int push_kept(struct cogroup_op *self)
         return rows.batch.rows ? op_push(&self->op, &rows) : 0;
 }
 
-static int advance_left(struct cogroup_op *self, struct cogroup_side *left)
+static int filter_advance_left(struct cogroup_op *self, struct cogroup_side *left)
 {
         if (++left->at < left->batch.rows)
                 return 0;
-        int r = push_kept(self);
+        int r = filter_push_kept(self);
         return r ? r : side_read(left);
 }
 
 /* Consumes the right rows of a key that both sides have. One left row is selected; the key's other left rows then find
  * no right rows. */
-static int pass_right(struct cogroup_side *left, struct cogroup_side *right)
+static int filter_skip_right(struct cogroup_side *left, struct cogroup_side *right)
 {
         int r = 0;
         while (r == 0 && sides_meet(left, right)) {
@@ -58,24 +58,25 @@ static int pass_right(struct cogroup_side *left, struct cogroup_side *right)
         return r;
 }
 
-static int keep_meet(struct cogroup_op *self, int least, uint32_t has)
+static int filter_meet(struct cogroup_op *self, int least, uint32_t has)
 {
         struct cogroup_side *left = &self->sides[JOIN_LEFT], *right = &self->sides[JOIN_RIGHT];
         bool both = has == (1 << JOIN_LEFT | 1 << JOIN_RIGHT);
         if (!(has & 1 << JOIN_LEFT))
                 return side_advance(right);
-        int r = both && self->mode == COGROUP_INTERSECT ? pass_right(left, right) : 0;
+        int r = both && self->mode == COGROUP_INTERSECT ? filter_skip_right(left, right) : 0;
         if (r)
                 return r;
         if (both == (self->mode == COGROUP_INTERSECT))
-                keep_row(self, left);
-        return advance_left(self, left);
+                filter_keep_row(self, left);
+        return filter_advance_left(self, left);
 }
 
-static int keep_start(struct cogroup_op *self)
+static int filter_start(struct cogroup_op *self)
 {
         self->keep.kept = 0;
         return 0;
 }
 
-const struct cogroup_mode_class cogroup_keep_class = {.meet = keep_meet, .start = keep_start, .finish = push_kept};
+const struct cogroup_mode_class cogroup_keep_class = {
+        .meet = filter_meet, .start = filter_start, .finish = filter_push_kept};

@@ -30,18 +30,18 @@ enum { AMPLE = 256 << 20, TIGHT = 5 << 20 };
 /* ------------------------------------------------------------------------------------------------------- rows */
 
 /* The key is a rank, which gives the order. The F64 key 0 occurs as -0.0 and 0.0; -0.0 comes first. */
-struct row {
+struct side_row {
         int64_t rank, number, value;
         bool negative;
 };
 
 struct rows_of_side {
-        struct row *data;
+        struct side_row *data;
         size_t len, cap;
 };
 
 /* A row of the result: a rank and two numbers. */
-struct seen {
+struct result_row {
         int64_t rank, a, b;
 };
 
@@ -69,7 +69,7 @@ static inline fst_type key_type(uint8_t kind)
 /* Conversions between ranks and the keys that functions get. */
 enum { NAN_RANK = 1000000 };
 
-static inline double f64_of(const struct row *r)
+static inline double f64_of(const struct side_row *r)
 {
         return r->rank == NAN_RANK ? NAN : r->rank == 0 && r->negative ? -0.0 : (double)r->rank;
 }
@@ -98,7 +98,7 @@ static inline int64_t rank_of_fixed(const void *key)
 }
 
 /* Digits that sort like ranks; some are longer than two registers. */
-static inline size_t bytes_of(const struct row *r, char *to)
+static inline size_t bytes_of(const struct side_row *r, char *to)
 {
         size_t more = r->rank % 3 == 0 ? 30 : 0;
         char digits[24];
@@ -118,7 +118,7 @@ static inline struct rows_of_side random_rows(uint8_t kind, size_t n, int64_t ra
                 if (kind == FST_KIND_F64 && random_below(50) == 0)
                         rank = NAN_RANK;
                 rows.data[rows.len++] =
-                        (struct row){rank, (int64_t)i, (int64_t)random_below(1000), random_below(2) == 0};
+                        (struct side_row){rank, (int64_t)i, (int64_t)random_below(1000), random_below(2) == 0};
         }
         return rows;
 }
@@ -127,7 +127,7 @@ static bool two_ways;
 
 static inline int row_compare(const void *x, const void *y)
 {
-        const struct row *a = x, *b = y;
+        const struct side_row *a = x, *b = y;
         if (a->rank != b->rank)
                 return a->rank < b->rank ? -1 : 1;
         if (two_ways && a->rank == 0 && a->negative != b->negative)
@@ -144,20 +144,20 @@ static inline void sort_rows(struct rows_of_side *rows, uint8_t kind)
 
 /* ------------------------------------------------------------------------------------------------ the fixture */
 
-struct fixture {
+struct cogroup_fixture {
         struct memory_manager *manager;
         struct spill_space space;
         struct task_run run;
         struct op sink;
-        VEC(struct seen) seen;
+        VEC(struct result_row) seen;
         size_t enough; /* rows that suffice for the sink; 0: it takes all */
 };
 
 static inline int see(struct op *op, const struct rows *in)
 {
-        struct fixture *f = container_of(op, struct fixture, sink);
+        struct cogroup_fixture *f = container_of(op, struct cogroup_fixture, sink);
         for (uint32_t i = 0; i < in->batch.rows; i++) {
-                struct seen s;
+                struct result_row s;
                 memcpy(&s, in->batch.key.fixed + i * sizeof(s), sizeof(s));
                 vec_push(&f->seen, s);
         }
@@ -166,20 +166,20 @@ static inline int see(struct op *op, const struct rows *in)
 
 static const struct op_class see_class = {"see", .consume = see};
 
-static inline void fixture_init(struct fixture *f, size_t pool, bool may_spill)
+static inline void fixture_init(struct cogroup_fixture *f, size_t pool, bool may_spill)
 {
         struct fst_error error = FST_ERROR_INIT;
-        *f = (struct fixture){.manager = memory_manager_new(pool, 0)};
+        *f = (struct cogroup_fixture){.manager = memory_manager_new(pool, 0)};
         f->space.spill_codec = CODEC_LZ4;
         if (may_spill && disk_dirs_new("/tmp", 4, &f->space.dirs, &error) != 0)
                 fail_msg("%s", error_message(&error));
         task_run_init(&f->run, f->manager, may_spill ? &f->space : NULL);
         task_run_begin(&f->run, &(struct fst_task_info){0}, 1);
-        op_init(&f->sink, &see_class, &f->run, FST_FIXED(sizeof(struct seen)));
+        op_init(&f->sink, &see_class, &f->run, FST_FIXED(sizeof(struct result_row)));
         random_state = 1;
 }
 
-static inline void fixture_deinit(struct fixture *f)
+static inline void fixture_deinit(struct cogroup_fixture *f)
 {
         task_run_end(&f->run);
         assert_int_equal(memory_manager_execution_used(f->manager), 0);
@@ -189,7 +189,7 @@ static inline void fixture_deinit(struct fixture *f)
         vec_deinit(&f->seen);
 }
 
-static inline struct op *cogroup_new(struct fixture *f, enum cogroup_mode mode, const fst_type *sides, int n,
+static inline struct op *cogroup_new(struct cogroup_fixture *f, enum cogroup_mode mode, const fst_type *sides, int n,
                                      fst_type out, fst_fn fn)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -214,7 +214,7 @@ static inline int push_side(struct op *side, const struct rows_of_side *rows)
                 uint32_t n = (uint32_t)MIN(rows->len - at, (size_t)(1 + at % MOST));
                 struct rows in = {.batch = {.rows = n, .type = type}};
                 for (uint32_t i = 0; i < n; i++) {
-                        const struct row *row = &rows->data[at + i];
+                        const struct side_row *row = &rows->data[at + i];
                         values[i] = row->value;
                         texts[i] = (fst_bytes){(char *)&values[i], sizeof(values[i])};
                         switch (type.key) {
@@ -255,7 +255,7 @@ static inline int run_cogroup(struct op *op, const struct rows_of_side *rows, in
         return r;
 }
 
-static inline void expect(struct fixture *f, const struct seen *wanted, size_t n)
+static inline void expect(struct cogroup_fixture *f, const struct result_row *wanted, size_t n)
 {
         assert_int_equal(f->seen.len, n);
         for (size_t i = 0; i < n; i++)

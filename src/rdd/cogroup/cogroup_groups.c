@@ -48,7 +48,7 @@ static const call_fn calls[FST_KIND_FIXED + 1][FST_FORM_COGROUP_ALL - FST_FORM_G
 /* --------------------------------------------------------------------------------------------------- the mode */
 
 /* Copies the key of the current row of @side. */
-static void keep_key(struct cogroup_op *self, const struct cogroup_side *side)
+static void groups_copy_key(struct cogroup_op *self, const struct cogroup_side *side)
 {
         fst_column key = self->groups.key.key;
         size_t size = side->op.type.key_size;
@@ -77,7 +77,7 @@ static int groups_meet(struct cogroup_op *self, int least, uint32_t has)
         struct task_run *run = self->op.run;
         if (unlikely(task_run_stopped(run)))
                 return task_run_cancelled(run);
-        keep_key(self, &self->sides[least]);
+        groups_copy_key(self, &self->sides[least]);
         for (int k = 0; k < self->n; k++)
                 side_open(&self->sides[k], &self->groups.key, has >> k & 1);
         int r = self->groups.call(self);

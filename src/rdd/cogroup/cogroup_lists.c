@@ -23,7 +23,7 @@
 #define RESERVED 2                /* the divisor of the task's memory that is reserved: one half */
 #define MAX_LIST ((size_t)INT_MAX)
 
-static int push_lists(struct cogroup_op *self)
+static int lists_push(struct cogroup_op *self)
 {
         fst_out *out = &self->op.out;
         char *data = self->lists.data;
@@ -40,13 +40,13 @@ static int push_lists(struct cogroup_op *self)
 }
 
 /* Pushes the complete rows and moves the current row to the beginning. */
-static int push_complete(struct cogroup_op *self)
+static int lists_push_complete(struct cogroup_op *self)
 {
         fst_type type = self->op.type;
         fst_out *out = &self->op.out;
         size_t row = self->lists.row, cell = columns_cell(type.key, type.key_size);
         uint32_t at = out->rows;
-        int r = push_lists(self);
+        int r = lists_push(self);
         memmove(out->key.fixed, out->key.fixed + at * cell, cell);
         memmove(self->lists.data, self->lists.data + row, self->lists.used - row);
         self->lists.used -= row;
@@ -54,7 +54,7 @@ static int push_complete(struct cogroup_op *self)
         return r;
 }
 
-static int too_large(struct cogroup_op *self)
+static int lists_too_large(struct cogroup_op *self)
 {
         return error_set(
                 &self->error, -ENOMEM,
@@ -67,7 +67,7 @@ static int too_large(struct cogroup_op *self)
 
 /* Doubles the buffer. If memory is short, grows it by half of that, and so on, so that it does not grow value by value
  * while memory is left. */
-static int grow(struct cogroup_op *self, size_t wanted)
+static int lists_grow(struct cogroup_op *self, size_t wanted)
 {
         size_t least = wanted - self->lists.room, more = MAX(self->lists.room, least);
         int r = memory_acquire(&self->lists.memory, more);
@@ -78,11 +78,11 @@ static int grow(struct cogroup_op *self, size_t wanted)
         if (r == FST_MEMORY_E_DENIED)
                 r = memory_acquire_wait(&self->lists.memory, least);
         if (r)
-                return r < 0 ? r : too_large(self);
+                return r < 0 ? r : lists_too_large(self);
         char *data = mem_try_grow(self->lists.data, self->lists.room + more);
         if (!data) {
                 memory_release(&self->lists.memory, more);
-                return too_large(self);
+                return lists_too_large(self);
         }
         self->lists.data = data;
         self->lists.room += more;
@@ -90,19 +90,19 @@ static int grow(struct cogroup_op *self, size_t wanted)
 }
 
 /* Makes room for @more bytes of the current row. */
-static int need(struct cogroup_op *self, size_t more)
+static int lists_make_room(struct cogroup_op *self, size_t more)
 {
         if (likely(self->lists.used + more <= self->lists.room))
                 return 0;
-        int r = self->lists.row > 0 ? push_complete(self) : 0;
+        int r = self->lists.row > 0 ? lists_push_complete(self) : 0;
         if (r || self->lists.used + more <= self->lists.room)
                 return r;
         if (self->lists.used + more > MAX_LIST)
-                return too_large(self);
-        return grow(self, self->lists.used + more);
+                return lists_too_large(self);
+        return lists_grow(self, self->lists.used + more);
 }
 
-static void append(struct cogroup_op *self, const void *data, size_t len)
+static void lists_append(struct cogroup_op *self, const void *data, size_t len)
 {
         if (len)
                 memcpy(self->lists.data + self->lists.used, data, len);
@@ -110,38 +110,38 @@ static void append(struct cogroup_op *self, const void *data, size_t len)
 }
 
 /* Appends the values @from … @to of @batch to the list. */
-static int append_values(struct cogroup_op *self, const fst_batch *batch, uint32_t from, uint32_t to)
+static int lists_append_values(struct cogroup_op *self, const fst_batch *batch, uint32_t from, uint32_t to)
 {
         if (batch->type.value != FST_KIND_BYTES) {
                 size_t size = batch->type.value_size, all = (to - from) * size;
-                int r = need(self, all);
+                int r = lists_make_room(self, all);
                 if (r == 0)
-                        append(self, batch->value.fixed + from * size, all);
+                        lists_append(self, batch->value.fixed + from * size, all);
                 return r;
         }
         bool length = self->mode == COGROUP_LISTS;
         for (; from < to; from++) {
                 fst_bytes value = batch->value.bytes[from];
                 uint32_t len = (uint32_t)value.len;
-                int r = value.len > MAX_LIST ? too_large(self) : need(self, sizeof(len) + value.len);
+                int r = value.len > MAX_LIST ? lists_too_large(self) : lists_make_room(self, sizeof(len) + value.len);
                 if (r)
                         return r;
                 if (length)
-                        append(self, &len, sizeof(len));
-                append(self, value.data, value.len);
+                        lists_append(self, &len, sizeof(len));
+                lists_append(self, value.data, value.len);
         }
         return 0;
 }
 
 /* Begins a row with the key of the current row of @side. */
-static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
+static int lists_begin_row(struct cogroup_op *self, const struct cogroup_side *side)
 {
         fst_out *out = &self->op.out;
         const fst_batch *b = &side->batch;
         size_t size = b->type.key_size;
         int r = 0;
         if (out->rows == FST_BATCH_ROWS || self->lists.used >= PUSH_AT) {
-                r = push_lists(self);
+                r = lists_push(self);
                 self->lists.used = 0;
         }
         self->lists.row = self->lists.used;
@@ -156,9 +156,9 @@ static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
         default: {
                 fst_bytes key = b->key.bytes[side->at];
                 if (!self->in_memory) {
-                        r = r ? r : need(self, key.len);
+                        r = r ? r : lists_make_room(self, key.len);
                         if (r == 0)
-                                append(self, key.data, key.len);
+                                lists_append(self, key.data, key.len);
                 }
                 out->key.bytes[out->rows] = key;
                 return r;
@@ -167,7 +167,7 @@ static int begin_row(struct cogroup_op *self, const struct cogroup_side *side)
 }
 
 /* Ends the row: its list is everything added since begin_row. */
-static void end_row(struct cogroup_op *self)
+static void lists_end_row(struct cogroup_op *self)
 {
         fst_out *out = &self->op.out;
         size_t list = self->lists.row;
@@ -181,7 +181,7 @@ static void end_row(struct cogroup_op *self)
 }
 
 /* True if the first row of @b, the next batch, still has the current key. */
-static bool goes_on(struct cogroup_op *self, const fst_batch *b)
+static bool lists_key_continues(struct cogroup_op *self, const fst_batch *b)
 {
         fst_out *out = &self->op.out;
         fst_type type = b->type;
@@ -199,24 +199,24 @@ static int lists_meet(struct cogroup_op *self, int least, uint32_t has)
         const fst_batch *b = &side->batch;
         memory_release(&self->lists.memory, self->lists.reserve);
         self->lists.reserve = 0;
-        int r = begin_row(self, side);
+        int r = lists_begin_row(self, side);
         for (bool more = true; r == 0 && more;) {
                 uint32_t to = batch_run_end(b, side->at);
                 more = to == b->rows;
-                r = append_values(self, b, side->at, to);
+                r = lists_append_values(self, b, side->at, to);
                 side->at = to;
                 if (r == 0 && more) {
                         r = side_read(side);
-                        more = r == 0 && goes_on(self, b);
+                        more = r == 0 && lists_key_continues(self, b);
                 }
         }
         if (r == 0)
-                end_row(self);
+                lists_end_row(self);
         return r;
 }
 
 /* True if the rows of one key may exceed the memory that the sides leave to the task. */
-static bool may_be_short(const struct cogroup_op *self, const struct memory_task *task)
+static bool lists_may_lack_memory(const struct cogroup_op *self, const struct memory_task *task)
 {
         bool spilled = false;
         for (int k = 0; k < self->n; k++)
@@ -225,7 +225,7 @@ static bool may_be_short(const struct cogroup_op *self, const struct memory_task
 }
 
 /* Requests more memory than there is, so that the task's other consumers spill. */
-static int let_spill(struct cogroup_op *self, struct memory_task *task)
+static int lists_spill_others(struct cogroup_op *self, struct memory_task *task)
 {
         size_t all = memory_task_share(task);
         int r = memory_acquire(&self->lists.memory, all);
@@ -240,10 +240,10 @@ static int lists_start(struct cogroup_op *self)
         memory_consumer_init(&self->lists.memory, task, "grouped values", NULL);
         self->lists.started = true;
         self->lists.used = self->lists.row = self->lists.room = self->lists.reserve = 0;
-        int r = grow(self, MIN_ROOM);
+        int r = lists_grow(self, MIN_ROOM);
         size_t reserve = memory_task_share(task) / RESERVED, rows = memory_task_held(task);
-        if (r == 0 && may_be_short(self, task))
-                r = let_spill(self, task);
+        if (r == 0 && lists_may_lack_memory(self, task))
+                r = lists_spill_others(self, task);
         else
                 reserve = MIN(reserve, rows); /* a list is not longer than all rows */
         if (r)
@@ -264,7 +264,7 @@ static void lists_end(struct cogroup_op *self)
 
 static int lists_finish(struct cogroup_op *self)
 {
-        return push_lists(self);
+        return lists_push(self);
 }
 
 static void lists_init(struct cogroup_op *self)

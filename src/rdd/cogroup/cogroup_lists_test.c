@@ -44,7 +44,7 @@ static const struct op_class list_class = {"list", .consume = check_list};
 
 static void check_lists_of(uint8_t kind, size_t pool, fst_type value, size_t n, int64_t ranks, int skew)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, pool, true);
         struct rows_of_side rows = random_rows(kind, n, ranks, skew), sorted = {0};
         fst_type type = fst_type_pair(key_type(kind), value), lists = fst_type_pair(type, FST_BYTES);
@@ -92,7 +92,7 @@ static void lists_may_take_half_of_the_memory(void **state)
 /* Few rows must not evict other tasks' blocks, however large the task's share is. */
 static void lists_of_few_rows_take_little_memory(void **state)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, (size_t)1 << 30, true);
         struct rows_of_side rows = random_rows(FST_KIND_I64, 1000, 100, 0);
         fst_type type = FST_PAIR(I64, I64), lists = FST_PAIR(I64, BYTES);
@@ -110,22 +110,22 @@ static void lists_of_few_rows_take_little_memory(void **state)
 }
 
 /* A consumer of the task that frees nothing and counts the requests when memory is short. */
-struct stingy {
+struct stingy_consumer {
         struct memory_consumer consumer;
         int asked;
 };
 
 static int refuse(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
-        container_of(consumer, struct stingy, consumer)->asked++;
+        container_of(consumer, struct stingy_consumer, consumer)->asked++;
         return 0;
 }
 
 /* The small values of one key just fit: the rest of the memory is not requested value by value. */
 static void lists_grow_in_few_steps(void **state)
 {
-        struct fixture f;
-        struct stingy other = {0};
+        struct cogroup_fixture f;
+        struct stingy_consumer other = {0};
         fixture_init(&f, TIGHT, true);
         memory_consumer_init(&other.consumer, task_run_memory(&f.run), "other", refuse);
         assert_int_equal(memory_acquire(&other.consumer, 4096), 0);
@@ -149,7 +149,7 @@ static void lists_grow_in_few_steps(void **state)
 
 static void lists_that_do_not_fit_say_what_to_do(void **state)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, TIGHT, true);
         struct rows_of_side rows = random_rows(FST_KIND_I64, 900000, 1000, 95);
         fst_type type = FST_PAIR(I64, I64), lists = FST_PAIR(I64, BYTES);

@@ -18,7 +18,7 @@
 #include "rdd/cogroup/cogroup_mode.h"
 #include "rdd/sort/sorter.h"
 
-static const struct mode {
+static const struct cogroup_mode_info {
         const char *name;
         const struct cogroup_mode_class *class;
         uint32_t wanted; /* required sides, as in struct cogroup_op */
@@ -42,7 +42,7 @@ static struct cogroup_op *cogroup_of(struct op *op)
 /* ---------------------------------------------------------------------------------------------- matching keys */
 
 /* The side with the smallest key; *@has: all sides with that key. -1: no further key can matter. */
-static int least_of(const struct cogroup_op *self, uint32_t *has)
+static int cogroup_least_side(const struct cogroup_op *self, uint32_t *has)
 {
         int least = -1;
         *has = 0;
@@ -64,17 +64,17 @@ static int least_of(const struct cogroup_op *self, uint32_t *has)
         return least;
 }
 
-static int op_cogroup_meet(struct cogroup_op *self)
+static int cogroup_meet_keys(struct cogroup_op *self)
 {
         uint32_t has;
         int r = 0;
-        for (int least; r == 0 && (least = least_of(self, &has)) >= 0;)
+        for (int least; r == 0 && (least = cogroup_least_side(self, &has)) >= 0;)
                 r = self->class->meet(self, least, has);
         return r;
 }
 
 /* Ends the input. The mode reserves its memory while the sides can spill; then the sides are sorted. */
-static int sort_sides(struct cogroup_op *self)
+static int cogroup_sort_sides(struct cogroup_op *self)
 {
         int r = self->class->start ? self->class->start(self) : 0;
         self->in_memory = true;
@@ -91,12 +91,12 @@ static int cogroup_end(struct op *op)
 {
         struct cogroup_op *self = cogroup_of(op);
         struct task_run *run = op->run;
-        int r = sort_sides(self);
+        int r = cogroup_sort_sides(self);
         const void *captured = run->task.captured;
         run->task.captured = self->fn.captured;
         const char *outer = task_run_enter(run, self->fn.name);
         if (r == 0)
-                r = op_cogroup_meet(self);
+                r = cogroup_meet_keys(self);
         task_run_leave(run, outer);
         run->task.captured = captured;
         if (r < 0 && !run->status)

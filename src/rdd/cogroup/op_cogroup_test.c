@@ -12,7 +12,7 @@
 #define JOIN_FUNCTION(name, key_type, rank, left_type, right_type, left, right)                                        \
         static int name(fst_task *task, key_type key, left_type l, right_type r, fst_out *out)                         \
         {                                                                                                              \
-                struct seen s = {rank(key), left, right};                                                              \
+                struct result_row s = {rank(key), left, right};                                                        \
                 fst_emit(out, &s);                                                                                     \
                 return 0;                                                                                              \
         }
@@ -36,7 +36,7 @@ static fst_fn join_function(enum cogroup_mode mode, uint8_t kind)
         return (fst_fn){0};
 }
 
-typedef VEC(struct seen) seen_rows;
+typedef VEC(struct result_row) seen_rows;
 
 static void reference_join(enum cogroup_mode mode, const struct rows_of_side *l, const struct rows_of_side *r,
                            seen_rows *to)
@@ -50,18 +50,19 @@ static void reference_join(enum cogroup_mode mode, const struct rows_of_side *l,
                 if (left) {
                         for (; i < i_end; i++)
                                 if (lefts)
-                                        vec_push(to, ((struct seen){l->data[i].rank, l->data[i].value, MISSING}));
+                                        vec_push(to, ((struct result_row){l->data[i].rank, l->data[i].value, MISSING}));
                         continue;
                 }
                 if (right) {
                         for (; j < j_end; j++)
                                 if (rights)
-                                        vec_push(to, ((struct seen){r->data[j].rank, MISSING, r->data[j].value}));
+                                        vec_push(to, ((struct result_row){r->data[j].rank, MISSING, r->data[j].value}));
                         continue;
                 }
                 for (; i < i_end; i++)
                         for (size_t k = j; k < j_end; k++)
-                                vec_push(to, ((struct seen){l->data[i].rank, l->data[i].value, r->data[k].value}));
+                                vec_push(to,
+                                         ((struct result_row){l->data[i].rank, l->data[i].value, r->data[k].value}));
                 j = j_end;
         }
 }
@@ -69,7 +70,7 @@ static void reference_join(enum cogroup_mode mode, const struct rows_of_side *l,
 static void check_joins(uint8_t kind, size_t pool)
 {
         for (enum cogroup_mode mode = COGROUP_JOIN; mode <= COGROUP_FULL_JOIN; mode++) {
-                struct fixture f;
+                struct cogroup_fixture f;
                 seen_rows wanted = {0};
                 fixture_init(&f, pool, true);
                 fst_type type = fst_type_pair(key_type(kind), FST_I64);
@@ -105,7 +106,7 @@ static void joins_give_all_pairs_of_rows_and_what_has_none(void **state)
 /* One key has nearly all rows of one side and many of the other: more than memory holds. */
 static void outer_joins_of_a_skewed_key(void **state)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         seen_rows wanted = {0};
         fixture_init(&f, TIGHT, true);
         struct rows_of_side few = random_rows(FST_KIND_I64, 60, 300, 5),
@@ -154,7 +155,7 @@ static int64_t read_some(fst_iter *values, size_t most)
 
 static void read_groups(fst_iter *const *groups, int n, int64_t rank, fst_out *out)
 {
-        struct seen s = {.rank = rank};
+        struct result_row s = {.rank = rank};
         int64_t of[MAX_COGROUP_SIDES];
         /* Reads the last side first: no order may be assumed. */
         for (int k = n; k-- > 0;)
@@ -202,7 +203,7 @@ static void reference_groups(const struct rows_of_side *rows, int n, seen_rows *
                                 rank = MIN(rank, rows[k].data[at[k]].rank);
                 if (rank == INT64_MAX)
                         return;
-                struct seen s = {.rank = rank, .b = n};
+                struct result_row s = {.rank = rank, .b = n};
                 for (int k = 0; k < n; k++) {
                         int64_t sum = 0;
                         size_t most = limit_of(rank + k), i = 0;
@@ -217,7 +218,7 @@ static void reference_groups(const struct rows_of_side *rows, int n, seen_rows *
 
 static void check_group(uint8_t kind, size_t pool, int n, int skew)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         seen_rows wanted = {0};
         struct rows_of_side rows[5];
         fst_type types[5];
@@ -257,7 +258,7 @@ static void groups_are_read_as_far_as_one_likes(void **state)
 
 static int first_of_each(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
 {
-        struct seen s = {key, -1, 0};
+        struct result_row s = {key, -1, 0};
         double x;
         while (fst_next(values, &x))
                 s.b++;
@@ -282,7 +283,7 @@ static int stops(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
 
 static void expect_failure(fst_fn fn, int status, const char *message)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, TIGHT, true);
         struct rows_of_side rows = random_rows(FST_KIND_I64, 100000, 100, 90);
         fst_type type = FST_PAIR(I64, I64);
@@ -312,7 +313,7 @@ static void functions_of_groups_fail_with_their_reason(void **state)
 
 static void groups_end_when_enough_was_seen(void **state)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, AMPLE, true);
         f.enough = 10;
         struct rows_of_side rows = random_rows(FST_KIND_I64, 50000, 20000, 0);
@@ -337,8 +338,8 @@ static int keep(struct op *op, const struct rows *in)
 {
         struct keep_sink *sink = container_of(op, struct keep_sink, op);
         for (uint32_t i = 0; i < in->batch.rows; i++)
-                vec_push(&sink->rows, ((struct row){.rank = rank_in(&in->batch, i),
-                                                    .value = in->batch.type.value ? in->batch.value.i64[i] : 0}));
+                vec_push(&sink->rows, ((struct side_row){.rank = rank_in(&in->batch, i),
+                                                         .value = in->batch.type.value ? in->batch.value.i64[i] : 0}));
         return 0;
 }
 
@@ -346,7 +347,7 @@ static const struct op_class keep_class = {"keep", .consume = keep};
 
 static bool has_rank(const struct rows_of_side *rows, int64_t rank)
 {
-        struct row wanted = {.rank = rank, .number = -1, .negative = true};
+        struct side_row wanted = {.rank = rank, .number = -1, .negative = true};
         size_t low = 0, high = rows->len;
         while (low < high) {
                 size_t middle = (low + high) / 2;
@@ -360,7 +361,7 @@ static bool has_rank(const struct rows_of_side *rows, int64_t rank)
 
 static void check_keep(uint8_t kind, size_t pool, enum cogroup_mode mode, fst_type left, fst_type right)
 {
-        struct fixture f;
+        struct cogroup_fixture f;
         fixture_init(&f, pool, true);
         size_t many = pool == TIGHT ? 100000 : 5000;
         struct rows_of_side rows[] = {random_rows(kind, many, 5000, 10), random_rows(kind, many / 20, 5000, 0)};
@@ -373,7 +374,7 @@ static void check_keep(uint8_t kind, size_t pool, enum cogroup_mode mode, fst_ty
                 sort_rows(&rows[k], kind);
         size_t n = 0;
         for (size_t i = 0; i < rows[0].len; i++) {
-                const struct row *row = &rows[0].data[i];
+                const struct side_row *row = &rows[0].data[i];
                 bool both = has_rank(&rows[1], row->rank), again = i > 0 && rows[0].data[i - 1].rank == row->rank;
                 if (mode == COGROUP_SUBTRACT ? both : !both || again)
                         continue;

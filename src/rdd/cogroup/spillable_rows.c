@@ -3,59 +3,60 @@
 
 #include "base/mem.h"
 
-static struct rows_aside *aside_of(struct op *op)
+static struct spillable_rows *spillable_rows_of(struct op *op)
 {
-        return container_of(op, struct rows_aside, op);
+        return container_of(op, struct spillable_rows, op);
 }
 
-static int aside_begin(struct op *op)
+static int spillable_rows_begin(struct op *op)
 {
-        struct rows_aside *a = aside_of(op);
+        struct spillable_rows *a = spillable_rows_of(op);
         struct fst_error error = FST_ERROR_INIT;
         int r = row_buffer_start(a->buffer, task_run_memory(op->run), op->run->spill, op->type, &error);
         a->started = r == 0;
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }
 
-static int aside_consume(struct op *op, const struct rows *in)
+static int spillable_rows_consume(struct op *op, const struct rows *in)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
-        int r = row_buffer_add(aside_of(op)->buffer, &in->batch, &error);
+        int r = row_buffer_add(spillable_rows_of(op)->buffer, &in->batch, &error);
         return r ? task_run_fail_with(op->run, r, &error) : 0;
 }
 
-static const struct op_class aside_class = {"rows set aside", .begin = aside_begin, .consume = aside_consume};
+static const struct op_class aside_class = {"rows set aside", .begin = spillable_rows_begin,
+                                            .consume = spillable_rows_consume};
 
-void rows_aside_init(struct rows_aside *a, struct task_run *run, fst_type type)
+void spillable_rows_init(struct spillable_rows *a, struct task_run *run, fst_type type)
 {
         op_init(&a->op, &aside_class, run, type);
         a->buffer = row_buffer_new();
 }
 
-void rows_aside_deinit(struct rows_aside *a)
+void spillable_rows_deinit(struct spillable_rows *a)
 {
-        rows_aside_reset(a);
+        spillable_rows_reset(a);
         row_buffer_free(a->buffer);
         op_deinit(&a->op);
 }
 
-int rows_aside_read(struct rows_aside *a)
+int spillable_rows_read(struct spillable_rows *a)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = row_buffer_read(a->buffer, &error);
         return r ? task_run_fail_with(a->op.run, r, &error) : 0;
 }
 
-int rows_aside_next(struct rows_aside *a, fst_batch *batch)
+int spillable_rows_next(struct spillable_rows *a, fst_batch *batch)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = row_buffer_next(a->buffer, batch, &error);
         return r ? task_run_fail_with(a->op.run, r, &error) : 0;
 }
 
-void rows_aside_reset(struct rows_aside *a)
+void spillable_rows_reset(struct spillable_rows *a)
 {
         if (!a->started)
                 return;

@@ -2,31 +2,31 @@
  * An operator that collects a parent's rows, in memory or on disk, while another parent is computed. Afterwards the
  * rows can be read one or more times. zip, zip_partitions and cartesian use it.
  *
- *      rows_aside_init(&a, run, type);                 once for a slot
+ *      spillable_rows_init(&a, run, type);                 once for a slot
  *      op_begin(&a.op); push into &a.op;               for each partition
- *      rows_aside_read(&a), rows_aside_next(&a, &batch)
- *      rows_aside_reset(&a);
- *      rows_aside_deinit(&a);
+ *      spillable_rows_read(&a), spillable_rows_next(&a, &batch)
+ *      spillable_rows_reset(&a);
+ *      spillable_rows_deinit(&a);
  */
 #pragma once
 
 #include "rdd/pipeline/op.h"
 #include "rdd/pipeline/row_buffer.h"
 
-struct rows_aside {
+struct spillable_rows {
         struct op op;
         struct row_buffer *buffer;
         bool started;
 };
 
-void rows_aside_init(struct rows_aside *a, struct task_run *run, fst_type type);
-void rows_aside_deinit(struct rows_aside *a);
+void spillable_rows_init(struct spillable_rows *a, struct task_run *run, fst_type type);
+void spillable_rows_deinit(struct spillable_rows *a);
 
 /* Starts reading at the first row. Returns 0, or negative after task_run_fail. */
-int rows_aside_read(struct rows_aside *a);
+int spillable_rows_read(struct spillable_rows *a);
 
 /* Returns the next rows, valid until the next call; batch->rows is 0 at the end. 0, or negative after task_run_fail. */
-int rows_aside_next(struct rows_aside *a, fst_batch *batch);
+int spillable_rows_next(struct spillable_rows *a, fst_batch *batch);
 
 /* Discards the rows and frees the memory. */
-void rows_aside_reset(struct rows_aside *a);
+void spillable_rows_reset(struct spillable_rows *a);

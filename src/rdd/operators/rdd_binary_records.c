@@ -9,25 +9,25 @@ FST_API fst_rdd *fst_binary_records_at(fst_context *sc, const char *path, uint32
         return rdd_files_new(sc, RDD_BINARY_RECORDS, FST_FIXED(record_length), path, 0, site);
 }
 
-static int rdd_binary_records_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+static int records_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
         return binary_records_plan(rdd->text.paths, rdd->type.key_size, options, &rdd->text.splits, error);
 }
 
 static int records_partitions(fst_rdd *rdd)
 {
-        return rdd_files_plan(rdd, rdd_binary_records_find_splits);
+        return rdd_files_plan(rdd, records_find_splits);
 }
 
-static int rdd_binary_records_records_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
-                                             struct fst_error *error)
+static int records_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
+                          struct fst_error *error)
 {
         if (rdd->type.key != FST_KIND_FIXED || rdd->type.value || rdd->type.key_size == 0)
                 return rdd_wire_bad(rdd, error, "binary records are FIXED");
         return rdd_files_decode(reader, m, rdd, error);
 }
 
-static void *records_state_new(const struct node *node)
+static void *records_state_new(const struct pipeline_node *node)
 {
         return binary_records_new(node->rdd->type.key_size);
 }
@@ -37,7 +37,7 @@ static void records_state_free(void *state)
         binary_records_free(state);
 }
 
-static int records_feed(struct node *node, int partition, struct op *to)
+static int records_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         struct binary_records *reader = node->state;
         const struct pipeline_env *env = node_env(node);
@@ -75,7 +75,7 @@ const struct rdd_class rdd_binary_records_class = {
         .plan = records_partitions,
         .hosts = rdd_files_hosts,
         .encode = rdd_files_encode,
-        .decode = rdd_binary_records_records_decode,
+        .decode = records_decode,
         .state_new = records_state_new,
         .state_free = records_state_free,
         .feed = records_feed,

@@ -8,22 +8,22 @@
 
 #include <limits.h>
 
-static int right_partitions(const struct lineage *child)
+static int cartesian_right_partitions(const struct lineage *child)
 {
         return MAX(rdd_of_const(child)->parents[1]->lineage.partitions, 1);
 }
 
-static void left_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
-                       int *count)
+static void cartesian_left_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                                 int *count)
 {
-        *first = partition / right_partitions(child);
+        *first = partition / cartesian_right_partitions(child);
         *count = 1;
 }
 
-static void right_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
-                        int *count)
+static void cartesian_right_needs(const struct lineage *child, const struct lineage_dep *dep, int partition, int *first,
+                                  int *count)
 {
-        *first = partition % right_partitions(child);
+        *first = partition % cartesian_right_partitions(child);
         *count = 1;
 }
 
@@ -35,8 +35,8 @@ FST_API fst_rdd *fst_cartesian_at(fst_rdd *left, fst_rdd *right, fst_site site)
         fst_rdd *rdd = rdd_new_of(left->sc, RDD_CARTESIAN, fst_type_pair(left->type, right->type), sides, 2, site);
         rdd_check_columns(rdd);
         rdd_depend_narrowly(rdd, false);
-        rdd->lineage.deps[0].needs = left_needs;
-        rdd->lineage.deps[1].needs = right_needs;
+        rdd->lineage.deps[0].needs = cartesian_left_needs;
+        rdd->lineage.deps[1].needs = cartesian_right_needs;
         return rdd;
 }
 
@@ -62,7 +62,7 @@ static int cartesian_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd
 
 struct cartesian_op {
         struct op op;
-        struct rows_aside right;
+        struct spillable_rows right;
         fst_batch batch; /* current right rows */
         bool whole;      /* `batch` has all right rows */
 };
@@ -72,7 +72,7 @@ static struct cartesian_op *cartesian_of(struct op *op)
         return container_of(op, struct cartesian_op, op);
 }
 
-static void rdd_cartesian_put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8_t kind, uint32_t size)
+static void cartesian_put(fst_column to, uint32_t at, fst_column from, uint32_t row, uint8_t kind, uint32_t size)
 {
         if (kind == FST_KIND_BYTES)
                 to.bytes[at] = from.bytes[row];
@@ -83,15 +83,15 @@ static void rdd_cartesian_put(fst_column to, uint32_t at, fst_column from, uint3
 }
 
 /* Pairs left row @row with the current right rows. */
-static int rdd_cartesian_cross(struct cartesian_op *self, const fst_batch *left, uint32_t row)
+static int cartesian_pair_row(struct cartesian_op *self, const fst_batch *left, uint32_t row)
 {
         struct op *op = &self->op;
         fst_type t = op->type;
         for (uint32_t i = 0; i < self->batch.rows; i++) {
                 if (op->out.rows == FST_BATCH_ROWS && op_flush(op))
                         return op->status;
-                rdd_cartesian_put(op->out.key, op->out.rows, left->key, row, t.key, t.key_size);
-                rdd_cartesian_put(op->out.value, op->out.rows, self->batch.key, i, t.value, t.value_size);
+                cartesian_put(op->out.key, op->out.rows, left->key, row, t.key, t.key_size);
+                cartesian_put(op->out.value, op->out.rows, self->batch.key, i, t.value, t.value_size);
                 op->out.rows++;
         }
         return op->status;
@@ -99,13 +99,13 @@ static int rdd_cartesian_cross(struct cartesian_op *self, const fst_batch *left,
 
 /* Pairs left row @row with all right rows, read from the start. Pushes its output before the batch that it views is
  * released. */
-static int cross_all(struct cartesian_op *self, const fst_batch *left, uint32_t row)
+static int cartesian_pair_all(struct cartesian_op *self, const fst_batch *left, uint32_t row)
 {
-        int r = rows_aside_read(&self->right);
-        while (r == 0 && (r = rows_aside_next(&self->right, &self->batch)) == 0 && self->batch.rows > 0) {
+        int r = spillable_rows_read(&self->right);
+        while (r == 0 && (r = spillable_rows_next(&self->right, &self->batch)) == 0 && self->batch.rows > 0) {
                 if (task_run_stopped(self->op.run))
                         return task_run_cancelled(self->op.run);
-                r = rdd_cartesian_cross(self, left, row);
+                r = cartesian_pair_row(self, left, row);
                 if (r == 0)
                         r = op_flush(&self->op);
         }
@@ -119,13 +119,13 @@ static int cartesian_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < in->batch.rows && r == 0; i++)
-                r = self->whole ? rdd_cartesian_cross(self, &in->batch, i) : cross_all(self, &in->batch, i);
+                r = self->whole ? cartesian_pair_row(self, &in->batch, i) : cartesian_pair_all(self, &in->batch, i);
         return r ? r : op_input_done(op);
 }
 
 static void cartesian_abandon(struct op *op)
 {
-        rows_aside_reset(&cartesian_of(op)->right);
+        spillable_rows_reset(&cartesian_of(op)->right);
 }
 
 static int cartesian_end(struct op *op)
@@ -138,7 +138,7 @@ static int cartesian_end(struct op *op)
 static void cartesian_free(struct op *op)
 {
         struct cartesian_op *self = cartesian_of(op);
-        rows_aside_deinit(&self->right);
+        spillable_rows_deinit(&self->right);
         op_deinit(op);
         free(self);
 }
@@ -151,34 +151,34 @@ static struct op *cartesian_op_new(const fst_rdd *rdd, struct task_run *run)
         struct cartesian_op *self = new0(struct cartesian_op);
         op_init(&self->op, &cartesian_op_class, run, rdd->type);
         op_alloc_out(&self->op, rdd->type);
-        rows_aside_init(&self->right, run, rdd->parents[1]->type);
+        spillable_rows_init(&self->right, run, rdd->parents[1]->type);
         return &self->op;
 }
 
 /* Reads the first batch of right rows, and finds out whether it has all of them. */
-static int look_at_right(struct cartesian_op *self)
+static int cartesian_read_right(struct cartesian_op *self)
 {
         fst_batch more = {0};
-        int r = rows_aside_read(&self->right);
+        int r = spillable_rows_read(&self->right);
         if (r == 0)
-                r = rows_aside_next(&self->right, &self->batch);
+                r = spillable_rows_next(&self->right, &self->batch);
         if (r == 0 && self->batch.rows > 0)
-                r = rows_aside_next(&self->right, &more);
+                r = spillable_rows_next(&self->right, &more);
         self->whole = more.rows == 0;
         if (r == 0 && self->whole)
-                r = rows_aside_read(&self->right);
-        return r || !self->whole ? r : rows_aside_next(&self->right, &self->batch);
+                r = spillable_rows_read(&self->right);
+        return r || !self->whole ? r : spillable_rows_next(&self->right, &self->batch);
 }
 
-static int cartesian_feed(struct node *node, int partition, struct op *to)
+static int cartesian_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         struct cartesian_op *self = cartesian_of(node->op);
-        int m = right_partitions(&node->rdd->lineage);
+        int m = cartesian_right_partitions(&node->rdd->lineage);
         int r = op_begin(&self->right.op);
         if (r == 0)
                 r = node_feed_parent(node, 1, partition % m, &self->right.op);
         if (r == 0)
-                r = look_at_right(self);
+                r = cartesian_read_right(self);
         if (r || self->batch.rows == 0)
                 return r;
         return node_feed_parent(node, 0, partition / m, to);

@@ -30,7 +30,7 @@ static int coalesce_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd 
         return rdd_wire_check_type(rdd, error);
 }
 
-static int coalesce_feed(struct node *node, int partition, struct op *to)
+static int coalesce_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         uint64_t parents = (uint64_t)rdd_parent(node->rdd)->lineage.partitions;
         int at = (int)slice_start(parents, partition, node->rdd->lineage.partitions);

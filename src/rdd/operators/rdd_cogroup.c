@@ -16,8 +16,8 @@
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
-                       int partitions, fst_site site, struct fst_error *error)
+static int cogroup_check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
+                               int partitions, fst_site site, struct fst_error *error)
 {
         fst_type types[MAX_COGROUP_SIDES] = {0};
         if (partitions < 0)
@@ -31,7 +31,7 @@ static int check_sides(enum cogroup_mode mode, fst_rdd *const *rdds, int n, cons
 }
 
 /* Partitions all sides by @p. An RDD that is several sides is shuffled once. */
-static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site site)
+static void cogroup_place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site site)
 {
         fst_rdd *given[MAX_COGROUP_SIDES];
         memcpy(given, rdds, (size_t)n * sizeof(*rdds));
@@ -45,8 +45,8 @@ static void place_sides(fst_rdd **rdds, int n, struct partitioner *p, fst_site s
 
 /* Builds a cogroup of @rdds, which are at least one. subtract_by_key uses the left side's partitioner; the others
  * choose one among the sides'. */
-static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
-                        int partitions, fst_site site)
+static fst_rdd *cogroup_rdd_new(enum cogroup_mode mode, fst_rdd *const *rdds, int n, const fst_fn *f, fst_type type,
+                                int partitions, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct partitioner hash, *p = NULL;
@@ -57,12 +57,12 @@ static fst_rdd *cogroup(enum cogroup_mode mode, fst_rdd *const *rdds, int n, con
         for (int k = 0; k < room; k++)
                 sound = sound && !rdds[k]->status;
         if (sound)
-                r = check_sides(mode, rdds, n, f, type, partitions, site, &error);
+                r = cogroup_check_sides(mode, rdds, n, f, type, partitions, site, &error);
         if (sound && r == 0)
                 p = mode == COGROUP_SUBTRACT ? rdd_own_partitioner(rdds[0], partitions, &hash)
                                              : rdd_choose_partitioner(rdds, n, partitions, &hash);
         if (p)
-                place_sides(sides, n, p, site);
+                cogroup_place_sides(sides, n, p, site);
         fst_rdd *rdd = rdd_new_of(rdds[0]->sc, RDD_COGROUP, type, sides, room, site);
         if (r)
                 rdd_fail_with(rdd, r, &error);
@@ -77,7 +77,7 @@ FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type t
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup(COGROUP_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
@@ -85,7 +85,7 @@ FST_API fst_rdd *fst_left_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup(COGROUP_LEFT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_LEFT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
@@ -93,7 +93,7 @@ FST_API fst_rdd *fst_right_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup(COGROUP_RIGHT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_RIGHT_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions,
@@ -101,14 +101,14 @@ FST_API fst_rdd *fst_full_outer_join_at(fst_rdd *left, fst_rdd *right, fst_fn f,
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup(COGROUP_FULL_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_FULL_JOIN, (fst_rdd *[]){left, right}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_cogroup_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_type type, int partitions, fst_site site)
 {
         a = rdd_given(a, site);
         b = rdd_given(b, site);
-        return cogroup(COGROUP_GROUPS, (fst_rdd *[]){a, b}, 2, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_GROUPS, (fst_rdd *[]){a, b}, 2, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
@@ -119,8 +119,8 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
                 return missing;
         sc = context_given(sc, site);
         if (n > 0)
-                return cogroup(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)MAX_COGROUP_SIDES + 1), &f, type, partitions,
-                               site);
+                return cogroup_rdd_new(COGROUP_GROUPS, rdds, (int)MIN(n, (size_t)MAX_COGROUP_SIDES + 1), &f, type,
+                                       partitions, site);
         fst_rdd *rdd = rdd_new(sc, RDD_COGROUP, type, NULL, site);
         return rdd_fail(rdd, -EINVAL, "a cogroup needs at least one RDD");
 }
@@ -128,20 +128,20 @@ FST_API fst_rdd *fst_cogroup_all_at(fst_context *sc, fst_rdd *const *rdds, size_
 FST_API fst_rdd *fst_flat_map_groups_at(fst_rdd *pairs, fst_fn f, fst_type type, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
-        return cogroup(COGROUP_GROUPS, &pairs, 1, &f, type, partitions, site);
+        return cogroup_rdd_new(COGROUP_GROUPS, &pairs, 1, &f, type, partitions, site);
 }
 
 FST_API fst_rdd *fst_subtract_by_key_at(fst_rdd *left, fst_rdd *right, int partitions, fst_site site)
 {
         left = rdd_given(left, site);
         right = rdd_given(right, site);
-        return cogroup(COGROUP_SUBTRACT, (fst_rdd *[]){left, right}, 2, NULL, left->type, partitions, site);
+        return cogroup_rdd_new(COGROUP_SUBTRACT, (fst_rdd *[]){left, right}, 2, NULL, left->type, partitions, site);
 }
 
 FST_API fst_rdd *fst_group_by_key_at(fst_rdd *pairs, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
-        return cogroup(COGROUP_LISTS, &pairs, 1, NULL, fst_type_pair(pairs->type, FST_BYTES), partitions, site);
+        return cogroup_rdd_new(COGROUP_LISTS, &pairs, 1, NULL, fst_type_pair(pairs->type, FST_BYTES), partitions, site);
 }
 
 /* Without @partitions, uses as many as the rows' partitioner has, but not the partitioner: it places by other keys. */
@@ -153,15 +153,15 @@ FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, i
                 rows->status || partitions ? NULL : rdd_choose_partitioner(&rows, 1, partitions, &hash);
         int first = rdd_registry_next_id(rows->sc);
         fst_rdd *keyed = rdd_key_by(rows, &key, key_type, site);
-        fst_rdd *groups = cogroup(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
-                                  fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
+        fst_rdd *groups = cogroup_rdd_new(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
+                                          fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
         return rdd_made_since(groups, first);
 }
 
 /* ------------------------------------------------------------------------------------------------ whole rows */
 
 /* Builds intersect or subtract on whole rows, pairs packed into one column: the selected rows of @a. */
-static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
+static fst_rdd *whole_rows_rdd_new(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         char x[64], y[64];
@@ -174,7 +174,7 @@ static fst_rdd *of_whole_rows(enum cogroup_mode mode, fst_rdd *a, fst_rdd *b, in
         int first = rdd_registry_next_id(a->sc);
         fst_rdd *sides[] = {rdd_packed(a, site), a == b ? NULL : rdd_packed(b, site)};
         sides[1] = sides[1] ? sides[1] : sides[0];
-        fst_rdd *kept = cogroup(mode, sides, 2, NULL, sides[0]->type, partitions, site);
+        fst_rdd *kept = cogroup_rdd_new(mode, sides, 2, NULL, sides[0]->type, partitions, site);
         kept->partitioner = NULL; /* as in Spark: only pairs have a partitioner */
         return rdd_made_since(rdd_unpacked(kept, a->type, site), first);
 }
@@ -186,7 +186,7 @@ FST_API fst_rdd *fst_subtract_at(fst_rdd *a, fst_rdd *b, int partitions, fst_sit
         b = rdd_given(b, site);
         struct partitioner hash;
         const struct partitioner *p = a->status || partitions ? NULL : rdd_own_partitioner(a, 0, &hash);
-        return of_whole_rows(COGROUP_SUBTRACT, a, b, p ? p->partitions : partitions, site);
+        return whole_rows_rdd_new(COGROUP_SUBTRACT, a, b, p ? p->partitions : partitions, site);
 }
 
 FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst_site site)
@@ -198,12 +198,12 @@ FST_API fst_rdd *fst_intersection_at(fst_rdd *a, fst_rdd *b, int partitions, fst
                 int set = rdd_parallelism_set(a->sc), most = MAX(a->lineage.partitions, b->lineage.partitions);
                 n = set ? set : MAX(1, most);
         }
-        return of_whole_rows(COGROUP_INTERSECT, a, b, n, site);
+        return whole_rows_rdd_new(COGROUP_INTERSECT, a, b, n, site);
 }
 
 /* ------------------------------------------------------------------------------------------------- the class */
 
-static int sides_of(const fst_rdd *rdd, fst_type *types)
+static int cogroup_sides_of(const fst_rdd *rdd, fst_type *types)
 {
         for (int k = 0; k < rdd->n_parents && k < MAX_COGROUP_SIDES; k++)
                 types[k] = rdd->parents[k]->type;
@@ -229,7 +229,7 @@ static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
                 if (r)
                         return r;
         }
-        int r = rdd_wire_check_partitions(rdd, error), n = sides_of(rdd, types);
+        int r = rdd_wire_check_partitions(rdd, error), n = cogroup_sides_of(rdd, types);
         return r ? r
                  : rdd_wire_bad_with(rdd,
                                      cogroup_check((enum cogroup_mode)m->cogroup, rdd->site.operation, types, n,
@@ -240,11 +240,11 @@ static int cogroup_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *
 static struct op *cogroup_new(const fst_rdd *rdd, struct task_run *run)
 {
         fst_type types[MAX_COGROUP_SIDES];
-        int n = sides_of(rdd, types);
+        int n = cogroup_sides_of(rdd, types);
         return cogroup_op_new(run, (enum cogroup_mode)rdd->cogroup.mode, types, n, rdd->type, &rdd->fn);
 }
 
-static int cogroup_feed(struct node *node, int partition, struct op *to)
+static int cogroup_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         int r = 0;
         for (int k = 0; k < node->rdd->n_parents && r == 0; k++) {

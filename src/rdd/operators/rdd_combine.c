@@ -21,7 +21,7 @@
 /* ---------------------------------------------------------------------------------------------------- building */
 
 /* Copies the value of @type (one column) at @value, followed by its bytes. */
-static void *copy_value(const void *value, fst_type type)
+static void *combine_copy_value(const void *value, fst_type type)
 {
         if (type.key != FST_KIND_BYTES)
                 return memcpy(mem_alloc(type.key_size), value, type.key_size);
@@ -32,19 +32,19 @@ static void *copy_value(const void *value, fst_type type)
         return to;
 }
 
-static void set_values(fst_rdd *rdd, const struct aggregate_values *values)
+static void combine_set_values(fst_rdd *rdd, const struct aggregate_values *values)
 {
         rdd->values = new0(struct aggregate_values);
         rdd->values->type = values->type;
         if (values->zero)
-                rdd->values->zero = copy_value(values->zero, rdd_value_type(rdd->type));
+                rdd->values->zero = combine_copy_value(values->zero, rdd_value_type(rdd->type));
         else
                 rdd_copy_fn(rdd, &rdd->values->create, &values->create);
         rdd_copy_fn(rdd, &rdd->values->merge, &values->merge);
 }
 
 /* Makes the RDD depend on its parent: by a shuffle with @p, or narrowly if @in_place. */
-static void place(fst_rdd *rdd, const struct partitioner *p, bool in_place)
+static void combine_place(fst_rdd *rdd, const struct partitioner *p, bool in_place)
 {
         if (in_place) {
                 rdd_set_op(rdd, RDD_COMBINE);
@@ -57,8 +57,8 @@ static void place(fst_rdd *rdd, const struct partitioner *p, bool in_place)
 }
 
 /* Builds the RDD that combines pairs into pairs of @type. @values is as in struct aggregate_options. */
-static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_values *values, const fst_fn *f,
-                         int partitions, fst_site site)
+static fst_rdd *combine_rdd_new(fst_rdd *pairs, fst_type type, const struct aggregate_values *values, const fst_fn *f,
+                                int partitions, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct partitioner hash, *p = NULL;
@@ -74,7 +74,7 @@ static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_v
         else if (partitions < 0)
                 r = error_set(&error, -EINVAL, "Number of partitions cannot be negative");
         else if ((r = combine_rows_check(rdd_value_type(type), values, f, &error)) == 0 && values)
-                set_values(rdd, values);
+                combine_set_values(rdd, values);
         if (r)
                 rdd_fail_with(rdd, r, &error);
         if (!rdd->status)
@@ -83,19 +83,19 @@ static fst_rdd *combined(fst_rdd *pairs, fst_type type, const struct aggregate_v
                 rdd_fail_as(rdd, pairs);
         if (!p)
                 partitioner_init_hash(&hash, 1, pairs->type);
-        place(rdd, p ? p : &hash, p && partitioner_equal(pairs->partitioner, p));
+        combine_place(rdd, p ? p : &hash, p && partitioner_equal(pairs->partitioner, p));
         return rdd;
 }
 
 FST_API fst_rdd *fst_reduce_by_key_at(fst_rdd *pairs, fst_fn f, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
-        return combined(pairs, pairs->type, NULL, &f, partitions, site);
+        return combine_rdd_new(pairs, pairs->type, NULL, &f, partitions, site);
 }
 
 /* Builds an RDD with accumulators; invalid if the accumulator's type is not one column. */
-static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct aggregate_values *values,
-                                  const fst_fn *combine, int partitions, fst_site site)
+static fst_rdd *combine_rdd_new_taking(fst_rdd *pairs, fst_type accumulator, struct aggregate_values *values,
+                                       const fst_fn *combine, int partitions, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         values->type = pairs->type;
@@ -105,10 +105,10 @@ static fst_rdd *with_accumulators(fst_rdd *pairs, fst_type accumulator, struct a
                           fst_type_name(accumulator, text));
                 return rdd_fail_with(rdd_new(pairs->sc, RDD_SHUFFLED, pairs->type, pairs, site), -EINVAL, &error);
         }
-        return combined(pairs, fst_type_pair(pairs->type, accumulator), values, combine, partitions, site);
+        return combine_rdd_new(pairs, fst_type_pair(pairs->type, accumulator), values, combine, partitions, site);
 }
 
-static fst_rdd *without_zero(fst_rdd *pairs, fst_site site)
+static fst_rdd *combine_rdd_without_zero(fst_rdd *pairs, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         error_set(&error, -EINVAL, "%s was given NULL instead of an initial value", site.operation);
@@ -120,9 +120,9 @@ FST_API fst_rdd *fst_aggregate_by_key_at(fst_rdd *pairs, fst_constant zero, fst_
 {
         pairs = rdd_given(pairs, site);
         if (!zero.at)
-                return without_zero(pairs, site);
+                return combine_rdd_without_zero(pairs, site);
         struct aggregate_values values = {.zero = zero.at, .merge = merge_value};
-        return with_accumulators(pairs, fst_constant_type(zero), &values, &merge_combiners, partitions, site);
+        return combine_rdd_new_taking(pairs, fst_constant_type(zero), &values, &merge_combiners, partitions, site);
 }
 
 FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn merge_value, fst_fn merge_combiners,
@@ -130,14 +130,14 @@ FST_API fst_rdd *fst_combine_by_key_at(fst_rdd *pairs, fst_fn create, fst_fn mer
 {
         pairs = rdd_given(pairs, site);
         struct aggregate_values values = {.create = create, .merge = merge_value};
-        return with_accumulators(pairs, type, &values, &merge_combiners, partitions, site);
+        return combine_rdd_new_taking(pairs, type, &values, &merge_combiners, partitions, site);
 }
 
 FST_API fst_rdd *fst_fold_by_key_at(fst_rdd *pairs, fst_constant zero, fst_fn f, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
         if (!zero.at)
-                return without_zero(pairs, site);
+                return combine_rdd_without_zero(pairs, site);
         fst_type value = rdd_value_type(pairs->type), type = fst_constant_type(zero);
         char have[64], given[64];
         if (!pairs->status && pairs->type.value && !fst_type_equal(type, value)) {
@@ -165,7 +165,7 @@ FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
         int n = rdd->status ? 1 : partitions ? partitions : MAX(rows->lineage.partitions, 1);
         bool in_place = !rdd->status && rows->type.value && rows->partitioner && n == rows->lineage.partitions;
         partitioner_init_hash(&hash, n, packed->type);
-        place(rdd, &hash, in_place);
+        combine_place(rdd, &hash, in_place);
         rdd->partitioner = NULL; /* as in Spark: only pairs have a partitioner */
         rdd = rdd_unpacked(rdd, rows->type, site);
         if (in_place)
@@ -197,8 +197,8 @@ int rdd_wire_encode_values(struct rdd_wire_writer *w, const fst_rdd *rdd, Firest
         return r;
 }
 
-static int read_zero(struct rdd_wire_reader *reader, const Firesteel__Combiner *m, fst_rdd *rdd,
-                     struct aggregate_values *values, struct fst_error *error)
+static int combine_decode_zero(struct rdd_wire_reader *reader, const Firesteel__Combiner *m, fst_rdd *rdd,
+                               struct aggregate_values *values, struct fst_error *error)
 {
         if (m->kind != FST_KIND_BYTES && m->zero.len != rdd->type.value_size)
                 return rdd_wire_bad(rdd, error, "its zero value does not have its accumulators' type");
@@ -233,7 +233,7 @@ int rdd_wire_decode_values(struct rdd_wire_reader *reader, const Firesteel__Comb
                 r = reader->function(reader, m->merge, &values->merge, error);
         if (r == 0)
                 r = m->create ? reader->function(reader, m->create, &values->create, error)
-                              : read_zero(reader, m, rdd, values, error);
+                              : combine_decode_zero(reader, m, rdd, values, error);
         return r;
 }
 

@@ -16,8 +16,8 @@ static fst_rdd *element_init(fst_rdd *rdd, enum element_kind kind, const fst_fn 
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
 }
 
-static fst_rdd *element_rdd(fst_rdd *parent, enum rdd_op op, enum element_kind kind, const fst_fn *f, fst_type type,
-                            bool keep_partitioner, fst_site site)
+static fst_rdd *element_rdd_new(fst_rdd *parent, enum rdd_op op, enum element_kind kind, const fst_fn *f, fst_type type,
+                                bool keep_partitioner, fst_site site)
 {
         return element_init(rdd_new(parent->sc, op, type, parent, site), kind, f, keep_partitioner);
 }
@@ -32,7 +32,7 @@ static struct op *element_op(enum element_kind kind, const fst_rdd *rdd, struct 
 FST_API fst_rdd *fst_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return element_rdd(rdd, RDD_MAP, ELEMENT_MAP, &f, type, false, site);
+        return element_rdd_new(rdd, RDD_MAP, ELEMENT_MAP, &f, type, false, site);
 }
 
 static int map_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
@@ -59,7 +59,7 @@ const struct rdd_class rdd_map_class = {
 FST_API fst_rdd *fst_flat_map_at(fst_rdd *rdd, fst_fn f, fst_type type, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return element_rdd(rdd, RDD_FLAT_MAP, ELEMENT_FLAT_MAP, &f, type, false, site);
+        return element_rdd_new(rdd, RDD_FLAT_MAP, ELEMENT_FLAT_MAP, &f, type, false, site);
 }
 
 static int flat_map_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
@@ -87,7 +87,7 @@ const struct rdd_class rdd_flat_map_class = {
 FST_API fst_rdd *fst_filter_at(fst_rdd *rdd, fst_fn f, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return element_rdd(rdd, RDD_FILTER, ELEMENT_FILTER, &f, rdd->type, true, site);
+        return element_rdd_new(rdd, RDD_FILTER, ELEMENT_FILTER, &f, rdd->type, true, site);
 }
 
 static int filter_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd, struct fst_error *error)
@@ -148,7 +148,7 @@ const struct rdd_class rdd_map_values_class = {
 
 /* --------------------------------------------------------------------------------------------- map_partitions */
 
-static bool by_iterator(const fst_rdd *rdd)
+static bool map_partitions_by_iterator(const fst_rdd *rdd)
 {
         return FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER || FST_SHAPE_FORM(rdd->fn.shape) == FST_FORM_ITER_AT;
 }
@@ -157,7 +157,7 @@ FST_API fst_rdd *fst_map_partitions_at(fst_rdd *parent, fst_fn f, fst_type type,
 {
         parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(f.shape) != FST_FORM_ITER)
-                return element_rdd(parent, RDD_MAP_PARTITIONS, ELEMENT_BATCHES, &f, type, false, site);
+                return element_rdd_new(parent, RDD_MAP_PARTITIONS, ELEMENT_BATCHES, &f, type, false, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_MAP_PARTITIONS, type, parent, site);
         rdd_set_fn(rdd, &f);
         rdd_depend_narrowly(rdd, false);
@@ -191,14 +191,14 @@ FST_API fst_rdd *fst_barrier_map_partitions_at(fst_rdd *parent, fst_fn f, fst_ty
 static int map_partitions_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
                                  struct fst_error *error)
 {
-        if (by_iterator(rdd))
+        if (map_partitions_by_iterator(rdd))
                 return rdd_wire_check_partitions(rdd, error);
         return rdd_wire_check_element(rdd, ELEMENT_BATCHES, rdd->type, error);
 }
 
 static struct op *map_partitions_op_new(const fst_rdd *rdd, struct task_run *run)
 {
-        if (by_iterator(rdd))
+        if (map_partitions_by_iterator(rdd))
                 return iter_op_new(run, rdd_parent(rdd)->type, rdd->type, &rdd->fn);
         return element_op(ELEMENT_BATCHES, rdd, run);
 }

@@ -59,7 +59,8 @@ int rdd_files_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fs
         return splits_decode(reader, m->text, (size_t)rdd->lineage.partitions, rdd, &rdd->text.splits, error);
 }
 
-bool rdd_files_skip(const struct node *node, const struct input_split *file, int status, struct fst_error *error)
+bool rdd_files_skip(const struct pipeline_node *node, const struct input_split *file, int status,
+                    struct fst_error *error)
 {
         const struct pipeline_env *env = node_env(node);
         if (status >= 0 || status == -ENOMEM)

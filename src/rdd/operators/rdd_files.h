@@ -22,7 +22,8 @@ int rdd_files_plan(fst_rdd *rdd, rdd_files_plan_fn plan);
  * file with spark.files.ignoreMissingFiles, any other failure except lack of memory with
  * spark.files.ignoreCorruptFiles. If so, logs a warning and clears @error. As in Spark's HadoopRDD and NewHadoopRDD.
  */
-bool rdd_files_skip(const struct node *node, const struct input_split *file, int status, struct fst_error *error);
+bool rdd_files_skip(const struct pipeline_node *node, const struct input_split *file, int status,
+                    struct fst_error *error);
 
 /* As in struct rdd_class. */
 void rdd_files_free(fst_rdd *rdd);

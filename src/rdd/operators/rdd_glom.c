@@ -46,7 +46,7 @@ static int glom_begin(struct op *op)
         return 0;
 }
 
-static int too_large(struct glom_op *self, size_t wanted)
+static int glom_too_large(struct glom_op *self, size_t wanted)
 {
         return task_run_fail(self->op.run, -ENOMEM,
                              "glom has no memory for a list of %zu bytes or more: a partition must fit into a task's "
@@ -55,13 +55,13 @@ static int too_large(struct glom_op *self, size_t wanted)
 }
 
 /* Makes room for @more bytes. */
-static int need(struct glom_op *self, size_t more)
+static int glom_make_room(struct glom_op *self, size_t more)
 {
         size_t wanted = self->used + more, room = MAX(MAX(self->room * 2, wanted), LEAST);
         if (wanted <= self->room)
                 return 0;
         if (wanted > MAX_LIST)
-                return too_large(self, wanted);
+                return glom_too_large(self, wanted);
         int r = memory_acquire(&self->memory, room - self->room);
         if (r == FST_MEMORY_E_DENIED && room > wanted)
                 r = memory_acquire(&self->memory, (room = wanted) - self->room);
@@ -69,40 +69,40 @@ static int need(struct glom_op *self, size_t more)
                 return task_run_cancelled(self->op.run);
         char *data = r ? NULL : mem_try_grow(self->data, room);
         if (!data)
-                return too_large(self, wanted);
+                return glom_too_large(self, wanted);
         self->data = data;
         self->room = room;
         return 0;
 }
 
-static void put(struct glom_op *self, const void *data, size_t len)
+static void glom_put(struct glom_op *self, const void *data, size_t len)
 {
         if (len)
                 memcpy(self->data + self->used, data, len);
         self->used += len;
 }
 
-static void put_length(struct glom_op *self, uint8_t kind, size_t len)
+static void glom_put_length(struct glom_op *self, uint8_t kind, size_t len)
 {
         uint32_t length = (uint32_t)len;
         if (kind == FST_KIND_BYTES)
-                put(self, &length, sizeof(length));
+                glom_put(self, &length, sizeof(length));
 }
 
 /* Appends a row as a record of a page, the form of a list's elements. */
-static int put_row(struct glom_op *self, const fst_batch *batch, uint32_t row)
+static int glom_put_row(struct glom_op *self, const fst_batch *batch, uint32_t row)
 {
         fst_type t = batch->type;
         size_t key = record_field_size(t.key, t.key_size, batch->key, row);
         size_t value = t.value ? record_field_size(t.value, t.value_size, batch->value, row) : 0;
-        int r = need(self, page_record_size(batch, row));
+        int r = glom_make_room(self, page_record_size(batch, row));
         if (r)
                 return r;
-        put_length(self, t.key, key);
-        put_length(self, t.value, value);
-        put(self, record_field(t.key, t.key_size, batch->key, row), key);
+        glom_put_length(self, t.key, key);
+        glom_put_length(self, t.value, value);
+        glom_put(self, record_field(t.key, t.key_size, batch->key, row), key);
         if (t.value)
-                put(self, record_field(t.value, t.value_size, batch->value, row), value);
+                glom_put(self, record_field(t.value, t.value_size, batch->value, row), value);
         return 0;
 }
 
@@ -115,13 +115,13 @@ static int glom_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         if (!t.value && t.key != FST_KIND_BYTES) {
                 size_t all = (size_t)in->batch.rows * t.key_size;
-                r = need(self, all);
+                r = glom_make_room(self, all);
                 if (r == 0)
-                        put(self, in->batch.key.fixed, all);
+                        glom_put(self, in->batch.key.fixed, all);
                 return r;
         }
         for (uint32_t i = 0; i < in->batch.rows && r == 0; i++)
-                r = put_row(self, &in->batch, i);
+                r = glom_put_row(self, &in->batch, i);
         return r;
 }
 

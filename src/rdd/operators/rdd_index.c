@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "rdd/pipeline/op_key.h"
 
-static fst_rdd *rdd_index_numbered(fst_rdd *parent, bool unique, fst_site site)
+static fst_rdd *index_rdd_new(fst_rdd *parent, bool unique, fst_site site)
 {
         fst_type type = fst_type_pair(key_op_value(parent->type), FST_I64);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_INDEXED, type, parent, site);
@@ -21,13 +21,13 @@ static fst_rdd *rdd_index_numbered(fst_rdd *parent, bool unique, fst_site site)
 FST_API fst_rdd *fst_zip_with_index_at(fst_rdd *rdd, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return rdd_index_numbered(rdd, false, site);
+        return index_rdd_new(rdd, false, site);
 }
 
 FST_API fst_rdd *fst_zip_with_unique_id_at(fst_rdd *rdd, fst_site site)
 {
         rdd = rdd_given(rdd, site);
-        return rdd_index_numbered(rdd, true, site);
+        return index_rdd_new(rdd, true, site);
 }
 
 static void index_free(fst_rdd *rdd)

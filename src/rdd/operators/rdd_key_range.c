@@ -16,7 +16,7 @@
 /* ----------------------------------------------------------------------------------------------------- building */
 
 /* A column of one key. */
-static fst_column column_of(struct range_key *key, fst_type type)
+static fst_column range_key_column(struct range_key *key, fst_type type)
 {
         if (type.key == FST_KIND_BYTES)
                 return (fst_column){.bytes = &key->bytes};
@@ -25,7 +25,7 @@ static fst_column column_of(struct range_key *key, fst_type type)
         return (fst_column){.i64 = &key->number};
 }
 
-static int set_key(struct range_key *to, fst_type pairs, fst_key key, struct fst_error *error)
+static int range_key_set(struct range_key *to, fst_type pairs, fst_key key, struct fst_error *error)
 {
         struct reduce_value value;
         int r = lookup_key(pairs, key, &value, error);
@@ -41,7 +41,7 @@ static int set_key(struct range_key *to, fst_type pairs, fst_key key, struct fst
                         memcpy(copy, value.data, value.size);
                 to->bytes = (fst_bytes){copy, value.size};
         }
-        to->prefix = key_prefix(pairs, column_of(to, pairs), 0);
+        to->prefix = key_prefix(pairs, range_key_column(to, pairs), 0);
         return 0;
 }
 
@@ -58,13 +58,13 @@ FST_API fst_rdd *fst_filter_by_range_at(fst_rdd *pairs, fst_key low, fst_key hig
                 r = error_set(&error, -EINVAL, "%s needs pairs, but the rows are %s", site.operation,
                               fst_type_name(pairs->type, have));
         if (r == 0 && !rdd->status)
-                r = set_key(&rdd->key_range.low, pairs->type, low, &error);
+                r = range_key_set(&rdd->key_range.low, pairs->type, low, &error);
         if (r == 0 && !rdd->status)
-                r = set_key(&rdd->key_range.high, pairs->type, high, &error);
+                r = range_key_set(&rdd->key_range.high, pairs->type, high, &error);
         return r ? rdd_fail_with(rdd, r, &error) : rdd;
 }
 
-static void range_free(fst_rdd *rdd)
+static void key_range_free(fst_rdd *rdd)
 {
         free((void *)rdd->key_range.low.bytes.data);
         free((void *)rdd->key_range.high.bytes.data);
@@ -72,16 +72,16 @@ static void range_free(fst_rdd *rdd)
 
 /* --------------------------------------------------------------------------------------------------- partitions */
 
-static int rdd_key_range_place(const struct partitioner *p, struct range_key *key)
+static int range_key_partition(const struct partitioner *p, struct range_key *key)
 {
         uint32_t to;
-        fst_batch one = {.rows = 1, .type = p->key, .key = column_of(key, p->key)};
+        fst_batch one = {.rows = 1, .type = p->key, .key = range_key_column(key, p->key)};
         partitioner_place(p, &one, &to);
         return (int)to;
 }
 
 /* Finds the partitions that can hold such keys: *@first … *@last. */
-static void find_partitions(const fst_rdd *rdd, int *first, int *last)
+static void key_range_find_partitions(const fst_rdd *rdd, int *first, int *last)
 {
         const struct partitioner *p = rdd->partitioner; /* NULL in other processes */
         struct range_key low = rdd->key_range.low, high = rdd->key_range.high;
@@ -89,15 +89,15 @@ static void find_partitions(const fst_rdd *rdd, int *first, int *last)
         *last = rdd->key_range.last;
         if (!p || p->kind != PARTITIONER_RANGE || !partitioner_ready(p))
                 return;
-        int a = rdd_key_range_place(p, &low), b = rdd_key_range_place(p, &high);
+        int a = range_key_partition(p, &low), b = range_key_partition(p, &high);
         *first = MIN(a, b); /* in descending order the greatest keys come first */
         *last = MAX(a, b);
 }
 
 /* ------------------------------------------------------------------------------------------------- on the wire */
 
-static int rdd_key_range_range_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *message,
-                                      struct fst_error *error)
+static int key_range_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel__Rdd *message,
+                            struct fst_error *error)
 {
         Firesteel__KeyRange *m = arena_alloc(&w->arena, sizeof(*m));
         const struct range_key *low = &rdd->key_range.low, *high = &rdd->key_range.high;
@@ -106,30 +106,30 @@ static int rdd_key_range_range_encode(struct rdd_wire_writer *w, const fst_rdd *
         m->high_prefix = high->prefix;
         m->low = (ProtobufCBinaryData){low->bytes.len, (uint8_t *)low->bytes.data};
         m->high = (ProtobufCBinaryData){high->bytes.len, (uint8_t *)high->bytes.data};
-        find_partitions(rdd, &m->first, &m->last);
+        key_range_find_partitions(rdd, &m->first, &m->last);
         message->key_range = m;
         return 0;
 }
 
-static bool key_fits(fst_type pairs, const ProtobufCBinaryData *key)
+static bool range_key_fits(fst_type pairs, const ProtobufCBinaryData *key)
 {
         return pairs.key == FST_KIND_BYTES || key->len == (pairs.key == FST_KIND_FIXED ? pairs.key_size : 0);
 }
 
 /* Comparing needs a pointer even for an empty key, for which a decoded message has NULL. */
-static fst_bytes bytes_of(const ProtobufCBinaryData *key)
+static fst_bytes range_key_bytes(const ProtobufCBinaryData *key)
 {
         return key->len ? (fst_bytes){(const char *)key->data, key->len} : fst_bytes_of("");
 }
 
-static int rdd_key_range_range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
-                                      struct fst_error *error)
+static int key_range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
+                            struct fst_error *error)
 {
         const Firesteel__KeyRange *m = message->key_range;
-        if (!m || !rdd->type.value || !key_fits(rdd->type, &m->low) || !key_fits(rdd->type, &m->high))
+        if (!m || !rdd->type.value || !range_key_fits(rdd->type, &m->low) || !range_key_fits(rdd->type, &m->high))
                 return rdd_wire_bad(rdd, error, "its key range is missing");
-        rdd->key_range.low = (struct range_key){.prefix = m->low_prefix, .bytes = bytes_of(&m->low)};
-        rdd->key_range.high = (struct range_key){.prefix = m->high_prefix, .bytes = bytes_of(&m->high)};
+        rdd->key_range.low = (struct range_key){.prefix = m->low_prefix, .bytes = range_key_bytes(&m->low)};
+        rdd->key_range.high = (struct range_key){.prefix = m->high_prefix, .bytes = range_key_bytes(&m->high)};
         rdd->key_range.first = m->first;
         rdd->key_range.last = m->last;
         int r = rdd_wire_check_partitions(rdd, error);
@@ -138,10 +138,10 @@ static int rdd_key_range_range_decode(struct rdd_wire_reader *reader, const Fire
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
-static int rdd_key_range_range_feed(struct node *node, int partition, struct op *to)
+static int key_range_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         int first, last;
-        find_partitions(node->rdd, &first, &last);
+        key_range_find_partitions(node->rdd, &first, &last);
         return partition < first || partition > last ? 0 : node_feed_parent(node, 0, partition, to);
 }
 
@@ -151,7 +151,7 @@ struct range_op {
 };
 
 /* Compares the key of row @row with @key: <0, 0, >0. */
-static int rdd_key_range_compare(const fst_batch *batch, uint32_t row, const struct range_key *key)
+static int range_key_compare(const fst_batch *batch, uint32_t row, const struct range_key *key)
 {
         uint64_t prefix = key_prefix(batch->type, batch->key, row);
         if (prefix != key->prefix)
@@ -161,7 +161,7 @@ static int rdd_key_range_compare(const fst_batch *batch, uint32_t row, const str
         return fst_bytes_compare(key_view(batch->type, batch->key, row), key->bytes);
 }
 
-static int range_consume(struct op *op, const struct rows *in)
+static int key_range_consume(struct op *op, const struct rows *in)
 {
         const fst_rdd *rdd = container_of(op, struct range_op, op)->rdd;
         uint16_t kept[FST_BATCH_ROWS];
@@ -169,21 +169,22 @@ static int range_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < in->batch.rows; i++)
-                if (rdd_key_range_compare(&in->batch, i, &rdd->key_range.low) >= 0 &&
-                    rdd_key_range_compare(&in->batch, i, &rdd->key_range.high) <= 0)
+                if (range_key_compare(&in->batch, i, &rdd->key_range.low) >= 0 &&
+                    range_key_compare(&in->batch, i, &rdd->key_range.high) <= 0)
                         kept[n++] = (uint16_t)i;
         return n == in->batch.rows ? op_push(op, in) : op_push_some(op, in, kept, n);
 }
 
-static void range_op_free(struct op *op)
+static void key_range_op_free(struct op *op)
 {
         op_deinit(op);
         free(container_of(op, struct range_op, op));
 }
 
-static const struct op_class range_op_class = {"filter_by_range", .consume = range_consume, .free = range_op_free};
+static const struct op_class range_op_class = {"filter_by_range", .consume = key_range_consume,
+                                               .free = key_range_op_free};
 
-static struct op *range_op_new(const fst_rdd *rdd, struct task_run *run)
+static struct op *key_range_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         struct range_op *self = new0(struct range_op);
         op_init(&self->op, &range_op_class, run, rdd->type);
@@ -196,9 +197,9 @@ const struct rdd_class rdd_key_range_class = {
         .spark = "MapPartitionsRDD",
         .parents = 1,
         .passes_samples = true,
-        .free = range_free,
-        .encode = rdd_key_range_range_encode,
-        .decode = rdd_key_range_range_decode,
-        .op_new = range_op_new,
-        .feed = rdd_key_range_range_feed,
+        .free = key_range_free,
+        .encode = key_range_encode,
+        .decode = key_range_decode,
+        .op_new = key_range_op_new,
+        .feed = key_range_feed,
 };

@@ -12,7 +12,7 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
 }
 
 /* Checks the type of the first file. Tasks check the other files. */
-static int check_rows(const fst_rdd *rdd, struct fst_error *error)
+static int object_check_rows(const fst_rdd *rdd, struct fst_error *error)
 {
         char found[64], wanted[64];
         fst_type type;
@@ -26,18 +26,18 @@ static int check_rows(const fst_rdd *rdd, struct fst_error *error)
                          fst_type_name(rdd->type, wanted));
 }
 
-static int rdd_object_file_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+static int object_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
         int r = plain_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
-        return r ? r : check_rows(rdd, error);
+        return r ? r : object_check_rows(rdd, error);
 }
 
 static int object_partitions(fst_rdd *rdd)
 {
-        return rdd_files_plan(rdd, rdd_object_file_find_splits);
+        return rdd_files_plan(rdd, object_find_splits);
 }
 
-static void *object_state_new(const struct node *node)
+static void *object_state_new(const struct pipeline_node *node)
 {
         return object_reader_new();
 }
@@ -47,7 +47,7 @@ static void object_state_free(void *state)
         object_reader_free(state);
 }
 
-static int object_feed(struct node *node, int partition, struct op *to)
+static int object_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         struct object_reader *reader = node->state;
         struct task_run *run = node_env(node)->run;

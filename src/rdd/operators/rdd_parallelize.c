@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-static void copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
+static void parallelize_copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
 {
         size_t total = 0;
         for (size_t i = 0; i < count; i++)
@@ -26,7 +26,7 @@ static void copy_bytes(fst_rdd *rdd, const fst_bytes *from, size_t count)
 }
 
 /* Reports an invalid array: NULL, or larger than any array can be. */
-static void fail_array(fst_rdd *rdd, const void *data, size_t count)
+static void parallelize_fail_array(fst_rdd *rdd, const void *data, size_t count)
 {
         struct fst_error error = FST_ERROR_INIT;
         int r = data ? error_set(&error, -EOVERFLOW, "parallelize of %zu rows: no array can be that large", count)
@@ -46,9 +46,9 @@ FST_API fst_rdd *fst_parallelize_at(fst_context *sc, const void *data, size_t co
         if (type.value) {
                 rdd_fail(rdd, -EINVAL, "parallelize takes an array of one column");
         } else if (count && (!data || count > PTRDIFF_MAX / MAX(width, (size_t)1))) {
-                fail_array(rdd, data, count);
+                parallelize_fail_array(rdd, data, count);
         } else if (type.key == FST_KIND_BYTES) {
-                copy_bytes(rdd, data, count);
+                parallelize_copy_bytes(rdd, data, count);
         } else {
                 rdd->parallelize.data = new_array(char, count *type.key_size + 1);
                 if (count)
@@ -126,7 +126,7 @@ static int parallelize_decode(struct rdd_wire_reader *reader, const Firesteel__R
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
-static int push_slice(struct slice *slice, struct op *to)
+static int parallelize_push_slice(struct slice *slice, struct op *to)
 {
         fst_bytes views[FST_BATCH_ROWS];
         struct rows rows = {.batch = {.type = slice->type}};
@@ -138,7 +138,8 @@ static int push_slice(struct slice *slice, struct op *to)
 }
 
 /* Fetches the rows from the driver and pushes them. */
-static int feed_fetched(const struct pipeline_env *env, const fst_rdd *rdd, int partition, uint64_t n, struct op *to)
+static int parallelize_feed_fetched(const struct pipeline_env *env, const fst_rdd *rdd, int partition, uint64_t n,
+                                    struct op *to)
 {
         struct task_run *run = env->run;
         struct fst_error error = FST_ERROR_INIT;
@@ -151,16 +152,16 @@ static int feed_fetched(const struct pipeline_env *env, const fst_rdd *rdd, int 
         if (r)
                 return r;
         r = slice_open(&slice, rdd->type, n, data.data, data.len, &error);
-        return r ? task_run_fail_with(run, r, &error) : push_slice(&slice, to);
+        return r ? task_run_fail_with(run, r, &error) : parallelize_push_slice(&slice, to);
 }
 
-static int parallelize_feed(struct node *node, int partition, struct op *to)
+static int parallelize_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const fst_rdd *rdd = node->rdd;
         uint64_t at = slice_start(rdd->parallelize.count, partition, rdd->lineage.partitions);
         uint64_t end = slice_start(rdd->parallelize.count, partition + 1, rdd->lineage.partitions);
         if (!rdd->parallelize.data)
-                return end > at ? feed_fetched(node_env(node), rdd, partition, end - at, to) : 0;
+                return end > at ? parallelize_feed_fetched(node_env(node), rdd, partition, end - at, to) : 0;
         struct rows rows = {.batch = {.type = rdd->type}};
         rows.stable[0] = (struct fst_stable){(uintptr_t)rdd->parallelize.bytes, rdd->parallelize.n_bytes};
         size_t width = rdd->type.key == FST_KIND_BYTES ? sizeof(fst_bytes) : rdd->type.key_size;

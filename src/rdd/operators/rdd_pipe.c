@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 /* Copies a NULL-terminated list of strings. */
-static char **rdd_pipe_copy_list(const char *const *list)
+static char **pipe_copy_list(const char *const *list)
 {
         size_t n = 0;
         while (list && list[n])
@@ -21,7 +21,7 @@ static char **rdd_pipe_copy_list(const char *const *list)
         return copy;
 }
 
-static void rdd_pipe_free_list(char **list)
+static void pipe_free_list(char **list)
 {
         for (char **l = list; l && *l; l++)
                 free(*l);
@@ -33,8 +33,8 @@ FST_API fst_rdd *fst_pipe_with_at(fst_rdd *parent, const char *const *words, con
 {
         parent = rdd_given(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_PIPED, FST_BYTES, parent, site);
-        rdd->pipe.words = rdd_pipe_copy_list(words);
-        rdd->pipe.environment = rdd_pipe_copy_list(environment);
+        rdd->pipe.words = pipe_copy_list(words);
+        rdd->pipe.environment = pipe_copy_list(environment);
         rdd_depend_narrowly(rdd, false);
         if (!rdd->pipe.words[0])
                 rdd_fail(rdd, -EINVAL, "pipe needs a command");
@@ -60,11 +60,11 @@ FST_API fst_rdd *fst_pipe_at(fst_rdd *parent, const char *command, fst_site site
 
 static void pipe_free(fst_rdd *rdd)
 {
-        rdd_pipe_free_list(rdd->pipe.words);
-        rdd_pipe_free_list(rdd->pipe.environment);
+        pipe_free_list(rdd->pipe.words);
+        pipe_free_list(rdd->pipe.environment);
 }
 
-static size_t list_length(char **list)
+static size_t pipe_list_length(char **list)
 {
         size_t n = 0;
         while (list[n])
@@ -77,14 +77,14 @@ static int pipe_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firesteel_
         Firesteel__Pipe *pipe = arena_alloc(&w->arena, sizeof(*pipe));
         firesteel__pipe__init(pipe);
         pipe->words = rdd->pipe.words;
-        pipe->n_words = list_length(rdd->pipe.words);
+        pipe->n_words = pipe_list_length(rdd->pipe.words);
         pipe->environment = rdd->pipe.environment;
-        pipe->n_environment = list_length(rdd->pipe.environment);
+        pipe->n_environment = pipe_list_length(rdd->pipe.environment);
         m->pipe = pipe;
         return 0;
 }
 
-static char **ended_list(struct rdd_wire_reader *reader, char **list, size_t n)
+static char **pipe_decode_list(struct rdd_wire_reader *reader, char **list, size_t n)
 {
         char **ended = wire_array(reader->memory, n + 1, sizeof(*ended));
         if (ended && n)
@@ -98,8 +98,8 @@ static int pipe_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *mes
         const Firesteel__Pipe *m = message->pipe;
         if (!m || m->n_words == 0 || rdd->type.key != FST_KIND_BYTES || rdd->type.value)
                 return rdd_wire_bad(rdd, error, "its command is missing or its rows are not BYTES");
-        rdd->pipe.words = ended_list(reader, m->words, m->n_words);
-        rdd->pipe.environment = ended_list(reader, m->environment, m->n_environment);
+        rdd->pipe.words = pipe_decode_list(reader, m->words, m->n_words);
+        rdd->pipe.environment = pipe_decode_list(reader, m->environment, m->n_environment);
         if (!rdd->pipe.words || !rdd->pipe.environment)
                 return rdd_wire_too_big(error);
         return rdd_wire_check_partitions(rdd, error);
@@ -140,7 +140,7 @@ static int pipe_begin(struct op *op)
 }
 
 /* Pushes the complete lines in `said`; with @at_end also an unterminated last line. */
-static int push_lines(struct pipe_op *self, bool at_end)
+static int pipe_push_lines(struct pipe_op *self, bool at_end)
 {
         char *at = self->said.data, *end = at + self->said.len;
         struct rows rows = {.batch = {.type = FST_BYTES, .key.bytes = self->views}};
@@ -189,7 +189,7 @@ static int pipe_consume(struct op *op, const struct rows *in)
                 r = piped_command_feed(&self->command, &data, &len, &self->said, op->run->task.stopped);
                 if (r < 0)
                         return pipe_failed(self, r, "Writing to");
-                int pushed = push_lines(self, false);
+                int pushed = pipe_push_lines(self, false);
                 if (pushed)
                         return pushed;
         } while (r == PIPED_COMMAND_E_SAID);
@@ -204,7 +204,7 @@ static int pipe_end(struct op *op)
         while (r == PIPED_COMMAND_E_SAID && !op->status) {
                 r = piped_command_end(&self->command, &self->said, op->run->task.stopped, &wait_status);
                 if (r == PIPED_COMMAND_E_SAID)
-                        push_lines(self, false);
+                        pipe_push_lines(self, false);
         }
         if (op->status) { /* downstream has enough */
                 op->class->abandon(op);
@@ -213,7 +213,7 @@ static int pipe_end(struct op *op)
         if (r)
                 return pipe_failed(self, r, "Waiting for");
         if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
-                return push_lines(self, true);
+                return pipe_push_lines(self, true);
         _cleanup_(buf_deinit) struct buf words = BUF_INIT;
         for (char **word = self->rdd->pipe.words; *word; word++)
                 buf_printf(&words, "%s%s", words.len ? " " : "", *word);

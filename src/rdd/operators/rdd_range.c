@@ -37,12 +37,12 @@ static int range_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *me
         return 0;
 }
 
-static void *range_state_new(const struct node *node)
+static void *range_state_new(const struct pipeline_node *node)
 {
         return new_array(int64_t, FST_BATCH_ROWS);
 }
 
-static int range_feed(struct node *node, int partition, struct op *to)
+static int range_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const fst_rdd *rdd = node->rdd;
         int64_t *numbers = node->state;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static fst_rdd *sampled(fst_rdd *parent, const struct sampling_plan *plan, fst_site site)
+static fst_rdd *sample_rdd_new(fst_rdd *parent, const struct sampling_plan *plan, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SAMPLED, parent->type, parent, site);
         rdd->sample = *plan;
@@ -22,7 +22,7 @@ FST_API fst_rdd *fst_sample_at(fst_rdd *parent, bool with_replacement, double fr
         struct fst_error error = FST_ERROR_INIT;
         struct sampling_plan plan = {
                 .how = with_replacement ? SAMPLING_REPLACED : SAMPLING_ONCE, .fraction = fraction, .seed = seed};
-        fst_rdd *rdd = sampled(parent, &plan, site);
+        fst_rdd *rdd = sample_rdd_new(parent, &plan, site);
         int r = 0;
         if (!(fraction >= 0) || isinf(fraction))
                 r = error_set(&error, -EINVAL, "Fraction must be nonnegative, but got %g", fraction);
@@ -43,7 +43,7 @@ FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t 
                 return;
         }
         for (size_t i = 0; i < n && !weights; i++) {
-                splits[i] = sampled(parent, &(struct sampling_plan){.how = SAMPLING_RANGE}, site);
+                splits[i] = sample_rdd_new(parent, &(struct sampling_plan){.how = SAMPLING_RANGE}, site);
                 rdd_fail(splits[i], -EINVAL, "random_split was given NULL instead of weights");
         }
         if (!weights)
@@ -56,7 +56,7 @@ FST_API void fst_random_split_at(fst_rdd *parent, const double *weights, size_t 
                 /* Adds in Spark's order, so that the bounds are equal to the last bit. */
                 double lower = sum, upper = sum + weights[i] / total;
                 struct sampling_plan plan = {.how = SAMPLING_RANGE, .lower = lower, .upper = upper, .seed = seed};
-                splits[i] = sampled(parent, &plan, site);
+                splits[i] = sample_rdd_new(parent, &plan, site);
                 if (negative)
                         rdd_fail(splits[i], -EINVAL, "Weights must be nonnegative");
                 else if (!(total > 0) || isinf(total))

@@ -20,8 +20,8 @@
 
 /* ----------------------------------------------------------------------------------------------------- building */
 
-static int rdd_sample_by_key_check(fst_rdd *pairs, const void *keys, fst_type key, const double *fractions, size_t n,
-                                   fst_site site, struct fst_error *error)
+static int by_key_check(fst_rdd *pairs, const void *keys, fst_type key, const double *fractions, size_t n,
+                        fst_site site, struct fst_error *error)
 {
         char have[64], given[64];
         fst_type wanted = {.key = pairs->type.key, .key_size = pairs->type.key_size};
@@ -51,7 +51,7 @@ FST_API fst_rdd *fst_sample_by_key_at(fst_rdd *pairs, bool with_replacement, con
         pairs = rdd_given(pairs, site);
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(pairs->sc, RDD_SAMPLED_BY_KEY, pairs->type, pairs, site);
-        int r = rdd->status ? 0 : rdd_sample_by_key_check(pairs, keys, key, fractions, n, site, &error);
+        int r = rdd->status ? 0 : by_key_check(pairs, keys, key, fractions, n, site, &error);
         rdd->by_key.replaced = with_replacement;
         rdd->by_key.exact = exact;
         rdd->by_key.seed = seed;
@@ -85,7 +85,7 @@ static void by_key_free(fst_rdd *rdd)
 
 /* ------------------------------------------------------------------------------------------------- on the wire */
 
-static void encode_keys(struct rdd_wire_writer *w, const struct strata *strata, Firesteel__Strata *m)
+static void by_key_encode_keys(struct rdd_wire_writer *w, const struct strata *strata, Firesteel__Strata *m)
 {
         size_t total = 0;
         if (strata->key.key != FST_KIND_BYTES) {
@@ -116,7 +116,7 @@ static int by_key_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firestee
         m->replaced = rdd->by_key.replaced;
         m->exact = rdd->by_key.exact;
         m->seed = rdd->by_key.seed;
-        encode_keys(w, strata, m);
+        by_key_encode_keys(w, strata, m);
         m->n_fractions = strata->n;
         m->fractions = arena_alloc(&w->arena, strata->n * sizeof(double));
         m->n_bounds = bounds ? 3 * strata->n : 0;
@@ -131,8 +131,8 @@ static int by_key_encode(struct rdd_wire_writer *w, const fst_rdd *rdd, Firestee
         return 0;
 }
 
-static int decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *m, fst_rdd *rdd, struct strata *strata,
-                       struct fst_error *error)
+static int by_key_decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *m, fst_rdd *rdd,
+                              struct strata *strata, struct fst_error *error)
 {
         size_t at = 0, n = strata->n;
         if (strata->key.key != FST_KIND_BYTES) {
@@ -161,8 +161,8 @@ static int decode_keys(struct rdd_wire_reader *reader, const Firesteel__Strata *
         return 0;
 }
 
-static int decode_strata(struct rdd_wire_reader *reader, const Firesteel__Strata *m, fst_rdd *rdd, bool bounds,
-                         struct fst_error *error)
+static int by_key_decode_strata(struct rdd_wire_reader *reader, const Firesteel__Strata *m, fst_rdd *rdd, bool bounds,
+                                struct fst_error *error)
 {
         fst_type in = rdd_parent(rdd)->type;
         struct strata *strata = wire_array(reader->memory, 1, sizeof(*strata));
@@ -170,7 +170,7 @@ static int decode_strata(struct rdd_wire_reader *reader, const Firesteel__Strata
                 return rdd_wire_too_big(error);
         strata->key = (fst_type){.key = in.key, .key_size = in.key_size};
         strata->n = m->n_fractions;
-        int r = decode_keys(reader, m, rdd, strata, error);
+        int r = by_key_decode_keys(reader, m, rdd, strata, error);
         if (r)
                 return r;
         strata->data = wire_array(reader->memory, strata->n + 1, sizeof(*strata->data));
@@ -208,7 +208,7 @@ static int by_key_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
                 r = rdd_wire_check_type(rdd, error);
         else if (r == 0 && !fst_type_equal(rdd->type, FST_PAIR(I64, F64)))
                 r = rdd_wire_bad(rdd, error, "its rows must be pairs of I64");
-        return r ? r : decode_strata(reader, m, rdd, bounds, error);
+        return r ? r : by_key_decode_strata(reader, m, rdd, bounds, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------- in tasks */
@@ -216,8 +216,8 @@ static int by_key_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m
 /* Poisson-distributed numbers of one mean. Spark has a generator for each mean, all seeded alike. */
 struct poisson_numbers {
         double mean;
-        struct well *well; /* NULL before the first draw */
-        bool begun;        /* seeded for this partition */
+        struct well19937c *well; /* NULL before the first draw */
+        bool begun;              /* seeded for this partition */
 };
 
 struct by_key_op {
@@ -226,7 +226,7 @@ struct by_key_op {
         uint64_t uniform;
         struct poisson_numbers *poisson; /* ascending by mean */
         size_t n_poisson;
-        struct seen { /* for each key, when drawing or counting */
+        struct key_draws { /* for each key, when drawing or counting */
                 int64_t items, accepted;
         } * seen;
 };
@@ -236,7 +236,7 @@ static struct by_key_op *by_key_of(struct op *op)
         return container_of(op, struct by_key_op, op);
 }
 
-static int64_t rdd_sample_by_key_seed_of(const struct by_key_op *self)
+static int64_t by_key_seed(const struct by_key_op *self)
 {
         return (int64_t)((uint64_t)self->rdd->by_key.seed + (uint64_t)self->op.partition);
 }
@@ -244,7 +244,7 @@ static int64_t rdd_sample_by_key_seed_of(const struct by_key_op *self)
 static int by_key_begin(struct op *op)
 {
         struct by_key_op *self = by_key_of(op);
-        self->uniform = xorshift_start(rdd_sample_by_key_seed_of(self));
+        self->uniform = xorshift_start(by_key_seed(self));
         for (size_t i = 0; i < self->n_poisson; i++)
                 self->poisson[i].begun = false;
         if (self->seen)
@@ -252,7 +252,7 @@ static int by_key_begin(struct op *op)
         return 0;
 }
 
-static uint32_t rdd_sample_by_key_poisson_of(struct by_key_op *self, double mean)
+static uint32_t by_key_poisson(struct by_key_op *self, double mean)
 {
         size_t low = 0, high = self->n_poisson;
         if (!(mean > 0))
@@ -266,55 +266,55 @@ static uint32_t rdd_sample_by_key_poisson_of(struct by_key_op *self, double mean
         }
         struct poisson_numbers *p = &self->poisson[low];
         if (!p->well)
-                p->well = new0(struct well);
+                p->well = new0(struct well19937c);
         if (!p->begun)
-                poisson_begin(p->well, rdd_sample_by_key_seed_of(self));
+                poisson_begin(p->well, by_key_seed(self));
         p->begun = true;
         return poisson_next(p->well, mean);
 }
 
 /* The number of times that a pair of stratum @s is taken. */
-static uint32_t rdd_sample_by_key_times(struct by_key_op *self, const struct stratum *s)
+static uint32_t by_key_times(struct by_key_op *self, const struct stratum *s)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
         if (!by->replaced)
                 return xorshift_f64(&self->uniform) < (by->exact ? s->threshold : s->fraction);
         if (!by->exact)
-                return rdd_sample_by_key_poisson_of(self, s->fraction);
-        uint32_t n = rdd_sample_by_key_poisson_of(self, s->accept);
-        for (uint32_t waiting = rdd_sample_by_key_poisson_of(self, s->wait); waiting > 0; waiting--)
+                return by_key_poisson(self, s->fraction);
+        uint32_t n = by_key_poisson(self, s->accept);
+        for (uint32_t waiting = by_key_poisson(self, s->wait); waiting > 0; waiting--)
                 n += xorshift_f64(&self->uniform) < s->threshold;
         return n;
 }
 
-static int64_t result_of(uint32_t stratum, enum step_result what)
+static int64_t by_key_result(uint32_t stratum, enum step_result what)
 {
         return (int64_t)stratum * STEP_RESULTS + what;
 }
 
 /* Counts a pair of stratum @i and draws its number. */
-static void rdd_sample_by_key_draw(struct by_key_op *self, uint32_t i)
+static void by_key_draw(struct by_key_op *self, uint32_t i)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
         const struct stratum *s = &by->strata->data[i];
-        struct seen *seen = &self->seen[i];
+        struct key_draws *seen = &self->seen[i];
         fst_out *out = &self->op.out;
         if (by->step == SAMPLE_DRAW && by->replaced) {
-                seen->accepted += rdd_sample_by_key_poisson_of(self, s->accept);
-                for (uint32_t waiting = rdd_sample_by_key_poisson_of(self, s->wait); waiting > 0; waiting--)
-                        fst_emit(out, result_of(i, STEP_WAITS), xorshift_f64(&self->uniform));
+                seen->accepted += by_key_poisson(self, s->accept);
+                for (uint32_t waiting = by_key_poisson(self, s->wait); waiting > 0; waiting--)
+                        fst_emit(out, by_key_result(i, STEP_WAITS), xorshift_f64(&self->uniform));
         } else if (by->step == SAMPLE_DRAW) {
                 double accept, wait, x = xorshift_f64(&self->uniform);
                 strata_bounds_once(s->fraction, seen->items, &accept, &wait);
                 if (x < accept)
                         seen->accepted++;
                 else if (x < wait)
-                        fst_emit(out, result_of(i, STEP_WAITS), x);
+                        fst_emit(out, by_key_result(i, STEP_WAITS), x);
         }
         seen->items++;
 }
 
-static int no_fraction(struct by_key_op *self, const fst_batch *batch, uint32_t row)
+static int by_key_no_fraction(struct by_key_op *self, const fst_batch *batch, uint32_t row)
 {
         fst_batch key = {.rows = 1,
                          .type = self->rdd->by_key.strata->key,
@@ -338,12 +338,12 @@ static int by_key_consume(struct op *op, const struct rows *in)
         for (uint32_t i = 0; i < in->batch.rows; i++) {
                 uint32_t stratum = strata_find(by->strata, &in->batch, i, hashes[i]);
                 if (stratum == STRATA_NONE)
-                        return no_fraction(self, &in->batch, i);
+                        return by_key_no_fraction(self, &in->batch, i);
                 if (by->step != SAMPLE_TAKE) {
-                        rdd_sample_by_key_draw(self, stratum);
+                        by_key_draw(self, stratum);
                         continue;
                 }
-                for (uint32_t more = rdd_sample_by_key_times(self, &by->strata->data[stratum]); more > 0; more--) {
+                for (uint32_t more = by_key_times(self, &by->strata->data[stratum]); more > 0; more--) {
                         taken[n++] = (uint16_t)i;
                         if (n < FST_BATCH_ROWS)
                                 continue;
@@ -361,9 +361,9 @@ static int by_key_end(struct op *op)
         struct by_key_op *self = by_key_of(op);
         for (size_t i = 0; self->seen && i < self->rdd->by_key.strata->n && op->status == 0; i++) {
                 if (self->seen[i].items)
-                        fst_emit(&op->out, result_of((uint32_t)i, STEP_ITEMS), (double)self->seen[i].items);
+                        fst_emit(&op->out, by_key_result((uint32_t)i, STEP_ITEMS), (double)self->seen[i].items);
                 if (self->seen[i].accepted)
-                        fst_emit(&op->out, result_of((uint32_t)i, STEP_ACCEPTED), (double)self->seen[i].accepted);
+                        fst_emit(&op->out, by_key_result((uint32_t)i, STEP_ACCEPTED), (double)self->seen[i].accepted);
         }
         return op->status;
 }
@@ -382,14 +382,14 @@ static void by_key_op_free(struct op *op)
 static const struct op_class by_key_op_class = {"sample_by_key", .begin = by_key_begin, .consume = by_key_consume,
                                                 .end = by_key_end, .free = by_key_op_free};
 
-static int by_mean(const void *a, const void *b)
+static int by_key_compare_means(const void *a, const void *b)
 {
         double x = ((const struct poisson_numbers *)a)->mean, y = ((const struct poisson_numbers *)b)->mean;
         return (x > y) - (x < y);
 }
 
 /* Creates a generator for each distinct mean except 0. */
-static void find_means(struct by_key_op *self)
+static void by_key_find_means(struct by_key_op *self)
 {
         const struct rdd_by_key *by = &self->rdd->by_key;
         size_t n = 0;
@@ -404,7 +404,7 @@ static void find_means(struct by_key_op *self)
                                 self->poisson[n++].mean = means[k];
         }
         if (n)
-                qsort(self->poisson, n, sizeof(*self->poisson), by_mean);
+                qsort(self->poisson, n, sizeof(*self->poisson), by_key_compare_means);
         for (size_t i = 0; i < n; i++)
                 if (i == 0 || self->poisson[i].mean != self->poisson[self->n_poisson - 1].mean)
                         self->poisson[self->n_poisson++].mean = self->poisson[i].mean;
@@ -416,9 +416,9 @@ static struct op *by_key_op_new(const fst_rdd *rdd, struct task_run *run)
         op_init(&self->op, &by_key_op_class, run, rdd->type);
         op_alloc_out(&self->op, rdd->type);
         self->rdd = rdd;
-        find_means(self);
+        by_key_find_means(self);
         if (rdd->by_key.step != SAMPLE_TAKE)
-                self->seen = new_array(struct seen, rdd->by_key.strata->n + 1);
+                self->seen = new_array(struct key_draws, rdd->by_key.strata->n + 1);
         return &self->op;
 }
 

@@ -14,7 +14,7 @@
 /* ---------------------------------------------------------------------------------------------------- building */
 
 /* The partitions of a sort: as in Spark, as many as the parent has, regardless of spark.default.parallelism. */
-static int sorted_partitions(fst_rdd *rdd, int wanted)
+static int sorted_rdd_partitions(fst_rdd *rdd, int wanted)
 {
         if (wanted < 0) {
                 rdd_fail(rdd, -EINVAL, "Number of partitions cannot be negative");
@@ -43,7 +43,7 @@ void rdd_depend_on_shuffle(fst_rdd *rdd)
 }
 
 /* The RDD that reads @parent's rows as placed by @p; takes over @p. */
-static fst_rdd *placed_by(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
+static fst_rdd *shuffled_rdd_new(fst_rdd *parent, struct partitioner *p, int partitions, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
         rdd->shuffle.partitioner = *p;
@@ -62,7 +62,7 @@ FST_API fst_rdd *fst_partition_by_at(fst_rdd *pairs, int partitions, fst_site si
         partitioner_init_hash(&hash, MAX(partitions, 1), pairs->type);
         if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &hash))
                 return pairs;
-        return placed_by(pairs, &hash, partitions, site);
+        return shuffled_rdd_new(pairs, &hash, partitions, site);
 }
 
 FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum fst_order order, fst_site site)
@@ -70,7 +70,7 @@ FST_API fst_rdd *fst_partition_by_range_at(fst_rdd *pairs, int partitions, enum 
         pairs = rdd_given(pairs, site);
         struct partitioner range;
         partitioner_init_range(&range, MAX(partitions, 1), pairs->type, order);
-        return placed_by(pairs, &range, partitions, site);
+        return shuffled_rdd_new(pairs, &range, partitions, site);
 }
 
 FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fst_fn f, fst_site site)
@@ -81,7 +81,7 @@ FST_API fst_rdd *fst_partition_by_function_at(fst_rdd *pairs, int partitions, fs
         partitioner_init_function(&p, MAX(partitions, 1), pairs->type, &f);
         if (!pairs->status && partitions > 0 && partitioner_equal(pairs->partitioner, &p))
                 return pairs;
-        fst_rdd *rdd = placed_by(pairs, &p, partitions, site);
+        fst_rdd *rdd = shuffled_rdd_new(pairs, &p, partitions, site);
         rdd_set_fn(rdd, &f); /* a copy that lives as long as the RDD */
         rdd->shuffle.partitioner.fn = rdd->fn;
         int r = rdd->status ? 0 : partitioner_check_function(pairs->type, &rdd->fn, &error);
@@ -93,13 +93,13 @@ FST_API fst_rdd *fst_repartition_at(fst_rdd *parent, int partitions, fst_site si
         parent = rdd_given(parent, site);
         struct partitioner turns;
         partitioner_init_round_robin(&turns, MAX(partitions, 1));
-        fst_rdd *rdd = placed_by(parent, &turns, partitions, site);
+        fst_rdd *rdd = shuffled_rdd_new(parent, &turns, partitions, site);
         rdd->partitioner = NULL; /* rows are not placed by their keys */
         return rdd;
 }
 
 /* Warns once that struct keys sort byte by byte: programmers expect the order of their numbers. */
-static void rdd_shuffled_warn_of_struct_keys(const fst_rdd *rdd, fst_site site)
+static void sorted_rdd_warn_of_struct_keys(const fst_rdd *rdd, fst_site site)
 {
         static atomic_bool warned;
         if (rdd->type.key == FST_KIND_FIXED && !atomic_exchange(&warned, true))
@@ -109,11 +109,11 @@ static void rdd_shuffled_warn_of_struct_keys(const fst_rdd *rdd, fst_site site)
                          site.operation, site.file, site.line);
 }
 
-static fst_rdd *rdd_shuffled_sorted(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
+static fst_rdd *sorted_rdd_new(fst_rdd *parent, enum fst_order order, int partitions, fst_site site)
 {
-        rdd_shuffled_warn_of_struct_keys(parent, site);
+        sorted_rdd_warn_of_struct_keys(parent, site);
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
-        int n = rdd->status ? 1 : sorted_partitions(rdd, partitions);
+        int n = rdd->status ? 1 : sorted_rdd_partitions(rdd, partitions);
         partitioner_init_range(&rdd->shuffle.partitioner, n, parent->type, order);
         rdd->shuffle.sort = true;
         rdd->shuffle.order = order;
@@ -124,7 +124,7 @@ static fst_rdd *rdd_shuffled_sorted(fst_rdd *parent, enum fst_order order, int p
 FST_API fst_rdd *fst_sort_by_key_at(fst_rdd *pairs, enum fst_order order, int partitions, fst_site site)
 {
         pairs = rdd_given(pairs, site);
-        fst_rdd *rdd = rdd_shuffled_sorted(pairs, order, partitions, site);
+        fst_rdd *rdd = sorted_rdd_new(pairs, order, partitions, site);
         return pairs->type.value ? rdd : rdd_fail(rdd, -EINVAL, "sort_by_key needs pairs");
 }
 
@@ -133,13 +133,13 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
 {
         parent = rdd_given(parent, site);
         if (FST_SHAPE_FORM(key.shape) == FST_FORM_BUILTIN && FST_SHAPE_TAG(key.shape) == FST_BUILTIN_IDENTITY) {
-                fst_rdd *rdd = rdd_shuffled_sorted(parent, order, partitions, site);
+                fst_rdd *rdd = sorted_rdd_new(parent, order, partitions, site);
                 rdd->partitioner = NULL; /* as in Spark's sortBy: a union of such RDDs concatenates their partitions */
                 return parent->type.value ? rdd_fail(rdd, -EINVAL, "fst_fn_identity sorts rows that are not pairs")
                                           : rdd;
         }
         int first = rdd_registry_next_id(parent->sc);
-        fst_rdd *rows = rdd_shuffled_sorted(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
+        fst_rdd *rows = sorted_rdd_new(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
         return rdd_made_since(rdd_rows_of(rows, parent->type, site), first);
 }
 
@@ -189,20 +189,20 @@ static struct op *shuffled_op_new(const fst_rdd *rdd, struct task_run *run)
         return rdd->shuffle.sort ? sort_op_new(run, rdd->type, rdd->shuffle.order) : NULL;
 }
 
-static void *cursor_new(const struct node *node)
+static void *shuffled_cursor_new(const struct pipeline_node *node)
 {
         struct page_cursor *cursor = new0(struct page_cursor);
         page_cursor_init(cursor, node->rdd->type);
         return cursor;
 }
 
-static void cursor_free(void *cursor)
+static void shuffled_cursor_free(void *cursor)
 {
         page_cursor_deinit(cursor);
         free(cursor);
 }
 
-static int shuffled_feed(struct node *node, int partition, struct op *to)
+static int shuffled_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const struct pipeline_env *env = node_env(node);
         const struct shuffle_source *source = env->shuffle;
@@ -234,7 +234,7 @@ const struct rdd_class rdd_shuffled_class = {
         .encode = shuffled_encode,
         .decode = shuffled_decode,
         .op_new = shuffled_op_new,
-        .state_new = cursor_new,
-        .state_free = cursor_free,
+        .state_new = shuffled_cursor_new,
+        .state_free = shuffled_cursor_free,
         .feed = shuffled_feed,
 };

@@ -10,14 +10,14 @@ FST_API fst_rdd *fst_text_file_at(fst_context *sc, const char *path, int min_par
         return rdd_files_new(sc, RDD_TEXT_FILE, FST_BYTES, path, min_partitions, site);
 }
 
-static int rdd_text_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
+static int text_find_splits(fst_rdd *rdd, const struct input_options *options, struct fst_error *error)
 {
         return text_plan(rdd->text.paths, rdd->text.min_partitions, options, &rdd->text.splits, error);
 }
 
 static int text_partitions(fst_rdd *rdd)
 {
-        return rdd_files_plan(rdd, rdd_text_find_splits);
+        return rdd_files_plan(rdd, text_find_splits);
 }
 
 static int text_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *message, fst_rdd *rdd,
@@ -35,7 +35,7 @@ struct text_state {
         fst_bytes lines[FST_BATCH_ROWS];
 };
 
-static void *text_state_new(const struct node *node)
+static void *text_state_new(const struct pipeline_node *node)
 {
         struct text_state *state = new0(struct text_state);
         state->reader = text_reader_new(0);
@@ -49,7 +49,7 @@ static void text_state_free(void *data)
         free(state);
 }
 
-static int text_feed(struct node *node, int partition, struct op *to)
+static int text_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const struct pipeline_env *env = node_env(node);
         const struct input_split *split = &node->rdd->text.splits.data[partition];

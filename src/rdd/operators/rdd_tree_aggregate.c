@@ -34,7 +34,7 @@ static int folded_begin(struct op *op)
         return op_begin(folded_of(op)->all);
 }
 
-static int take_on_zero(struct folded_op *self, const struct rows *value)
+static int folded_take_on_zero(struct folded_op *self, const struct rows *value)
 {
         struct reduce_value one;
         int r = op_begin(self->each);
@@ -61,7 +61,7 @@ static int folded_consume(struct op *op, const struct rows *in)
         int r = 0;
         for (uint32_t i = 0; i < in->batch.rows && r == 0; i++) {
                 struct rows one = rows_part(&values, i, 1);
-                r = take_on_zero(self, &one);
+                r = folded_take_on_zero(self, &one);
         }
         return r;
 }
@@ -117,8 +117,8 @@ static struct op *folded_op_new(const fst_rdd *rdd, struct task_run *run)
 
 /* ---------------------------------------------------------------------------------------------------- building */
 
-static fst_rdd *rdd_tree_aggregate_folded(fst_rdd *parent, const fst_fn *fn, fst_type value,
-                                          const struct reduce_value *zero, bool values, fst_site site)
+static fst_rdd *folded_rdd_new(fst_rdd *parent, const fst_fn *fn, fst_type value, const struct reduce_value *zero,
+                               bool values, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new(parent->sc, RDD_FOLDED, fst_type_pair(FST_I64, value), parent, site);
@@ -134,7 +134,7 @@ static fst_rdd *rdd_tree_aggregate_folded(fst_rdd *parent, const fst_fn *fn, fst
 }
 
 /* Shuffles values of neighbouring partitions together, in order, into @n partitions of equal share. */
-static fst_rdd *rdd_tree_aggregate_together(fst_rdd *parent, int partitions, int n, fst_site site)
+static fst_rdd *folded_rdd_group(fst_rdd *parent, int partitions, int n, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_SHUFFLED, parent->type, parent, site);
         _cleanup_free_ struct sample_key *keys = new_array(struct sample_key, (size_t)partitions);
@@ -153,11 +153,11 @@ fst_rdd *rdd_fold_tree(fst_rdd *parent, const fst_fn *take, const fst_fn *combin
                        const struct reduce_value *zero, int depth, fst_site site)
 {
         int n = parent->lineage.partitions, scale = (int)MAX(ceil(pow(n, 1.0 / depth)), 2.0);
-        fst_rdd *rdd = rdd_tree_aggregate_folded(parent, take, value, zero, false, site);
+        fst_rdd *rdd = folded_rdd_new(parent, take, value, zero, false, site);
         while (!rdd->status && n > scale + (n + scale - 1) / scale) {
-                fst_rdd *shuffled = rdd_tree_aggregate_together(rdd, n, n / scale, site);
+                fst_rdd *shuffled = folded_rdd_group(rdd, n, n / scale, site);
                 n /= scale;
-                rdd = rdd_tree_aggregate_folded(shuffled, combine, value, zero, true, site);
+                rdd = folded_rdd_new(shuffled, combine, value, zero, true, site);
         }
         return rdd_rows_of(rdd, value, site);
 }

@@ -8,7 +8,7 @@
 #include <limits.h>
 
 /* The partitioner that all of @rdds share, or NULL. */
-static struct partitioner *common_partitioner(fst_rdd *const *rdds, size_t n)
+static struct partitioner *union_common_partitioner(fst_rdd *const *rdds, size_t n)
 {
         struct partitioner *first = n ? rdds[0]->partitioner : NULL;
         for (size_t i = 1; i < n && first; i++)
@@ -17,7 +17,7 @@ static struct partitioner *common_partitioner(fst_rdd *const *rdds, size_t n)
         return first;
 }
 
-static void check_union(fst_rdd *rdd)
+static void union_check(fst_rdd *rdd)
 {
         for (int i = 0; i < rdd->n_parents; i++) {
                 const fst_rdd *parent = rdd->parents[i];
@@ -45,9 +45,9 @@ FST_API fst_rdd *fst_union_all_at(fst_context *sc, fst_rdd *const *rdds, size_t 
                 rdd_new_of(sc, RDD_UNION, n ? rdds[0]->type : FST_BYTES, rdds, (int)MIN(n, (size_t)INT_MAX), site);
         if (n == 0)
                 return rdd_fail(rdd, -EINVAL, "a union needs at least one RDD");
-        check_union(rdd);
+        union_check(rdd);
         rdd_depend_narrowly(rdd, false);
-        rdd->partitioner = common_partitioner(rdds, n);
+        rdd->partitioner = union_common_partitioner(rdds, n);
         rdd->unite.in_place = rdd->partitioner != NULL;
         return rdd;
 }
@@ -92,7 +92,7 @@ static int union_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m,
         return 0;
 }
 
-static int union_feed(struct node *node, int partition, struct op *to)
+static int union_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const fst_rdd *rdd = node->rdd;
         if (rdd->unite.in_place) {

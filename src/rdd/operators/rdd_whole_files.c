@@ -10,7 +10,7 @@
 
 #include <limits.h>
 
-static fst_rdd *whole_files(fst_context *sc, const char *path, int min_partitions, bool unpack, fst_site site)
+static fst_rdd *whole_files_rdd_new(fst_context *sc, const char *path, int min_partitions, bool unpack, fst_site site)
 {
         sc = context_given(sc, site);
         fst_rdd *rdd = rdd_new(sc, RDD_WHOLE_FILES, FST_PAIR(BYTES, BYTES), NULL, site);
@@ -24,12 +24,12 @@ static fst_rdd *whole_files(fst_context *sc, const char *path, int min_partition
 
 FST_API fst_rdd *fst_whole_text_files_at(fst_context *sc, const char *path, int min_partitions, fst_site site)
 {
-        return whole_files(sc, path, min_partitions, true, site);
+        return whole_files_rdd_new(sc, path, min_partitions, true, site);
 }
 
 FST_API fst_rdd *fst_binary_files_at(fst_context *sc, const char *path, int min_partitions, fst_site site)
 {
-        return whole_files(sc, path, min_partitions, false, site);
+        return whole_files_rdd_new(sc, path, min_partitions, false, site);
 }
 
 static void whole_free(fst_rdd *rdd)
@@ -105,7 +105,7 @@ struct whole_state {
         struct buf content;
 };
 
-static void *whole_state_new(const struct node *node)
+static void *whole_state_new(const struct pipeline_node *node)
 {
         struct whole_state *state = new0(struct whole_state);
         state->decoder = decoder_new();
@@ -120,7 +120,7 @@ static void whole_state_free(void *data)
         free(state);
 }
 
-static int push_file(struct node *node, const struct input_split *file, struct op *to)
+static int whole_push_file(struct pipeline_node *node, const struct input_split *file, struct op *to)
 {
         struct whole_state *state = node->state;
         struct task_run *run = node_env(node)->run;
@@ -142,14 +142,14 @@ static int push_file(struct node *node, const struct input_split *file, struct o
         return node_push(to, &rows);
 }
 
-static int whole_feed(struct node *node, int partition, struct op *to)
+static int whole_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         const fst_rdd *rdd = node->rdd;
         struct whole_state *state = node->state;
         int r = 0;
         for (uint32_t i = rdd->whole.firsts[partition]; r == 0 && i < rdd->whole.firsts[partition + 1]; i++)
                 r = task_run_stopped(node_env(node)->run) ? task_run_cancelled(node_env(node)->run)
-                                                          : push_file(node, &rdd->whole.splits.data[i], to);
+                                                          : whole_push_file(node, &rdd->whole.splits.data[i], to);
         buf_deinit(&state->content); /* does not keep such a large buffer */
         return r;
 }

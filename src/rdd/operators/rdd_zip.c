@@ -50,28 +50,28 @@ static int zip_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, f
 
 struct zip_op {
         struct op op;
-        struct rows_aside left;
+        struct spillable_rows left;
         fst_batch batch; /* left rows */
         uint32_t at;     /* the first unpaired row */
 };
 
-static struct zip_op *rdd_zip_zip_of(struct op *op)
+static struct zip_op *zip_of(struct op *op)
 {
         return container_of(op, struct zip_op, op);
 }
 
-static int next_left(struct zip_op *self)
+static int zip_next_left(struct zip_op *self)
 {
         self->at = 0;
-        return rows_aside_next(&self->left, &self->batch);
+        return spillable_rows_next(&self->left, &self->batch);
 }
 
 static int zip_consume(struct op *op, const struct rows *in)
 {
-        struct zip_op *self = rdd_zip_zip_of(op);
+        struct zip_op *self = zip_of(op);
         int r = 0;
         for (uint32_t at = 0; at < in->batch.rows && r == 0;) {
-                if (self->at == self->batch.rows && (r = next_left(self)))
+                if (self->at == self->batch.rows && (r = zip_next_left(self)))
                         break;
                 uint32_t n = MIN(self->batch.rows - self->at, in->batch.rows - at);
                 if (n == 0)
@@ -86,52 +86,52 @@ static int zip_consume(struct op *op, const struct rows *in)
         return r;
 }
 
-static int rdd_zip_zip_end(struct op *op)
+static int zip_end(struct op *op)
 {
-        struct zip_op *self = rdd_zip_zip_of(op);
+        struct zip_op *self = zip_of(op);
         int r = op->status;
         if (r == 0 && self->at == self->batch.rows)
-                r = next_left(self);
+                r = zip_next_left(self);
         if (r == 0 && self->at < self->batch.rows)
                 r = task_run_fail(op->run, -EINVAL, UNEQUAL);
         op->class->abandon(op);
         return r;
 }
 
-static void rdd_zip_zip_abandon(struct op *op)
+static void zip_abandon(struct op *op)
 {
-        struct zip_op *self = rdd_zip_zip_of(op);
+        struct zip_op *self = zip_of(op);
         self->batch.rows = self->at = 0;
-        rows_aside_reset(&self->left);
+        spillable_rows_reset(&self->left);
 }
 
-static void rdd_zip_zip_free(struct op *op)
+static void zip_free(struct op *op)
 {
-        struct zip_op *self = rdd_zip_zip_of(op);
-        rows_aside_deinit(&self->left);
+        struct zip_op *self = zip_of(op);
+        spillable_rows_deinit(&self->left);
         op_deinit(op);
         free(self);
 }
 
-static const struct op_class zip_op_class = {"zip", .consume = zip_consume, .end = rdd_zip_zip_end,
-                                             .abandon = rdd_zip_zip_abandon, .free = rdd_zip_zip_free};
+static const struct op_class zip_op_class = {"zip", .consume = zip_consume, .end = zip_end, .abandon = zip_abandon,
+                                             .free = zip_free};
 
-static struct op *rdd_zip_zip_op_new(const fst_rdd *rdd, struct task_run *run)
+static struct op *zip_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         struct zip_op *self = new0(struct zip_op);
         op_init(&self->op, &zip_op_class, run, rdd->type);
-        rows_aside_init(&self->left, run, rdd->parents[0]->type);
+        spillable_rows_init(&self->left, run, rdd->parents[0]->type);
         return &self->op;
 }
 
-static int rdd_zip_zip_feed(struct node *node, int partition, struct op *to)
+static int zip_feed(struct pipeline_node *node, int partition, struct op *to)
 {
-        struct zip_op *self = rdd_zip_zip_of(node->op);
+        struct zip_op *self = zip_of(node->op);
         int r = op_begin(&self->left.op);
         if (r == 0)
                 r = node_feed_parent(node, 0, partition, &self->left.op);
         if (r == 0)
-                r = rows_aside_read(&self->left);
+                r = spillable_rows_read(&self->left);
         return r ? r : node_feed_parent(node, 1, partition, to);
 }
 
@@ -140,6 +140,6 @@ const struct rdd_class rdd_zipped_class = {
         .parents = 2,
         .plan = rdd_plan_alike,
         .decode = zip_decode,
-        .op_new = rdd_zip_zip_op_new,
-        .feed = rdd_zip_zip_feed,
+        .op_new = zip_op_new,
+        .feed = zip_feed,
 };

@@ -9,8 +9,8 @@
 
 #define MAX_PARTS 64
 
-static fst_rdd *zipped(fst_context *sc, fst_rdd *const *rdds, size_t n, const fst_fn *f, fst_type type, uint32_t form,
-                       fst_site site)
+static fst_rdd *zip_partitions_rdd_new(fst_context *sc, fst_rdd *const *rdds, size_t n, const fst_fn *f, fst_type type,
+                                       uint32_t form, fst_site site)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_rdd *rdd = rdd_new_of(sc, RDD_ZIPPED_PARTITIONS, type, rdds, (int)MIN(n, (size_t)MAX_PARTS), site);
@@ -34,7 +34,7 @@ FST_API fst_rdd *fst_zip_partitions_at(fst_rdd *a, fst_rdd *b, fst_fn f, fst_typ
 {
         a = rdd_given(a, site);
         b = rdd_given(b, site);
-        return zipped(a->sc, (fst_rdd *const[]){a, b}, 2, &f, type, FST_FORM_ITER_2, site);
+        return zip_partitions_rdd_new(a->sc, (fst_rdd *const[]){a, b}, 2, &f, type, FST_FORM_ITER_2, site);
 }
 
 FST_API fst_rdd *fst_zip_partitions_all_at(fst_context *sc, fst_rdd *const *rdds, size_t n, fst_fn f, fst_type type,
@@ -44,7 +44,7 @@ FST_API fst_rdd *fst_zip_partitions_all_at(fst_context *sc, fst_rdd *const *rdds
         if (missing)
                 return missing;
         sc = context_given(sc, site);
-        return zipped(sc, rdds, n, &f, type, FST_FORM_ITER_ALL, site);
+        return zip_partitions_rdd_new(sc, rdds, n, &f, type, FST_FORM_ITER_ALL, site);
 }
 
 static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel__Rdd *m, fst_rdd *rdd,
@@ -59,27 +59,27 @@ static int zip_partitions_decode(struct rdd_wire_reader *reader, const Firesteel
 /* ---------------------------------------------------------------------------------------------------- in tasks */
 
 /* The rows of a parent, for the function's iterator. */
-struct part {
-        struct rows_aside rows;
+struct zip_side {
+        struct spillable_rows rows;
         fst_iter iter;
 };
 
 struct zip_partitions_op {
         struct op op;
         fst_fn fn;
-        struct part *parts;
+        struct zip_side *parts;
         int n;
 };
 
-static struct zip_partitions_op *zip_of(struct op *op)
+static struct zip_partitions_op *zip_partitions_of(struct op *op)
 {
         return container_of(op, struct zip_partitions_op, op);
 }
 
-static bool refill(fst_iter *iter)
+static bool zip_partitions_refill(fst_iter *iter)
 {
-        struct part *part = container_of(iter, struct part, iter);
-        struct op *out = container_of(iter, struct part, iter)->rows.op.next;
+        struct zip_side *part = container_of(iter, struct zip_side, iter);
+        struct op *out = container_of(iter, struct zip_side, iter)->rows.op.next;
         iter->at = 0;
         iter->batch.rows = 0;
         /* Emitted rows may view the batch that is released now. */
@@ -89,11 +89,11 @@ static bool refill(fst_iter *iter)
                 iter->status = task_run_cancelled(out->run);
                 return false;
         }
-        iter->status = rows_aside_next(&part->rows, &iter->batch);
+        iter->status = spillable_rows_next(&part->rows, &iter->batch);
         return iter->status == 0 && iter->batch.rows > 0;
 }
 
-static int call(struct zip_partitions_op *self)
+static int zip_partitions_call(struct zip_partitions_op *self)
 {
         fst_task *task = &self->op.run->task;
         fst_iter *iters[MAX_PARTS];
@@ -113,7 +113,7 @@ static int call(struct zip_partitions_op *self)
  * Fails the task if the function passed fst_next variables of another type than the rows'.
  *
  */
-static int misread(const struct zip_partitions_op *self, const fst_iter *iter)
+static int zip_partitions_check_read(const struct zip_partitions_op *self, const fst_iter *iter)
 {
         char have[64];
         if (!iter->status)
@@ -123,75 +123,75 @@ static int misread(const struct zip_partitions_op *self, const fst_iter *iter)
                              fst_tag_name(iter->tag, have));
 }
 
-static int zip_end(struct op *op)
+static int zip_partitions_end(struct op *op)
 {
-        struct zip_partitions_op *self = zip_of(op);
+        struct zip_partitions_op *self = zip_partitions_of(op);
         struct task_run *run = op->run;
         int r = 0;
         for (int i = 0; i < self->n && r == 0; i++) {
-                struct part *part = &self->parts[i];
+                struct zip_side *part = &self->parts[i];
                 part->iter.batch = (fst_batch){.type = part->rows.op.type};
                 part->iter.at = 0;
                 part->iter.status = 0;
-                r = rows_aside_read(&part->rows);
+                r = spillable_rows_read(&part->rows);
         }
         if (r == 0) {
                 run->task.captured = self->fn.captured;
                 const char *outer = task_run_enter(run, self->fn.name);
                 op_borrow(op, &(struct rows){0});
-                int status = call(self);
+                int status = zip_partitions_call(self);
                 task_run_leave(run, outer);
                 r = status ? task_run_fail_by(run, status, self->fn.name) : run->status;
         }
         for (int i = 0; i < self->n && r == 0; i++)
-                r = misread(self, &self->parts[i].iter);
+                r = zip_partitions_check_read(self, &self->parts[i].iter);
         if (r == 0)
                 r = op_flush(op);
         op->class->abandon(op);
         return r;
 }
 
-static void zip_abandon(struct op *op)
+static void zip_partitions_abandon(struct op *op)
 {
-        struct zip_partitions_op *self = zip_of(op);
+        struct zip_partitions_op *self = zip_partitions_of(op);
         for (int i = 0; i < self->n; i++)
-                rows_aside_reset(&self->parts[i].rows);
+                spillable_rows_reset(&self->parts[i].rows);
 }
 
-static void zip_free(struct op *op)
+static void zip_partitions_free(struct op *op)
 {
-        struct zip_partitions_op *self = zip_of(op);
+        struct zip_partitions_op *self = zip_partitions_of(op);
         for (int i = 0; i < self->n; i++)
-                rows_aside_deinit(&self->parts[i].rows);
+                spillable_rows_deinit(&self->parts[i].rows);
         free(self->parts);
         op_deinit(op);
         free(self);
 }
 
-static const struct op_class zip_op_class = {"zip_partitions", .end = zip_end, .abandon = zip_abandon,
-                                             .free = zip_free};
+static const struct op_class zip_op_class = {"zip_partitions", .end = zip_partitions_end,
+                                             .abandon = zip_partitions_abandon, .free = zip_partitions_free};
 
-static struct op *zip_op_new(const fst_rdd *rdd, struct task_run *run)
+static struct op *zip_partitions_op_new(const fst_rdd *rdd, struct task_run *run)
 {
         struct zip_partitions_op *self = new0(struct zip_partitions_op);
         op_init(&self->op, &zip_op_class, run, rdd->type);
         op_alloc_out(&self->op, rdd->type);
         self->fn = rdd->fn;
         self->n = rdd->n_parents;
-        self->parts = new_array(struct part, (size_t)self->n);
+        self->parts = new_array(struct zip_side, (size_t)self->n);
         for (int i = 0; i < self->n; i++) {
-                struct part *part = &self->parts[i];
-                rows_aside_init(&part->rows, run, rdd->parents[i]->type);
+                struct zip_side *part = &self->parts[i];
+                spillable_rows_init(&part->rows, run, rdd->parents[i]->type);
                 part->rows.op.next = &self->op;
                 part->iter.tag = fst_type_tag(rdd->parents[i]->type);
-                part->iter.refill = refill;
+                part->iter.refill = zip_partitions_refill;
         }
         return &self->op;
 }
 
-static int zip_feed(struct node *node, int partition, struct op *to)
+static int zip_partitions_feed(struct pipeline_node *node, int partition, struct op *to)
 {
-        struct zip_partitions_op *self = zip_of(node->op);
+        struct zip_partitions_op *self = zip_partitions_of(node->op);
         int r = 0;
         for (int i = 0; i < self->n && r == 0; i++) {
                 r = op_begin(&self->parts[i].rows.op);
@@ -207,6 +207,6 @@ const struct rdd_class rdd_zipped_partitions_class = {
         .wants_function = true,
         .plan = rdd_plan_alike,
         .decode = zip_partitions_decode,
-        .op_new = zip_op_new,
-        .feed = zip_feed,
+        .op_new = zip_partitions_op_new,
+        .feed = zip_partitions_feed,
 };

@@ -18,7 +18,8 @@ void task_run_release_barrier(struct task_run *run)
 }
 
 /* Returns the driver's reply, which the caller frees, or NULL after the task has failed. */
-static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
+static Firesteel__BarrierReply *barrier_sync_request(fst_task *task, Firesteel__BarrierSync__Method method,
+                                                     fst_bytes message)
 {
         struct task_run *run = task->run;
         struct fst_error error = FST_ERROR_INIT;
@@ -53,12 +54,12 @@ static Firesteel__BarrierReply *ask(fst_task *task, Firesteel__BarrierSync__Meth
 }
 
 /* Passes the barrier. The attempt keeps the reply until the next barrier. */
-static Firesteel__BarrierReply *meet(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
+static Firesteel__BarrierReply *barrier_pass(fst_task *task, Firesteel__BarrierSync__Method method, fst_bytes message)
 {
         struct task_run *run = task->run;
         if (run->memory)
                 memory_task_rest(run->memory, true);
-        Firesteel__BarrierReply *reply = ask(task, method, message);
+        Firesteel__BarrierReply *reply = barrier_sync_request(task, method, message);
         if (run->memory)
                 memory_task_rest(run->memory, false);
         if (!reply)
@@ -72,7 +73,7 @@ FST_API int fst_barrier_wait(fst_task *task)
 {
         if (task_run_missing(task, "fst_barrier_wait"))
                 return -1;
-        return meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__BARRIER, (fst_bytes){"", 0}) ? 0 : -1;
+        return barrier_pass(task, FIRESTEEL__BARRIER_SYNC__METHOD__BARRIER, (fst_bytes){"", 0}) ? 0 : -1;
 }
 
 FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes *messages, size_t max)
@@ -80,7 +81,7 @@ FST_API int fst_barrier_all_gather(fst_task *task, fst_bytes message, fst_bytes 
         if (task_run_missing(task, "fst_barrier_all_gather") ||
             (max > 0 && task_run_missing_argument(task, messages, "fst_barrier_all_gather", "an array of messages")))
                 return -1;
-        const Firesteel__BarrierReply *reply = meet(task, FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER, message);
+        const Firesteel__BarrierReply *reply = barrier_pass(task, FIRESTEEL__BARRIER_SYNC__METHOD__ALL_GATHER, message);
         if (!reply)
                 return -1;
         for (size_t i = 0; i < max && i < reply->n_messages; i++)
@@ -92,7 +93,8 @@ FST_API int fst_barrier_address(fst_task *task, int index, char *address)
 {
         if (task_run_missing_argument(task, address, "fst_barrier_address", "a place for the address"))
                 return -1;
-        Firesteel__BarrierReply *reply = ask(task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
+        Firesteel__BarrierReply *reply =
+                barrier_sync_request(task, FIRESTEEL__BARRIER_SYNC__METHOD__ADDRESSES, (fst_bytes){"", 0});
         if (!reply)
                 return -1;
         int n = (int)reply->n_messages;

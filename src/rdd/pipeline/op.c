@@ -86,7 +86,7 @@ int op_flush(struct op *op)
         return r;
 }
 
-static void gather(fst_column to, fst_column from, uint8_t kind, uint32_t size, const uint16_t *kept, uint32_t n)
+static void column_gather(fst_column to, fst_column from, uint8_t kind, uint32_t size, const uint16_t *kept, uint32_t n)
 {
         switch (kind) {
         case FST_KIND_I64:
@@ -111,8 +111,8 @@ int op_push_some(struct op *op, const struct rows *in, const uint16_t *at, uint3
 {
         if (n == 0)
                 return op->status;
-        gather(op->out.key, in->batch.key, op->type.key, op->type.key_size, at, n);
-        gather(op->out.value, in->batch.value, op->type.value, op->type.value_size, at, n);
+        column_gather(op->out.key, in->batch.key, op->type.key, op->type.key_size, at, n);
+        column_gather(op->out.value, in->batch.value, op->type.value, op->type.value_size, at, n);
         struct rows rows = *in;
         rows.batch.rows = n;
         rows.batch.key = op->out.key;
@@ -267,7 +267,7 @@ const char *file_base_name(const char *path)
         return slash ? slash + 1 : path;
 }
 
-static int check_column(uint8_t kind, uint32_t size, const char *which, struct fst_error *error)
+static int fst_type_check_column(uint8_t kind, uint32_t size, const char *which, struct fst_error *error)
 {
         bool number = kind == FST_KIND_I64 || kind == FST_KIND_F64;
         if (kind == FST_KIND_NONE || kind >= ARRAY_SIZE(kind_names))
@@ -292,6 +292,6 @@ _Static_assert(2 * FST_FIXED_MAX + 8 <= PAGE_CAPACITY, "a pair of the largest st
 
 int fst_type_check(fst_type type, struct fst_error *error)
 {
-        int r = check_column(type.key, type.key_size, type.value ? "key" : "row", error);
-        return r || !type.value ? r : check_column(type.value, type.value_size, "value", error);
+        int r = fst_type_check_column(type.key, type.key_size, type.value ? "key" : "row", error);
+        return r || !type.value ? r : fst_type_check_column(type.value, type.value_size, "value", error);
 }

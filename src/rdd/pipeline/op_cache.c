@@ -5,14 +5,14 @@
 #include "base/mem.h"
 #include "store/block_store.h"
 
-struct tee_op {
+struct cache_op {
         struct op op;
         struct block_writer *writer;
 };
 
-static int tee_consume(struct op *op, const struct rows *in)
+static int cache_op_consume(struct op *op, const struct rows *in)
 {
-        struct tee_op *self = container_of(op, struct tee_op, op);
+        struct cache_op *self = container_of(op, struct cache_op, op);
         struct fst_error error = FST_ERROR_INIT;
         int r = self->writer ? block_writer_append(self->writer, &in->batch, &error) : 0;
         if (r < 0) {
@@ -23,32 +23,32 @@ static int tee_consume(struct op *op, const struct rows *in)
         return op_push(op, in);
 }
 
-static void tee_free(struct op *op)
+static void cache_op_free(struct op *op)
 {
-        struct tee_op *self = container_of(op, struct tee_op, op);
+        struct cache_op *self = container_of(op, struct cache_op, op);
         block_writer_abort(self->writer);
         op_deinit(op);
         free(self);
 }
 
-static const struct op_class tee_class = {"persist", .consume = tee_consume, .free = tee_free};
+static const struct op_class cache_op_class = {"persist", .consume = cache_op_consume, .free = cache_op_free};
 
-struct op *tee_op_new(struct task_run *run, fst_type type)
+struct op *cache_op_new(struct task_run *run, fst_type type)
 {
-        struct tee_op *self = new0(struct tee_op);
-        op_init(&self->op, &tee_class, run, type);
+        struct cache_op *self = new0(struct cache_op);
+        op_init(&self->op, &cache_op_class, run, type);
         return &self->op;
 }
 
-void tee_op_start(struct op *op, struct block_writer *writer)
+void cache_op_start(struct op *op, struct block_writer *writer)
 {
-        container_of(op, struct tee_op, op)->writer = writer;
+        container_of(op, struct cache_op, op)->writer = writer;
         op_begin(op);
 }
 
-void tee_op_finish(struct op *op, bool whole)
+void cache_op_finish(struct op *op, bool whole)
 {
-        struct tee_op *self = container_of(op, struct tee_op, op);
+        struct cache_op *self = container_of(op, struct cache_op, op);
         struct fst_error error = FST_ERROR_INIT;
         struct block_writer *writer = steal(self->writer);
         if (!writer)

@@ -6,10 +6,10 @@
 
 struct block_writer;
 
-struct op *tee_op_new(struct task_run *run, fst_type type);
+struct op *cache_op_new(struct task_run *run, fst_type type);
 
 /* Starts a partition. Takes over @writer; NULL: only pass rows on. */
-void tee_op_start(struct op *op, struct block_writer *writer);
+void cache_op_start(struct op *op, struct block_writer *writer);
 
 /* Ends the partition. Keeps the block if @whole and downstream took all rows; otherwise discards it. */
-void tee_op_finish(struct op *op, bool whole);
+void cache_op_finish(struct op *op, bool whole);

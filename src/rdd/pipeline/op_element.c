@@ -116,7 +116,7 @@ static struct element_op *element_of(struct op *op)
 }
 
 /* Calls the loop after setting the state that user code may read. */
-static int op_element_call(struct element_op *self, const struct rows *in)
+static int element_call(struct element_op *self, const struct rows *in)
 {
         struct task_run *run = self->op.run;
         if (unlikely(task_run_stopped(run)))
@@ -128,13 +128,13 @@ static int op_element_call(struct element_op *self, const struct rows *in)
         return r;
 }
 
-static int push_rows(struct element_op *self, const struct rows *in, uint32_t at)
+static int element_push_rows(struct element_op *self, const struct rows *in, uint32_t at)
 {
         return op_flush(&self->op);
 }
 
 /* Pushes the values in `out` with the keys of @in from row @at on. */
-static int push_values(struct element_op *self, const struct rows *in, uint32_t at)
+static int element_push_values(struct element_op *self, const struct rows *in, uint32_t at)
 {
         struct op *op = &self->op;
         struct rows pairs = rows_part(in, at, op->out.rows);
@@ -149,21 +149,22 @@ static int push_values(struct element_op *self, const struct rows *in, uint32_t 
 static int flat_map_consume(struct op *op, const struct rows *in)
 {
         op_borrow(op, in);
-        int r = op_element_call(element_of(op), in);
+        int r = element_call(element_of(op), in);
         return r ? r : op_input_done(op);
 }
 
 /* Calls an emitting function, which must emit once for each row of @args, and pushes the rows it made. Pushes in parts
  * when values are large, so that a batch of them does not fill the memory. */
-static int emit_one_for_one(struct element_op *self, const struct rows *args, const char *what,
-                            int (*push)(struct element_op *, const struct rows *in, uint32_t at), const struct rows *in)
+static int element_emit_one_for_one(struct element_op *self, const struct rows *args, const char *what,
+                                    int (*push)(struct element_op *, const struct rows *in, uint32_t at),
+                                    const struct rows *in)
 {
         struct op *op = &self->op;
         for (uint32_t at = 0; at < args->batch.rows;) {
                 struct rows part = rows_part(args, at, args->batch.rows - at);
                 uint32_t n = part.batch.rows;
                 op->out.room = FST_BATCH_ROWS + 1; /* so that an excess row is detected and not flushed */
-                int r = op_element_call(self, &part);
+                int r = element_call(self, &part);
                 if (r == OP_FULL) {
                         n = self->called;
                         op->status = 0;
@@ -171,11 +172,11 @@ static int emit_one_for_one(struct element_op *self, const struct rows *args, co
                         return r;
                 }
                 if (op->out.rows != n)
-                        return task_run_fail(op->run, -EINVAL, "%s emitted %u %s for %u: %s", self->fn.name,
-                                             op->out.rows, what, n,
-                                             push == push_rows ? "a function of map emits one row for each (flat_map "
-                                                                 "takes any number)"
-                                                               : "map_values needs one for each");
+                        return task_run_fail(
+                                op->run, -EINVAL, "%s emitted %u %s for %u: %s", self->fn.name, op->out.rows, what, n,
+                                push == element_push_rows ? "a function of map emits one row for each (flat_map "
+                                                            "takes any number)"
+                                                          : "map_values needs one for each");
                 r = push(self, in, at);
                 if (r)
                         return r;
@@ -188,12 +189,12 @@ static int emit_one_for_one(struct element_op *self, const struct rows *args, co
 static int map_emit_consume(struct op *op, const struct rows *in)
 {
         op_borrow(op, in);
-        return emit_one_for_one(element_of(op), in, "rows", push_rows, in);
+        return element_emit_one_for_one(element_of(op), in, "rows", element_push_rows, in);
 }
 
 static int map_value_consume(struct op *op, const struct rows *in)
 {
-        int r = op_element_call(element_of(op), in);
+        int r = element_call(element_of(op), in);
         return r ? r : op_flush(op);
 }
 
@@ -205,9 +206,9 @@ static int map_values_consume(struct op *op, const struct rows *in)
         values.batch.key = in->batch.value;
         op_borrow(op, in);
         if (FST_SHAPE_FORM(self->fn.shape) == FST_FORM_EMIT)
-                return emit_one_for_one(self, &values, "values", push_values, in);
-        int r = op_element_call(self, &values);
-        return r ? r : push_values(self, in, 0);
+                return element_emit_one_for_one(self, &values, "values", element_push_values, in);
+        int r = element_call(self, &values);
+        return r ? r : element_push_values(self, in, 0);
 }
 
 static int filter_loop(struct element_op *self, const struct rows *in)
@@ -224,12 +225,12 @@ static int filter_loop(struct element_op *self, const struct rows *in)
 
 static int filter_consume(struct op *op, const struct rows *in)
 {
-        return op_element_call(element_of(op), in);
+        return element_call(element_of(op), in);
 }
 
 static int foreach_consume(struct op *op, const struct rows *in)
 {
-        return op_element_call(element_of(op), in);
+        return element_call(element_of(op), in);
 }
 
 static int batch_loop(struct element_op *self, const struct rows *in)
@@ -264,7 +265,7 @@ static const char *const kind_verbs[] = {
         [ELEMENT_FOREACH] = "foreach", [ELEMENT_BATCHES] = "map_partitions",
 };
 
-static bool form_fits(enum element_kind kind, uint32_t form, fst_type result)
+static bool element_form_fits(enum element_kind kind, uint32_t form, fst_type result)
 {
         switch (kind) {
         case ELEMENT_MAP:
@@ -284,7 +285,7 @@ static bool form_fits(enum element_kind kind, uint32_t form, fst_type result)
         return false;
 }
 
-static fst_type value_type(fst_type pair)
+static fst_type element_value_type(fst_type pair)
 {
         return (fst_type){.key = pair.value, .key_size = pair.value_size};
 }
@@ -296,10 +297,10 @@ int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_f
                 if (!in.value)
                         return error_set(error, -EINVAL, "map_values needs pairs, but the rows are %s",
                                          fst_type_name(in, have));
-                in = value_type(in);
-                out = value_type(out);
+                in = element_value_type(in);
+                out = element_value_type(out);
         }
-        if (!form_fits(kind, FST_SHAPE_FORM(fn->shape), out))
+        if (!element_form_fits(kind, FST_SHAPE_FORM(fn->shape), out))
                 return error_set(error, -EINVAL,
                                  "%s is not a function that %s to %s can call (see firesteel/function.h)", fn->name,
                                  kind_verbs[kind], fst_type_name(out, want));
@@ -311,7 +312,7 @@ int element_check(enum element_kind kind, fst_type in, fst_type out, const fst_f
         return 0;
 }
 
-static const struct op_class *class_of(enum element_kind kind, uint32_t form)
+static const struct op_class *element_class_for(enum element_kind kind, uint32_t form)
 {
         switch (kind) {
         case ELEMENT_MAP:
@@ -329,7 +330,7 @@ static const struct op_class *class_of(enum element_kind kind, uint32_t form)
         }
 }
 
-static loop_fn op_element_loop_of(enum element_kind kind, uint32_t form, uint32_t tag)
+static loop_fn element_loop_for(enum element_kind kind, uint32_t form, uint32_t tag)
 {
         if (kind == ELEMENT_FILTER)
                 return filter_loop;
@@ -351,13 +352,13 @@ struct op *element_op_new(enum element_kind kind, struct task_run *run, fst_type
 {
         struct element_op *self = new0(struct element_op);
         uint32_t form = FST_SHAPE_FORM(fn->shape);
-        op_init(&self->op, class_of(kind, form), run, out);
-        fst_type made = kind == ELEMENT_MAP_VALUES ? value_type(out) : out;
+        op_init(&self->op, element_class_for(kind, form), run, out);
+        fst_type made = kind == ELEMENT_MAP_VALUES ? element_value_type(out) : out;
         if (kind != ELEMENT_FOREACH)
                 op_alloc_out(&self->op, made);
         self->fn = *fn;
         self->in = in;
-        self->loop = op_element_loop_of(kind, form, FST_SHAPE_TAG(fn->shape));
+        self->loop = element_loop_for(kind, form, FST_SHAPE_TAG(fn->shape));
         self->op.one_for_one = self->op.in_parts = kind == ELEMENT_MAP || kind == ELEMENT_MAP_VALUES;
         return &self->op;
 }

@@ -22,7 +22,7 @@ struct flat_op {
 };
 
 /* Repeats the current row's key for each value that was emitted for it. */
-static void fill_keys(struct flat_op *self)
+static void flat_fill_keys(struct flat_op *self)
 {
         const fst_batch *in = self->in;
         uint32_t to = self->values.out.rows, at = self->at;
@@ -52,7 +52,7 @@ static void fill_keys(struct flat_op *self)
                         return task_run_fail_by(self->op.run, r, self->fn.name);                                       \
                 if (unlikely(self->values.status != 0))                                                                \
                         return self->values.status;                                                                    \
-                fill_keys(self);                                                                                       \
+                flat_fill_keys(self);                                                                                  \
         }                                                                                                              \
         return self->op.run->status;
 
@@ -70,10 +70,10 @@ static void fill_keys(struct flat_op *self)
 FST_KEYS(LOOPS)
 
 /* Pushes the rows of `values` with their keys, when a batch is full or the input ends. */
-static int push_pairs(struct op *op, const struct rows *values)
+static int flat_push_pairs(struct op *op, const struct rows *values)
 {
         struct flat_op *self = container_of(op, struct flat_op, pairs);
-        fill_keys(self);
+        flat_fill_keys(self);
         self->filled = 0;
         struct rows pairs = *values;
         pairs.batch.type = self->op.type;
@@ -132,7 +132,7 @@ static const struct op_class flat_class = {
         .end = flat_end,   .abandon = flat_abandon, .free = flat_free,
 };
 static const struct op_class values_class = {"flat_map_values"};
-static const struct op_class pairs_class = {"flat_map_values", .consume = push_pairs};
+static const struct op_class pairs_class = {"flat_map_values", .consume = flat_push_pairs};
 
 int flat_map_values_check(fst_type in, fst_type out, const fst_fn *fn, struct fst_error *error)
 {

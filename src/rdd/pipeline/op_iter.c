@@ -31,7 +31,7 @@ static struct iter_op *iter_of(struct op *op)
         return container_of(op, struct iter_op, op);
 }
 
-static bool refill(fst_iter *iter)
+static bool iter_op_refill(fst_iter *iter)
 {
         struct iter_op *self = container_of(iter, struct iter_op, iter);
         iter->batch.rows = 0;
@@ -56,7 +56,7 @@ static bool refill(fst_iter *iter)
         return true;
 }
 
-static void body(void *arg)
+static void iter_op_body(void *arg)
 {
         struct iter_op *self = arg;
         fst_task *task = &self->op.run->task;
@@ -77,7 +77,7 @@ static void body(void *arg)
 }
 
 /* Runs the function until it needs rows or returns. */
-static int go_on(struct iter_op *self)
+static int iter_op_resume(struct iter_op *self)
 {
         struct task_run *run = self->op.run;
         const char *outer = run->function;
@@ -85,7 +85,7 @@ static int go_on(struct iter_op *self)
                 coroutine_resume(self->coroutine);
         } else {
                 self->started = true;
-                coroutine_start(self->coroutine, body, self);
+                coroutine_start(self->coroutine, iter_op_body, self);
         }
         task_run_leave(run, outer);
         if (self->finished && self->result)
@@ -105,7 +105,7 @@ static int iter_begin(struct op *op)
         self->iter.at = 0;
         self->iter.status = 0;
         op_borrow(op, &(struct rows){0});
-        return go_on(self);
+        return iter_op_resume(self);
 }
 
 static int iter_consume(struct op *op, const struct rows *in)
@@ -115,7 +115,7 @@ static int iter_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         if (!self->finished) {
                 self->lent = in;
-                int r = go_on(self);
+                int r = iter_op_resume(self);
                 if (r)
                         return r;
         }
@@ -131,7 +131,7 @@ static int iter_end(struct op *op)
         self->at_end = true;
         while (!self->finished) {
                 self->lent = NULL;
-                int r = go_on(self);
+                int r = iter_op_resume(self);
                 if (r && self->finished)
                         return r;
         }
@@ -146,7 +146,7 @@ static void iter_abandon(struct op *op)
         self->at_end = true;
         while (self->started && !self->finished) {
                 self->lent = NULL;
-                go_on(self);
+                iter_op_resume(self);
         }
 }
 
@@ -171,7 +171,7 @@ struct op *iter_op_new(struct task_run *run, fst_type in, fst_type out, const fs
         self->fn = *fn;
         self->iter.tag = fst_type_tag(in);
         self->iter.batch.type = in;
-        self->iter.refill = refill;
+        self->iter.refill = iter_op_refill;
         self->coroutine = coroutine_new(STACK_SIZE);
         return &self->op;
 }

@@ -46,7 +46,7 @@ void key_op_encode(struct arena *heap, const fst_batch *in, fst_bytes *to)
 }
 
 /* Decodes bytes of key_op_encode into rows of @out, which has its own columns. False if any is invalid. */
-static bool op_key_unpack(const fst_batch *out, const fst_bytes *from)
+static bool key_op_unpack(const fst_batch *out, const fst_bytes *from)
 {
         fst_type t = out->type;
         size_t prefix = (t.key == FST_KIND_BYTES ? 4 : 0) + (t.value == FST_KIND_BYTES ? 4 : 0);
@@ -61,17 +61,17 @@ static bool op_key_unpack(const fst_batch *out, const fst_bytes *from)
         return true;
 }
 
-static int push_unpacked(struct op *op, struct rows *rows, const fst_bytes *from)
+static int key_op_push_unpacked(struct op *op, struct rows *rows, const fst_bytes *from)
 {
         rows->batch.type = op->type;
         rows->batch.key = op->out.key;
         rows->batch.value = op->out.value;
-        if (!op_key_unpack(&rows->batch, from))
+        if (!key_op_unpack(&rows->batch, from))
                 return task_run_fail(op->run, -EBADMSG, "a packed row has the wrong length");
         return op_push(op, rows);
 }
 
-static int op_key_collect(struct op *op, const struct rows *keys)
+static int key_op_collect(struct op *op, const struct rows *keys)
 {
         struct key_op *self = container_of(op, struct key_op, collector);
         struct rows part = rows_part(self->in, self->at, keys->batch.rows), *in = &part;
@@ -118,7 +118,7 @@ static void key_free(struct op *op)
 }
 
 static const struct op_class key_class = {"key_by", .consume = key_consume, .abandon = key_abandon, .free = key_free};
-static const struct op_class collector_class = {"key_by", .consume = op_key_collect};
+static const struct op_class collector_class = {"key_by", .consume = key_op_collect};
 
 struct op *key_op_new(struct task_run *run, fst_type in, fst_type keyed, const fst_fn *fn)
 {
@@ -139,19 +139,19 @@ static int value_consume(struct op *op, const struct rows *in)
 {
         struct rows rows = *in;
         if (op->type.value)
-                return push_unpacked(op, &rows, in->batch.value.bytes);
+                return key_op_push_unpacked(op, &rows, in->batch.value.bytes);
         rows.batch.type = op->type;
         rows.batch.key = in->batch.value;
         return op_push(op, &rows);
 }
 
-static void plain_free(struct op *op)
+static void key_op_free_plain(struct op *op)
 {
         op_deinit(op);
         free(op);
 }
 
-static const struct op_class value_class = {"values", .consume = value_consume, .free = plain_free};
+static const struct op_class value_class = {"values", .consume = value_consume, .free = key_op_free_plain};
 
 struct op *value_op_new(struct task_run *run, fst_type keyed, fst_type out)
 {
@@ -171,7 +171,7 @@ static int keys_consume(struct op *op, const struct rows *in)
         return op_push(op, &rows);
 }
 
-static const struct op_class keys_class = {"keys", .consume = keys_consume, .free = plain_free};
+static const struct op_class keys_class = {"keys", .consume = keys_consume, .free = key_op_free_plain};
 
 struct op *keys_op_new(struct task_run *run, fst_type pairs)
 {
@@ -195,11 +195,11 @@ static int pack_consume(struct op *op, const struct rows *in)
 static int unpack_consume(struct op *op, const struct rows *in)
 {
         struct rows rows = *in;
-        return push_unpacked(op, &rows, in->batch.key.bytes);
+        return key_op_push_unpacked(op, &rows, in->batch.key.bytes);
 }
 
-static const struct op_class pack_class = {"pack", .consume = pack_consume, .free = plain_free};
-static const struct op_class unpack_class = {"unpack", .consume = unpack_consume, .free = plain_free};
+static const struct op_class pack_class = {"pack", .consume = pack_consume, .free = key_op_free_plain};
+static const struct op_class unpack_class = {"unpack", .consume = unpack_consume, .free = key_op_free_plain};
 
 struct op *pack_op_new(struct task_run *run)
 {

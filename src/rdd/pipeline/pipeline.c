@@ -29,7 +29,7 @@
 
 struct pipeline {
         struct pipeline_env env;
-        struct node *nodes; /* the last one is the final RDD */
+        struct pipeline_node *nodes; /* the last one is the final RDD */
         uint32_t n, made;
         uint32_t *parents; /* the parents of all nodes */
         struct op *sink;
@@ -37,9 +37,9 @@ struct pipeline {
 
 /* ------------------------------------------------------------------------------------------------ building */
 
-static struct node *node_make(struct pipeline *p, uint32_t i)
+static struct pipeline_node *node_make(struct pipeline *p, uint32_t i)
 {
-        struct node *node = &p->nodes[i];
+        struct pipeline_node *node = &p->nodes[i];
         const fst_rdd *rdd = node->rdd;
         if (node->made)
                 return node;
@@ -50,23 +50,23 @@ static struct node *node_make(struct pipeline *p, uint32_t i)
         if (node->class->state_new)
                 node->state = node->class->state_new(node);
         if (node->level && p->env.blocks)
-                node->tee = tee_op_new(p->env.run, rdd->type);
-        if (node->tee && p->env.remote)
+                node->cache = cache_op_new(p->env.run, rdd->type);
+        if (node->cache && p->env.remote)
                 page_cursor_init(&node->cursor, rdd->type);
         return node;
 }
 
 /* Frees what node_make created; node_make may create it again. */
-static void node_unmake(struct pipeline *p, struct node *node)
+static void node_unmake(struct pipeline *p, struct pipeline_node *node)
 {
         if (!node->made)
                 return;
         op_free(node->op);
-        op_free(node->tee);
+        op_free(node->cache);
         if (node->class->state_free)
                 node->class->state_free(node->state);
         page_cursor_deinit(&node->cursor);
-        *node = (struct node){
+        *node = (struct pipeline_node){
                 .pipeline = p, .rdd = node->rdd, .class = node->class, .parents = node->parents, .level = node->level};
         p->made--;
 }
@@ -74,31 +74,31 @@ static void node_unmake(struct pipeline *p, struct node *node)
 struct pipeline *pipeline_new(const struct pipeline_env *env, const fst_rdd *final, struct op *sink)
 {
         struct pipeline *p = new0(struct pipeline);
-        struct rdd_walk walk;
+        struct rdd_visit walk;
         size_t n_parents = 0;
         p->env = *env;
         p->sink = sink;
-        rdd_walk_init(&walk, (fst_rdd *) final, RDD_WALK_STAGE);
+        rdd_visit_init(&walk, (fst_rdd *) final, RDD_VISIT_STAGE);
         p->n = walk.n;
-        p->nodes = new_array(struct node, p->n);
+        p->nodes = new_array(struct pipeline_node, p->n);
         for (uint32_t i = 0; i < p->n; i++)
                 n_parents += (size_t)MAX(walk.rdds[i]->n_parents, 1);
         p->parents = new_array(uint32_t, n_parents);
         uint32_t *parents = p->parents;
         for (uint32_t i = 0; i < p->n; i++) {
                 const fst_rdd *rdd = walk.rdds[i];
-                struct node *node = &p->nodes[i];
+                struct pipeline_node *node = &p->nodes[i];
                 node->pipeline = p;
                 node->rdd = rdd;
                 node->class = walk.sources[i] ? &rdd_checkpointed_class : rdd->class;
                 node->level = (enum fst_storage_level)__atomic_load_n(&rdd->lineage.storage_level, __ATOMIC_RELAXED);
                 node->parents = parents;
                 int n;
-                fst_rdd *const *from = rdd_walk_parents(&walk, i, &n);
+                fst_rdd *const *from = rdd_visit_parents(&walk, i, &n);
                 for (int k = 0; k < n; k++)
-                        *parents++ = walk.slots ? rdd_walk_index(&walk, from[k]) : i - 1;
+                        *parents++ = walk.slots ? rdd_visit_index(&walk, from[k]) : i - 1;
         }
-        rdd_walk_deinit(&walk);
+        rdd_visit_deinit(&walk);
         return p;
 }
 
@@ -123,17 +123,17 @@ struct op *pipeline_sink(struct pipeline *p)
 
 static int pipeline_feed(struct pipeline *p, uint32_t i, int partition, struct op *to);
 
-const struct pipeline_env *node_env(const struct node *node)
+const struct pipeline_env *node_env(const struct pipeline_node *node)
 {
         return &node->pipeline->env;
 }
 
-int node_feed_parent(struct node *node, int parent, int partition, struct op *to)
+int node_feed_parent(struct pipeline_node *node, int parent, int partition, struct op *to)
 {
         return pipeline_feed(node->pipeline, node->parents[parent], partition, to);
 }
 
-void node_forget_idle(struct node *node, int next)
+void node_forget_idle(struct pipeline_node *node, int next)
 {
         struct pipeline *p = node->pipeline;
         if (p->made <= NODES_KEPT || p->nodes[node->parents[next]].made)
@@ -143,23 +143,23 @@ void node_forget_idle(struct node *node, int next)
                         node_unmake(p, &p->nodes[i]);
 }
 
-static int feed_input(struct node *node, int partition, struct op *to)
+static int node_feed_input(struct pipeline_node *node, int partition, struct op *to)
 {
         const struct rdd_class *class = node->class;
         return class->feed ? class->feed(node, partition, to) : node_feed_parent(node, 0, partition, to);
 }
 
 /* Computes partition @partition of @node. */
-static int pipeline_compute(struct node *node, int partition, struct op *to)
+static int pipeline_compute(struct pipeline_node *node, int partition, struct op *to)
 {
         struct op *op = node->op;
         if (!op)
-                return feed_input(node, partition, to);
+                return node_feed_input(node, partition, to);
         op->next = to;
         op->partition = partition;
         int r = op_begin(op);
         if (r == 0)
-                r = feed_input(node, partition, op);
+                r = node_feed_input(node, partition, op);
         if (r >= 0)
                 r = op_end(op);
         if (r < 0)
@@ -167,7 +167,7 @@ static int pipeline_compute(struct node *node, int partition, struct op *to)
         return r;
 }
 
-static int feed_block(struct pipeline *p, struct block *block, struct op *to)
+static int node_feed_block(struct pipeline *p, struct block *block, struct op *to)
 {
         struct task_run *run = p->env.run;
         struct fst_error error = FST_ERROR_INIT;
@@ -188,7 +188,8 @@ static int feed_block(struct pipeline *p, struct block *block, struct op *to)
 }
 
 /* Reads the block from another executor. Sets *@found to false if the caller must compute it. */
-static int feed_remote(struct pipeline *p, struct node *node, struct block_id id, struct op *to, bool *found)
+static int node_feed_remote(struct pipeline *p, struct pipeline_node *node, struct block_id id, struct op *to,
+                            bool *found)
 {
         struct task_run *run = p->env.run;
         const struct remote_blocks *remote = p->env.remote;
@@ -215,7 +216,7 @@ static int feed_remote(struct pipeline *p, struct node *node, struct block_id id
 }
 
 /* Reads the block of a persisted RDD, or computes and stores it. */
-static int feed_persisted(struct pipeline *p, struct node *node, int partition, struct op *to)
+static int node_feed_persisted(struct pipeline *p, struct pipeline_node *node, int partition, struct op *to)
 {
         struct block_id id = {node->rdd->lineage.id, partition};
         struct block *block;
@@ -227,7 +228,7 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
                                     .memory = run->memory};
         if (p->env.remote && !block_store_contains(p->env.blocks, id)) {
                 bool found;
-                int e = feed_remote(p, node, id, to, &found);
+                int e = node_feed_remote(p, node, id, to, &found);
                 if (found)
                         return e;
         }
@@ -235,16 +236,16 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
         if (r < 0)
                 return task_run_cancelled(run);
         if (r == 0) {
-                r = feed_block(p, block, to);
+                r = node_feed_block(p, block, to);
                 block_release(block);
                 return r;
         }
-        node->tee->next = to;
-        tee_op_start(node->tee, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
-        r = pipeline_compute(node, partition, node->tee);
+        node->cache->next = to;
+        cache_op_start(node->cache, r == FST_BLOCK_E_COMPUTE ? writer : NULL);
+        r = pipeline_compute(node, partition, node->cache);
         if (r == 0 && task_run_check(run)) /* a function called fst_fail but returned 0: do not store its rows */
                 r = run->status;
-        tee_op_finish(node->tee, r == 0);
+        cache_op_finish(node->cache, r == 0);
         if (r == 0 && p->env.remote && (p->env.remote->takes_all || storage_level_replicas(node->level) > 1) &&
             block_store_contains(p->env.blocks, id))
                 p->env.remote->replicate(p->env.remote->owner, run, id, node->level);
@@ -253,9 +254,9 @@ static int feed_persisted(struct pipeline *p, struct node *node, int partition, 
 
 static int pipeline_feed(struct pipeline *p, uint32_t i, int partition, struct op *to)
 {
-        struct node *node = node_make(p, i);
+        struct pipeline_node *node = node_make(p, i);
         node->active = true;
-        int r = node->tee ? feed_persisted(p, node, partition, to) : pipeline_compute(node, partition, to);
+        int r = node->cache ? node_feed_persisted(p, node, partition, to) : pipeline_compute(node, partition, to);
         node->active = false;
         return r;
 }

@@ -38,7 +38,7 @@ struct row_buffer *row_buffer_new(void)
         return new0(struct row_buffer);
 }
 
-static void end_reading(struct row_buffer *b)
+static void row_buffer_end_reading(struct row_buffer *b)
 {
         if (b->reading) {
                 spill_reader_deinit(&b->reader);
@@ -50,7 +50,7 @@ static void end_reading(struct row_buffer *b)
 
 void row_buffer_clear(struct row_buffer *b)
 {
-        end_reading(b);
+        row_buffer_end_reading(b);
         if (b->spill) {
                 b->spilled += spill_counters(b->spill).bytes;
                 page_free(NULL, b->open);
@@ -113,13 +113,13 @@ int row_buffer_start(struct row_buffer *b, struct memory_task *memory, const str
 
 /* ---------------------------------------------------------------------------------------------------- adding */
 
-static int write_page(struct row_buffer *b, const struct page *page, struct fst_error *error)
+static int row_buffer_write_page(struct row_buffer *b, const struct page *page, struct fst_error *error)
 {
         return page->rows ? spill_write_page(b->spill, page, NULL, NULL, error) : 0;
 }
 
 /* Writes all pages to disk and frees them. */
-static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
+static int row_buffer_spill_pages(struct row_buffer *b, struct fst_error *error)
 {
         if (!b->space)
                 return row_buffer_no_memory(error);
@@ -141,7 +141,7 @@ static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
         b->open = spare;
         while (r == 0 && b->first) {
                 struct page *page = b->first;
-                r = write_page(b, page, error);
+                r = row_buffer_write_page(b, page, error);
                 b->first = page->next;
                 page_free(&b->memory, page);
         }
@@ -150,9 +150,10 @@ static int row_buffer_move_out(struct row_buffer *b, struct fst_error *error)
 }
 
 /* Writes `open`, then row @row, which did not fit into it, to disk. */
-static int write_on(struct row_buffer *b, const fst_batch *batch, uint32_t row, uint32_t *next, struct fst_error *error)
+static int row_buffer_write_row(struct row_buffer *b, const fst_batch *batch, uint32_t row, uint32_t *next,
+                                struct fst_error *error)
 {
-        int r = write_page(b, b->open, error);
+        int r = row_buffer_write_page(b, b->open, error);
         if (r)
                 return r;
         b->open->used = b->open->rows = 0;
@@ -165,7 +166,7 @@ static int write_on(struct row_buffer *b, const fst_batch *batch, uint32_t row, 
         if (r)
                 return r < 0 ? r : row_buffer_no_memory(error);
         page_append_row(large, batch, row);
-        r = write_page(b, large, error);
+        r = row_buffer_write_page(b, large, error);
         page_free(NULL, large);
         *next = row + 1;
         return r;
@@ -179,7 +180,7 @@ int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_erro
                 if (row == batch->rows)
                         return 0;
                 if (b->spill) {
-                        int r = write_on(b, batch, row, &row, error);
+                        int r = row_buffer_write_row(b, batch, row, &row, error);
                         if (r)
                                 return r;
                         continue;
@@ -187,7 +188,7 @@ int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_erro
                 struct page *page;
                 int r = page_new(&b->memory, b->type, page_record_size(batch, row), &page);
                 if (r == FST_MEMORY_E_DENIED)
-                        r = row_buffer_move_out(b, error);
+                        r = row_buffer_spill_pages(b, error);
                 else if (r == 0) {
                         page->next = NULL;
                         *b->last = b->open = page;
@@ -202,12 +203,12 @@ int row_buffer_add(struct row_buffer *b, const fst_batch *batch, struct fst_erro
 
 int row_buffer_read(struct row_buffer *b, struct fst_error *error)
 {
-        end_reading(b);
+        row_buffer_end_reading(b);
         if (!b->spill) {
                 b->page = b->first;
                 return 0;
         }
-        int r = b->open ? write_page(b, b->open, error) : 0;
+        int r = b->open ? row_buffer_write_page(b, b->open, error) : 0;
         if (r)
                 return r;
         page_free(NULL, steal(b->open));

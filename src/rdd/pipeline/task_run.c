@@ -24,7 +24,7 @@ void task_run_deinit(struct task_run *run)
         error_deinit(&run->error);
 }
 
-static uint64_t mix(uint64_t z)
+static uint64_t task_run_mix_seed(uint64_t z)
 {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -35,7 +35,8 @@ void task_run_begin(struct task_run *run, const struct fst_task_info *info, uint
 {
         run->task.info = *info;
         run->task.captured = NULL;
-        run->task.random_state = mix(mix(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
+        run->task.random_state =
+                task_run_mix_seed(task_run_mix_seed(seed + (uint64_t)info->stage) + (uint64_t)info->partition);
         run->counters = (struct task_counters){0};
         run->status = 0;
         run->fetch_failed = false;
@@ -123,20 +124,20 @@ struct memory_task *task_run_memory(struct task_run *run)
  * A spill failed when another part of the task needed memory. It is the cause of later failures.
  *
  */
-static int spill_failure(const struct task_run *run, const char **why)
+static int task_run_spill_failure(const struct task_run *run, const char **why)
 {
         *why = NULL;
         return run->memory ? memory_task_failure(run->memory, why) : 0;
 }
 
-static int fail(struct task_run *run, int status, char *message)
+static int task_run_set_failure(struct task_run *run, int status, char *message)
 {
         const char *why;
         if (run->status) {
                 free(message);
                 return run->status;
         }
-        int spill = spill_failure(run, &why);
+        int spill = task_run_spill_failure(run, &why);
         if (spill && why) {
                 free(message);
                 message = mem_strdup(why);
@@ -150,7 +151,7 @@ static int fail(struct task_run *run, int status, char *message)
 int task_run_check(struct task_run *run)
 {
         const char *why;
-        int spill = run->status ? 0 : spill_failure(run, &why);
+        int spill = run->status ? 0 : task_run_spill_failure(run, &why);
         return spill ? task_run_fail(run, spill, "writing to disk failed: %s", strerror(-spill)) : run->status;
 }
 
@@ -162,19 +163,21 @@ int task_run_fail(struct task_run *run, int status, const char *format, ...)
         if (vasprintf(&message, format, args) < 0)
                 message = mem_strdup("out of memory");
         va_end(args);
-        return fail(run, status, message);
+        return task_run_set_failure(run, status, message);
 }
 
 int task_run_fail_by(struct task_run *run, int status, const char *function)
 {
         if (run->status)
                 return run->status;
-        return fail(run, status, mem_printf("function %s returned %d", function ? function : "?", status));
+        return task_run_set_failure(run, status,
+                                    mem_printf("function %s returned %d", function ? function : "?", status));
 }
 
 int task_run_fail_with(struct task_run *run, int status, struct fst_error *error)
 {
-        return fail(run, status, error->message ? steal(error->message) : mem_strdup(strerror(-status)));
+        return task_run_set_failure(run, status,
+                                    error->message ? steal(error->message) : mem_strdup(strerror(-status)));
 }
 
 FST_API const char *fst_task_local_property(const fst_task *task, const char *key)
@@ -195,7 +198,7 @@ FST_API int fst_fail(fst_task *task, const char *format, ...)
                 message = mem_strdup("out of memory");
         va_end(args);
         const char *function = task->run->function;
-        fail(task->run, -EIO, function ? mem_printf("%s: %s", function, message) : mem_strdup(message));
+        task_run_set_failure(task->run, -EIO, function ? mem_printf("%s: %s", function, message) : mem_strdup(message));
         free(message);
         return -1;
 }

@@ -26,66 +26,65 @@ static struct top_op *top_of(struct op *op)
         return container_of(op, struct top_op, op);
 }
 
-static int compare_column(uint64_t a, uint64_t b, fst_bytes x, fst_bytes y)
+static int top_compare_column(uint64_t a, uint64_t b, fst_bytes x, fst_bytes y)
 {
         if (a != b)
                 return a < b ? -1 : 1;
         return fst_bytes_compare(x, y);
 }
 
-static bool has_view(uint8_t kind)
+static bool top_has_view(uint8_t kind)
 {
         return kind == FST_KIND_BYTES || kind == FST_KIND_FIXED;
 }
 
-static fst_bytes key_of(const struct top_op *self, const struct top_row *row)
+static fst_bytes top_key_of(const struct top_op *self, const struct top_row *row)
 {
-        return has_view(self->op.type.key) ? (fst_bytes){row->data, row->key_len} : (fst_bytes){"", 0};
+        return top_has_view(self->op.type.key) ? (fst_bytes){row->data, row->key_len} : (fst_bytes){"", 0};
 }
 
-static fst_bytes op_top_value_of(const struct top_op *self, const struct top_row *row)
+static fst_bytes top_value_of(const struct top_op *self, const struct top_row *row)
 {
-        return has_view(self->op.type.value) ? (fst_bytes){row->data + row->key_len, row->value_len}
-                                             : (fst_bytes){"", 0};
+        return top_has_view(self->op.type.value) ? (fst_bytes){row->data + row->key_len, row->value_len}
+                                                 : (fst_bytes){"", 0};
 }
 
 /* Returns <0 if @a comes first. */
-static int op_top_compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
+static int top_compare(const struct top_op *self, const struct top_row *a, const struct top_row *b)
 {
-        int r = compare_column(a->prefix, b->prefix, key_of(self, a), key_of(self, b));
+        int r = top_compare_column(a->prefix, b->prefix, top_key_of(self, a), top_key_of(self, b));
         if (r == 0 && !self->by_key)
-                r = compare_column(a->value_prefix, b->value_prefix, op_top_value_of(self, a),
-                                   op_top_value_of(self, b));
+                r = top_compare_column(a->value_prefix, b->value_prefix, top_value_of(self, a), top_value_of(self, b));
         if (r)
                 return self->descending ? -r : r;
         return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-static void op_top_swap(struct top_row *a, struct top_row *b)
+static void top_swap(struct top_row *a, struct top_row *b)
 {
         struct top_row t = *a;
         *a = *b;
         *b = t;
 }
 
-static void sift_down(struct top_op *self, size_t at, size_t n)
+static void top_sift_down(struct top_op *self, size_t at, size_t n)
 {
         for (;;) {
                 size_t last = at, left = 2 * at + 1;
                 for (size_t child = left; child < n && child <= left + 1; child++)
-                        if (op_top_compare(self, &self->heap[child], &self->heap[last]) > 0)
+                        if (top_compare(self, &self->heap[child], &self->heap[last]) > 0)
                                 last = child;
                 if (last == at)
                         return;
-                op_top_swap(&self->heap[at], &self->heap[last]);
+                top_swap(&self->heap[at], &self->heap[last]);
                 at = last;
         }
 }
 
-static void sift_up(struct top_op *self, size_t at)
+static void top_sift_up(struct top_op *self, size_t at)
 {
-        while (at > 0 && op_top_compare(self, &self->heap[at], &self->heap[(at - 1) / 2]) > 0) {
-                op_top_swap(&self->heap[at], &self->heap[(at - 1) / 2]);
+        while (at > 0 && top_compare(self, &self->heap[at], &self->heap[(at - 1) / 2]) > 0) {
+                top_swap(&self->heap[at], &self->heap[(at - 1) / 2]);
                 at = (at - 1) / 2;
         }
 }
@@ -105,7 +104,7 @@ static fst_bytes op_top_cell(uint8_t kind, uint32_t size, fst_column column, uin
 }
 
 /* Stores row @i of @in in @to and reuses its memory. */
-static void op_top_hold(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key,
+static void top_row_set(struct top_op *self, struct top_row *to, const struct top_row *as, fst_bytes key,
                         fst_bytes value)
 {
         char *data = to->data;
@@ -124,7 +123,7 @@ static void op_top_hold(struct top_op *self, struct top_row *to, const struct to
         to->room = room;
 }
 
-static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
+static int top_take_row(struct top_op *self, const fst_batch *in, uint32_t i)
 {
         fst_type type = in->type;
         fst_type value_type = {.key = type.value, .key_size = type.value_size};
@@ -143,20 +142,20 @@ static int take_row(struct top_op *self, const fst_batch *in, uint32_t i)
                         self->heap = mem_grow(self->heap, self->cap * sizeof(*self->heap));
                         memset(self->heap + self->n, 0, (self->cap - self->n) * sizeof(*self->heap));
                 }
-                op_top_hold(self, &self->heap[self->n++], &row, key, value);
-                sift_up(self, self->n - 1);
+                top_row_set(self, &self->heap[self->n++], &row, key, value);
+                top_sift_up(self, self->n - 1);
                 return 0;
         }
         /* A row must be copied for a full comparison. Often the prefix decides without a copy. */
         struct top_row *last = &self->heap[0];
         if (row.prefix != last->prefix ? (row.prefix > last->prefix) != self->descending
-                                       : self->by_key && !has_view(type.key))
+                                       : self->by_key && !top_has_view(type.key))
                 return 0;
         struct top_row held = {0};
-        op_top_hold(self, &held, &row, key, value);
-        if (op_top_compare(self, &held, last) < 0) {
-                op_top_swap(&held, last);
-                sift_down(self, 0, self->n);
+        top_row_set(self, &held, &row, key, value);
+        if (top_compare(self, &held, last) < 0) {
+                top_swap(&held, last);
+                top_sift_down(self, 0, self->n);
         }
         free(held.data);
         return 0;
@@ -176,11 +175,11 @@ static int top_consume(struct op *op, const struct rows *in)
         if (task_run_stopped(op->run))
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < in->batch.rows && r == 0 && self->most; i++)
-                r = take_row(self, &in->batch, i);
+                r = top_take_row(self, &in->batch, i);
         return r;
 }
 
-static int push_row(struct top_op *self, const struct top_row *row)
+static int top_push_row(struct top_op *self, const struct top_row *row)
 {
         fst_type type = self->op.type;
         fst_bytes key = {row->data, row->key_len}, value = {row->data + row->key_len, row->value_len};
@@ -210,11 +209,11 @@ static int top_end(struct op *op)
         struct top_op *self = top_of(op);
         int r = 0;
         for (size_t n = self->n; n > 1; n--) {
-                op_top_swap(&self->heap[0], &self->heap[n - 1]);
-                sift_down(self, 0, n - 1);
+                top_swap(&self->heap[0], &self->heap[n - 1]);
+                top_sift_down(self, 0, n - 1);
         }
         for (size_t i = 0; i < self->n && r == 0; i++)
-                r = push_row(self, &self->heap[i]);
+                r = top_push_row(self, &self->heap[i]);
         return r;
 }
 

@@ -29,7 +29,7 @@
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
-static struct sort_entry *entries_map(struct sort_entry *old, size_t old_count, size_t count)
+static struct sort_entry *sort_index_map_entries(struct sort_entry *old, size_t old_count, size_t count)
 {
         size_t size = count * sizeof(struct sort_entry);
         void *memory =
@@ -42,26 +42,26 @@ static struct sort_entry *entries_map(struct sort_entry *old, size_t old_count, 
         return memory;
 }
 
-static bool map_more(struct sort_index *ix, size_t wanted)
+static bool sort_index_map_more(struct sort_index *ix, size_t wanted)
 {
         size_t count = MAX(ix->mapped, MIN_STEP);
         while (count < wanted)
                 count *= 2;
         if (count == ix->mapped)
                 return true;
-        struct sort_entry *entries = entries_map(ix->entries, ix->mapped, count);
+        struct sort_entry *entries = sort_index_map_entries(ix->entries, ix->mapped, count);
         if (!entries)
                 return false;
         ix->entries = entries;
         /* The other array is empty between sorts. */
         if (ix->other)
                 munmap(ix->other, ix->mapped * sizeof(struct sort_entry));
-        ix->other = entries_map(NULL, 0, count);
+        ix->other = sort_index_map_entries(NULL, 0, count);
         ix->mapped = count;
         return ix->other != NULL;
 }
 
-static void index_unmap(struct sort_index *ix)
+static void sort_index_unmap(struct sort_index *ix)
 {
         if (ix->entries)
                 munmap(ix->entries, ix->mapped * sizeof(struct sort_entry));
@@ -73,7 +73,7 @@ static void index_unmap(struct sort_index *ix)
 
 void sort_index_free(struct sort_index *ix)
 {
-        index_unmap(ix);
+        sort_index_unmap(ix);
 }
 
 void sort_index_start(struct sort_index *ix, struct record_order order, struct memory_consumer *memory)
@@ -92,7 +92,7 @@ void sort_index_start(struct sort_index *ix, struct record_order order, struct m
         if (useful && memory_acquire(memory, kept * ENTRY_COST) == 0)
                 ix->room = kept;
         else
-                index_unmap(ix);
+                sort_index_unmap(ix);
 }
 
 int sort_index_reserve(struct sort_index *ix, size_t rows)
@@ -109,7 +109,7 @@ int sort_index_reserve(struct sort_index *ix, size_t rows)
         }
         if (r)
                 return r;
-        if (!map_more(ix, ix->room + more)) {
+        if (!sort_index_map_more(ix, ix->room + more)) {
                 memory_release(ix->memory, more * ENTRY_COST);
                 return -ENOMEM;
         }
@@ -128,8 +128,8 @@ void sort_index_shrink(struct sort_index *ix, size_t entries)
         if (ix->room <= entries)
                 return;
         memory_release(ix->memory, (ix->room - entries) * ENTRY_COST);
-        index_unmap(ix);
-        if (entries && map_more(ix, entries))
+        sort_index_unmap(ix);
+        if (entries && sort_index_map_more(ix, entries))
                 ix->room = entries;
         else
                 memory_release(ix->memory, entries * ENTRY_COST);
@@ -145,8 +145,8 @@ void sort_index_release(struct sort_index *ix)
 /* ----------------------------------------------------------------------------------------------- building */
 
 /* True if @a belongs after @b. Both have prefixes from @offset of their keys. */
-static inline bool behind(const struct record_order *order, const struct sort_entry *a, const struct sort_entry *b,
-                          size_t offset)
+static inline bool sort_entry_is_after(const struct record_order *order, const struct sort_entry *a,
+                                       const struct sort_entry *b, size_t offset)
 {
         if (likely(a->prefix != b->prefix))
                 return a->prefix > b->prefix;
@@ -157,19 +157,19 @@ static inline bool behind(const struct record_order *order, const struct sort_en
 }
 
 /* True if each of the entries @at … @end belongs after its predecessor. */
-static bool come_in_order(const struct sort_index *ix, size_t at, size_t end)
+static bool sort_index_comes_in_order(const struct sort_index *ix, size_t at, size_t end)
 {
         const struct sort_entry *e = ix->entries;
         for (at = MAX(at, (size_t)1); at < end; at++)
-                if (e[at - 1].prefix >= e[at].prefix && behind(&ix->order, &e[at - 1], &e[at], 0))
+                if (e[at - 1].prefix >= e[at].prefix && sort_entry_is_after(&ix->order, &e[at - 1], &e[at], 0))
                         return false;
         return true;
 }
 
-static void added(struct sort_index *ix, uint32_t rows)
+static void sort_index_note_added(struct sort_index *ix, uint32_t rows)
 {
         if (ix->in_order)
-                ix->in_order = come_in_order(ix, ix->n, ix->n + rows);
+                ix->in_order = sort_index_comes_in_order(ix, ix->n, ix->n + rows);
         ix->n += rows;
         ix->peak = MAX(ix->peak, ix->n);
 }
@@ -185,7 +185,7 @@ const unsigned char *sort_index_add(struct sort_index *ix, const struct page *pa
                 *entry++ = (struct sort_entry){record_prefix(&order, &r, (size_t)(end - r.key)), {record}};
                 record = record_end(&r);
         }
-        added(ix, rows);
+        sort_index_note_added(ix, rows);
         return record;
 }
 
@@ -207,42 +207,42 @@ void sort_index_add_rows(struct sort_index *ix, const fst_batch *batch, uint32_t
         else
                 for (uint32_t i = 0; i < rows && size; i++)
                         memcpy(&entry[i].value, batch->value.fixed + (first + i) * size, size);
-        added(ix, rows);
+        sort_index_note_added(ix, rows);
 }
 
 /* ------------------------------------------------------------------------------------------------ sorting */
 
-static void insertion_sort(const struct record_order *order, struct sort_entry *a, size_t n, size_t offset)
+static void sort_entries_insertion(const struct record_order *order, struct sort_entry *a, size_t n, size_t offset)
 {
         for (size_t i = 1; i < n; i++) {
                 struct sort_entry entry = a[i];
                 size_t j = i;
-                for (; j > 0 && behind(order, &a[j - 1], &entry, offset); j--)
+                for (; j > 0 && sort_entry_is_after(order, &a[j - 1], &entry, offset); j--)
                         a[j] = a[j - 1];
                 a[j] = entry;
         }
 }
 
 /* Sorts into @to. @a and @to hold the same @n entries; the order of @a is undefined afterwards. */
-static void merge_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *to, size_t n,
-                       size_t offset)
+static void sort_entries_merge(const struct record_order *order, struct sort_entry *a, struct sort_entry *to, size_t n,
+                               size_t offset)
 {
         if (n <= FEW) {
-                insertion_sort(order, a, n, offset);
+                sort_entries_insertion(order, a, n, offset);
                 memcpy(to, a, n * sizeof(*a));
                 return;
         }
         size_t half = n / 2, i = 0, j = half;
-        merge_sort(order, to, a, half, offset);
-        merge_sort(order, to + half, a + half, n - half, offset);
+        sort_entries_merge(order, to, a, half, offset);
+        sort_entries_merge(order, to + half, a + half, n - half, offset);
         for (size_t k = 0; k < n; k++)
-                to[k] = j == n || (i < half && !behind(order, &a[i], &a[j], offset)) ? a[i++] : a[j++];
+                to[k] = j == n || (i < half && !sort_entry_is_after(order, &a[i], &a[j], offset)) ? a[i++] : a[j++];
 }
 
 /* For entries with equal prefixes: sorts the keys that end within the prefix to their end of @a and loads the next
  * prefix of the others. *@a and the result become the range of these others. */
-static size_t next_prefixes(const struct record_order *order, struct sort_entry **a, struct sort_entry **other,
-                            size_t n, size_t offset, bool to_other)
+static size_t sort_entries_next_prefixes(const struct record_order *order, struct sort_entry **a,
+                                         struct sort_entry **other, size_t n, size_t offset, bool to_other)
 {
         size_t counts[10] = {0}, starts[10], at = 0;
         struct sort_entry *from = *a, *to = *other;
@@ -281,12 +281,13 @@ static size_t next_prefixes(const struct record_order *order, struct sort_entry 
         return left;
 }
 
-static void radix_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
-                       size_t offset, unsigned depth, bool to_other);
+static void sort_entries_radix(const struct record_order *order, struct sort_entry *a, struct sort_entry *other,
+                               size_t n, size_t offset, unsigned depth, bool to_other);
 
 /* Distributes by the bits from @shift up, then sorts each bucket. */
-static void distribute(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
-                       size_t offset, unsigned depth, bool to_other, unsigned shift, unsigned bits)
+static void sort_entries_distribute(const struct record_order *order, struct sort_entry *a, struct sort_entry *other,
+                                    size_t n, size_t offset, unsigned depth, bool to_other, unsigned shift,
+                                    unsigned bits)
 {
         uint32_t ends[1 << RADIX_BITS];
         size_t buckets = (size_t)1 << bits, mask = buckets - 1, at = 0, largest = 0;
@@ -304,30 +305,31 @@ static void distribute(const struct record_order *order, struct sort_entry *a, s
         if (largest <= FEW) {
                 /* All entries are close to their place: one insertion sort over all is cheaper than one for each
                  * bucket. */
-                insertion_sort(order, other, n, offset);
+                sort_entries_insertion(order, other, n, offset);
                 if (!to_other)
                         memcpy(a, other, n * sizeof(*a));
                 return;
         }
         for (size_t b = 0, start = 0; b < buckets; start = ends[b++])
                 if (ends[b] > start)
-                        radix_sort(order, other + start, a + start, ends[b] - start, offset, depth + 1, !to_other);
+                        sort_entries_radix(order, other + start, a + start, ends[b] - start, offset, depth + 1,
+                                           !to_other);
 }
 
 /* Sorts @a, using @other, into @other if @to_other, otherwise into @a. Prefixes start at @offset of the keys. */
-static void radix_sort(const struct record_order *order, struct sort_entry *a, struct sort_entry *other, size_t n,
-                       size_t offset, unsigned depth, bool to_other)
+static void sort_entries_radix(const struct record_order *order, struct sort_entry *a, struct sort_entry *other,
+                               size_t n, size_t offset, unsigned depth, bool to_other)
 {
         for (;;) {
                 if (n <= FEW) {
-                        insertion_sort(order, a, n, offset);
+                        sort_entries_insertion(order, a, n, offset);
                         if (to_other)
                                 memcpy(other, a, n * sizeof(*a));
                         return;
                 }
                 if (depth > MAX_DEPTH) {
                         memcpy(other, a, n * sizeof(*a));
-                        merge_sort(order, to_other ? a : other, to_other ? other : a, n, offset);
+                        sort_entries_merge(order, to_other ? a : other, to_other ? other : a, n, offset);
                         return;
                 }
                 uint64_t differ = 0, sample = a[0].prefix;
@@ -338,7 +340,7 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
                         unsigned bits = MIN(63 - (unsigned)__builtin_clzll(n),
                                             n < WIDE ? (unsigned)RADIX_BITS : (unsigned)WIDE_BITS);
                         bits = MIN(bits, top);
-                        distribute(order, a, other, n, offset, depth, to_other, top - bits, bits);
+                        sort_entries_distribute(order, a, other, n, offset, depth, to_other, top - bits, bits);
                         return;
                 }
                 if (!order->by_bytes) {
@@ -346,7 +348,7 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
                                 memcpy(other, a, n * sizeof(*a));
                         return;
                 }
-                n = next_prefixes(order, &a, &other, n, offset, to_other);
+                n = sort_entries_next_prefixes(order, &a, &other, n, offset, to_other);
                 offset += 8;
         }
 }
@@ -354,7 +356,7 @@ static void radix_sort(const struct record_order *order, struct sort_entry *a, s
 void sort_index_sort(struct sort_index *ix)
 {
         if (!ix->in_order)
-                radix_sort(&ix->order, ix->entries, ix->other, ix->n, 0, 0, false);
+                sort_entries_radix(&ix->order, ix->entries, ix->other, ix->n, 0, 0, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -367,7 +369,8 @@ uint64_t sort_index_key(const struct sort_index *ix, const struct sort_entry *en
         return ix->order.type.key == FST_KIND_I64 ? (uint64_t)record_i64_of(prefix) : record_f64_bits_of(prefix);
 }
 
-static void read_rows(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows, fst_batch *batch)
+static void sort_index_read_rows(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows,
+                                 fst_batch *batch)
 {
         const size_t size = ix->order.type.value_size;
         for (uint32_t i = 0; i < rows; i++)
@@ -381,8 +384,8 @@ static void read_rows(const struct sort_index *ix, const struct sort_entry *entr
                         memcpy(batch->value.fixed + i * size, &entries[i].value, size);
 }
 
-static void read_records(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows, size_t left,
-                         fst_batch *batch)
+static void sort_index_read_records(const struct sort_index *ix, const struct sort_entry *entries, uint32_t rows,
+                                    size_t left, fst_batch *batch)
 {
         for (uint32_t i = 0; i < rows; i++) {
                 if (i + AHEAD < left) {
@@ -399,8 +402,8 @@ uint32_t sort_index_read(const struct sort_index *ix, size_t first, uint32_t roo
         uint32_t rows = (uint32_t)MIN((size_t)room, ix->n - first);
         batch->rows = rows;
         if (ix->whole)
-                read_rows(ix, ix->entries + first, rows, batch);
+                sort_index_read_rows(ix, ix->entries + first, rows, batch);
         else
-                read_records(ix, ix->entries + first, rows, ix->n - first, batch);
+                sort_index_read_records(ix, ix->entries + first, rows, ix->n - first, batch);
         return rows;
 }

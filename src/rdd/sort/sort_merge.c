@@ -36,14 +36,14 @@ static void sort_merge_play(struct sort_merge *m, size_t s)
         m->losers[0] = s;
 }
 
-static void look_at_record(struct sort_merge *m, struct merge_source *s)
+static void merge_source_load_record(struct sort_merge *m, struct merge_source *s)
 {
         const unsigned char *end = s->page->data + s->page->used;
         s->row = record_read(m->order.type, s->at);
         s->prefix = record_prefix(&m->order, &s->row, (size_t)(end - s->row.key));
 }
 
-static void look_at_index(struct sort_merge *m, struct merge_source *s)
+static void merge_source_load_index(struct sort_merge *m, struct merge_source *s)
 {
         if (m->index_at == m->index->n) {
                 s->ended = true;
@@ -78,12 +78,12 @@ static int sort_merge_next_page(struct sort_merge *m, struct merge_source *s, st
         }
         s->at = s->page->data;
         s->left = s->page->rows;
-        look_at_record(m, s);
+        merge_source_load_record(m, s);
         return 0;
 }
 
 int sort_merge_init(struct sort_merge *m, struct record_order order, struct spill *spill, enum codec_kind codec,
-                    int level, const struct run *runs, size_t n, const struct sort_index *index,
+                    int level, const struct spill_run *runs, size_t n, const struct sort_index *index,
                     struct fst_error *error)
 {
         *m = (struct sort_merge){.order = order, .index = index};
@@ -103,7 +103,7 @@ int sort_merge_init(struct sort_merge *m, struct record_order order, struct spil
                 }
         }
         if (index)
-                look_at_index(m, &m->sources[n]);
+                merge_source_load_index(m, &m->sources[n]);
         for (size_t i = 0; i < m->n; i++)
                 m->losers[i] = m->n;
         for (size_t i = m->n; i-- > 0;)
@@ -144,10 +144,10 @@ int sort_merge_next(struct sort_merge *m, uint32_t room, fst_batch *batch, struc
                 record_to_row(batch, row++, &s->row);
                 if (!s->page) {
                         m->index_at++;
-                        look_at_index(m, s);
+                        merge_source_load_index(m, s);
                 } else if (--s->left) {
                         s->at = record_end(&s->row);
-                        look_at_record(m, s);
+                        merge_source_load_record(m, s);
                 } else {
                         m->empty = winner;
                         break;

@@ -34,7 +34,7 @@ struct sort_merge {
 
 /* Opens @n runs of @spill and reads the first page of each. Negative: opening or reading failed, and @m is empty. */
 int sort_merge_init(struct sort_merge *m, struct record_order order, struct spill *spill, enum codec_kind codec,
-                    int level, const struct run *runs, size_t n, const struct sort_index *index,
+                    int level, const struct spill_run *runs, size_t n, const struct sort_index *index,
                     struct fst_error *error);
 void sort_merge_deinit(struct sort_merge *m);
 

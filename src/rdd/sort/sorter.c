@@ -42,8 +42,8 @@ struct sorter {
         size_t at;         /* position in the index while reading without runs */
         size_t unreserved; /* size of the one page taken without a reservation; 0: none */
 
-        struct run_writer writer;
-        VEC(struct run) runs;
+        struct spill_run_writer writer;
+        VEC(struct spill_run) runs;
         size_t aside; /* bytes reserved for merging and not yet used */
         struct sort_merge merge;
         bool merging;
@@ -81,7 +81,7 @@ void sorter_free(struct sorter *s)
 }
 
 /* Frees a list of pages. Accounts unreserved bytes by their sum, not by page. */
-static void free_pages(struct sorter *s, struct page *first)
+static void sorter_free_pages(struct sorter *s, struct page *first)
 {
         size_t bytes = 0, unreserved;
         for (const struct page *page = first; page; page = page->next)
@@ -92,12 +92,12 @@ static void free_pages(struct sorter *s, struct page *first)
         memory_release(&s->memory, bytes - unreserved);
 }
 
-static void give_page(struct sorter *s, struct page *page)
+static void sorter_free_page(struct sorter *s, struct page *page)
 {
         if (!page)
                 return;
         page->next = NULL;
-        free_pages(s, page);
+        sorter_free_pages(s, page);
 }
 
 void sorter_reset(struct sorter *s)
@@ -107,16 +107,16 @@ void sorter_reset(struct sorter *s)
         if (s->merging)
                 sort_merge_deinit(&s->merge);
         s->merging = false;
-        free_pages(s, steal(s->pages));
-        give_page(s, steal(s->open));
-        run_writer_deinit(&s->writer);
+        sorter_free_pages(s, steal(s->pages));
+        sorter_free_page(s, steal(s->open));
+        spill_run_writer_deinit(&s->writer);
         s->runs.len = 0;
         sort_index_release(&s->index);
         memory_consumer_deinit(&s->memory);
         s->state = SORTER_IDLE;
 }
 
-static int write_run(struct sorter *s, struct fst_error *error);
+static int sorter_write_run(struct sorter *s, struct fst_error *error);
 
 /* Called when another consumer of the task needs memory. */
 static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
@@ -124,7 +124,7 @@ static int sorter_spill_for_others(struct memory_consumer *consumer, size_t want
         struct sorter *s = container_of(consumer, struct sorter, memory);
         if (s->state != SORTER_ADDING)
                 return 0;
-        int r = s->index.n > 0 ? write_run(s, error) : 0;
+        int r = s->index.n > 0 ? sorter_write_run(s, error) : 0;
         if (r == 0)
                 sort_index_shrink(&s->index, MIN_INDEX);
         return r;
@@ -161,27 +161,27 @@ struct sorter_stats sorter_stats(const struct sorter *s)
 /* --------------------------------------------------------------------------------------------------- runs */
 
 /* Sorts the rows in memory and writes them as a run. Frees their pages and keeps the index's reservation. */
-static int write_run(struct sorter *s, struct fst_error *error)
+static int sorter_write_run(struct sorter *s, struct fst_error *error)
 {
-        struct run run;
-        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, &run, error);
+        struct spill_run run;
+        int r = spill_run_writer_begin(&s->writer, s->options.spill, s->options.type, &run, error);
         if (r)
                 return r;
         sort_index_sort(&s->index);
         for (size_t at = 0; at < s->index.n && !r;) {
                 fst_batch batch = columns_batch(&s->columns, s->options.type);
                 at += sort_index_read(&s->index, at, s->columns.room, &batch);
-                r = run_writer_rows(&s->writer, &batch, error);
+                r = spill_run_writer_rows(&s->writer, &batch, error);
         }
         if (!r)
-                r = run_writer_end(&s->writer, &run, error);
+                r = spill_run_writer_end(&s->writer, &run, error);
         if (r)
                 return r;
         vec_push(&s->runs, run);
         s->stats.spilled_bytes += run.end - run.start;
         s->stats.spills++;
         sort_index_clear(&s->index);
-        free_pages(s, steal(s->pages));
+        sorter_free_pages(s, steal(s->pages));
         return 0;
 }
 
@@ -192,7 +192,7 @@ static int sorter_make_room(struct sorter *s, struct fst_error *error)
 {
         size_t least = s->options.spill ? MIN_INDEX : 0;
         if (s->index.n > 0)
-                return s->options.spill ? write_run(s, error) : sorter_no_memory(error);
+                return s->options.spill ? sorter_write_run(s, error) : sorter_no_memory(error);
         if (s->index.room <= least)
                 return FST_MEMORY_E_DENIED;
         sort_index_shrink(&s->index, least);
@@ -215,14 +215,14 @@ static int sorter_take_page(struct sorter *s, size_t record, struct page **page,
 }
 
 /* Writes the rows of @page as several runs: the empty index has no room for all of them. */
-static int write_in_parts(struct sorter *s, const struct page *page, struct fst_error *error)
+static int sorter_write_page_runs(struct sorter *s, const struct page *page, struct fst_error *error)
 {
         const unsigned char *record = page->data;
         int r = 0;
         for (uint32_t at = 0, n; at < page->rows && !r; at += n) {
                 n = (uint32_t)MIN(s->index.room, (size_t)(page->rows - at));
                 record = sort_index_add(&s->index, page, record, n);
-                r = write_run(s, error);
+                r = sorter_write_run(s, error);
         }
         return r;
 }
@@ -243,9 +243,9 @@ static int sorter_add_page(struct sorter *s, struct page *page, struct fst_error
         }
         if (r == FST_MEMORY_E_DENIED && s->options.spill) {
                 s->stats.rows += page->rows;
-                r = write_in_parts(s, page, error);
+                r = sorter_write_page_runs(s, page, error);
         }
-        give_page(s, page);
+        sorter_free_page(s, page);
         return r == FST_MEMORY_E_DENIED ? sorter_no_memory(error) : r;
 }
 
@@ -256,7 +256,7 @@ static int sorter_close_page(struct sorter *s, struct fst_error *error)
 }
 
 /* Makes room for up to @rows further rows in the index. Returns for how many, or negative as sorter_add_batch. */
-static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *error)
+static int64_t sorter_make_index_room(struct sorter *s, uint32_t rows, struct fst_error *error)
 {
         int r;
         while ((r = sort_index_reserve(&s->index, rows)) == FST_MEMORY_E_DENIED)
@@ -269,10 +269,10 @@ static int64_t make_room_for(struct sorter *s, uint32_t rows, struct fst_error *
         return s->index.room ? (int64_t)MIN(s->index.room, (size_t)rows) : sorter_no_memory(error);
 }
 
-static int add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
+static int sorter_add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_error *error)
 {
         for (uint32_t row = 0; row < batch->rows;) {
-                int64_t n = make_room_for(s, batch->rows - row, error);
+                int64_t n = sorter_make_index_room(s, batch->rows - row, error);
                 if (n < 0)
                         return (int)n;
                 sort_index_add_rows(&s->index, batch, row, (uint32_t)n);
@@ -285,7 +285,7 @@ static int add_whole_rows(struct sorter *s, const fst_batch *batch, struct fst_e
 int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error *error)
 {
         if (s->index.whole)
-                return add_whole_rows(s, batch, error);
+                return sorter_add_whole_rows(s, batch, error);
         for (uint32_t row = 0;;) {
                 if (s->open)
                         row += page_append(s->open, batch, row);
@@ -304,15 +304,15 @@ int sorter_add_batch(struct sorter *s, const fst_batch *batch, struct fst_error 
 /*
  * Reserves a page for each of @n runs, including the set-aside pages. Returns the number of pages, at least MIN_FAN_IN.
  */
-static size_t reserve_sources(struct sorter *s, size_t n)
+static size_t sorter_reserve_sources(struct sorter *s, size_t n)
 {
         while (s->aside / PAGE_BLOCK < n + 1 && memory_acquire(&s->memory, PAGE_BLOCK) == 0)
                 s->aside += PAGE_BLOCK;
         return MAX(s->aside / PAGE_BLOCK - 1, (size_t)MIN_FAN_IN);
 }
 
-static int merge_start(struct sorter *s, const struct run *runs, size_t n, const struct sort_index *index,
-                       struct fst_error *error)
+static int sorter_merge_start(struct sorter *s, const struct spill_run *runs, size_t n, const struct sort_index *index,
+                              struct fst_error *error)
 {
         const struct spill_space *space = s->options.spill;
         int r = sort_merge_init(&s->merge, s->order, s->writer.spill, space->spill_codec, space->level, runs, n, index,
@@ -322,16 +322,17 @@ static int merge_start(struct sorter *s, const struct run *runs, size_t n, const
 }
 
 /* Merges the first @n runs into one. */
-static int merge_round(struct sorter *s, const struct run *runs, size_t n, struct run *merged, struct fst_error *error)
+static int sorter_merge_runs(struct sorter *s, const struct spill_run *runs, size_t n, struct spill_run *merged,
+                             struct fst_error *error)
 {
         fst_batch batch = columns_batch(&s->columns, s->options.type);
-        int r = run_writer_begin(&s->writer, s->options.spill, s->options.type, merged, error);
+        int r = spill_run_writer_begin(&s->writer, s->options.spill, s->options.type, merged, error);
         if (!r)
-                r = merge_start(s, runs, n, NULL, error);
+                r = sorter_merge_start(s, runs, n, NULL, error);
         while (!r && (r = sort_merge_next(&s->merge, s->columns.room, &batch, error)) == 0 && batch.rows)
-                r = run_writer_rows(&s->writer, &batch, error);
+                r = spill_run_writer_rows(&s->writer, &batch, error);
         if (!r)
-                r = run_writer_end(&s->writer, merged, error);
+                r = spill_run_writer_end(&s->writer, merged, error);
         if (!r)
                 s->stats.spilled_bytes += merged->end - merged->start;
         if (s->merging)
@@ -341,14 +342,14 @@ static int merge_round(struct sorter *s, const struct run *runs, size_t n, struc
 }
 
 /* Merges neighbouring runs until the rest can be merged at once. */
-static int merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error)
+static int sorter_merge_rounds(struct sorter *s, size_t fan_in, struct fst_error *error)
 {
         while (s->runs.len > fan_in) {
                 size_t to = 0;
                 for (size_t from = 0; from < s->runs.len;) {
                         size_t n = MIN(fan_in, s->runs.len - from);
-                        struct run merged = s->runs.data[from];
-                        int r = n > 1 ? merge_round(s, s->runs.data + from, n, &merged, error) : 0;
+                        struct spill_run merged = s->runs.data[from];
+                        int r = n > 1 ? sorter_merge_runs(s, s->runs.data + from, n, &merged, error) : 0;
                         if (r)
                                 return r;
                         from += n;
@@ -370,9 +371,9 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
                 s->state = SORTER_READING;
                 return 0;
         }
-        size_t wanted = MIN(s->runs.len, (size_t)MAX_FAN_IN), fan_in = reserve_sources(s, wanted);
+        size_t wanted = MIN(s->runs.len, (size_t)MAX_FAN_IN), fan_in = sorter_reserve_sources(s, wanted);
         if (fan_in < s->runs.len && s->index.n > 0) {
-                r = write_run(s, error);
+                r = sorter_write_run(s, error);
                 if (r)
                         return r;
         }
@@ -380,17 +381,17 @@ int sorter_finish(struct sorter *s, struct fst_error *error)
         if (s->index.n == 0) {
                 sort_index_release(&s->index);
                 sort_index_free(&s->index);
-                fan_in = reserve_sources(s, MIN(s->runs.len, (size_t)MAX_FAN_IN));
+                fan_in = sorter_reserve_sources(s, MIN(s->runs.len, (size_t)MAX_FAN_IN));
         } else {
                 sort_index_sort(&s->index);
         }
-        r = merge_rounds(s, fan_in, error);
+        r = sorter_merge_rounds(s, fan_in, error);
         if (r)
                 return r;
-        r = run_writer_finish(&s->writer, error);
+        r = spill_run_writer_finish(&s->writer, error);
         if (r)
                 return r;
-        return merge_start(s, s->runs.data, s->runs.len, s->index.n ? &s->index : NULL, error);
+        return sorter_merge_start(s, s->runs.data, s->runs.len, s->index.n ? &s->index : NULL, error);
 }
 
 int sorter_next(struct sorter *s, fst_batch *batch, struct fst_error *error)

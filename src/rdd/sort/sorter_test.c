@@ -25,7 +25,7 @@ static uint64_t random_u64(void)
 
 /* ------------------------------------------------------------------------------------------------- reference */
 
-struct row {
+struct sorter_row {
         char *bytes;
         size_t len;
         int64_t i64;
@@ -48,7 +48,7 @@ static int compare_doubles(double a, double b)
 
 static int row_compare(const void *x, const void *y)
 {
-        const struct row *a = x, *b = y;
+        const struct sorter_row *a = x, *b = y;
         int r;
         if (reference_kind == FST_KIND_I64)
                 r = (a->i64 > b->i64) - (a->i64 < b->i64);
@@ -63,17 +63,17 @@ static int row_compare(const void *x, const void *y)
 
 /* ----------------------------------------------------------------------------------------------- the fixture */
 
-struct fixture {
+struct sorter_fixture {
         struct memory_manager *manager;
         struct memory_task *memory;
         struct spill_space space;
         struct sorter *s;
 };
 
-static void fixture_init(struct fixture *f, size_t pool, bool may_spill)
+static void fixture_init(struct sorter_fixture *f, size_t pool, bool may_spill)
 {
         struct fst_error error = FST_ERROR_INIT;
-        *f = (struct fixture){.manager = memory_manager_new(pool, 0.5), .s = sorter_new()};
+        *f = (struct sorter_fixture){.manager = memory_manager_new(pool, 0.5), .s = sorter_new()};
         f->memory = memory_task_new(f->manager);
         f->space.spill_codec = CODEC_LZ4;
         if (may_spill && disk_dirs_new("/tmp", 4, &f->space.dirs, &error) != 0)
@@ -81,7 +81,7 @@ static void fixture_init(struct fixture *f, size_t pool, bool may_spill)
         random_state = 1;
 }
 
-static void fixture_deinit(struct fixture *f)
+static void fixture_deinit(struct sorter_fixture *f)
 {
         sorter_reset(f->s);
         assert_int_equal(memory_manager_execution_used(f->manager), 0);
@@ -91,7 +91,7 @@ static void fixture_deinit(struct fixture *f)
         disk_dirs_free(f->space.dirs);
 }
 
-static void start(struct fixture *f, fst_type type, enum fst_order order)
+static void start(struct sorter_fixture *f, fst_type type, enum fst_order order)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct sorter_options options = {
@@ -100,14 +100,14 @@ static void start(struct fixture *f, fst_type type, enum fst_order order)
                 fail_msg("%s", error_message(&error));
 }
 
-static void add(struct fixture *f, const fst_batch *batch)
+static void add(struct sorter_fixture *f, const fst_batch *batch)
 {
         struct fst_error error = FST_ERROR_INIT;
         if (sorter_add_batch(f->s, batch, &error) != 0)
                 fail_msg("%s", error_message(&error));
 }
 
-static void expect(struct fixture *f, const struct row *rows, size_t n)
+static void expect(struct sorter_fixture *f, const struct sorter_row *rows, size_t n)
 {
         struct fst_error error = FST_ERROR_INIT;
         fst_batch batch;
@@ -120,7 +120,7 @@ static void expect(struct fixture *f, const struct row *rows, size_t n)
                 if (!batch.rows)
                         break;
                 for (uint32_t i = 0; i < batch.rows; i++, at++) {
-                        const struct row *row = &rows[at];
+                        const struct sorter_row *row = &rows[at];
                         assert_true(at < n);
                         assert_int_equal(batch.value.i64[i], row->number);
                         if (batch.type.key == FST_KIND_I64)
@@ -138,9 +138,9 @@ static void expect(struct fixture *f, const struct row *rows, size_t n)
 }
 
 /* Numbers @rows and sorts them by a key of @type, in both orders. */
-static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t n)
+static void sort_case(struct sorter_fixture *f, fst_type type, struct sorter_row *rows, size_t n)
 {
-        struct row *copy = mem_alloc(MAX(n, (size_t)1) * sizeof(*copy));
+        struct sorter_row *copy = mem_alloc(MAX(n, (size_t)1) * sizeof(*copy));
         char *fixed = mem_alloc(FST_BATCH_ROWS * (size_t)MAX(type.key_size, 1u));
         type.value = FST_KIND_I64;
         type.value_size = 8;
@@ -161,7 +161,7 @@ static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t
                 for (size_t done = 0; done < n;) {
                         uint32_t count = (uint32_t)MIN(n - done, (size_t)1 + random_u64() % FST_BATCH_ROWS);
                         for (uint32_t i = 0; i < count; i++) {
-                                const struct row *row = &rows[done + i];
+                                const struct sorter_row *row = &rows[done + i];
                                 bytes[i] = (fst_bytes){row->bytes, row->len};
                                 i64[i] = row->i64;
                                 f64[i] = row->f64;
@@ -184,9 +184,9 @@ static void sort_case(struct fixture *f, fst_type type, struct row *rows, size_t
 }
 
 /* Rows with keys of @shortest … @longest bytes: the first @common bytes are equal, the others are @letters letters. */
-static struct row *bytes_rows(size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
+static struct sorter_row *bytes_rows(size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
 {
-        struct row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
+        struct sorter_row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
         for (size_t i = 0; i < n; i++) {
                 rows[i].len = shortest + random_u64() % (longest - shortest + 1);
                 rows[i].bytes = mem_alloc(MAX(rows[i].len, (size_t)1));
@@ -196,25 +196,26 @@ static struct row *bytes_rows(size_t n, size_t shortest, size_t longest, size_t 
         return rows;
 }
 
-static void rows_free(struct row *rows, size_t n)
+static void rows_free(struct sorter_row *rows, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 free(rows[i].bytes);
         free(rows);
 }
 
-static void bytes_case(struct fixture *f, size_t n, size_t shortest, size_t longest, size_t common, unsigned letters)
+static void bytes_case(struct sorter_fixture *f, size_t n, size_t shortest, size_t longest, size_t common,
+                       unsigned letters)
 {
-        struct row *rows = bytes_rows(n, shortest, longest, common, letters);
+        struct sorter_row *rows = bytes_rows(n, shortest, longest, common, letters);
         sort_case(f, FST_BYTES, rows, n);
         rows_free(rows, n);
 }
 
-static void numbers_case(struct fixture *f, size_t n)
+static void numbers_case(struct sorter_fixture *f, size_t n)
 {
         static const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -1, 5e-324, -5e-324, 1.5};
         static const int64_t extreme[] = {INT64_MIN, INT64_MAX, 0, -1, 1, INT64_MIN + 1};
-        struct row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
+        struct sorter_row *rows = mem_zero_array(MAX(n, (size_t)1), sizeof(*rows));
         for (size_t i = 0; i < n; i++) {
                 uint64_t x = random_u64();
                 rows[i].i64 = i % 3 == 0 ? extreme[x % 6] : i % 3 == 1 ? (int64_t)x : (int64_t)(x % 100) - 50;
@@ -227,7 +228,7 @@ static void numbers_case(struct fixture *f, size_t n)
         free(rows);
 }
 
-static void all_kinds(struct fixture *f, size_t n)
+static void all_kinds(struct sorter_fixture *f, size_t n)
 {
         numbers_case(f, n);
         bytes_case(f, n, 0, 20, 0, 256);
@@ -238,7 +239,7 @@ static void all_kinds(struct fixture *f, size_t n)
         bytes_case(f, n, 0, 100, 70, 4);
         bytes_case(f, n, 0, 0, 0, 1); /* all empty */
         for (uint32_t size = 1; size <= 33; size = size * 2 + 1) {
-                struct row *rows = bytes_rows(n, size, size, size / 2, 3);
+                struct sorter_row *rows = bytes_rows(n, size, size, size / 2, 3);
                 sort_case(f, FST_FIXED(size), rows, n);
                 rows_free(rows, n);
         }
@@ -247,7 +248,7 @@ static void all_kinds(struct fixture *f, size_t n)
 static void sorts_in_memory(void **state)
 {
         static const size_t sizes[] = {0, 1, 2, 19, 20, 21, 22, 100, 1023, 1024, 1025, 5000};
-        struct fixture f;
+        struct sorter_fixture f;
         fixture_init(&f, 256 << 20, false);
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
                 all_kinds(&f, sizes[i]);
@@ -260,8 +261,8 @@ static void sorts_in_memory(void **state)
 static void sorts_a_staircase(void **state)
 {
         enum { ROWS = 700 };
-        struct fixture f;
-        struct row *rows = mem_zero_array(ROWS, sizeof(*rows));
+        struct sorter_fixture f;
+        struct sorter_row *rows = mem_zero_array(ROWS, sizeof(*rows));
         fixture_init(&f, 256 << 20, false);
         for (size_t i = 0; i < ROWS; i++) {
                 size_t steps = (i * 397) % ROWS;
@@ -282,9 +283,9 @@ static void takes_what_is_in_order_as_it_is(void **state)
 {
         enum { ROWS = 30000 };
         for (int spill = 0; spill < 2; spill++) {
-                struct fixture f;
+                struct sorter_fixture f;
                 fixture_init(&f, spill ? 16 * PAGE_BLOCK : 256 << 20, true);
-                struct row *rows = bytes_rows(ROWS, 9, 40, 8, 5);
+                struct sorter_row *rows = bytes_rows(ROWS, 9, 40, 8, 5);
                 for (size_t i = 0; i < ROWS; i++)
                         rows[i].i64 = (int64_t)(i / 3);
                 reference_kind = FST_KIND_BYTES;
@@ -294,7 +295,7 @@ static void takes_what_is_in_order_as_it_is(void **state)
                 sort_case(&f, FST_I64, rows, ROWS);
                 static const size_t places[] = {1, 1023, 17000, ROWS - 1};
                 for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-                        struct row late = rows[places[i]];
+                        struct sorter_row late = rows[places[i]];
                         rows[places[i]] = rows[places[i] / 2];
                         rows[places[i] / 2] = late;
                         sort_case(&f, FST_BYTES, rows, ROWS);
@@ -307,7 +308,7 @@ static void takes_what_is_in_order_as_it_is(void **state)
 
 static void spills(void **state)
 {
-        struct fixture f;
+        struct sorter_fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, true);
         bytes_case(&f, 150000, 10, 90, 0, 100);
         bytes_case(&f, 50000, 0, 40, 20, 3);
@@ -325,11 +326,11 @@ static void spills(void **state)
 /* With so little memory runs are merged in several rounds. */
 static void merges_in_rounds(void **state)
 {
-        struct fixture f;
+        struct sorter_fixture f;
         fixture_init(&f, 5 * PAGE_BLOCK + 300000, true);
         bytes_case(&f, 30000, 50, 150, 4, 7);
         start(&f, FST_BYTES, FST_ASCENDING);
-        struct row *rows = bytes_rows(5000, 1000, 2000, 0, 256);
+        struct sorter_row *rows = bytes_rows(5000, 1000, 2000, 0, 256);
         for (size_t i = 0; i < 5000; i++)
                 add(&f,
                     &(fst_batch){.rows = 1, .type = FST_BYTES, .key.bytes = &(fst_bytes){rows[i].bytes, rows[i].len}});
@@ -342,7 +343,7 @@ static void merges_in_rounds(void **state)
 
 static void large_records(void **state)
 {
-        struct fixture f;
+        struct sorter_fixture f;
         fixture_init(&f, 24 * PAGE_BLOCK, true);
         bytes_case(&f, 60, 100, 900000, 3, 256);
         fixture_deinit(&f);
@@ -350,7 +351,7 @@ static void large_records(void **state)
 
 static void refused_without_disk(void **state)
 {
-        struct fixture f;
+        struct sorter_fixture f;
         struct fst_error error = FST_ERROR_INIT;
         int64_t keys[FST_BATCH_ROWS] = {0};
         fst_batch batch = {.rows = FST_BATCH_ROWS, .type = FST_I64, .key.i64 = keys};
@@ -368,9 +369,9 @@ static void refused_without_disk(void **state)
 /* Another consumer of the task takes the memory: the rows are written, and read back. */
 static void gives_way(void **state)
 {
-        struct fixture f;
+        struct sorter_fixture f;
         struct memory_consumer other;
-        struct row *rows = bytes_rows(20000, 10, 100, 0, 256), *copy = mem_alloc(20000 * sizeof(*copy));
+        struct sorter_row *rows = bytes_rows(20000, 10, 100, 0, 256), *copy = mem_alloc(20000 * sizeof(*copy));
         fixture_init(&f, 32 * PAGE_BLOCK, true);
         memory_consumer_init(&other, f.memory, "other", NULL);
         start(&f, FST_PAIR(BYTES, I64), FST_ASCENDING);
@@ -400,9 +401,9 @@ static void gives_way(void **state)
 static void gets_nothing_more(void **state)
 {
         enum { ROWS = 30000 };
-        struct fixture f;
+        struct sorter_fixture f;
         struct memory_consumer other;
-        struct row *rows = bytes_rows(ROWS, 0, 3, 0, 256), *large = bytes_rows(6, 300000, 600000, 0, 256);
+        struct sorter_row *rows = bytes_rows(ROWS, 0, 3, 0, 256), *large = bytes_rows(6, 300000, 600000, 0, 256);
         fixture_init(&f, 16 * PAGE_BLOCK, true);
         memory_consumer_init(&other, f.memory, "other", NULL);
         for (int i = 0; i < 6; i++) {

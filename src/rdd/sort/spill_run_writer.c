@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-int run_writer_begin(struct run_writer *w, const struct spill_space *space, fst_type type, struct run *run,
-                     struct fst_error *error)
+int spill_run_writer_begin(struct spill_run_writer *w, const struct spill_space *space, fst_type type,
+                           struct spill_run *run, struct fst_error *error)
 {
         if (!w->spill) {
                 struct spill_options options = {.dirs = space->dirs,
@@ -27,7 +27,7 @@ int run_writer_begin(struct run_writer *w, const struct spill_space *space, fst_
         return 0;
 }
 
-static int write_gathered(struct run_writer *w, struct fst_error *error)
+static int spill_run_write_gathered(struct spill_run_writer *w, struct fst_error *error)
 {
         int r = w->gather->rows ? spill_write_page(w->spill, w->gather, NULL, NULL, error) : 0;
         w->gather->rows = w->gather->used = 0;
@@ -35,7 +35,8 @@ static int write_gathered(struct run_writer *w, struct fst_error *error)
 }
 
 /* Writes a record larger than a page in a page of its own, which is freed at once. */
-static int write_large(struct run_writer *w, const fst_batch *batch, uint32_t row, struct fst_error *error)
+static int spill_run_write_large(struct spill_run_writer *w, const fst_batch *batch, uint32_t row,
+                                 struct fst_error *error)
 {
         struct page *page;
         int r = page_new(NULL, batch->type, page_record_size(batch, row), &page);
@@ -47,36 +48,36 @@ static int write_large(struct run_writer *w, const fst_batch *batch, uint32_t ro
         return r;
 }
 
-int run_writer_rows(struct run_writer *w, const fst_batch *batch, struct fst_error *error)
+int spill_run_writer_rows(struct spill_run_writer *w, const fst_batch *batch, struct fst_error *error)
 {
         for (uint32_t row = 0;;) {
                 row += page_append(w->gather, batch, row);
                 if (row == batch->rows)
                         return 0;
                 bool fits = page_record_size(batch, row) <= PAGE_CAPACITY;
-                int r = write_gathered(w, error);
+                int r = spill_run_write_gathered(w, error);
                 if (!r && !fits)
-                        r = write_large(w, batch, row++, error);
+                        r = spill_run_write_large(w, batch, row++, error);
                 if (r)
                         return r;
         }
 }
 
-int run_writer_end(struct run_writer *w, struct run *run, struct fst_error *error)
+int spill_run_writer_end(struct spill_run_writer *w, struct spill_run *run, struct fst_error *error)
 {
-        int r = write_gathered(w, error);
+        int r = spill_run_write_gathered(w, error);
         if (!r)
                 run->end = spill_end(w->spill);
         return r;
 }
 
-int run_writer_finish(struct run_writer *w, struct fst_error *error)
+int spill_run_writer_finish(struct spill_run_writer *w, struct fst_error *error)
 {
         page_free(NULL, steal(w->gather));
         return spill_finish(w->spill, error);
 }
 
-void run_writer_deinit(struct run_writer *w)
+void spill_run_writer_deinit(struct spill_run_writer *w)
 {
         page_free(NULL, steal(w->gather));
         spill_free(steal(w->spill));
