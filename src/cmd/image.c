@@ -188,7 +188,7 @@ int command_image(int argc, char **argv)
                 return image_command_push(argc, argv);
         if (strcmp(argv[1], "build") != 0)
                 return image_command_usage("use 'firesteel image build' or 'firesteel image push', not", argv[1]);
-        scratch_remove_on_signals();
+        exit_cleanup_on_signals();
         int r = image_command_parse(&w, argc, argv, &error);
         if (r == 0) {
                 if (!w.options.output)

@@ -246,7 +246,7 @@ static int submit_command_show_request(const struct submit_arguments *a, int *st
 static int submit_command_run_action(struct submit_arguments *a, int argc, char **argv, int *status,
                                      struct fst_error *error)
 {
-        scratch_remove_on_signals();
+        exit_cleanup_on_signals();
         if (!a->dry_run)
                 return runner_run(a, argc - 1, argv + 1, status, error);
         if (a->action != SUBMIT_ACTION_SUBMIT)

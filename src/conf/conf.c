@@ -1,10 +1,10 @@
 /*
  * Configurations; see conf.h.
  *
- * What was set lies in a string map in the order of setting. A read goes: the key itself, its older spellings,
- * the default of the table, the key whose value it follows. Substitution happens on typed reads only, as in
- * Spark, whose plain get() returns what was set. The prepared configuration is the one piece of process-wide
- * state: submit sets it once, before the application's main runs, and nothing changes it later.
+ * Set values are in a string map in the order of setting. A read tries the key, its older spellings, the table's
+ * default, and the key whose value is the default. Only typed reads substitute, as in Spark, whose plain get() does
+ * not. The prepared configuration is the only process-wide state: submit sets it once, before the application's main
+ * runs.
  */
 #include "conf/conf.h"
 
@@ -78,8 +78,8 @@ const char *conf_get_raw(const struct fst_conf *conf, const char *key)
         return strmap_get(&conf->set, key);
 }
 
-/* What was set for @key or, failing that, for the newest of its older spellings. */
-static const char *find_set(const struct fst_conf *conf, const struct key *key)
+/* Returns the value set for @key or else for the newest of its older spellings. */
+static const char *conf_find_set(const struct fst_conf *conf, const struct key *key)
 {
         const char *value = strmap_get(&conf->set, key->name);
         char name[128];
@@ -94,12 +94,12 @@ static const char *find_set(const struct fst_conf *conf, const struct key *key)
         return value;
 }
 
-/* The value in force before substitution, or NULL. The table's fallbacks form no circle (keys_test). */
-static const char *find_value(const struct fst_conf *conf, const struct key *key)
+/* Returns the effective value before substitution, or NULL. The table's fallbacks are not circular (keys_test). */
+static const char *conf_find_value(const struct fst_conf *conf, const struct key *key)
 {
         struct key row = *key;
         for (;;) {
-                const char *value = find_set(conf, &row);
+                const char *value = conf_find_set(conf, &row);
                 if (!value)
                         value = row.value;
                 if (value || !row.same_as || !key_find(row.same_as, &row))
@@ -110,17 +110,17 @@ static const char *find_value(const struct fst_conf *conf, const struct key *key
 bool conf_contains(const struct fst_conf *conf, const char *key)
 {
         struct key row;
-        return key_find(key, &row) ? find_set(conf, &row) != NULL : strmap_get(&conf->set, key) != NULL;
+        return key_find(key, &row) ? conf_find_set(conf, &row) != NULL : strmap_get(&conf->set, key) != NULL;
 }
 
 const char *conf_get_value(const struct fst_conf *conf, const char *key)
 {
         struct key row;
-        return key_find(key, &row) ? find_value(conf, &row) : strmap_get(&conf->set, key);
+        return key_find(key, &row) ? conf_find_value(conf, &row) : strmap_get(&conf->set, key);
 }
 
-/* The row of @key, which the program promised to be there with a type of @types (a set of bits). */
-static void row_of(const char *key, unsigned types, struct key *row)
+/* Gets the row of @key, which the caller knows to exist with one of @types (a set of bits). */
+static void conf_find_row(const char *key, unsigned types, struct key *row)
 {
         if (!key_find(key, row)) {
                 fprintf(stderr, "firesteel: bug: the table of keys has no %s\n", key);
@@ -132,12 +132,12 @@ static void row_of(const char *key, unsigned types, struct key *row)
         }
 }
 
-/* The substituted value in @out, or NULL there if there is none. */
-static int read_value(const struct fst_conf *conf, const char *key, unsigned types, struct key *row, char **out,
-                      struct fst_error *error)
+/* Sets *@out to the substituted value, or NULL without one. */
+static int conf_read_value(const struct fst_conf *conf, const char *key, unsigned types, struct key *row, char **out,
+                           struct fst_error *error)
 {
-        row_of(key, types, row);
-        const char *raw = find_value(conf, row);
+        conf_find_row(key, types, row);
+        const char *raw = conf_find_value(conf, row);
         if (!raw) {
                 *out = NULL;
                 return 0;
@@ -145,7 +145,7 @@ static int read_value(const struct fst_conf *conf, const char *key, unsigned typ
         return substitute(conf, raw, out, error);
 }
 
-static char *trim(char *text)
+static char *conf_trim(char *text)
 {
         while (*text && (unsigned char)*text <= ' ')
                 text++;
@@ -155,7 +155,7 @@ static char *trim(char *text)
         return text;
 }
 
-static int no_value(const struct key *row, struct fst_error *error)
+static int conf_refuse_missing(const struct key *row, struct fst_error *error)
 {
         return error_set(error, -EINVAL, "%s is not set and has no default: set it to a %s", row->name,
                          key_type_name(row->type));
@@ -164,27 +164,27 @@ static int no_value(const struct key *row, struct fst_error *error)
 int conf_get_string(const struct fst_conf *conf, const char *key, char **out, struct fst_error *error)
 {
         struct key row;
-        return read_value(conf, key, 0, &row, out, error);
+        return conf_read_value(conf, key, 0, &row, out, error);
 }
 
 int conf_get_bool(const struct fst_conf *conf, const char *key, bool *out, struct fst_error *error)
 {
         struct key row;
         _cleanup_free_ char *value = NULL;
-        int r = read_value(conf, key, 1u << KEY_BOOL, &row, &value, error);
+        int r = conf_read_value(conf, key, 1u << KEY_BOOL, &row, &value, error);
         if (r < 0)
                 return r;
         if (!value)
-                return no_value(&row, error);
-        char *text = trim(value);
+                return conf_refuse_missing(&row, error);
+        char *text = conf_trim(value);
         if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
                 return error_set(error, -EINVAL, "%s should be boolean, but was %s: use true or false", key, value);
         *out = strcasecmp(text, "true") == 0;
         return 0;
 }
 
-/* Digits with an optional sign, nothing else, as Java reads them. */
-static bool parse_long(const char *text, int64_t *out)
+/* Parses an optional sign and digits only, like Java. */
+static bool conf_parse_long(const char *text, int64_t *out)
 {
         const char *digits = text + (*text == '-' || *text == '+');
         if (!*digits || digits[strspn(digits, "0123456789")])
@@ -198,20 +198,21 @@ int conf_get_int(const struct fst_conf *conf, const char *key, int64_t *out, str
 {
         struct key row;
         _cleanup_free_ char *value = NULL;
-        int r = read_value(conf, key, 1u << KEY_INT | 1u << KEY_LONG, &row, &value, error);
+        int r = conf_read_value(conf, key, 1u << KEY_INT | 1u << KEY_LONG, &row, &value, error);
         if (r < 0)
                 return r;
         if (!value)
-                return no_value(&row, error);
+                return conf_refuse_missing(&row, error);
         int64_t number;
-        if (!parse_long(trim(value), &number) || (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
+        if (!conf_parse_long(conf_trim(value), &number) ||
+            (row.type == KEY_INT && (number < INT32_MIN || number > INT32_MAX)))
                 return error_set(error, -EINVAL, "%s should be %s, but was %s", key, key_type_name(row.type), value);
         *out = number;
         return 0;
 }
 
-/* What Java's Double.parseDouble reads, less its hexadecimal form. */
-static bool parse_double(const char *text, double *out)
+/* Parses like Java's Double.parseDouble, except its hexadecimal form. */
+static bool conf_parse_double(const char *text, double *out)
 {
         const char *bare = text + (*text == '-' || *text == '+');
         if (strcmp(bare, "NaN") == 0 || strcmp(bare, "Infinity") == 0) {
@@ -229,13 +230,13 @@ int conf_get_double(const struct fst_conf *conf, const char *key, double *out, s
 {
         struct key row;
         _cleanup_free_ char *value = NULL;
-        int r = read_value(conf, key, 1u << KEY_DOUBLE, &row, &value, error);
+        int r = conf_read_value(conf, key, 1u << KEY_DOUBLE, &row, &value, error);
         if (r < 0)
                 return r;
         if (!value)
-                return no_value(&row, error);
+                return conf_refuse_missing(&row, error);
         double number;
-        if (!parse_double(trim(value), &number))
+        if (!conf_parse_double(conf_trim(value), &number))
                 return error_set(error, -EINVAL, "%s should be double, but was %s", key, value);
         *out = number;
         return 0;
@@ -245,11 +246,11 @@ int conf_get_bytes(const struct fst_conf *conf, const char *key, int64_t *out, s
 {
         struct key row;
         _cleanup_free_ char *value = NULL;
-        int r = read_value(conf, key, 1u << KEY_BYTES, &row, &value, error);
+        int r = conf_read_value(conf, key, 1u << KEY_BYTES, &row, &value, error);
         if (r < 0)
                 return r;
         if (!value)
-                return no_value(&row, error);
+                return conf_refuse_missing(&row, error);
         r = units_parse_bytes(value, row.unit, UNIT_B, out, error);
         return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
 }
@@ -258,11 +259,11 @@ int conf_get_ms(const struct fst_conf *conf, const char *key, int64_t *out, stru
 {
         struct key row;
         _cleanup_free_ char *value = NULL;
-        int r = read_value(conf, key, 1u << KEY_TIME, &row, &value, error);
+        int r = conf_read_value(conf, key, 1u << KEY_TIME, &row, &value, error);
         if (r < 0)
                 return r;
         if (!value)
-                return no_value(&row, error);
+                return conf_refuse_missing(&row, error);
         r = units_parse_time(value, row.unit, UNIT_MS, out, error);
         return r < 0 ? error_wrap(error, r, "%s (a number without unit counts in %s)", key, units_name(row.unit)) : 0;
 }
@@ -285,7 +286,7 @@ bool conf_take(struct fst_conf *conf)
         return true;
 }
 
-/* What the application gave to @function, if it can be used so. */
+/* Whether @function may use the application's configuration. Otherwise reports it. */
 static bool conf_given(const fst_conf *conf, const char *key, const char *function)
 {
         if (!live_handle_has(HANDLE_CONF, conf))

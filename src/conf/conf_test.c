@@ -1,6 +1,4 @@
-/*
- * Configurations: what Spark's SparkConfSuite, ConfigEntrySuite and ConfigReaderSuite hold, in our own words.
- */
+/* Tests configurations: the cases of Spark's SparkConfSuite, ConfigEntrySuite and ConfigReaderSuite. */
 #include "conf/conf.h"
 
 #include "base/buf.h"
@@ -80,7 +78,7 @@ static void assert_string(const char *key, const char *expected)
         assert_string_equal(value, expected);
 }
 
-static void defaults_are_sparks(void **state)
+static void reads_defaults_of_spark(void **state)
 {
         assert_int_equal(get_int("spark.task.maxFailures"), 4);
         assert_int_equal(get_ms("spark.locality.wait"), 3000);
@@ -96,7 +94,7 @@ static void defaults_are_sparks(void **state)
         assert_string("spark.files", "");
 }
 
-static void what_was_set_wins_and_is_read_in_its_unit(void **state)
+static void reads_set_value_in_its_unit(void **state)
 {
         conf_set(&conf, "spark.network.timeout", "7");
         conf_set(&conf, "spark.locality.wait", "7");
@@ -125,7 +123,7 @@ static void what_was_set_wins_and_is_read_in_its_unit(void **state)
         assert_false(conf_contains(&conf, "spark.task.cpus"));
 }
 
-static void a_key_follows_another_until_it_is_set(void **state)
+static void key_follows_another_until_set(void **state)
 {
         assert_int_equal(get_ms("spark.locality.wait.node"), 3000);
         conf_set(&conf, "spark.locality.wait", "1s");
@@ -136,7 +134,7 @@ static void a_key_follows_another_until_it_is_set(void **state)
         assert_false(conf_contains(&conf, "spark.locality.wait.rack"));
 }
 
-static void older_spellings_count_until_the_new_one_is_set(void **state)
+static void reads_older_spelling_until_new_one_is_set(void **state)
 {
         log_set_level(LOG_OFF);
         conf_set(&conf, "spark.yarn.max.worker.failures", "5");
@@ -153,7 +151,7 @@ static void older_spellings_count_until_the_new_one_is_set(void **state)
         log_set_level(LOG_WARN);
 }
 
-static void deprecated_keys_warn_once_as_spark_does(void **state)
+static void warns_once_for_deprecated_keys(void **state)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         deprecated_put_warning(&b, "spark.reducer.maxMbInFlight");
@@ -196,7 +194,7 @@ static void assert_refused(int result, struct fst_error *error, const char *expe
         error_deinit(error);
 }
 
-static void a_value_that_cannot_be_read_names_key_value_and_unit(void **state)
+static void invalid_value_names_key_value_and_unit(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         int64_t number = 42;
@@ -229,7 +227,7 @@ static void a_value_that_cannot_be_read_names_key_value_and_unit(void **state)
         assert_true(fraction == 4.2);
 }
 
-static void references_are_replaced(void **state)
+static void replaces_references(void **state)
 {
         setenv("CONF_TEST", "from the environment", 1);
         setenv("HOME", "/home/x", 1);
@@ -252,7 +250,7 @@ static void references_are_replaced(void **state)
         assert_int_equal(get_int("spark.task.maxFailures"), 6);
 }
 
-static void circles_and_bombs_are_refused(void **state)
+static void rejects_circular_and_huge_references(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         char *value = NULL;
@@ -275,7 +273,7 @@ static void circles_and_bombs_are_refused(void **state)
         assert_null(value);
 }
 
-static void a_new_configuration_starts_from_what_was_prepared(void **state)
+static void new_configuration_starts_from_prepared_one(void **state)
 {
         fst_conf *fresh = fst_conf_new();
         assert_null(fst_conf_get(fresh, "spark.master"));
@@ -294,7 +292,7 @@ static void a_new_configuration_starts_from_what_was_prepared(void **state)
         conf_free(NULL);
 }
 
-static void asking_for_what_is_not_in_the_table_is_a_bug(void **state)
+static void unknown_key_or_type_aborts(void **state)
 {
         for (int wrong_type = 0; wrong_type < 2; wrong_type++) {
                 pid_t child = fork();
@@ -315,16 +313,16 @@ static void asking_for_what_is_not_in_the_table_is_a_bug(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(defaults_are_sparks, setup, teardown),
-                cmocka_unit_test_setup_teardown(what_was_set_wins_and_is_read_in_its_unit, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_key_follows_another_until_it_is_set, setup, teardown),
-                cmocka_unit_test_setup_teardown(older_spellings_count_until_the_new_one_is_set, setup, teardown),
-                cmocka_unit_test_setup_teardown(deprecated_keys_warn_once_as_spark_does, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_value_that_cannot_be_read_names_key_value_and_unit, setup, teardown),
-                cmocka_unit_test_setup_teardown(references_are_replaced, setup, teardown),
-                cmocka_unit_test_setup_teardown(circles_and_bombs_are_refused, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_new_configuration_starts_from_what_was_prepared, setup, teardown),
-                cmocka_unit_test_setup_teardown(asking_for_what_is_not_in_the_table_is_a_bug, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_defaults_of_spark, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_set_value_in_its_unit, setup, teardown),
+                cmocka_unit_test_setup_teardown(key_follows_another_until_set, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_older_spelling_until_new_one_is_set, setup, teardown),
+                cmocka_unit_test_setup_teardown(warns_once_for_deprecated_keys, setup, teardown),
+                cmocka_unit_test_setup_teardown(invalid_value_names_key_value_and_unit, setup, teardown),
+                cmocka_unit_test_setup_teardown(replaces_references, setup, teardown),
+                cmocka_unit_test_setup_teardown(rejects_circular_and_huge_references, setup, teardown),
+                cmocka_unit_test_setup_teardown(new_configuration_starts_from_prepared_one, setup, teardown),
+                cmocka_unit_test_setup_teardown(unknown_key_or_type_aborts, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * See settings.h. Each row says what is allowed in words, which stand in every message, and in numbers.
+ * See conf_validate.h. Each row has the allowed values as text, for messages, and as numbers.
  *
- * Departing from Spark: it lets spark.memory.fraction be 0 and spark.memory.storageFraction be 1, and then may have no
- * memory to do anything with; it finds most of the others out when they are first used.
+ * Differs from Spark, which accepts spark.memory.fraction 0 and spark.memory.storageFraction 1, and then may have no
+ * memory to work with. It finds most other errors on first use.
  */
 #include "conf/conf_validate.h"
 
@@ -16,39 +16,39 @@
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)
-#define MOST_INT 2147483647.0
-#define MOST_SIZE 0x1p62
+#define MAX_INT 2147483647.0
+#define MAX_SIZE 0x1p62
 
-struct range {
+struct key_range {
         const char *key;
         double low, high;
         const char *allowed;
-        bool above_low; /* low itself is not allowed */
+        bool above_low; /* excludes low */
 };
 
-static const struct range ranges[] = {
-        {"spark.default.parallelism", 1, MOST_INT, "a whole number, at least 1", false},
+static const struct key_range ranges[] = {
+        {"spark.default.parallelism", 1, MAX_INT, "a whole number, at least 1", false},
         {"spark.diskStore.subDirectories", 1, 4096, "a whole number from 1 to 4096", false},
-        {"spark.driver.maxResultSize", 0, MOST_SIZE, "a size, or 0 for no limit", false},
-        {"spark.driver.memory", 32 * MIB, MOST_SIZE, "a size of at least 32m", false},
-        {"spark.eventLog.buffer.kb", 1, MOST_INT, "a size below 2g, and more than 0", false},
-        {"spark.eventLog.rolling.maxFileSize", 10 * MIB, MOST_SIZE, "a size of at least 10m", false},
+        {"spark.driver.maxResultSize", 0, MAX_SIZE, "a size, or 0 for no limit", false},
+        {"spark.driver.memory", 32 * MIB, MAX_SIZE, "a size of at least 32m", false},
+        {"spark.eventLog.buffer.kb", 1, MAX_INT, "a size below 2g, and more than 0", false},
+        {"spark.eventLog.rolling.maxFileSize", 10 * MIB, MAX_SIZE, "a size of at least 10m", false},
         {"spark.io.compression.lz4.blockSize", 64, 32 * MIB, "a size from 64b to 32m", false},
         {"spark.io.compression.zstd.level", -131072, 22, "a whole number from -131072 to 22", false},
         {"spark.memory.fraction", 0, 1, "above 0 and at most 1", true},
-        {"spark.memory.storageFraction", 0, 0x1.fffffffffffffp-1, "in [0, 1)", false}, /* execution needs some */
-        {"spark.rdd.limit.initialNumPartitions", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.rdd.limit.scaleUpFactor", -MOST_INT, MOST_INT, "a whole number (less than 2 counts as 2)", false},
-        {"spark.reducer.maxBlocksInFlightPerAddress", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.reducer.maxReqsInFlight", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.reducer.maxSizeInFlight", 1, MOST_INT, "a size below 2g, and more than 0", false},
-        {"spark.scheduler.listenerbus.eventqueue.capacity", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.stage.maxConsecutiveAttempts", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.task.cpus", 1, MOST_INT, "a whole number, at least 1", false},
-        {"spark.ui.consoleProgress.update.interval", 1, MOST_INT, "a time, and more than 0", false},
+        {"spark.memory.storageFraction", 0, 0x1.fffffffffffffp-1, "in [0, 1)", false}, /* leaves memory for execution */
+        {"spark.rdd.limit.initialNumPartitions", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.rdd.limit.scaleUpFactor", -MAX_INT, MAX_INT, "a whole number (less than 2 counts as 2)", false},
+        {"spark.reducer.maxBlocksInFlightPerAddress", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.reducer.maxReqsInFlight", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.reducer.maxSizeInFlight", 1, MAX_INT, "a size below 2g, and more than 0", false},
+        {"spark.scheduler.listenerbus.eventqueue.capacity", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.stage.maxConsecutiveAttempts", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.task.cpus", 1, MAX_INT, "a whole number, at least 1", false},
+        {"spark.ui.consoleProgress.update.interval", 1, MAX_INT, "a time, and more than 0", false},
 };
 
-/* A key of the table as a number, whatever its type. */
+/* Reads a key of any type as a number. */
 static int conf_validate_read_number(const struct fst_conf *conf, const struct key *key, double *out,
                                      struct fst_error *error)
 {
@@ -71,7 +71,8 @@ static int conf_validate_read_number(const struct fst_conf *conf, const struct k
         return r;
 }
 
-static int conf_validate_check_range(const struct fst_conf *conf, const struct range *range, struct fst_error *error)
+static int conf_validate_check_range(const struct fst_conf *conf, const struct key_range *range,
+                                     struct fst_error *error)
 {
         struct fst_error why = FST_ERROR_INIT;
         struct key key;
@@ -110,7 +111,7 @@ static int conf_validate_check_java_options(const struct fst_conf *conf, const c
         return 0;
 }
 
-static int check_deploy_mode(const struct fst_conf *conf, struct fst_error *error)
+static int conf_validate_check_deploy_mode(const struct fst_conf *conf, struct fst_error *error)
 {
         _cleanup_free_ char *mode = NULL;
         int r = conf_get_string(conf, "spark.submit.deployMode", &mode, error);
@@ -120,7 +121,7 @@ static int check_deploy_mode(const struct fst_conf *conf, struct fst_error *erro
         return r;
 }
 
-static int check_encryption(const struct fst_conf *conf, struct fst_error *error)
+static int conf_validate_check_encryption(const struct fst_conf *conf, struct fst_error *error)
 {
         bool crypto = false, sasl = false, authenticate = false;
         int r;
@@ -135,7 +136,7 @@ static int check_encryption(const struct fst_conf *conf, struct fst_error *error
         return 0;
 }
 
-static int check_timeouts(const struct fst_conf *conf, struct fst_error *error)
+static int conf_validate_check_timeouts(const struct fst_conf *conf, struct fst_error *error)
 {
         int64_t timeout = 0, interval = 0;
         int r;
@@ -150,7 +151,7 @@ static int check_timeouts(const struct fst_conf *conf, struct fst_error *error)
         return 0;
 }
 
-static int check_cores(const struct fst_conf *conf, struct fst_error *error)
+static int conf_validate_check_cores(const struct fst_conf *conf, struct fst_error *error)
 {
         int64_t most, each;
         int r;
@@ -170,15 +171,15 @@ static int check_cores(const struct fst_conf *conf, struct fst_error *error)
         return 0;
 }
 
-int settings_check(const struct fst_conf *conf, struct fst_error *error)
+int conf_validate(const struct fst_conf *conf, struct fst_error *error)
 {
         int r = 0;
         for (size_t i = 0; i < ARRAY_SIZE(ranges) && r == 0; i++)
                 r = conf_validate_check_range(conf, &ranges[i], error);
         if (r || (r = conf_validate_check_java_options(conf, "spark.executor.defaultJavaOptions", error)) ||
             (r = conf_validate_check_java_options(conf, "spark.executor.extraJavaOptions", error)) ||
-            (r = check_deploy_mode(conf, error)) || (r = check_encryption(conf, error)) ||
-            (r = check_timeouts(conf, error)))
+            (r = conf_validate_check_deploy_mode(conf, error)) || (r = conf_validate_check_encryption(conf, error)) ||
+            (r = conf_validate_check_timeouts(conf, error)))
                 return r;
-        return check_cores(conf, error);
+        return conf_validate_check_cores(conf, error);
 }

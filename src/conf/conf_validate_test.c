@@ -1,4 +1,4 @@
-/* What is refused before anything starts, and in which words. */
+/* Tests the checks before an application starts, and their messages. */
 #include "conf/conf_validate.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* The answer for one key, or two. */
+/* Returns the message for one or two keys. */
 static char *check(const char *key, const char *value, const char *other, const char *other_value)
 {
         struct fst_conf conf;
@@ -21,7 +21,7 @@ static char *check(const char *key, const char *value, const char *other, const 
         conf_set(&conf, key, value);
         if (other)
                 conf_set(&conf, other, other_value);
-        int r = settings_check(&conf, &error);
+        int r = conf_validate(&conf, &error);
         assert_int_equal(r, error.message ? -EINVAL : 0);
         conf_deinit(&conf);
         return error.message;
@@ -41,7 +41,7 @@ static void assert_bad(const char *key, const char *value, const char *words)
                 fail_msg("%s=%s: %s", key, value, message ? message : "taken");
 }
 
-static void numbers_out_of_range_are_refused(void **state)
+static void rejects_numbers_out_of_range(void **state)
 {
         assert_bad("spark.task.cpus", "0.5", "at least 1");
         assert_bad("spark.task.cpus", "0", "at least 1");
@@ -76,12 +76,12 @@ static void numbers_out_of_range_are_refused(void **state)
         assert_bad("spark.eventLog.buffer.kb", "0", "more than 0");
 }
 
-static void defaults_are_allowed(void **state)
+static void accepts_defaults(void **state)
 {
         assert_good("spark.app.name", "x");
 }
 
-static void rules_between_keys_are_kept(void **state)
+static void checks_rules_between_keys(void **state)
 {
         assert_bad("spark.executor.extraJavaOptions", "-Dspark.x=1", "not allowed to set Spark options");
         assert_bad("spark.executor.defaultJavaOptions", "-Xmx1g", "Use spark.executor.memory instead");
@@ -103,9 +103,9 @@ static void rules_between_keys_are_kept(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(numbers_out_of_range_are_refused),
-                cmocka_unit_test(defaults_are_allowed),
-                cmocka_unit_test(rules_between_keys_are_kept),
+                cmocka_unit_test(rejects_numbers_out_of_range),
+                cmocka_unit_test(accepts_defaults),
+                cmocka_unit_test(checks_rules_between_keys),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

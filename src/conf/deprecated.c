@@ -1,9 +1,8 @@
 /*
  * Deprecated keys; see deprecated.h.
  *
- * Like the table of keys (keys.c), the rows are text with offsets, and sorted. Keys that the table of keys still
- * reads under their older spelling have the newer one here, whatever Spark did with them since: what a user sets
- * goes on working.
+ * Like the table of keys (keys.c), the rows are sorted text with offsets. If the table of keys still reads an older
+ * spelling, its row here names the newer key, even where Spark dropped it: the user's setting keeps working.
  */
 #include "conf/deprecated.h"
 
@@ -16,7 +15,7 @@
 #define TEXT(key, since, instead, sentence) key "\0" since "\0" instead "\0" sentence
 
 #define KEY(key, since, instead, sentence) char GLUE(d, __LINE__)[sizeof(TEXT(key, since, instead, sentence))];
-static const struct rows {
+static const struct deprecated_text {
 #include "conf/deprecated.inc"
 } rows = {
 #undef KEY
@@ -25,26 +24,26 @@ static const struct rows {
 };
 #undef KEY
 
-#define KEY(key, since, instead, sentence) (uint16_t) offsetof(struct rows, GLUE(d, __LINE__)),
+#define KEY(key, since, instead, sentence) (uint16_t) offsetof(struct deprecated_text, GLUE(d, __LINE__)),
 static const uint16_t offsets[] = {
 #include "conf/deprecated.inc"
 };
 #undef KEY
 
-static bool warned[ARRAY_SIZE(offsets)]; /* changed atomically */
+static bool warned[ARRAY_SIZE(offsets)]; /* atomic */
 
-static const char *key_at(size_t position)
+static const char *deprecated_key_at(size_t position)
 {
         return (const char *)&rows + offsets[position];
 }
 
-/* The position of @key, or -1. */
-static ptrdiff_t position_of(const char *key)
+/* Returns the position of @key, or -1. */
+static ptrdiff_t deprecated_position(const char *key)
 {
         size_t low = 0, high = ARRAY_SIZE(offsets);
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
-                int order = strcmp(key, key_at(middle));
+                int order = strcmp(key, deprecated_key_at(middle));
                 if (order == 0)
                         return (ptrdiff_t)middle;
                 if (order < 0)
@@ -57,10 +56,10 @@ static ptrdiff_t position_of(const char *key)
 
 bool deprecated_find(const char *key, struct deprecated *out)
 {
-        ptrdiff_t position = position_of(key);
+        ptrdiff_t position = deprecated_position(key);
         if (position < 0)
                 return false;
-        out->key = key_at((size_t)position);
+        out->key = deprecated_key_at((size_t)position);
         out->since = out->key + strlen(out->key) + 1;
         out->instead = out->since + strlen(out->since) + 1;
         out->sentence = out->instead + strlen(out->instead) + 1;
@@ -91,7 +90,7 @@ void deprecated_put_warning(struct buf *out, const char *key)
 
 void deprecated_warn(const char *key)
 {
-        ptrdiff_t position = position_of(key);
+        ptrdiff_t position = deprecated_position(key);
         if (position >= 0 && __atomic_exchange_n(&warned[position], true, __ATOMIC_RELAXED))
                 return;
         if (position < 0 && strncmp(key, "spark.akka.", 11) != 0 && strncmp(key, "spark.ssl.akka.", 15) != 0)

@@ -1,4 +1,4 @@
-/* Keys that Spark renamed or dropped, and what to tell who still sets them. */
+/* Keys that Spark renamed or dropped, and the warnings for them. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,16 +7,16 @@
 struct deprecated {
         const char *key;
         const char *since;    /* Spark's version */
-        const char *instead;  /* the key to set instead; NULL if there is none */
-        const char *sentence; /* what to say where there is none */
+        const char *instead;  /* the key to set instead; NULL: none */
+        const char *sentence; /* the advice without such a key */
 };
 
-/* Look @key up; false if nothing is wrong with it. */
+/* Find @key. Returns false if it is not deprecated. */
 bool deprecated_find(const char *key, struct deprecated *out);
 
-/* Warn about @key if it is deprecated: once for each key in the life of the process. From any thread. */
+/* Warn about @key if it is deprecated: once for each key in the life of the process. Any thread. */
 void deprecated_warn(const char *key);
 
-/* Append the warning to @out as Spark words it; nothing if @key is not deprecated. */
+/* Append Spark's warning to @out, or nothing if @key is not deprecated. */
 struct buf;
 void deprecated_put_warning(struct buf *out, const char *key);

@@ -1,12 +1,12 @@
 /*
  * The table of configuration keys; see keys.h.
  *
- * Each .inc file is read twice: once to declare a struct with one character array per row, once to fill it.
- * offsetof then gives each row's place as a constant, which needs no relocation. A row's six texts follow one
+ * Each .inc file is included twice: once to declare a struct with one character array for each row, once to fill it.
+ * offsetof then gives each row's position as a constant, which needs no relocation. A row's six texts follow one
  * another, each with its NUL. KEY is a row that the program reads, JVM_KEY one that only a JVM reads, UNUSED_KEY one
- * that has no effect, with the reason as its last text.
+ * without effect, with the reason as its last text.
  *
- * Invariant: names ascend within a file and from file to file in the order below; keys_test checks it.
+ * Invariant: names ascend within a file and across files in the order below; keys_test checks it.
  */
 #include "conf/keys.h"
 
@@ -15,7 +15,7 @@
 
 #include <assert.h>
 
-/* How a row says that there is no default, or that it is another key's value. */
+/* Stands for no default, or for another key's value. */
 #define NONE "\1"
 #define AS(key) "\2" key
 
@@ -32,16 +32,16 @@
 
 #define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
         char GLUE(FILE_LETTER, __LINE__)[sizeof(ROW(key, value, since, old, doc, reason))];
-static const struct rows {
+static const struct key_text {
 #include "conf/keys_all.inc"
-} rows = {
+} all_text = {
 #undef ENTRY
 #define ENTRY(key, type, unit, value, since, old, doc, reason, status) ROW(key, value, since, old, doc, reason),
 #include "conf/keys_all.inc"
 };
 #undef ENTRY
 
-struct place {
+struct key_row {
         uint32_t offset;
         uint8_t type;
         uint8_t unit;
@@ -49,29 +49,29 @@ struct place {
 };
 
 #define ENTRY(key, type, unit, value, since, old, doc, reason, status)                                                 \
-        {(uint32_t)offsetof(struct rows, GLUE(FILE_LETTER, __LINE__)), type, unit, status},
-static const struct place places[] = {
+        {(uint32_t)offsetof(struct key_text, GLUE(FILE_LETTER, __LINE__)), type, unit, status},
+static const struct key_row rows[] = {
 #include "conf/keys_all.inc"
 };
 #undef ENTRY
 
-static bool warned[ARRAY_SIZE(places)]; /* changed atomically */
+static bool warned[ARRAY_SIZE(rows)]; /* atomic */
 
-static const char *name_at(size_t position)
+static const char *key_name_at(size_t position)
 {
-        return (const char *)&rows + places[position].offset;
+        return (const char *)&all_text + rows[position].offset;
 }
 
 size_t key_count(void)
 {
-        return ARRAY_SIZE(places);
+        return ARRAY_SIZE(rows);
 }
 
 void key_at(size_t position, struct key *out)
 {
-        assert(position < ARRAY_SIZE(places));
+        assert(position < ARRAY_SIZE(rows));
         const char *text[6];
-        const char *next = name_at(position);
+        const char *next = key_name_at(position);
         for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
                 text[i] = next;
                 next += strlen(next) + 1;
@@ -83,9 +83,9 @@ void key_at(size_t position, struct key *out)
                 .old = text[3],
                 .doc = text[4],
                 .reason = text[5],
-                .type = (enum key_type)places[position].type,
-                .unit = (enum unit)places[position].unit,
-                .status = (enum key_status)places[position].status,
+                .type = (enum key_type)rows[position].type,
+                .unit = (enum unit)rows[position].unit,
+                .status = (enum key_status)rows[position].status,
         };
         if (*out->value == '\2')
                 out->same_as = out->value + 1;
@@ -93,13 +93,13 @@ void key_at(size_t position, struct key *out)
                 out->value = NULL;
 }
 
-/* The position of the row of @name, or -1. */
+/* Returns the position of the row of @name, or -1. */
 static ptrdiff_t key_position(const char *name)
 {
-        size_t low = 0, high = ARRAY_SIZE(places);
+        size_t low = 0, high = ARRAY_SIZE(rows);
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
-                int order = strcmp(name, name_at(middle));
+                int order = strcmp(name, key_name_at(middle));
                 if (order == 0)
                         return (ptrdiff_t)middle;
                 if (order < 0)
@@ -118,12 +118,12 @@ bool key_find(const char *name, struct key *out)
         return position >= 0;
 }
 
-/* The position of the row that has @name among its older spellings, or -1. */
+/* Returns the position of the row with the older spelling @name, or -1. */
 static ptrdiff_t key_position_of_older(const char *name)
 {
         struct key key;
         size_t length = strlen(name);
-        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 key_at(i, &key);
                 for (const char *old = key.old; *old; old += strcspn(old, " "), old += *old == ' ')
                         if (strcspn(old, " ") == length && strncmp(old, name, length) == 0)
@@ -138,7 +138,7 @@ void key_warn_unused(const char *name)
         ptrdiff_t position = key_position(name);
         if (position < 0)
                 position = key_position_of_older(name);
-        if (position < 0 || places[position].status == KEY_USED ||
+        if (position < 0 || rows[position].status == KEY_USED ||
             __atomic_exchange_n(&warned[position], true, __ATOMIC_RELAXED))
                 return;
         key_at((size_t)position, &key);

@@ -1,4 +1,4 @@
-/* The table of keys: its order, and that every default can be read as what the key holds. */
+/* Tests the table of keys: its order, and that every default parses as the key's type. */
 #include "conf/keys.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static void names_ascend_and_are_found(void **state)
+static void finds_names_in_ascending_order(void **state)
 {
         struct key key, found;
         char before[128] = "";
@@ -54,7 +54,7 @@ static int read_as(const struct fst_conf *conf, const struct key *key, struct fs
         }
 }
 
-static void every_default_can_be_read(void **state)
+static void parses_every_default(void **state)
 {
         struct fst_conf conf;
         conf_init(&conf);
@@ -70,7 +70,7 @@ static void every_default_can_be_read(void **state)
                 if (key.same_as && (!key_find(key.same_as, &other) || other.type != key.type))
                         fail_msg("%s follows %s", key.name, key.same_as);
                 for (int depth = 0; key.same_as && key_find(key.same_as, &key); depth++)
-                        assert_true(depth < 8); /* no circle */
+                        assert_true(depth < 8); /* not circular */
                 key_at(i, &key);
                 if (conf_get_value(&conf, key.name) && read_as(&conf, &key, &error) < 0)
                         fail_msg("%s", error_message(&error));
@@ -78,7 +78,7 @@ static void every_default_can_be_read(void **state)
         conf_deinit(&conf);
 }
 
-static void older_spellings_are_not_rows_and_are_deprecated(void **state)
+static void older_spellings_are_deprecated(void **state)
 {
         for (size_t i = 0; i < key_count(); i++) {
                 struct key key, row;
@@ -99,7 +99,7 @@ static void older_spellings_are_not_rows_and_are_deprecated(void **state)
         }
 }
 
-static void test_reason_stands_exactly_where_nothing_reads_the_key(void **state)
+static void only_keys_without_effect_have_reasons(void **state)
 {
         struct key key;
         for (size_t i = 0; i < key_count(); i++) {
@@ -118,7 +118,7 @@ static void test_reason_stands_exactly_where_nothing_reads_the_key(void **state)
         assert_true(key.status == KEY_USED);
 }
 
-/* Runs the warnings of @keys with stderr in a file and returns what was logged; the caller frees it. */
+/* Runs the warnings of @keys with stderr in a file. Returns the logged text, which the caller frees. */
 static char *logged_warnings(const char *const *keys, size_t n)
 {
         FILE *file = tmpfile();
@@ -147,7 +147,7 @@ static size_t occurrences(const char *text, const char *what)
         return n;
 }
 
-static void test_each_key_without_effect_is_warned_of_once(void **state)
+static void warns_once_for_each_key_without_effect(void **state)
 {
         static const char *const keys[] = {
                 "spark.serializer", "spark.shuffle.push.enabled", "spark.shuffle.push.enabled",
@@ -165,11 +165,11 @@ static void test_each_key_without_effect_is_warned_of_once(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(names_ascend_and_are_found),
-                cmocka_unit_test(every_default_can_be_read),
-                cmocka_unit_test(older_spellings_are_not_rows_and_are_deprecated),
-                cmocka_unit_test(test_reason_stands_exactly_where_nothing_reads_the_key),
-                cmocka_unit_test(test_each_key_without_effect_is_warned_of_once),
+                cmocka_unit_test(finds_names_in_ascending_order),
+                cmocka_unit_test(parses_every_default),
+                cmocka_unit_test(older_spellings_are_deprecated),
+                cmocka_unit_test(only_keys_without_effect_have_reasons),
+                cmocka_unit_test(warns_once_for_each_key_without_effect),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

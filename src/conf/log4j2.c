@@ -1,9 +1,9 @@
 /*
  * Levels from log4j's configuration; see log4j2.h.
  *
- * Two passes over the properties: the first reads every level and fails before anything changed, the second
- * applies. Loggers of other programs than Spark (the templates quiet Jetty, Hive and Parquet) have nothing to
- * quiet here and are left out, so that the list that each log line is held against stays short.
+ * Reads the properties in two passes: the first checks every level, the second applies them. Loggers of other programs
+ * (the templates quiet Jetty, Hive and Parquet) are left out, because they have no lines here and each log line is
+ * compared with the list.
  */
 #include "conf/log4j2.h"
 
@@ -18,14 +18,14 @@
 #include <strings.h>
 #include <unistd.h>
 
-struct file {
+struct log4j2_file {
         const char *name;
         struct strmap set;
         const char *ignored; /* the first key that has no effect */
         size_t n_ignored;
 };
 
-/* What every template says, and what this log does anyway. A value of NULL is any. */
+/* The content of every template, which this log implements. A NULL value matches any. */
 static const struct {
         const char key[40];
         const char value[56];
@@ -47,7 +47,7 @@ static const struct {
         {"log4j.appender.*.ConversionPattern", "%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n*"},
 };
 
-static void log4j2_ignore(struct file *f, const struct strmap_entry *e)
+static void log4j2_ignore(struct log4j2_file *f, const struct strmap_entry *e)
 {
         for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
                 if (fnmatch(usual[i].key, e->key, 0) == 0 && fnmatch(usual[i].value, e->value, FNM_NOESCAPE) == 0)
@@ -56,9 +56,9 @@ static void log4j2_ignore(struct file *f, const struct strmap_entry *e)
                 f->ignored = e->key;
 }
 
-/* The level that begins @value ("INFO", "INFO, console"). 0, 1 if it begins with none, or -EINVAL. */
-static int read_level(const struct file *f, const struct strmap_entry *e, enum log_level *level,
-                      struct fst_error *error)
+/* Parses the level at the start of @value ("INFO", "INFO, console"). Returns 0, 1 without a level, or -EINVAL. */
+static int log4j2_read_level(const struct log4j2_file *f, const struct strmap_entry *e, enum log_level *level,
+                             struct fst_error *error)
 {
         size_t n = strcspn(e->value, ",");
         while (n && isspace((unsigned char)e->value[n - 1]))
@@ -70,8 +70,8 @@ static int read_level(const struct file *f, const struct strmap_entry *e, enum l
         return r < 0 ? error_wrap(error, r, "%s: %s", f->name, e->key) : 0;
 }
 
-/* The logger that the key sets the level of, as a string that the caller owns: "" is the root, NULL is none. */
-static char *logger_of(const struct file *f, const char *key)
+/* Returns the logger whose level the key sets, which the caller owns: "" is the root, NULL none. */
+static char *log4j2_logger_of_key(const struct log4j2_file *f, const char *key)
 {
         static const char *const roots[] = {"rootLogger", "rootLogger.level", "log4j.rootCategory", "log4j.rootLogger"};
         static const char *const old[] = {"log4j.logger.", "log4j.category."};
@@ -92,14 +92,14 @@ static char *logger_of(const struct file *f, const char *key)
         return name ? mem_strdup(name) : NULL;
 }
 
-/* Whether the key only gives a logger its name. */
-static bool names_logger(const char *key)
+/* Whether the key only names a logger. */
+static bool log4j2_names_logger(const char *key)
 {
         const char *dot = strncmp(key, "logger.", 7) == 0 ? strchr(key + 7, '.') : NULL;
         return dot && strcmp(dot, ".name") == 0;
 }
 
-/* Whether this program can have log lines of @logger. */
+/* Whether this program logs lines of @logger. */
 static bool log4j2_is_ours(const char *logger)
 {
         static const char spark[] = "org.apache.spark";
@@ -109,17 +109,17 @@ static bool log4j2_is_ours(const char *logger)
         return !strchr(logger, '.') || strncmp(logger, spark, n) == 0;
 }
 
-static int log4j2_walk(struct file *f, bool apply, struct fst_error *error)
+static int log4j2_walk(struct log4j2_file *f, bool apply, struct fst_error *error)
 {
         for (struct strmap_entry *e = NULL; (e = strmap_next(&f->set, e));) {
                 enum log_level level = LOG_INFO;
-                _cleanup_free_ char *logger = logger_of(f, e->key);
+                _cleanup_free_ char *logger = log4j2_logger_of_key(f, e->key);
                 if (!logger) {
-                        if (apply && !names_logger(e->key))
+                        if (apply && !log4j2_names_logger(e->key))
                                 log4j2_ignore(f, e);
                         continue;
                 }
-                int r = read_level(f, e, &level, error);
+                int r = log4j2_read_level(f, e, &level, error);
                 if (r < 0)
                         return r;
                 if (r > 0 || !apply)
@@ -132,7 +132,7 @@ static int log4j2_walk(struct file *f, bool apply, struct fst_error *error)
         return 0;
 }
 
-static int apply_file(struct file *f, struct fst_error *error)
+static int log4j2_apply_file(struct log4j2_file *f, struct fst_error *error)
 {
         int r = log4j2_walk(f, false, error);
         if (r < 0)
@@ -148,20 +148,20 @@ static int apply_file(struct file *f, struct fst_error *error)
 
 int log4j2_apply(const char *name, const char *text, size_t length, struct fst_error *error)
 {
-        struct file f = {.name = name};
+        struct log4j2_file f = {.name = name};
         int r = properties_parse(&f.set, name, text, length, error);
         if (r == 0)
-                r = apply_file(&f, error);
+                r = log4j2_apply_file(&f, error);
         strmap_deinit(&f.set);
         return r;
 }
 
 int log4j2_load(const char *path, struct fst_error *error)
 {
-        struct file f = {.name = path};
+        struct log4j2_file f = {.name = path};
         int r = properties_load(&f.set, path, error);
         if (r == 0)
-                r = apply_file(&f, error);
+                r = log4j2_apply_file(&f, error);
         strmap_deinit(&f.set);
         return r;
 }

@@ -1,4 +1,4 @@
-/* Levels from log4j2.properties and from the older log4j.properties. */
+/* Tests levels from log4j2.properties and from the older log4j.properties. */
 #include "conf/log4j2.h"
 
 #include "base/buf.h"
@@ -21,7 +21,7 @@ static int reset(void **state)
         return 0;
 }
 
-/* Apply @text and return what it wrote to standard error. */
+/* Applies @text. Returns what it wrote to standard error. */
 static char *apply(const char *text)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -40,7 +40,7 @@ static char *apply(const char *text)
         return mem_strndup(out, n > 0 ? (size_t)n : 0);
 }
 
-static void sparks_template_is_silent(void **state)
+static void template_of_spark_is_silent(void **state)
 {
         _cleanup_free_ char *said = apply("rootLogger.level = warn\n"
                                           "rootLogger.appenderRef.stdout.ref = console\n"
@@ -59,7 +59,7 @@ static void sparks_template_is_silent(void **state)
         assert_false(log_enabled(LOG_INFO, "Executor"));
 }
 
-static void loggers_have_levels_of_their_own(void **state)
+static void sets_levels_of_loggers(void **state)
 {
         _cleanup_free_ char *said = apply("rootLogger.level = error\n"
                                           "logger.a.level = debug\n"
@@ -72,7 +72,7 @@ static void loggers_have_levels_of_their_own(void **state)
         assert_true(log_enabled(LOG_WARN, "DAGScheduler"));
 }
 
-static void the_older_format_is_read_too(void **state)
+static void reads_older_format(void **state)
 {
         _cleanup_free_ char *said = apply("log4j.rootCategory=WARN, console\n"
                                           "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
@@ -88,7 +88,7 @@ static void the_older_format_is_read_too(void **state)
         assert_true(log_enabled(LOG_TRACE, "BlockManager"));
 }
 
-static void what_has_no_effect_is_said_once(void **state)
+static void warns_once_of_keys_without_effect(void **state)
 {
         _cleanup_free_ char *one = apply("appender.file.type = File\n");
         assert_non_null(
@@ -98,7 +98,7 @@ static void what_has_no_effect_is_said_once(void **state)
         assert_ptr_equal(strchr(three, '\n'), three + strlen(three) - 1);
 }
 
-static void a_level_that_there_is_not_changes_nothing(void **state)
+static void unknown_level_changes_nothing(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         const char *text = "rootLogger.level = debug\nlogger.a.name = org.apache.spark\nlogger.a.level = loud\n";
@@ -117,7 +117,7 @@ static void put_file(const char *path, const char *text)
         close(fd);
 }
 
-static void the_configuration_wins_over_the_file(void **state)
+static void configuration_overrides_file(void **state)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         struct fst_conf conf;
@@ -147,12 +147,12 @@ static void the_configuration_wins_over_the_file(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup(sparks_template_is_silent, reset),
-                cmocka_unit_test_setup(loggers_have_levels_of_their_own, reset),
-                cmocka_unit_test_setup(the_older_format_is_read_too, reset),
-                cmocka_unit_test_setup(what_has_no_effect_is_said_once, reset),
-                cmocka_unit_test_setup(a_level_that_there_is_not_changes_nothing, reset),
-                cmocka_unit_test_setup(the_configuration_wins_over_the_file, reset),
+                cmocka_unit_test_setup(template_of_spark_is_silent, reset),
+                cmocka_unit_test_setup(sets_levels_of_loggers, reset),
+                cmocka_unit_test_setup(reads_older_format, reset),
+                cmocka_unit_test_setup(warns_once_of_keys_without_effect, reset),
+                cmocka_unit_test_setup(unknown_level_changes_nothing, reset),
+                cmocka_unit_test_setup(configuration_overrides_file, reset),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

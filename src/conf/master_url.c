@@ -12,7 +12,7 @@ static void master_url_skip_blanks(const char **p)
         *p += strspn(*p, " \t");
 }
 
-/* A number of digits alone that fits an int, with blanks around it. */
+/* Parses a number of digits that fits an int, with blanks around it. */
 static bool master_url_take_number(const char **p, int *out)
 {
         master_url_skip_blanks(p);
@@ -36,8 +36,8 @@ static bool master_url_take(const char **p, char c)
         return true;
 }
 
-/* "[N]", "[*]", "[N,F]", "[*,F]" up to the end. */
-static bool parse_local(const char *p, int processors, struct master_url *url)
+/* Parses "[N]", "[*]", "[N,F]" or "[*,F]" up to the end. */
+static bool master_url_parse_local(const char *p, int processors, struct master_url *url)
 {
         url->max_failures = 1;
         if (!master_url_take(&p, '['))
@@ -54,7 +54,7 @@ static bool parse_local(const char *p, int processors, struct master_url *url)
         return master_url_take(&p, ']') && !*p;
 }
 
-static bool parse_local_cluster(const char *p, struct master_url *url)
+static bool master_url_parse_local_cluster(const char *p, struct master_url *url)
 {
         return master_url_take(&p, '[') && master_url_take_number(&p, &url->executors) && master_url_take(&p, ',') &&
                master_url_take_number(&p, &url->cores) && master_url_take(&p, ',') &&
@@ -71,7 +71,7 @@ static int master_url_refuse_malformed(const char *text, struct fst_error *error
 int local_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error)
 {
         struct master_url url = {.threads = 1, .max_failures = 1};
-        if (strncmp(text, "local", 5) != 0 || (text[5] && !parse_local(text + 5, processors, &url)))
+        if (strncmp(text, "local", 5) != 0 || (text[5] && !master_url_parse_local(text + 5, processors, &url)))
                 return master_url_refuse_malformed(text, error);
         if (url.threads < 1)
                 return error_set(error, -EINVAL,
@@ -87,7 +87,7 @@ int local_master_parse(const char *text, int processors, struct master_url *out,
 int local_cluster_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error)
 {
         struct master_url url = {0};
-        if (strncmp(text, "local-cluster", 13) != 0 || !parse_local_cluster(text + 13, &url))
+        if (strncmp(text, "local-cluster", 13) != 0 || !master_url_parse_local_cluster(text + 13, &url))
                 return master_url_refuse_malformed(text, error);
         if (url.executors < 1 || url.cores < 1 || url.memory_mib < 1)
                 return error_set(error, -EINVAL, "master '%s': executors, cores and MiB must each be at least 1", text);

@@ -1,13 +1,13 @@
 /*
- * The numbers of master URLs that have some:
+ * Parses the numbers in master URLs:
  *
  *      local                           one thread, no retries
- *      local[N]  local[*]              N threads (as many as there are processors), no retries
+ *      local[N]  local[*]              N threads (*: as many as processors), no retries
  *      local[N,F]  local[*,F]          … and a task may fail F times
- *      local-cluster[n, cores, MiB]    n executors, each a process of its own, on this machine
+ *      local-cluster[n, cores, MiB]    n executors on this machine, each a process
  *
- * Pure: it reads no clock, no file, and not the number of processors, which is passed in. Which cluster manager a
- * master URL belongs to is in driver/backend/cluster_manager.h.
+ * Pure: it reads no clock and no file, and the caller passes the number of processors. driver/backend/cluster_manager.h
+ * finds the cluster manager of a master URL.
  */
 #pragma once
 
@@ -22,10 +22,9 @@ struct master_url {
 };
 
 /*
- * Read @text, which begins with "local" or "local-cluster", into *@out. @processors is what `*` stands for. -EINVAL
- * with
- * @error and *@out untouched for any other form, or for invalid numbers (`local[0]`); Spark's sentence where Spark has
- * one.
+ * Parse @text, which begins with "local" or "local-cluster", into *@out. `*` stands for @processors. Returns 0, or
+ * -EINVAL with @error (Spark's sentence where it has one) and *@out unchanged for any other form and invalid numbers
+ * (`local[0]`).
  */
 int local_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error);
 int local_cluster_master_parse(const char *text, int processors, struct master_url *out, struct fst_error *error);

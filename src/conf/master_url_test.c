@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-static void local_masters_have_threads_and_failures(void **state)
+static void reads_threads_and_failures_of_local_masters(void **state)
 {
         static const struct {
                 const char *text;
@@ -79,7 +79,7 @@ static void rejects_malformed_local_masters(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(local_masters_have_threads_and_failures),
+                cmocka_unit_test(reads_threads_and_failures_of_local_masters),
                 cmocka_unit_test(reads_the_numbers_of_a_local_cluster),
                 cmocka_unit_test(rejects_malformed_local_masters),
         };

@@ -1,13 +1,13 @@
 /*
  * Java's properties files; see properties.h.
  *
- * One pass: natural lines (ended by \n, \r or both) are joined into logical ones, and each logical line is cut
- * into key and value while its escapes are replaced. As in Java, a comment is decided before joining, so that a
- * comment is never continued, and a blank line ends no continuation of the line before it.
+ * One pass: natural lines (ended by \n, \r or both) are joined into logical ones, and each logical line is split into
+ * key and value while its escapes are replaced. As in Java, comments are recognized before joining: a comment is never
+ * continued, and a blank line does not end the continuation before it.
  *
- * Departures from Java, which would go on silently: bytes that are not UTF-8 and NUL characters are errors, since
- * values end up in environments, command lines and JSON. A byte order mark at the start is skipped. Spark trims
- * values, even of blanks that were escaped, but of no line ends, and does not trim keys; so does this.
+ * Differs from Java, which continues silently: invalid UTF-8 and NUL characters are errors, because values are passed
+ * to environments, command lines and JSON. Skips a byte order mark at the start. Like Spark, it trims values, including
+ * escaped blanks but not line ends, and does not trim keys.
  */
 #include "conf/properties.h"
 
@@ -20,11 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct reader {
+struct properties_reader {
         const char *name;
         const char *next, *end;
-        size_t line;   /* the natural line that @next is on, from 1 */
-        uint32_t high; /* the first half of a character written as two \u escapes; 0 if none */
+        size_t line;   /* the natural line of @next, from 1 */
+        uint32_t high; /* first half of a character written as two \u escapes; 0: none */
 };
 
 static bool properties_is_blank(char c)
@@ -32,13 +32,13 @@ static bool properties_is_blank(char c)
         return c == ' ' || c == '\t' || c == '\f';
 }
 
-static bool is_end(char c)
+static bool properties_is_end(char c)
 {
         return c == '\n' || c == '\r';
 }
 
-/* Step over the end of a natural line. */
-static void skip_end(struct reader *r)
+/* Skips the end of a natural line. */
+static void properties_skip_end(struct properties_reader *r)
 {
         if (r->next < r->end && *r->next == '\r')
                 r->next++, r->next += r->next < r->end && *r->next == '\n';
@@ -47,31 +47,31 @@ static void skip_end(struct reader *r)
         r->line++;
 }
 
-static void properties_skip_blanks(struct reader *r)
+static void properties_skip_blanks(struct properties_reader *r)
 {
         while (r->next < r->end && properties_is_blank(*r->next))
                 r->next++;
 }
 
-/* Step over blank lines, comments, and lines that only join the next; false at the end of the text. */
-static bool find_line(struct reader *r)
+/* Skips blank lines, comments, and lines that only join the next. Returns false at the end of the text. */
+static bool properties_find_line(struct properties_reader *r)
 {
         while (r->next < r->end) {
                 properties_skip_blanks(r);
                 if (r->next == r->end)
                         break;
                 bool comment = *r->next == '#' || *r->next == '!';
-                bool joins = *r->next == '\\' && r->next + 1 < r->end && is_end(r->next[1]);
-                if (!comment && !joins && !is_end(*r->next))
+                bool joins = *r->next == '\\' && r->next + 1 < r->end && properties_is_end(r->next[1]);
+                if (!comment && !joins && !properties_is_end(*r->next))
                         return true;
-                while (r->next < r->end && !is_end(*r->next))
+                while (r->next < r->end && !properties_is_end(*r->next))
                         r->next++;
-                skip_end(r);
+                properties_skip_end(r);
         }
         return false;
 }
 
-static void put_utf8(struct buf *out, uint32_t c)
+static void properties_put_utf8(struct buf *out, uint32_t c)
 {
         if (c < 0x80) {
                 buf_putc(out, (char)c);
@@ -90,58 +90,59 @@ static void put_utf8(struct buf *out, uint32_t c)
         }
 }
 
-static int properties_wrong(const struct reader *r, struct fst_error *error, const char *what)
+static int properties_refuse(const struct properties_reader *r, struct fst_error *error, const char *what)
 {
         return error_set(error, -EINVAL, "%s: line %zu: %s", r->name, r->line, what);
 }
 
-/* A \uXXXX of which the u was read. */
-static int read_unicode(struct reader *r, struct buf *out, struct fst_error *error)
+/* Reads the digits of a \uXXXX. */
+static int properties_read_unicode(struct properties_reader *r, struct buf *out, struct fst_error *error)
 {
         uint32_t c = 0;
         for (int i = 0; i < 4; i++) {
                 static const char digits[] = "0123456789abcdefABCDEF";
                 const char *digit = r->next < r->end && *r->next ? strchr(digits, *r->next) : NULL;
                 if (!digit)
-                        return properties_wrong(r, error, "malformed \\uXXXX: four hexadecimal digits must follow \\u");
+                        return properties_refuse(r, error,
+                                                 "malformed \\uXXXX: four hexadecimal digits must follow \\u");
                 size_t value = (size_t)(digit - digits);
                 c = c << 4 | (uint32_t)(value < 16 ? value : value - 6);
                 r->next++;
         }
         bool low = c >= 0xdc00 && c < 0xe000;
         if (c == 0)
-                return properties_wrong(r, error, "\\u0000 cannot be part of a key or value");
+                return properties_refuse(r, error, "\\u0000 cannot be part of a key or value");
         if (low != (r->high != 0))
-                return properties_wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
+                return properties_refuse(r, error, "\\uD800 to \\uDFFF must form pairs");
         if (c >= 0xd800 && c < 0xdc00) {
                 r->high = c;
                 return 0;
         }
-        put_utf8(out, low ? 0x10000 + ((r->high - 0xd800) << 10) + (c - 0xdc00) : c);
+        properties_put_utf8(out, low ? 0x10000 + ((r->high - 0xd800) << 10) + (c - 0xdc00) : c);
         r->high = 0;
         return 0;
 }
 
-/* What follows a backslash, of which there is something. */
-static int read_escape(struct reader *r, struct buf *out, struct fst_error *error)
+/* Reads an escape after its backslash. The text does not end there. */
+static int properties_read_escape(struct properties_reader *r, struct buf *out, struct fst_error *error)
 {
         char c = *r->next;
-        if (is_end(c)) {
-                skip_end(r);
+        if (properties_is_end(c)) {
+                properties_skip_end(r);
                 properties_skip_blanks(r);
                 return 0;
         }
         r->next++;
         if (c == 'u')
-                return read_unicode(r, out, error);
+                return properties_read_unicode(r, out, error);
         buf_putc(out, c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == 'f' ? '\f' : c);
         return 0;
 }
 
-/* Read up to the end of the logical line, or of the key when @key; escapes are replaced. */
-static int properties_read_part(struct reader *r, bool key, struct buf *out, struct fst_error *error)
+/* Reads to the end of the logical line, or of the key if @key. Replaces escapes. */
+static int properties_read_part(struct properties_reader *r, bool key, struct buf *out, struct fst_error *error)
 {
-        while (r->next < r->end && !is_end(*r->next)) {
+        while (r->next < r->end && !properties_is_end(*r->next)) {
                 char c = *r->next;
                 if (key && (properties_is_blank(c) || c == '=' || c == ':'))
                         break;
@@ -150,22 +151,22 @@ static int properties_read_part(struct reader *r, bool key, struct buf *out, str
                 if (r->high && !unicode)
                         break;
                 if (c == '\0')
-                        return properties_wrong(r, error, "a NUL byte: this is no properties file");
+                        return properties_refuse(r, error, "a NUL byte, which a properties file must not have");
                 if (c != '\\') {
                         buf_putc(out, c);
                 } else if (r->next < r->end) {
-                        int e = read_escape(r, out, error);
+                        int e = properties_read_escape(r, out, error);
                         if (e < 0)
                                 return e;
                 }
         }
         if (r->high)
-                return properties_wrong(r, error, "\\uD800 to \\uDFFF only stand in pairs");
+                return properties_refuse(r, error, "\\uD800 to \\uDFFF must form pairs");
         return 0;
 }
 
-/* What stands between key and value: blanks with at most one `=` or `:` among them, over joined lines too. */
-static void skip_separator(struct reader *r)
+/* Skips the separator of key and value: blanks with at most one `=` or `:` among them, across joined lines too. */
+static void properties_skip_separator(struct properties_reader *r)
 {
         bool seen = false;
         while (r->next < r->end) {
@@ -174,34 +175,34 @@ static void skip_separator(struct reader *r)
                 } else if (!seen && (*r->next == '=' || *r->next == ':')) {
                         seen = true;
                         r->next++;
-                } else if (*r->next == '\\' && r->next + 1 < r->end && is_end(r->next[1])) {
+                } else if (*r->next == '\\' && r->next + 1 < r->end && properties_is_end(r->next[1])) {
                         r->next++;
-                        skip_end(r);
+                        properties_skip_end(r);
                 } else {
                         break;
                 }
         }
 }
 
-/* Whether Spark cuts @c off the ends of a value: all up to the blank, but line ends, which were asked for. */
-static bool is_trimmed(char c)
+/* Whether Spark trims @c from values: all characters up to the blank, except escaped line ends. */
+static bool properties_is_trimmed(char c)
 {
-        return (unsigned char)c <= ' ' && !is_end(c);
+        return (unsigned char)c <= ' ' && !properties_is_end(c);
 }
 
 static const char *properties_trimmed(struct buf *b)
 {
         size_t n = b->len, start = 0;
-        while (n && is_trimmed(b->data[n - 1]))
+        while (n && properties_is_trimmed(b->data[n - 1]))
                 n--;
         buf_truncate(b, n);
-        while (start < n && is_trimmed(b->data[start]))
+        while (start < n && properties_is_trimmed(b->data[start]))
                 start++;
         return buf_text(b) + start;
 }
 
-/* The first byte that begins no UTF-8 character, or NULL. */
-static const char *find_bad_utf8(const char *text, size_t length)
+/* Returns the first byte of invalid UTF-8, or NULL. */
+static const char *properties_find_bad_utf8(const char *text, size_t length)
 {
         const unsigned char *s = (const unsigned char *)text, *end = s + length;
         while (s < end) {
@@ -226,36 +227,36 @@ static const char *find_bad_utf8(const char *text, size_t length)
 
 int properties_parse(struct strmap *out, const char *name, const char *text, size_t length, struct fst_error *error)
 {
-        struct reader r = {.name = name, .next = text, .end = text + length, .line = 1};
-        const char *bad = find_bad_utf8(text, length);
+        struct properties_reader r = {.name = name, .next = text, .end = text + length, .line = 1};
+        const char *bad = properties_find_bad_utf8(text, length);
         if (bad) {
                 for (const char *p = text; p < bad; p++)
                         r.line += *p == '\n';
-                return properties_wrong(&r, error,
-                                        "not UTF-8: save the file as UTF-8, or write the character as \\uXXXX");
+                return properties_refuse(&r, error,
+                                         "not UTF-8: save the file as UTF-8, or write the character as \\uXXXX");
         }
         if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
                 r.next += 3;
         _cleanup_(strmap_deinit) struct strmap found = STRMAP_INIT;
         _cleanup_(buf_deinit) struct buf key = BUF_INIT, value = BUF_INIT;
-        while (find_line(&r)) {
+        while (properties_find_line(&r)) {
                 buf_reset(&key);
                 buf_reset(&value);
                 int e = properties_read_part(&r, true, &key, error);
                 if (e < 0)
                         return e;
-                skip_separator(&r);
+                properties_skip_separator(&r);
                 e = properties_read_part(&r, false, &value, error);
                 if (e < 0)
                         return e;
-                skip_end(&r);
+                properties_skip_end(&r);
                 strmap_set(&found, buf_text(&key), properties_trimmed(&value));
         }
         strmap_merge(out, &found);
         return 0;
 }
 
-static void put_escaped(struct buf *out, const char *text, const char *special)
+static void properties_put_escaped(struct buf *out, const char *text, const char *special)
 {
         for (const char *p = text; *p; p++) {
                 static const char ends[] = "\n\r\t\f", names[] = "nrtf";
@@ -268,17 +269,17 @@ static void put_escaped(struct buf *out, const char *text, const char *special)
 
 void properties_put(struct buf *out, const char *key, const char *value)
 {
-        put_escaped(out, key, "\\ =:#!");
+        properties_put_escaped(out, key, "\\ =:#!");
         buf_putc(out, '=');
-        put_escaped(out, value, "\\");
+        properties_put_escaped(out, value, "\\");
         buf_putc(out, '\n');
 }
 
 void properties_store(struct buf *out, const char *key, const char *value)
 {
-        put_escaped(out, key, "\\ =:#!");
+        properties_put_escaped(out, key, "\\ =:#!");
         buf_putc(out, '=');
-        put_escaped(out, value, "\\=:#!");
+        properties_put_escaped(out, value, "\\=:#!");
         buf_putc(out, '\n');
 }
 

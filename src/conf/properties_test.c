@@ -1,4 +1,4 @@
-/* Properties files. Expected results are those of the reader in Spark 4.3, with which random files were compared. */
+/* Tests properties files. The expected results are those of Spark 4.3, whose reader was compared on random files. */
 #include "conf/properties.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The entries that @text has, as "[key]=[value]" one after another. */
+/* Returns the entries of @text as "[key]=[value]" one after another. */
 static char *entries(const char *text)
 {
         _cleanup_(strmap_deinit) struct strmap m = STRMAP_INIT;
@@ -42,7 +42,7 @@ static void assert_refused(const char *text, size_t length, const char *expected
                 fail_msg("got: %s", error_message(&error));
 }
 
-static void keys_end_at_blanks_equals_or_colons(void **state)
+static void key_ends_at_blank_equals_or_colon(void **state)
 {
         assert_read("a b", "[a]=[b]");
         assert_read("a=b", "[a]=[b]");
@@ -56,7 +56,7 @@ static void keys_end_at_blanks_equals_or_colons(void **state)
         assert_read("a 1\na 2\n", "[a]=[2]");
 }
 
-static void comments_and_blank_lines_are_skipped(void **state)
+static void skips_comments_and_blank_lines(void **state)
 {
         assert_read("# x\n! y\n\n  \t# z\na=1 # no comment\n", "[a]=[1 # no comment]");
         assert_read("# never joined \\\na=1", "[a]=[1]");
@@ -64,7 +64,7 @@ static void comments_and_blank_lines_are_skipped(void **state)
         assert_read("# only", "");
 }
 
-static void lines_end_in_any_way_and_are_joined_by_backslashes(void **state)
+static void joins_lines_after_backslash(void **state)
 {
         assert_read("a=1\r\nb=2\rc=3\n", "[a]=[1][b]=[2][c]=[3]");
         assert_read("a=1,\\\n   2,\\\r\n\t3", "[a]=[1,2,3]");
@@ -77,7 +77,7 @@ static void lines_end_in_any_way_and_are_joined_by_backslashes(void **state)
         assert_read("\\\n# a comment after all\na=1", "[a]=[1]");
 }
 
-static void escapes_stand_for_characters(void **state)
+static void replaces_escapes(void **state)
 {
         assert_read("a=\\u0041\\u00e9\\u20AC\\x\\\"", "[a]=[A\xc3\xa9\xe2\x82\xacx\"]");
         assert_read("a=1\\t2\\f3", "[a]=[1\t2\f3]");
@@ -88,7 +88,7 @@ static void escapes_stand_for_characters(void **state)
                     "[a]=[1]");
 }
 
-static void values_are_trimmed_of_all_but_line_ends(void **state)
+static void trims_values_except_line_ends(void **state)
 {
         assert_read("a=\\  b \\ ", "[a]=[b]");
         assert_read("a=\\t\\u0020b\\t", "[a]=[b]");
@@ -97,7 +97,7 @@ static void values_are_trimmed_of_all_but_line_ends(void **state)
         assert_read("\\ a=b", "[ a]=[b]");
 }
 
-static void what_is_wrong_is_named_with_its_line(void **state)
+static void errors_name_the_line(void **state)
 {
 #define REFUSED(text, expected) assert_refused(text, sizeof(text) - 1, expected)
         REFUSED("a=1\nb=\\u12g4\n", "x.properties: line 2: malformed \\uXXXX");
@@ -113,7 +113,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         REFUSED("a=\xed\xa0\x80", "not UTF-8");
 }
 
-static void files_that_cannot_be_read_are_named(void **state)
+static void errors_name_unreadable_files(void **state)
 {
         _cleanup_(strmap_deinit) struct strmap m = STRMAP_INIT;
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -134,7 +134,7 @@ static void files_that_cannot_be_read_are_named(void **state)
         assert_int_equal(m.count, 3);
 }
 
-static void what_is_put_is_read_again(void **state)
+static void written_entries_parse_to_the_same(void **state)
 {
         static const char *const pairs[][2] = {{"spark.a", "plain"},
                                                {"spark.b c", "= : # ! kept"},
@@ -158,14 +158,14 @@ static void what_is_put_is_read_again(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(keys_end_at_blanks_equals_or_colons),
-                cmocka_unit_test(comments_and_blank_lines_are_skipped),
-                cmocka_unit_test(lines_end_in_any_way_and_are_joined_by_backslashes),
-                cmocka_unit_test(escapes_stand_for_characters),
-                cmocka_unit_test(values_are_trimmed_of_all_but_line_ends),
-                cmocka_unit_test(what_is_wrong_is_named_with_its_line),
-                cmocka_unit_test(files_that_cannot_be_read_are_named),
-                cmocka_unit_test(what_is_put_is_read_again),
+                cmocka_unit_test(key_ends_at_blank_equals_or_colon),
+                cmocka_unit_test(skips_comments_and_blank_lines),
+                cmocka_unit_test(joins_lines_after_backslash),
+                cmocka_unit_test(replaces_escapes),
+                cmocka_unit_test(trims_values_except_line_ends),
+                cmocka_unit_test(errors_name_the_line),
+                cmocka_unit_test(errors_name_unreadable_files),
+                cmocka_unit_test(written_entries_parse_to_the_same),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

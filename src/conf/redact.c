@@ -1,8 +1,8 @@
 /*
  * Redaction; see redact.h.
  *
- * Java's expression is rewritten into one that regcomp takes, character by character. glibc knows \w \W \s \S \b
- * \B itself, so only \d, quoting by \Q…\E and groups need work.
+ * Rewrites Java's expression for regcomp, character by character. glibc supports \w \W \s \S \b \B itself, so only \d,
+ * quoting by \Q…\E and groups are rewritten.
  */
 #include "conf/redact.h"
 
@@ -19,8 +19,8 @@ static int redact_refuse(const char *name, const char *expression, const char *a
                          name, expression, what, at);
 }
 
-/* A backslash outside or inside of brackets. Steps over what it read. */
-static const char *rewrite_escape(struct buf *out, const char *p, bool in_brackets)
+/* Rewrites an escape outside or inside of brackets. Returns the position after it. */
+static const char *redact_rewrite_escape(struct buf *out, const char *p, bool in_brackets)
 {
         char c = p[1];
         if (in_brackets) {
@@ -31,7 +31,7 @@ static const char *rewrite_escape(struct buf *out, const char *p, bool in_bracke
                 else if (c == 's')
                         buf_puts(out, " \t\n\r\f\v");
                 else if (isalnum((unsigned char)c) || c == '\0' || strchr("]^-\\[", c))
-                        return NULL; /* no place in a bracket is safe for these */
+                        return NULL; /* not possible in brackets */
                 else
                         buf_putc(out, c);
                 return p + 2;
@@ -51,14 +51,14 @@ static const char *rewrite_escape(struct buf *out, const char *p, bool in_bracke
         return p + 2;
 }
 
-/* Java's @expression, less its leading (?i), as a POSIX one. */
+/* Rewrites Java's @expression, without its leading (?i), as a POSIX one. */
 static int redact_rewrite(struct buf *out, const char *name, const char *expression, const char *p,
                           struct fst_error *error)
 {
         bool in_brackets = false, repeated = false;
         while (*p) {
                 if (*p == '\\') {
-                        const char *next = rewrite_escape(out, p, in_brackets);
+                        const char *next = redact_rewrite_escape(out, p, in_brackets);
                         if (!next)
                                 return redact_refuse(name, expression, p, "this escape", error);
                         p = next;

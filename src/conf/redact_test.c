@@ -1,4 +1,4 @@
-/* Redaction by key and by value, and which of Java's expressions are understood. */
+/* Tests redaction by key and by value, and the supported Java expressions. */
 #include "conf/redact.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-static void sparks_default_hides_secrets(void **state)
+static void default_expression_hides_secrets(void **state)
 {
         struct fst_conf conf;
         struct redactor r;
@@ -31,7 +31,7 @@ static void sparks_default_hides_secrets(void **state)
         conf_deinit(&conf);
 }
 
-static void texts_lose_what_matches(void **state)
+static void replaces_matches_in_text(void **state)
 {
         struct fst_conf conf;
         struct redactor r;
@@ -63,7 +63,7 @@ static void assert_match(const char *expression, const char *text, bool expected
                 fail_msg("'%s' on '%s' gave %d", expression, text, found);
 }
 
-static void common_expressions_of_java_are_understood(void **state)
+static void supports_common_java_expressions(void **state)
 {
         assert_match("secret", "my.secret", true);
         assert_match("secret", "my.SECRET", false);
@@ -79,7 +79,7 @@ static void common_expressions_of_java_are_understood(void **state)
         assert_match("^[^\\s]+$", "a b", false);
 }
 
-static void other_expressions_are_refused(void **state)
+static void rejects_other_expressions(void **state)
 {
         static const char *const wrong[] = {"(",       "a(?=b)", "a(?<x>b)", "a*?",    "a++",    "a{2}?",
                                             "\\Qa\\E", "\\p{L}", "(a)\\1",   "[a&&b]", "[[a]b]", "[\\]a]",
@@ -97,10 +97,10 @@ static void other_expressions_are_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sparks_default_hides_secrets),
-                cmocka_unit_test(texts_lose_what_matches),
-                cmocka_unit_test(common_expressions_of_java_are_understood),
-                cmocka_unit_test(other_expressions_are_refused),
+                cmocka_unit_test(default_expression_hides_secrets),
+                cmocka_unit_test(replaces_matches_in_text),
+                cmocka_unit_test(supports_common_java_expressions),
+                cmocka_unit_test(rejects_other_expressions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
 /*
  * References in values; see substitute.h.
  *
- * The chain of references that are being resolved lies on the stack, so that a circle is found by walking it.
- * The limits exist because values come from users: twenty lines of `a=${b}${b}` would otherwise ask for 1 MiB
- * of text, forty for 1 TiB.
+ * The chain of references being resolved is on the stack, so that walking it finds a circle. The limits exist because
+ * users write the values: twenty lines of `a=${b}${b}` would otherwise produce 1 MiB of text, forty lines 1 TiB.
  */
 #include "conf/substitute.h"
 
@@ -20,16 +19,16 @@
 #define MAX_DEPTH 64
 #define MAX_LENGTH (1u << 20)
 
-struct chain {
-        const struct chain *outer;
+struct reference_chain {
+        const struct reference_chain *outer;
         const char *name; /* as written, with its prefix */
         int depth;
 };
 
-static int substitute_expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
-                             struct fst_error *error);
+static int substitute_expand(const struct fst_conf *conf, const char *text, const struct reference_chain *chain,
+                             struct buf *out, struct fst_error *error);
 
-/* A system property, copied, or NULL. */
+/* Returns a copy of a system property, or NULL. */
 static char *substitute_system_property(const struct fst_conf *conf, const char *name)
 {
         struct utsname uts;
@@ -48,7 +47,7 @@ static char *substitute_system_property(const struct fst_conf *conf, const char 
         if (strncmp(name, "os.", 3) == 0 && uname(&uts) == 0) {
                 if (strcmp(name, "os.name") == 0)
                         return mem_strdup(uts.sysname);
-                if (strcmp(name, "os.arch") == 0) /* Java's name for it */
+                if (strcmp(name, "os.arch") == 0) /* Java's name for the machine */
                         return mem_strdup(strcmp(uts.machine, "x86_64") == 0 ? "amd64" : uts.machine);
         }
         bool wants_name = strcmp(name, "user.name") == 0, wants_home = strcmp(name, "user.home") == 0;
@@ -63,8 +62,8 @@ static char *substitute_system_property(const struct fst_conf *conf, const char 
         return NULL;
 }
 
-/* What @reference stands for, copied and not yet expanded, or NULL. */
-static char *look_up(const struct fst_conf *conf, const char *reference)
+/* Returns a copy of the value of @reference, not yet expanded, or NULL. */
+static char *substitute_find(const struct fst_conf *conf, const char *reference)
 {
         if (strncmp(reference, "spark.", 6) == 0) {
                 const char *value = conf_get_value(conf, reference);
@@ -79,8 +78,8 @@ static char *look_up(const struct fst_conf *conf, const char *reference)
         return NULL;
 }
 
-/* The length of the reference that starts at @text ("${"), without "}", or 0 if none does. */
-static size_t reference_length(const char *text)
+/* Returns the length of the reference that starts at @text ("${"), without "}", or 0 if there is none. */
+static size_t substitute_reference_length(const char *text)
 {
         size_t n = 2;
         while (text[n] && !isspace((unsigned char)text[n]) && (text[n] != '}' || n == 2))
@@ -88,17 +87,17 @@ static size_t reference_length(const char *text)
         return text[n] == '}' ? n : 0;
 }
 
-static int expand_reference(const struct fst_conf *conf, const char *text, size_t length, const struct chain *outer,
-                            struct buf *out, struct fst_error *error)
+static int substitute_expand_reference(const struct fst_conf *conf, const char *text, size_t length,
+                                       const struct reference_chain *outer, struct buf *out, struct fst_error *error)
 {
         _cleanup_free_ char *name = mem_strndup(text + 2, length - 2);
-        struct chain chain = {outer, name, outer ? outer->depth + 1 : 1};
-        for (const struct chain *c = outer; c; c = c->outer)
+        struct reference_chain chain = {outer, name, outer ? outer->depth + 1 : 1};
+        for (const struct reference_chain *c = outer; c; c = c->outer)
                 if (strcmp(c->name, name) == 0)
                         return error_set(error, -EINVAL, "Circular reference in ${%s}: %s", outer->name, name);
         if (chain.depth > MAX_DEPTH)
                 return error_set(error, -EINVAL, "references are nested deeper than %d at ${%s}", MAX_DEPTH, name);
-        _cleanup_free_ char *value = look_up(conf, name);
+        _cleanup_free_ char *value = substitute_find(conf, name);
         if (!value) {
                 buf_append(out, text, length + 1);
                 return 0;
@@ -106,21 +105,22 @@ static int expand_reference(const struct fst_conf *conf, const char *text, size_
         return substitute_expand(conf, value, &chain, out, error);
 }
 
-static int substitute_expand(const struct fst_conf *conf, const char *text, const struct chain *chain, struct buf *out,
-                             struct fst_error *error)
+static int substitute_expand(const struct fst_conf *conf, const char *text, const struct reference_chain *chain,
+                             struct buf *out, struct fst_error *error)
 {
         while (*text) {
                 size_t plain = strcspn(text, "$");
-                size_t length = text[plain] == '$' && text[plain + 1] == '{' ? reference_length(text + plain) : 0;
+                size_t length =
+                        text[plain] == '$' && text[plain + 1] == '{' ? substitute_reference_length(text + plain) : 0;
                 if (!length && text[plain])
-                        plain++; /* a dollar that starts no reference */
+                        plain++; /* a dollar outside of a reference */
                 if (plain > MAX_LENGTH || out->len > MAX_LENGTH - plain)
                         return error_set(error, -EINVAL, "the value with its references is longer than 1 MiB");
                 buf_append(out, text, plain);
                 text += plain;
                 if (!length)
                         continue;
-                int r = expand_reference(conf, text, length, chain, out, error);
+                int r = substitute_expand_reference(conf, text, length, chain, out, error);
                 if (r < 0)
                         return r;
                 text += length + 1;

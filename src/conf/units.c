@@ -1,8 +1,8 @@
 /*
  * Sizes and durations; see units.h.
  *
- * A value is read as sign, digits and letters, brought to the smallest unit of its kind only as far as that
- * fits, and then to the wanted one. Nothing here allocates but the message of an error.
+ * Reads sign, digits and letters, and converts to the wanted unit through the smallest unit of the kind only as far as
+ * that fits. Only error messages allocate memory.
  */
 #include "conf/units.h"
 
@@ -17,7 +17,7 @@ static const char *const unit_names[] = {
         [UNIT_S] = "s",     [UNIT_MIN] = "min", [UNIT_H] = "h",     [UNIT_D] = "d",
 };
 
-/* How many of the smallest unit of its kind (byte, nanosecond) each unit is. */
+/* The size of each unit in the smallest unit of its kind (byte, nanosecond). */
 static const int64_t unit_size[] = {
         [UNIT_NONE] = 1,
         [UNIT_B] = 1,
@@ -35,18 +35,18 @@ static const int64_t unit_size[] = {
         [UNIT_D] = INT64_C(86400) * 1000 * 1000 * 1000,
 };
 
-struct suffix {
+struct unit_suffix {
         char text[4];
         uint8_t unit;
 };
 
-static const struct suffix size_suffixes[] = {
+static const struct unit_suffix size_suffixes[] = {
         {"b", UNIT_B},     {"k", UNIT_KIB}, {"kb", UNIT_KIB}, {"kib", UNIT_KIB}, {"m", UNIT_MIB}, {"mb", UNIT_MIB},
         {"mib", UNIT_MIB}, {"g", UNIT_GIB}, {"gb", UNIT_GIB}, {"gib", UNIT_GIB}, {"t", UNIT_TIB}, {"tb", UNIT_TIB},
         {"tib", UNIT_TIB}, {"p", UNIT_PIB}, {"pb", UNIT_PIB}, {"pib", UNIT_PIB},
 };
 
-static const struct suffix time_suffixes[] = {
+static const struct unit_suffix time_suffixes[] = {
         {"us", UNIT_US},   {"ms", UNIT_MS}, {"s", UNIT_S}, {"m", UNIT_MIN},
         {"min", UNIT_MIN}, {"h", UNIT_H},   {"d", UNIT_D},
 };
@@ -56,24 +56,24 @@ const char *units_name(enum unit unit)
         return unit_names[unit];
 }
 
-/* What was read: @amount of @unit, or one of the ways in which it is no value. */
-enum reading { READ_OK, READ_FRACTION, READ_SUFFIX, READ_NUMBER, READ_RANGE };
+/* A parsed value: @amount of @unit, or the reason why it is invalid. */
+enum unit_parse_result { READ_OK, READ_FRACTION, READ_SUFFIX, READ_NUMBER, READ_RANGE };
 
-struct amount {
+struct unit_amount {
         int64_t value;
         enum unit unit;
         char suffix[16];
 };
 
-static bool units_blank(char c)
+static bool units_is_blank(char c)
 {
         return c != '\0' && (unsigned char)c <= ' ';
 }
 
-static enum reading units_read_amount(const char *text, const struct suffix *known, size_t n_known, enum unit bare,
-                                      struct amount *out)
+static enum unit_parse_result units_read_amount(const char *text, const struct unit_suffix *known, size_t n_known,
+                                                enum unit bare, struct unit_amount *out)
 {
-        while (units_blank(*text))
+        while (units_is_blank(*text))
                 text++;
         bool negative = *text == '-';
         text += negative;
@@ -92,7 +92,7 @@ static enum reading units_read_amount(const char *text, const struct suffix *kno
         for (; isalpha((unsigned char)*text) && n < sizeof(out->suffix) - 1; text++)
                 out->suffix[n++] = (char)tolower((unsigned char)*text);
         out->suffix[n] = '\0';
-        while (units_blank(*text))
+        while (units_is_blank(*text))
                 text++;
         if (*text)
                 return READ_NUMBER;
@@ -109,7 +109,7 @@ static enum reading units_read_amount(const char *text, const struct suffix *kno
         return range ? READ_RANGE : READ_OK;
 }
 
-/* value × (size of from ÷ size of to), rounded towards zero; true if it does not fit. */
+/* Computes value × (size of from ÷ size of to), rounded towards zero. Returns true on overflow. */
 static bool units_convert(int64_t value, enum unit from, enum unit to, int64_t *out)
 {
         if (unit_size[from] < unit_size[to]) {
@@ -119,9 +119,9 @@ static bool units_convert(int64_t value, enum unit from, enum unit to, int64_t *
         return __builtin_mul_overflow(value, unit_size[from] / unit_size[to], out);
 }
 
-/* What a kind of amount is written with, and what is said of one that is not. */
+/* The suffixes of a kind of amount, and the messages for invalid ones. */
 struct amount_kind {
-        const struct suffix *suffixes;
+        const struct unit_suffix *suffixes;
         size_t n_suffixes;
         const char *form, *range, *failure;
 };
@@ -129,8 +129,8 @@ struct amount_kind {
 static int units_parse(const struct amount_kind *kind, const char *text, enum unit bare, enum unit wanted, int64_t *out,
                        struct fst_error *error)
 {
-        struct amount amount = {0};
-        enum reading reading = units_read_amount(text, kind->suffixes, kind->n_suffixes, bare, &amount);
+        struct unit_amount amount = {0};
+        enum unit_parse_result reading = units_read_amount(text, kind->suffixes, kind->n_suffixes, bare, &amount);
         int64_t value = 0;
         if (reading == READ_OK && units_convert(amount.value, amount.unit, wanted, &value))
                 reading = READ_RANGE;

@@ -1,12 +1,12 @@
 /*
- * Sizes and durations as Spark writes them: "64k", "1g", "30s", "2h", or a bare number in a unit that the key
- * decides. Letters of either case, blanks around the whole are ignored, fractions are refused.
+ * Sizes and durations in Spark's notation: "64k", "1g", "30s", "2h", or a bare number in the key's unit. Upper and
+ * lower case are equal, blanks around the whole are ignored, fractions are refused.
  *
  *      size    b  k kb kib  m mb mib  g gb gib  t tb tib  p pb pib      (powers of 1024)
  *      time    us  ms  s  m min  h  d
  *
- * The rules are those of Spark's JavaUtils, with one departure: a value that does not fit into 64 bits is
- * refused, where Spark silently takes the longest time that it can represent.
+ * The rules are those of Spark's JavaUtils. Differs from Spark: a value that exceeds 64 bits is refused, where Spark
+ * silently takes the longest time.
  */
 #pragma once
 
@@ -34,18 +34,18 @@ enum unit {
 };
 
 /*
- * Read @text, whose unit is @bare if it names none, and express it in @wanted (rounded towards zero, as Spark
- * does: 999us is 0 ms). Both units are of the same kind. 0, or -EINVAL with @error and *@out untouched. A
- * leading minus is allowed: Spark has keys where -1 switches something off.
+ * Parse @text, in the unit @bare if it names none, and convert it to @wanted, rounded towards zero as in Spark (999us
+ * is 0 ms). Both units are of the same kind. Returns 0, or -EINVAL with @error and *@out unchanged. Accepts a leading
+ * minus: in Spark -1 disables some keys.
  */
 int units_parse_bytes(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error);
 int units_parse_time(const char *text, enum unit bare, enum unit wanted, int64_t *out, struct fst_error *error);
 
-/* "bytes", "KiB", "ms", "s", …: for messages and for the table of keys. UNIT_NONE is "". */
+/* "bytes", "KiB", "ms", "s", …: for messages and for the table of keys. "" for UNIT_NONE. */
 const char *units_name(enum unit unit);
 
-/* Append a size for people, as Spark's log does: "2.0 MiB", "1500.0 B", "12.1 EiB". */
+/* Append a size in the form of Spark's log: "2.0 MiB", "1500.0 B", "12.1 EiB". */
 void units_put_bytes(struct buf *out, int64_t bytes);
 
-/* Append a duration for people, as Spark's log does: "123 ms", "1.5 s", "2.0 m", "10.00 h". */
+/* Append a duration in the form of Spark's log: "123 ms", "1.5 s", "2.0 m", "10.00 h". */
 void units_put_ms(struct buf *out, int64_t ms);

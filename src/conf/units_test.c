@@ -1,4 +1,4 @@
-/* Sizes and durations, as Spark's JavaUtils reads them (observed with Spark 4.3). */
+/* Tests sizes and durations against Spark's JavaUtils (observed with Spark 4.3). */
 #include "conf/units.h"
 
 #include "base/error.h"
@@ -35,7 +35,7 @@ static void assert_refused(int (*parse)(const char *, enum unit, enum unit, int6
                 fail_msg("'%s' gave: %s", text, error_message(&error));
 }
 
-static void sizes_have_binary_units_in_either_case(void **state)
+static void parses_binary_units_in_either_case(void **state)
 {
         static const char *const spellings[][3] = {
                 {"k", "KB", "KiB"}, {"m", "MB", "mib"}, {"g", "Gb", "gib"}, {"t", "tb", "TiB"}, {"p", "PB", "pib"}};
@@ -50,7 +50,7 @@ static void sizes_have_binary_units_in_either_case(void **state)
         assert_int_equal(bytes("-1m", UNIT_B, UNIT_B), -1048576);
 }
 
-static void a_bare_number_is_in_the_unit_of_the_key(void **state)
+static void bare_number_is_in_the_key_unit(void **state)
 {
         assert_int_equal(bytes("64", UNIT_KIB, UNIT_B), 65536);
         assert_int_equal(bytes("64", UNIT_MIB, UNIT_KIB), 65536);
@@ -59,7 +59,7 @@ static void a_bare_number_is_in_the_unit_of_the_key(void **state)
         assert_int_equal(span("-1", UNIT_MS, UNIT_MS), -1);
 }
 
-static void what_is_less_than_the_wanted_unit_is_cut_off(void **state)
+static void rounds_towards_zero(void **state)
 {
         assert_int_equal(bytes("1023b", UNIT_B, UNIT_KIB), 0);
         assert_int_equal(bytes("1024b", UNIT_B, UNIT_KIB), 1);
@@ -67,7 +67,7 @@ static void what_is_less_than_the_wanted_unit_is_cut_off(void **state)
         assert_int_equal(span("59999ms", UNIT_MS, UNIT_MIN), 0);
 }
 
-static void times_know_every_unit(void **state)
+static void parses_every_unit_of_time(void **state)
 {
         assert_int_equal(span("5", UNIT_MS, UNIT_MS), 5);
         assert_int_equal(span("5ms", UNIT_S, UNIT_MS), 5);
@@ -80,7 +80,7 @@ static void times_know_every_unit(void **state)
         assert_int_equal(span("9223372036854775807", UNIT_MS, UNIT_MS), INT64_MAX);
 }
 
-static void fractions_and_nonsense_are_refused(void **state)
+static void rejects_fractions_and_invalid_text(void **state)
 {
         static const char *const wrong[] = {"",   "k",   "1 k",  "500 b", "This breaks 600b", "600b This breaks", "--1",
                                             "+1", "1k2", "0x10", "."};
@@ -98,7 +98,7 @@ static void fractions_and_nonsense_are_refused(void **state)
         assert_refused(units_parse_time, UNIT_MS, "1abcdefghijklmnopqrstuvwxyz", "Failed to parse");
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void rejects_overflow(void **state)
 {
         assert_refused(units_parse_bytes, UNIT_B, "8589934592g", "exceeds");
         assert_refused(units_parse_bytes, UNIT_B, "99999999999999999999", "exceeds");
@@ -109,7 +109,7 @@ static void what_does_not_fit_is_refused(void **state)
         assert_int_equal(span("9223372036854775807d", UNIT_MS, UNIT_D), INT64_MAX);
 }
 
-static void people_read_them_as_in_sparks_log(void **state)
+static void formats_like_spark_log(void **state)
 {
         static const struct {
                 int64_t value;
@@ -146,13 +146,13 @@ static void people_read_them_as_in_sparks_log(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sizes_have_binary_units_in_either_case),
-                cmocka_unit_test(a_bare_number_is_in_the_unit_of_the_key),
-                cmocka_unit_test(what_is_less_than_the_wanted_unit_is_cut_off),
-                cmocka_unit_test(times_know_every_unit),
-                cmocka_unit_test(fractions_and_nonsense_are_refused),
-                cmocka_unit_test(what_does_not_fit_is_refused),
-                cmocka_unit_test(people_read_them_as_in_sparks_log),
+                cmocka_unit_test(parses_binary_units_in_either_case),
+                cmocka_unit_test(bare_number_is_in_the_key_unit),
+                cmocka_unit_test(rounds_towards_zero),
+                cmocka_unit_test(parses_every_unit_of_time),
+                cmocka_unit_test(rejects_fractions_and_invalid_text),
+                cmocka_unit_test(rejects_overflow),
+                cmocka_unit_test(formats_like_spark_log),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

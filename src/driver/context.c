@@ -306,7 +306,7 @@ static int context_log_configuration(const struct fst_context *sc, struct fst_er
 static int context_start_parts(struct fst_context *sc, struct fst_error *error)
 {
         int r;
-        if ((r = context_start_log(sc, error)) || (r = settings_check(sc->conf, error)) ||
+        if ((r = context_start_log(sc, error)) || (r = conf_validate(sc->conf, error)) ||
             (r = context_read_identity(sc, error)))
                 return r;
         sc->driver_log = driver_log_start(sc->conf);

@@ -32,7 +32,7 @@ static struct {
 
 static void end_at_once(int status)
 {
-        scratch_remove_all();
+        exit_cleanup_run();
         _exit(status);
 }
 
@@ -69,7 +69,7 @@ static void *wait_for_signal(void *unused)
         /* The thread that holds the lock of stdout may be stuck: then buffered output is lost, as in a JVM. */
         if (ftrylockfile(stdout) == 0)
                 fflush(stdout);
-        scratch_remove_all();
+        exit_cleanup_run();
         _exit(atomic_load(&ending.status));
 }
 

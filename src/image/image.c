@@ -335,12 +335,12 @@ static int image_write_archive(struct image *image, const char *temporary, struc
 static int image_build_archive(struct image *image, struct fst_error *error)
 {
         _cleanup_free_ char *temporary = mem_printf("%s.%ld", image->options->output, (long)getpid());
-        scratch_add(temporary);
+        exit_cleanup_add(temporary);
         int r = image_write_archive(image, temporary, error);
         if (r)
-                scratch_remove(temporary);
+                exit_cleanup_remove(temporary);
         else
-                scratch_forget(temporary);
+                exit_cleanup_forget(temporary);
         return r;
 }
 
@@ -352,12 +352,12 @@ static int image_build_root(struct image *image, struct fst_error *error)
                 return errno == ENOTEMPTY
                                ? error_set(error, -ENOTEMPTY, "%s is not empty: name a new or empty directory", root)
                                : error_errno(error, "%s", root);
-        scratch_add(root);
+        exit_cleanup_add(root);
         int r = image_make_layers(image, error);
         if (r)
-                scratch_remove(root);
+                exit_cleanup_remove(root);
         else
-                scratch_forget(root);
+                exit_cleanup_forget(root);
         return r;
 }
 

@@ -225,7 +225,7 @@ static void fetch_part_deinit(struct part *p)
                 close(p->fd);
         if (p->name)
                 unlink(p->name);
-        scratch_forget(p->name);
+        exit_cleanup_forget(p->name);
         free(p->name);
 }
 
@@ -241,7 +241,7 @@ static int fetch_part_open(struct part *p, const char *path, struct fst_error *e
         if (r < 0)
                 return r;
         p->name = fetch_part_name(path);
-        scratch_add(p->name);
+        exit_cleanup_add(p->name);
         p->fd = open(p->name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (p->fd >= 0)
                 return 0;
@@ -256,7 +256,7 @@ static int fetch_part_commit(struct part *p, const char *path, struct fst_error 
         p->fd = -1;
         if (close(fd) < 0 || rename(p->name, path) < 0)
                 return error_errno(error, "writing %s", path);
-        scratch_forget(p->name);
+        exit_cleanup_forget(p->name);
         free(steal(p->name));
         return 0;
 }

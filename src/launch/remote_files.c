@@ -341,7 +341,7 @@ static int remote_files_make_directory(struct remote_files *files, struct fst_er
                 return 0;
         }
         _cleanup_free_ char *prefix = mem_printf("%s/spark", root && *root ? root : "/tmp");
-        int r = scratch_make(prefix, &files->directory, error);
+        int r = exit_cleanup_make_directory(prefix, &files->directory, error);
         return r < 0 ? error_wrap(error, r, "downloads") : 0;
 }
 

@@ -43,7 +43,7 @@ struct remote_files_options {
 int remote_files_new(const struct remote_files_options *options, struct remote_files **out, struct fst_error *error);
 void remote_files_free(struct remote_files *files); /* keeps the directory; see remote_files_take_directory */
 
-/* The directory of the downloads, or NULL. The caller then owns it and must remove it (scratch_remove). */
+/* The directory of the downloads, or NULL. The caller then owns it and must remove it (exit_cleanup_remove). */
 char *remote_files_take_directory(struct remote_files *files);
 
 /* Hadoop's configuration of this submission: files, AWS_* and spark.hadoop.*. Borrowed. Returns -EINVAL with @error. */

@@ -1,6 +1,6 @@
 /*
- * See child.h. A pidfd becomes readable when the process has ended. Its last words are read then: the pipe holds more
- * than they may be.
+ * See child.h. A pidfd becomes readable when the process has ended. The last words are read then: the pipe's buffer
+ * holds more than their limit.
  */
 #include "process/child.h"
 
@@ -36,7 +36,7 @@ static void child_on_end(uv_poll_t *watch, int status, int events)
         struct child *c = watch->data;
         char words[CHILD_LAST_WORDS + 1];
         int wait_status = 0;
-        /* As long as nobody has waited for it, no other process has its number. */
+        /* Until the child is reaped, no other process gets its number. */
         siginfo_t info = {0};
         if (c->options.whole_group && waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid)

@@ -1,6 +1,6 @@
 /*
- * Child processes on a loop: started without a shell, watched by a pidfd, so that no SIGCHLD handler is needed and no
- * process of the application's is mistaken for one of ours.
+ * Child processes on an event loop, started without a shell. A pidfd watches each, so that no SIGCHLD handler is needed
+ * and the application's own children are left alone.
  */
 #pragma once
 
@@ -14,15 +14,15 @@ struct fst_error;
 
 struct child_options {
         const char *file;         /* an absolute path */
-        char *const *arguments;   /* ends in NULL; arguments[0] is the program's name */
-        char *const *environment; /* ends in NULL; NULL: this process's own */
-        const char *directory;    /* to run in; NULL: this one */
-        char *const *groups;      /* control groups that it joins first: files cgroup.procs, ends in NULL */
-        int output, errors;       /* its descriptors 1 and 2; 0: this process's own */
-        bool whole_group;         /* when it has ended, what it leaves of its process group is killed */
+        char *const *arguments;   /* ends with NULL; arguments[0] is the program's name */
+        char *const *environment; /* ends with NULL; NULL: this process's environment */
+        const char *directory;    /* working directory; NULL: this process's */
+        char *const *groups;      /* cgroup.procs files of the control groups to join first; ends with NULL */
+        int output, errors;       /* its descriptors 1 and 2; 0: this process's */
+        bool whole_group;         /* at its end, kill the rest of its process group */
         /*
-         * How it ended, as waitpid says; and its last words: the child's descriptor 3 is a pipe, and what it wrote
-         * there is told, CHILD_LAST_WORDS bytes at most. Called once, on the loop's thread; then the child is freed.
+         * The child has ended. @wait_status is as from waitpid. @last_words is what it wrote to its descriptor 3, a
+         * pipe, at most CHILD_LAST_WORDS bytes. Called once, on the loop's thread. Then the child is freed.
          */
         void (*ended)(void *owner, struct child *child, int wait_status, const char *last_words);
         void *owner;
@@ -32,12 +32,15 @@ struct child_options {
 #define CHILD_WORDS_FD 3
 
 /*
- * Start it (process/spawn.h); on the loop's thread, or before it runs. The options' texts are read during the call. Negative
- * with @error, which names what is at fault.
+ * Start a child (process/spawn.h), on the loop's thread or before it runs. Borrows the options' texts for the call.
+ * Returns 0, or a negative status with @error, which names the program, directory or group at fault.
  */
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **child, struct fst_error *error);
 
-/* Stop watching it: `ended` is not called, nobody waits for it, it goes on. On the loop's thread; frees it. */
+/*
+ * Stop watching a child and free it. The process continues, `ended` is not called, and no thread waits for it. On the
+ * loop's thread.
+ */
 void child_forget(struct child *child);
 
 pid_t child_pid(const struct child *child);

@@ -1,4 +1,4 @@
-/* Children of this process: what they have when they begin, what is told of their end, and what cannot be started. */
+/* Tests children: their initial state, the report of their end, and failures to start. */
 #include "process/child.h"
 
 #include "base/error.h"
@@ -98,7 +98,7 @@ static void expect_text(const char *path, const char *wanted)
         assert_string_equal(found, wanted);
 }
 
-/* A file that takes the place of a group's cgroup.procs. */
+/* A file in place of a group's cgroup.procs. */
 static char *make_group(struct run *run, const char *name)
 {
         char *path = mem_printf("%s/%s", run->folder, name);
@@ -108,7 +108,7 @@ static char *make_group(struct run *run, const char *name)
         return path;
 }
 
-static void test_end(void **state)
+static void reports_status_and_last_words(void **state)
 {
         struct run *run = *state;
         run_to_end(run, "pwd; echo oops >&2; printf 'last words' >&3; exit 7");
@@ -122,15 +122,15 @@ static void test_end(void **state)
         assert_int_equal(WTERMSIG(run->status), SIGTERM);
 }
 
-/* As a process finds it that a program with cancelled threads has started: its C library's posix_spawn leaves it so. */
+/* The state that posix_spawn of a program with cancelled threads leaves to its children. */
 static void ignore_one_of_the_c_library(bool ignore)
 {
         const unsigned long action[4] = {ignore};
         assert_int_equal(syscall(SYS_rt_sigaction, 32, action, NULL, 8), 0);
 }
 
-/* Nothing of this process's but what it was given: descriptors, blocked and ignored signals, its process group. */
-static void test_beginning(void **state)
+/* A child inherits nothing but its options: no descriptors, no blocked or ignored signals, its own process group. */
+static void starts_with_clean_state(void **state)
 {
         struct run *run = *state;
         sigset_t blocked, before;
@@ -140,7 +140,7 @@ static void test_beginning(void **state)
         pthread_sigmask(SIG_BLOCK, &blocked, &before);
         signal(SIGUSR2, SIG_IGN);
         ignore_one_of_the_c_library(true);
-        /* No program reads the status: while the shell starts one, it blocks all signals. */
+        /* The shell reads the status itself, because it blocks all signals while it starts a program. */
         run_to_end(
                 run,
                 "ls /proc/self/fd; "
@@ -151,11 +151,11 @@ static void test_beginning(void **state)
         ignore_one_of_the_c_library(false);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         close(open_here);
-        /* 4 is the directory that ls reads. */
+        /* Descriptor 4 is the directory that ls reads. */
         expect_text(run->out, "0\n1\n2\n3\n4\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nleader\n");
 }
 
-static void test_groups_are_joined_first(void **state)
+static void joins_groups_first(void **state)
 {
         struct run *run = *state;
         run->groups[0] = make_group(run, "memory.procs");
@@ -165,7 +165,7 @@ static void test_groups_are_joined_first(void **state)
         expect_text(run->out, "00");
 }
 
-static void test_group_that_cannot_be_joined(void **state)
+static void rejects_unusable_group(void **state)
 {
         struct run *run = *state;
         struct fst_error error = FST_ERROR_INIT;
@@ -183,7 +183,7 @@ static void test_group_that_cannot_be_joined(void **state)
         error_deinit(&error);
 }
 
-static void test_what_is_not_there(void **state)
+static void rejects_missing_program_or_directory(void **state)
 {
         struct run *run = *state;
         struct fst_error error = FST_ERROR_INIT;
@@ -201,11 +201,11 @@ static void test_what_is_not_there(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(test_end, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_beginning, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_groups_are_joined_first, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_group_that_cannot_be_joined, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_what_is_not_there, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(reports_status_and_last_words, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(starts_with_clean_state, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(joins_groups_first, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(rejects_unusable_group, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(rejects_missing_program_or_directory, set_up, tear_down),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

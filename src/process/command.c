@@ -51,7 +51,7 @@ static void command_describe(const struct command *c, int output, posix_spawn_fi
         }
 }
 
-/* A signal waits until the group is known. */
+/* Signals are blocked until the group is registered. */
 static int command_start(const struct command *c, int output, pid_t *child)
 {
         posix_spawn_file_actions_t actions;
@@ -63,14 +63,14 @@ static int command_start(const struct command *c, int output, pid_t *child)
         int r = -posix_spawnp(child, c->words[0], &actions, &attributes, c->words,
                               c->environment ? c->environment : environ);
         if (r == 0 && c->own_group)
-                scratch_add_group(*child);
+                exit_cleanup_add_group(*child);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         return r;
 }
 
-/* The group is forgotten before its number can be somebody else's. */
+/* The group is unregistered before its number can be reused. */
 static int command_wait_for(const struct command *c, pid_t child, int *wait_status)
 {
         siginfo_t info;
@@ -78,7 +78,7 @@ static int command_wait_for(const struct command *c, pid_t child, int *wait_stat
                 if (errno != EINTR)
                         break;
         if (c->own_group)
-                scratch_forget_group(child);
+                exit_cleanup_forget_group(child);
         while (waitpid(child, wait_status, 0) < 0)
                 if (errno != EINTR)
                         return -errno;

@@ -1,12 +1,12 @@
 /*
- * A program that is run to its end while the calling thread waits: a compiler, R.
+ * Runs a program, such as a compiler or R, and waits for its end.
  *
  *      struct buf said = BUF_INIT;
  *      char *words[] = {"cc", "a.c", NULL};
  *      int wait_status, r = command_run(&(struct command){.words = words, .said = &said}, &wait_status);
  *
- * The program has this process's descriptors but for those that are closed on exec, and no signal blocked. From any
- * thread; no signal handler is installed, and SIGCHLD must not be ignored.
+ * The program inherits this process's descriptors without close-on-exec. No signal is blocked in it. Any thread may
+ * call. No signal handler is installed. SIGCHLD must not be ignored.
  */
 #pragma once
 
@@ -15,15 +15,17 @@
 struct buf;
 
 struct command {
-        char *const *words;       /* ends in NULL; the first is looked for in PATH */
-        char *const *environment; /* ends in NULL; NULL: this process's own */
-        const char *folder;       /* to run in; NULL: this one */
-        int output;               /* descriptor for what it prints; 0: this process's own */
-        struct buf *said;         /* in place of that: what it prints is added here. NULL: it is not */
+        char *const *words;       /* ends with NULL; the first is looked up in PATH */
+        char *const *environment; /* ends with NULL; NULL: this process's environment */
+        const char *folder;       /* working directory; NULL: this process's */
+        int output;               /* descriptor for its output; 0: this process's */
+        struct buf *said;         /* instead of `output`, appends the output here. NULL: does not */
         bool no_input;            /* its standard input is empty */
-        /* It has a process group of its own, which is killed when a signal ends this process (process/exit_cleanup.h). */
+        /*
+         * The program gets its own process group, which a signal that ends this process kills (process/exit_cleanup.h).
+         */
         bool own_group;
 };
 
-/* Run it: 0 with *@wait_status as waitpid has it, or -errno when it could not be started. */
+/* Run a program. Returns 0 with *@wait_status as from waitpid, or -errno if it could not be started. */
 int command_run(const struct command *c, int *wait_status);

@@ -1,4 +1,4 @@
-/* Programs that are run to their end. */
+/* Tests programs that run to their end. */
 #include "process/command.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ static char *shell(const char *script, char **words)
         return words[0];
 }
 
-static void what_it_prints_is_heard(void **state)
+static void captures_output(void **state)
 {
         _cleanup_(buf_deinit) struct buf said = BUF_INIT;
         char *words[4], *environment[] = {(char *)"WHERE=here", (char *)"PATH=/usr/bin:/bin", NULL};
@@ -41,8 +41,8 @@ static void what_it_prints_is_heard(void **state)
         assert_string_equal(buf_text(&said), "/\nhere\n");
 }
 
-/* More than a pipe takes. */
-static void nothing_is_lost(void **state)
+/* More output than a pipe holds. */
+static void captures_more_than_a_pipe_holds(void **state)
 {
         _cleanup_(buf_deinit) struct buf said = BUF_INIT;
         char *words[4];
@@ -53,14 +53,14 @@ static void nothing_is_lost(void **state)
         assert_int_equal(said.len, 300000);
 }
 
-static void a_program_that_there_is_not(void **state)
+static void rejects_missing_program(void **state)
 {
         char *words[] = {(char *)"no-such-program-at-all", NULL};
         int status;
         assert_int_equal(command_run(&(struct command){.words = words}, &status), -ENOENT);
 }
 
-static void no_signal_is_blocked(void **state)
+static void program_has_no_blocked_signals(void **state)
 {
         sigset_t term, before;
         char *words[4];
@@ -75,8 +75,8 @@ static void no_signal_is_blocked(void **state)
         assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-/* The program and what it has started: each holds the pipe, which ends when both are gone. */
-static void a_signal_ends_its_group(void **state)
+/* The program and its child both hold the pipe, which ends when both are gone. */
+static void signal_kills_process_group(void **state)
 {
         int ends[2];
         char byte;
@@ -86,7 +86,7 @@ static void a_signal_ends_its_group(void **state)
                 char *words[4];
                 int status;
                 signal(SIGTERM, SIG_DFL);
-                scratch_remove_on_signals();
+                exit_cleanup_on_signals();
                 shell("trap '' TERM HUP INT; cat <&3 & echo; cat <&3", words);
                 int never[2];
                 if (pipe(never) < 0 || dup2(never[0], 3) < 0)
@@ -108,9 +108,11 @@ static void a_signal_ends_its_group(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_it_prints_is_heard),     cmocka_unit_test(nothing_is_lost),
-                cmocka_unit_test(a_program_that_there_is_not), cmocka_unit_test(no_signal_is_blocked),
-                cmocka_unit_test(a_signal_ends_its_group),
+                cmocka_unit_test(captures_output),
+                cmocka_unit_test(captures_more_than_a_pipe_holds),
+                cmocka_unit_test(rejects_missing_program),
+                cmocka_unit_test(program_has_no_blocked_signals),
+                cmocka_unit_test(signal_kills_process_group),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

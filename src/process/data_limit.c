@@ -1,6 +1,6 @@
 /*
  * See data_limit.h. Only the soft limit changes. The kernel compares it with the private writable mappings, which
- * /proc/self/statm has together with the stack: so it allows some pages more than asked for.
+ * /proc/self/statm counts together with the stack, so it allows some pages more than requested.
  */
 #include "process/data_limit.h"
 
@@ -25,8 +25,8 @@ static void data_limit_init(void)
         getrlimit(RLIMIT_DATA, &at_start);
 }
 
-/* Pages of memory; false if they cannot be known. */
-static bool read_statm(int64_t *resident, int64_t *shared, int64_t *data)
+/* Reads the pages of memory. Returns false if they are unknown. */
+static bool data_limit_read_statm(int64_t *resident, int64_t *shared, int64_t *data)
 {
         char text[128];
         pthread_once(&once, data_limit_init);
@@ -38,13 +38,13 @@ static bool read_statm(int64_t *resident, int64_t *shared, int64_t *data)
 int64_t data_limit_untouched(void)
 {
         int64_t resident, shared, data;
-        return read_statm(&resident, &shared, &data) ? (data - (resident - shared)) * page : 0;
+        return data_limit_read_statm(&resident, &shared, &data) ? (data - (resident - shared)) * page : 0;
 }
 
 void data_limit_set(int64_t bytes)
 {
         int64_t resident, shared, data;
-        if (!read_statm(&resident, &shared, &data))
+        if (!data_limit_read_statm(&resident, &shared, &data))
                 return;
         struct rlimit limit = at_start;
         limit.rlim_cur = MIN((rlim_t)(data * page + MAX(bytes, INT64_C(0))), at_start.rlim_cur);
@@ -59,7 +59,7 @@ void data_limit_reset(void)
 
 void data_limit_reset_child(void)
 {
-        if (page) /* else it was never changed */
+        if (page) /* otherwise the limit was never changed */
                 setrlimit(RLIMIT_DATA, &at_start);
 }
 

@@ -1,26 +1,27 @@
 /*
- * RLIMIT_DATA of this process: what malloc and mmap may still give it. Beyond the limit they answer NULL, so that an
- * allocation fails where otherwise the kernel would kill the process.
+ * Sets RLIMIT_DATA of this process: the memory that malloc and mmap may allocate. Beyond it they return NULL, so that
+ * an allocation fails where otherwise the kernel would kill the process.
  *
- * Children inherit the limit: whoever starts a program gives it back what this process was started with.
+ * Children inherit the limit. A caller that starts a program restores the original limit for it.
  */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Allow @bytes beyond what the process has mapped now, and no more than it was started with. Any thread. */
+/* Allow @bytes more than the process has mapped now, but not more than its original limit. Any thread. */
 void data_limit_set(int64_t bytes);
 
-/* Bytes of private writable mappings that are not resident: thread stacks, and what was allocated but not written to.
+/*
+ * Bytes of private writable mappings that are not resident: thread stacks, and allocated memory that was not written.
  */
 int64_t data_limit_untouched(void);
 
-/* As the process was started. Any thread. */
+/* Restore the original limit. Any thread. */
 void data_limit_reset(void);
 
-/* The same in a child between fork and exec: system calls only. */
+/* The same in a child between fork and exec. Makes system calls only. */
 void data_limit_reset_child(void);
 
-/* The same for a child that was started already; nothing if it has ended. */
+/* The same for a child that has already started. Does nothing if it has ended. */
 void data_limit_reset_pid(pid_t pid);

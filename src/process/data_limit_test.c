@@ -1,4 +1,4 @@
-/* RLIMIT_DATA: large allocations fail beyond it, children are free of it. */
+/* Tests RLIMIT_DATA: large allocations fail beyond it, and children have the original limit. */
 #include "process/data_limit.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static void never_exceeds_the_limit_at_start(void **state)
         data_limit_reset();
 }
 
-static void children_are_free_of_it(void **state)
+static void children_have_original_limit(void **state)
 {
         int status;
         data_limit_set(32 * (int64_t)MIB);
@@ -78,7 +78,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(refuses_more_than_the_limit),
                 cmocka_unit_test(never_exceeds_the_limit_at_start),
-                cmocka_unit_test(children_are_free_of_it),
+                cmocka_unit_test(children_have_original_limit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

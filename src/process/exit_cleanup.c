@@ -1,7 +1,7 @@
 /*
- * See scratch.h. A signal's handler walks the table, so each entry is one atomic pointer, taken by whoever exchanges it
- * for NULL: what the handler has taken nobody frees. Removing is done with system calls alone, as the handler may have
- * stopped malloc or readdir midway.
+ * See exit_cleanup.h. A signal handler walks the table. So each entry is one atomic pointer, owned by the code that
+ * exchanges it for NULL, and nothing frees an entry that the handler has taken. Removal uses system calls only, because
+ * the handler may have interrupted malloc or readdir.
  */
 #include "process/exit_cleanup.h"
 
@@ -19,20 +19,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST 64
-#define DEEPEST 64 /* folders within each other that a handler goes into */
+#define MAX_PATHS 64
+#define MAX_DEPTH 64 /* nested directories that a handler enters */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of adding and forgetting; handlers do without */
-static _Atomic(char *) all[MOST];
-static _Atomic(pid_t) groups[MOST];
-static _Atomic(pid_t) owner; /* the process that added them: not its forked children */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for adding and removing entries; handlers do not take it */
+static _Atomic(char *) all[MAX_PATHS];
+static _Atomic(pid_t) groups[MAX_PATHS];
+static _Atomic(pid_t) owner; /* the process that registered them, not its forked children */
 
-void scratch_add(const char *path)
+void exit_cleanup_add(const char *path)
 {
         char *copy = mem_strdup(path);
         pthread_mutex_lock(&lock);
         atomic_store(&owner, getpid());
-        for (size_t i = 0; copy && i < MOST; i++) {
+        for (size_t i = 0; copy && i < MAX_PATHS; i++) {
                 char *none = NULL;
                 if (atomic_compare_exchange_strong(&all[i], &none, copy))
                         copy = NULL;
@@ -41,12 +41,12 @@ void scratch_add(const char *path)
         free(copy);
 }
 
-void scratch_forget(const char *path)
+void exit_cleanup_forget(const char *path)
 {
         if (!path)
                 return;
         pthread_mutex_lock(&lock);
-        for (size_t i = 0; i < MOST; i++) {
+        for (size_t i = 0; i < MAX_PATHS; i++) {
                 const char *one = atomic_load(&all[i]);
                 if (one && strcmp(one, path) == 0) {
                         free(atomic_exchange(&all[i], NULL));
@@ -56,52 +56,52 @@ void scratch_forget(const char *path)
         pthread_mutex_unlock(&lock);
 }
 
-int scratch_make(const char *prefix, char **path, struct fst_error *error)
+int exit_cleanup_make_directory(const char *prefix, char **path, struct fst_error *error)
 {
         _cleanup_free_ char *name = mem_printf("%s-XXXXXX", prefix);
         sigset_t every, before;
-        /* A signal waits until the folder is known. */
+        /* Signals are blocked until the directory is registered. */
         sigfillset(&every);
         pthread_sigmask(SIG_SETMASK, &every, &before);
-        int r = mkdtemp(name) ? 0 : error_errno(error, "making the folder %s", name);
+        int r = mkdtemp(name) ? 0 : error_errno(error, "cannot create the directory %s", name);
         if (r == 0)
-                scratch_add(name);
+                exit_cleanup_add(name);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r == 0)
                 *path = steal(name);
         return r;
 }
 
-void scratch_remove(const char *path)
+void exit_cleanup_remove(const char *path)
 {
         remove_tree(path);
-        scratch_forget(path);
+        exit_cleanup_forget(path);
 }
 
-static void replace_group(pid_t before, pid_t after)
+static void exit_cleanup_replace_group(pid_t before, pid_t after)
 {
-        for (size_t i = 0; i < MOST; i++) {
+        for (size_t i = 0; i < MAX_PATHS; i++) {
                 pid_t expected = before;
                 if (atomic_compare_exchange_strong(&groups[i], &expected, after))
                         return;
         }
 }
 
-void scratch_add_group(pid_t group)
+void exit_cleanup_add_group(pid_t group)
 {
         atomic_store(&owner, getpid());
-        replace_group(0, group);
+        exit_cleanup_replace_group(0, group);
 }
 
-void scratch_forget_group(pid_t group)
+void exit_cleanup_forget_group(pid_t group)
 {
-        replace_group(group, 0);
+        exit_cleanup_replace_group(group, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- within a handler */
 
-/* What the kernel writes for getdents64. */
-struct entry {
+/* The kernel's format of getdents64. */
+struct directory_entry {
         uint64_t inode;
         int64_t offset;
         unsigned short length;
@@ -109,65 +109,65 @@ struct entry {
         char name[];
 };
 
-static bool remove_from(int folder, const char *name, int depth);
+static bool exit_cleanup_remove_at(int folder, const char *name, int depth);
 
-/* Whether something was removed: a folder is read again until nothing is. */
-static bool remove_entries(int fd, int depth)
+/* Returns whether something was removed. A directory is read again until nothing is. */
+static bool exit_cleanup_remove_entries(int fd, int depth)
 {
         char block[1024] __attribute__((aligned(8)));
         bool removed = false;
         long n;
         while ((n = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0) {
                 for (long at = 0; at < n;) {
-                        const struct entry *e = (const struct entry *)(block + at);
+                        const struct directory_entry *e = (const struct directory_entry *)(block + at);
                         at += e->length;
                         if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
                                 continue;
-                        removed |= remove_from(fd, e->name, depth);
+                        removed |= exit_cleanup_remove_at(fd, e->name, depth);
                 }
         }
         return removed;
 }
 
-static bool remove_from(int folder, const char *name, int depth)
+static bool exit_cleanup_remove_at(int folder, const char *name, int depth)
 {
         if (unlinkat(folder, name, 0) == 0)
                 return true;
-        if (errno == ENOENT || depth > DEEPEST)
+        if (errno == ENOENT || depth > MAX_DEPTH)
                 return false;
         int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        while (fd >= 0 && remove_entries(fd, depth + 1))
+        while (fd >= 0 && exit_cleanup_remove_entries(fd, depth + 1))
                 lseek(fd, 0, SEEK_SET);
         if (fd >= 0)
                 close(fd);
         return unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-void scratch_remove_all(void)
+void exit_cleanup_run(void)
 {
         int kept = errno;
         if (atomic_load(&owner) != getpid())
                 return;
-        for (size_t i = 0; i < MOST; i++) {
+        for (size_t i = 0; i < MAX_PATHS; i++) {
                 pid_t group = atomic_exchange(&groups[i], 0);
                 if (group)
                         kill(-group, SIGKILL);
         }
-        for (size_t i = 0; i < MOST; i++) {
+        for (size_t i = 0; i < MAX_PATHS; i++) {
                 const char *path = atomic_exchange(&all[i], NULL);
                 if (path)
-                        remove_from(AT_FDCWD, path, 0);
+                        exit_cleanup_remove_at(AT_FDCWD, path, 0);
         }
         errno = kept;
 }
 
 static void exit_cleanup_handle(int number)
 {
-        scratch_remove_all();
+        exit_cleanup_run();
         _exit(128 + number);
 }
 
-void scratch_remove_on_signals(void)
+void exit_cleanup_on_signals(void)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {

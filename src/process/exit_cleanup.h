@@ -1,13 +1,13 @@
 /*
- * Files and folders that must not outlive the work they are for, whatever ends that: what was downloaded for a
- * submission, a file that is still being written.
+ * Removes temporary files and directories when their work ends, even by a signal: downloads of a submission, unfinished
+ * files.
  *
- *      r = scratch_make("/tmp/x", &folder, error);     // /tmp/x-XXXXXX
+ *      r = exit_cleanup_make_directory("/tmp/x", &folder, error);     // /tmp/x-XXXXXX
  *      …
- *      scratch_remove(folder);
+ *      exit_cleanup_remove(folder);
  *
- * A program that calls scratch_remove_on_signals has them removed when a signal ends it; a library in somebody else's
- * program leaves that program's signals alone. All functions but that one may be called from any thread.
+ * A program calls exit_cleanup_on_signals to remove them when a signal ends it. A library does not, because it leaves
+ * the signals of its program alone. Any thread may call the other functions.
  */
 #pragma once
 
@@ -15,27 +15,33 @@
 
 struct fst_error;
 
-/* Make a folder named @prefix, a dash and six letters, as *@path, the caller's. -errno with @error. */
-int scratch_make(const char *prefix, char **path, struct fst_error *error);
+/*
+ * Create the directory "@prefix-XXXXXX" and return its path in *@path, which the caller owns. Returns 0, or -errno with
+ * @error.
+ */
+int exit_cleanup_make_directory(const char *prefix, char **path, struct fst_error *error);
 
-/* From now on @path (copied) is scratch; it need not be there yet. More than some dozens are not remembered. */
-void scratch_add(const char *path);
+/* Register @path (copied), which need not exist yet. Only some dozens of paths are remembered. */
+void exit_cleanup_add(const char *path);
 
-/* It is gone, or to be kept. NULL is allowed. */
-void scratch_forget(const char *path);
+/* Unregister a path that was removed or will be kept. NULL is allowed. */
+void exit_cleanup_forget(const char *path);
 
-/* Remove it with all that is in it, and forget it. NULL is allowed. */
-void scratch_remove(const char *path);
+/* Remove a path with its contents and unregister it. NULL is allowed. */
+void exit_cleanup_remove(const char *path);
 
-/* From now on the process group @group of a child, which is not waited for yet, is killed before scratch is removed. */
-void scratch_add_group(pid_t group);
-void scratch_forget_group(pid_t group);
+/* Kill the process group @group of an unreaped child before the paths are removed. */
+void exit_cleanup_add_group(pid_t group);
+void exit_cleanup_forget_group(pid_t group);
 
 /*
- * SIGINT, SIGTERM and SIGHUP, unless they are ignored, remove all scratch and end the process with status 128 + signal,
- * as a JVM's shutdown does. Who installs handlers of its own later (exec/exit_hooks.h) calls scratch_remove_all.
+ * SIGINT, SIGTERM and SIGHUP, unless ignored, remove all registered paths and end the process with status 128 + signal,
+ * like a JVM's shutdown. Code that installs its own handlers later (exec/exit_hooks.h) calls exit_cleanup_run.
  */
-void scratch_remove_on_signals(void);
+void exit_cleanup_on_signals(void);
 
-/* Everything, now, as the process is about to end. Async-signal-safe; nothing in a forked child. */
-void scratch_remove_all(void);
+/*
+ * Remove all registered paths now, because the process is about to end. Async-signal-safe. Does nothing in a forked
+ * child.
+ */
+void exit_cleanup_run(void);

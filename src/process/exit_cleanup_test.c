@@ -19,7 +19,7 @@ static char *room(void)
         char *folder = NULL;
         const char *tmp = getenv("TMPDIR");
         _cleanup_free_ char *prefix = mem_printf("%s/scratch-test", tmp && *tmp ? tmp : "/tmp");
-        assert_int_equal(scratch_make(prefix, &folder, NULL), 0);
+        assert_int_equal(exit_cleanup_make_directory(prefix, &folder, NULL), 0);
         return folder;
 }
 
@@ -31,7 +31,7 @@ static void put_file(const char *folder, const char *name)
         close(fd);
 }
 
-/* Some files, folders in folders, and a link to what is to stay. */
+/* Fills a directory with files, nested directories, and a link to a file that must stay. */
 static void fill(const char *folder, const char *kept)
 {
         char name[64];
@@ -55,7 +55,7 @@ static bool exists(const char *path)
         return access(path, F_OK) == 0;
 }
 
-static void a_signal_removes_all_and_ends_with_its_status(void **state)
+static void signal_removes_paths_and_sets_status(void **state)
 {
         static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
         _cleanup_free_ char *kept = room();
@@ -66,11 +66,11 @@ static void a_signal_removes_all_and_ends_with_its_status(void **state)
                 put_file("/", file + 1);
                 pid_t child = fork();
                 if (child == 0) {
-                        scratch_forget(kept);
-                        scratch_add(one);
-                        scratch_add(file);
-                        signal(signals[i], SIG_DFL); /* it may be ignored where tests run: nohup */
-                        scratch_remove_on_signals();
+                        exit_cleanup_forget(kept);
+                        exit_cleanup_add(one);
+                        exit_cleanup_add(file);
+                        signal(signals[i], SIG_DFL); /* tests may run with the signal ignored (nohup) */
+                        exit_cleanup_on_signals();
                         raise(signals[i]);
                         _exit(0);
                 }
@@ -80,19 +80,19 @@ static void a_signal_removes_all_and_ends_with_its_status(void **state)
                 assert_int_equal(WEXITSTATUS(status), 128 + signals[i]);
                 assert_false(exists(one));
                 assert_false(exists(file));
-                scratch_forget(one);
+                exit_cleanup_forget(one);
         }
         _cleanup_free_ char *inside = mem_printf("%s/stays", kept);
         assert_true(exists(inside));
-        scratch_remove(kept);
+        exit_cleanup_remove(kept);
         assert_false(exists(kept));
 }
 
-static void a_forked_child_removes_nothing_of_its_parent(void **state)
+static void forked_child_removes_nothing(void **state)
 {
         _cleanup_free_ char *one = room();
         signal(SIGTERM, SIG_DFL);
-        scratch_remove_on_signals();
+        exit_cleanup_on_signals();
         pid_t child = fork();
         if (child == 0) {
                 raise(SIGTERM);
@@ -102,41 +102,41 @@ static void a_forked_child_removes_nothing_of_its_parent(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
         assert_true(exists(one));
-        scratch_remove(one);
+        exit_cleanup_remove(one);
         signal(SIGTERM, SIG_DFL);
 }
 
-static void what_is_ignored_stays_ignored(void **state)
+static void ignored_signals_stay_ignored(void **state)
 {
         signal(SIGHUP, SIG_IGN);
-        scratch_remove_on_signals();
+        exit_cleanup_on_signals();
         raise(SIGHUP);
         signal(SIGHUP, SIG_DFL);
 }
 
-static void there_is_room_for_some_dozens(void **state)
+static void registers_dozens_of_paths(void **state)
 {
         char name[64];
         for (int i = 0; i < 100; i++) {
                 snprintf(name, sizeof(name), "/nowhere/%d", i);
-                scratch_add(name);
+                exit_cleanup_add(name);
         }
         for (int i = 0; i < 100; i++) {
                 snprintf(name, sizeof(name), "/nowhere/%d", i);
-                scratch_forget(name);
+                exit_cleanup_forget(name);
         }
         _cleanup_free_ char *one = room();
-        scratch_remove_all();
+        exit_cleanup_run();
         assert_false(exists(one));
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_signal_removes_all_and_ends_with_its_status),
-                cmocka_unit_test(a_forked_child_removes_nothing_of_its_parent),
-                cmocka_unit_test(what_is_ignored_stays_ignored),
-                cmocka_unit_test(there_is_room_for_some_dozens),
+                cmocka_unit_test(signal_removes_paths_and_sets_status),
+                cmocka_unit_test(forked_child_removes_nothing),
+                cmocka_unit_test(ignored_signals_stay_ignored),
+                cmocka_unit_test(registers_dozens_of_paths),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

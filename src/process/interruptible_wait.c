@@ -1,9 +1,9 @@
-/* See stop_wait.h. */
+/* See interruptible_wait.h. */
 #include "process/interruptible_wait.h"
 
 #include <time.h>
 
-#define LOOK_NS 20000000
+#define POLL_NS 20000000
 
 bool stop_wait(pthread_cond_t *changed, pthread_mutex_t *lock, const int *stopped)
 {
@@ -15,7 +15,7 @@ bool stop_wait(pthread_cond_t *changed, pthread_mutex_t *lock, const int *stoppe
                 return false;
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
+        until.tv_nsec += POLL_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(changed, lock, &until);

@@ -1,6 +1,6 @@
 /*
- * Waiting for a condition as a task that may be told to stop: who stops it does not know what it waits for, so the
- * task looks by itself now and then.
+ * Waits for a condition in a task that may be stopped. The stopping thread does not know the condition, so the task
+ * checks its flag at intervals.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * Wait until @changed is signalled, or for 20 ms at most if there is a flag to look at; @lock is held. @changed was
- * made for CLOCK_MONOTONIC. False, without waiting, if *@stopped (atomic) is set. NULL: nobody stops this task, wait.
+ * Wait until @changed is signalled, or at most 20 ms if @stopped is given. @lock is held. @changed was created for
+ * CLOCK_MONOTONIC. Returns false without waiting if *@stopped (atomic) is set. NULL: waits without a limit.
  */
 bool stop_wait(pthread_cond_t *changed, pthread_mutex_t *lock, const int *stopped);

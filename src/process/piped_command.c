@@ -16,19 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_AT_STOP_MS 100
+#define STOP_POLL_MS 100
 #define READ_SIZE ((size_t)64 << 10)
 
 extern char **environ;
 
-static void close_end(int *fd)
+static void piped_command_close_end(int *fd)
 {
         if (*fd >= 0)
                 close(*fd);
         *fd = -1;
 }
 
-static size_t count(char *const *list)
+static size_t piped_command_count(char *const *list)
 {
         size_t n = 0;
         while (list && list[n])
@@ -36,21 +36,21 @@ static size_t count(char *const *list)
         return n;
 }
 
-static bool same_name(const char *a, const char *b)
+static bool piped_command_same_name(const char *a, const char *b)
 {
         size_t n = strcspn(a, "=");
         return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-/* This process's environment, of which @more replaces names. The strings are borrowed. */
-static char **environment_with(char *const *more)
+/* This process's environment with the variables of @more replaced or added. Borrows the strings. */
+static char **piped_command_environment(char *const *more)
 {
-        size_t n_more = count(more), n = 0;
-        char **all = new_array(char *, count(environ) + n_more + 1);
+        size_t n_more = piped_command_count(more), n = 0;
+        char **all = new_array(char *, piped_command_count(environ) + n_more + 1);
         for (char **e = environ; *e; e++) {
                 bool replaced = false;
                 for (size_t i = 0; i < n_more; i++)
-                        replaced |= same_name(more[i], *e);
+                        replaced |= piped_command_same_name(more[i], *e);
                 if (!replaced)
                         all[n++] = *e;
         }
@@ -59,7 +59,7 @@ static char **environment_with(char *const *more)
         return all;
 }
 
-static int spawn(pid_t *pid, char *const *words, char *const *environment, int in, int out)
+static int piped_command_spawn(pid_t *pid, char *const *words, char *const *environment, int in, int out)
 {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -76,11 +76,11 @@ static int spawn(pid_t *pid, char *const *words, char *const *environment, int i
         posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
         sigfillset(&every);
-        pthread_sigmask(SIG_SETMASK, &every, &before); /* a signal waits until the group is known */
+        pthread_sigmask(SIG_SETMASK, &every, &before); /* signals are blocked until the group is registered */
         int r = -posix_spawnp(pid, words[0], &actions, &attributes, words, environment);
         if (r == 0) {
                 data_limit_reset_pid(*pid);
-                scratch_add_group(*pid);
+                exit_cleanup_add_group(*pid);
         }
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         posix_spawnattr_destroy(&attributes);
@@ -100,8 +100,8 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
                 close(in[1]);
                 return r;
         }
-        char **environment = environment_with(more);
-        int r = spawn(&p->pid, words, environment, in[0], out[1]);
+        char **environment = piped_command_environment(more);
+        int r = piped_command_spawn(&p->pid, words, environment, in[0], out[1]);
         free(environment);
         close(in[0]);
         close(out[1]);
@@ -109,8 +109,8 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
         p->out = out[0];
         p->started = r == 0;
         if (r) {
-                close_end(&p->in);
-                close_end(&p->out);
+                piped_command_close_end(&p->in);
+                piped_command_close_end(&p->out);
                 return r;
         }
         fcntl(p->in, F_SETFL, O_NONBLOCK);
@@ -118,8 +118,8 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
         return 0;
 }
 
-/* Hear what there is, until @said is as long as @most; at the end its descriptor is closed. */
-static int hear(struct piped_command *p, struct buf *said, size_t most)
+/* Reads available output until @said has @most bytes. Closes the descriptor at the end. */
+static int piped_command_read(struct piped_command *p, struct buf *said, size_t most)
 {
         while (said->len < most) {
                 buf_reserve(said, READ_SIZE);
@@ -131,30 +131,30 @@ static int hear(struct piped_command *p, struct buf *said, size_t most)
                 said->len += (size_t)n;
                 said->data[said->len] = '\0';
                 if (n == 0)
-                        close_end(&p->out);
+                        piped_command_close_end(&p->out);
                 if ((size_t)n < READ_SIZE)
                         return 0;
         }
         return PIPED_COMMAND_E_SAID;
 }
 
-static int stopped(const int *stop)
+static int piped_command_is_stopped(const int *stop)
 {
         return stop && __atomic_load_n(stop, __ATOMIC_RELAXED) ? -ECANCELED : 0;
 }
 
-/* Wait until it can be fed (if @feeding) or heard. */
-static int await(const struct piped_command *p, bool feeding, const int *stop)
+/* Waits until the program accepts input (if @feeding) or has output. */
+static int piped_command_wait_ready(const struct piped_command *p, bool feeding, const int *stop)
 {
         struct pollfd fds[2] = {{.fd = p->out, .events = POLLIN}, {.fd = feeding ? p->in : -1, .events = POLLOUT}};
-        int n = poll(fds, 2, LOOK_AT_STOP_MS);
+        int n = poll(fds, 2, STOP_POLL_MS);
         if (n < 0 && errno != EINTR)
                 return -errno;
-        return stopped(stop);
+        return piped_command_is_stopped(stop);
 }
 
-/* write(2) that says -EPIPE and raises no signal, whatever the process does with SIGPIPE. */
-static ssize_t write_quietly(int fd, const char *data, size_t len)
+/* Like write(2), but returns -EPIPE without raising a signal, whatever the process does with SIGPIPE. */
+static ssize_t piped_command_write(int fd, const char *data, size_t len)
 {
         sigset_t pipe_signal, before, pending;
         sigemptyset(&pipe_signal);
@@ -172,27 +172,27 @@ static ssize_t write_quietly(int fd, const char *data, size_t len)
 int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop)
 {
         size_t most = said->len + PIPED_COMMAND_SAID;
-        int r = stopped(stop);
+        int r = piped_command_is_stopped(stop);
         while (r == 0 && *len > 0 && p->in >= 0) {
-                ssize_t n = write_quietly(p->in, *data, *len);
+                ssize_t n = piped_command_write(p->in, *data, *len);
                 if (n > 0) {
                         *data += n;
                         *len -= (size_t)n;
                 } else if (n == -EPIPE) {
-                        close_end(&p->in); /* it has enough */
+                        piped_command_close_end(&p->in); /* it reads no more */
                 } else if (n < 0 && n != -EAGAIN && n != -EINTR) {
                         return (int)n;
                 } else {
-                        r = await(p, true, stop);
+                        r = piped_command_wait_ready(p, true, stop);
                         if (r == 0 && p->out >= 0)
-                                r = hear(p, said, most);
+                                r = piped_command_read(p, said, most);
                 }
         }
-        return r == 0 && p->out >= 0 ? hear(p, said, most) : r;
+        return r == 0 && p->out >= 0 ? piped_command_read(p, said, most) : r;
 }
 
-/* It prints no more, and so will end. The group is forgotten before its number can be somebody else's. */
-static int wait_for(struct piped_command *p, const int *stop, int *wait_status)
+/* Its output has ended, so it will end too. The group is unregistered before its number can be reused. */
+static int piped_command_wait_for(struct piped_command *p, const int *stop, int *wait_status)
 {
         siginfo_t info;
         for (int r = 0;;) {
@@ -201,12 +201,12 @@ static int wait_for(struct piped_command *p, const int *stop, int *wait_status)
                         return -errno;
                 if (info.si_pid)
                         break;
-                r = stopped(stop);
+                r = piped_command_is_stopped(stop);
                 if (r)
                         return r;
                 poll(NULL, 0, 1);
         }
-        scratch_forget_group(p->pid);
+        exit_cleanup_forget_group(p->pid);
         p->started = false;
         while (waitpid(p->pid, wait_status, 0) < 0)
                 if (errno != EINTR)
@@ -218,22 +218,22 @@ int piped_command_end(struct piped_command *p, struct buf *said, const int *stop
 {
         size_t most = said->len + PIPED_COMMAND_SAID;
         int r = 0;
-        close_end(&p->in);
+        piped_command_close_end(&p->in);
         while (r == 0 && p->out >= 0) {
-                r = await(p, false, stop);
+                r = piped_command_wait_ready(p, false, stop);
                 if (r == 0)
-                        r = hear(p, said, most);
+                        r = piped_command_read(p, said, most);
         }
-        return r ? r : wait_for(p, stop, wait_status);
+        return r ? r : piped_command_wait_for(p, stop, wait_status);
 }
 
 void piped_command_kill(struct piped_command *p)
 {
         int wait_status;
-        close_end(&p->in);
-        close_end(&p->out);
+        piped_command_close_end(&p->in);
+        piped_command_close_end(&p->out);
         if (!p->started)
                 return;
         kill(-p->pid, SIGKILL);
-        wait_for(p, NULL, &wait_status);
+        piped_command_wait_for(p, NULL, &wait_status);
 }

@@ -1,13 +1,13 @@
 /*
- * A program that is fed and heard at the same time by the calling thread: what rows are piped through.
+ * Feeds a program and reads its output at the same time, on the calling thread: for piping rows.
  *
  *      struct piped_command p;
  *      r = piped_command_start(&p, words, environment);
  *      while ((r = piped_command_feed(&p, &data, &len, &said, &stop)) == PIPED_COMMAND_E_SAID) … take from said
  *      while ((r = piped_command_end(&p, &said, &stop, &wait_status)) == PIPED_COMMAND_E_SAID) … take from said
  *
- * or piped_command_kill after any of them. The program has a process group of its own, which goes with it, and which is
- * killed when a signal ends this process (process/exit_cleanup.h). Its standard error is this process's.
+ * or piped_command_kill after any of them. The program has its own process group, which ends with it, and which a
+ * signal that ends this process kills (process/exit_cleanup.h). It writes to this process's standard error.
  */
 #pragma once
 
@@ -19,13 +19,13 @@ struct buf;
 
 struct piped_command {
         pid_t pid;
-        int in, out;  /* what it reads and what it prints; -1: closed */
-        bool started; /* and not waited for yet */
+        int in, out;  /* its standard input and output; -1: closed */
+        bool started; /* and not yet reaped */
 };
 
 /*
- * Start @words (ending in NULL; the first is looked for in PATH) with @more besides this process's environment
- * ("NAME=value", ending in NULL; NULL: nothing). -errno when it cannot be started.
+ * Start @words (ends with NULL; the first is looked up in PATH), with @more in addition to this process's environment
+ * ("NAME=value", ends with NULL; NULL: nothing). Returns 0, or -errno if it cannot be started.
  */
 int piped_command_start(struct piped_command *p, char *const *words, char *const *more);
 
@@ -33,15 +33,18 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
 #define PIPED_COMMAND_SAID ((size_t)1 << 20)
 
 /*
- * Give it *@len bytes at *@data, and add to @said what it prints meanwhile. 0 when that is done, also when it reads no
- * more: what is left is then dropped; PIPED_COMMAND_E_SAID when PIPED_COMMAND_SAID bytes or more were added to
- * @said: take away what can be used and go on, *@data and *@len are what is left; -ECANCELED when *@stop became other
- * than 0 (atomic, looked at several times a second); -errno.
+ * Write *@len bytes at *@data, and append the program's output to @said meanwhile. Returns 0 when all is written, or
+ * the program has closed its input, which drops the rest. Returns PIPED_COMMAND_E_SAID after PIPED_COMMAND_SAID bytes
+ * or more were appended: consume @said and call again with the remaining *@data and *@len. Returns -ECANCELED if *@stop
+ * (atomic, checked several times a second) is not 0, or -errno.
  */
 int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop);
 
-/* No more input: hear it to its end, and wait for that. As piped_command_feed; *@wait_status as waitpid has it. */
+/*
+ * Close its input, read its output to the end, and wait for it. Returns as piped_command_feed, with *@wait_status as
+ * from waitpid.
+ */
 int piped_command_end(struct piped_command *p, struct buf *said, const int *stop, int *wait_status);
 
-/* Kill it and all of its group, if it was started and not ended. */
+/* Kill the program and its process group, if it is running. */
 void piped_command_kill(struct piped_command *p);

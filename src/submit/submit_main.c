@@ -133,7 +133,7 @@ static int submit_main_run_native(struct submit_arguments *a, int *status, struc
         if (r == 0)
                 r = submit_launch(a, &s, status, error);
         _cleanup_free_ char *directory = files ? remote_files_take_directory(files) : NULL;
-        scratch_remove(directory);
+        exit_cleanup_remove(directory);
         remote_files_free(files);
         return r;
 }

@@ -373,8 +373,8 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
                 app_compiler_add(&command, output[i]);
         if (!self->messages && isatty(STDERR_FILENO))
                 app_compiler_add(&command, "-fdiagnostics-color=always");
-        scratch_add(rule);
-        scratch_add(object);
+        exit_cleanup_add(rule);
+        exit_cleanup_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
         _cleanup_(buf_deinit) struct buf said = BUF_INIT, dependencies = BUF_INIT;
         int r = run_command(&command, job->folder, self->source, &said, self->messages != NULL, error);
@@ -393,8 +393,8 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
                                     started, out, error);
         if (r == 0 && *out)
                 keep_warnings(&said, *out);
-        scratch_remove(rule);
-        scratch_remove(object);
+        exit_cleanup_remove(rule);
+        exit_cleanup_remove(object);
         return r;
 }
 

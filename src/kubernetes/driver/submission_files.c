@@ -145,7 +145,7 @@ void submission_files_init(struct submission_files *f, const struct strmap *conf
 void submission_files_deinit(struct submission_files *f)
 {
         _cleanup_free_ char *directory = f->remote ? remote_files_take_directory(f->remote) : NULL;
-        scratch_remove(directory);
+        exit_cleanup_remove(directory);
         remote_files_free(f->remote);
 }
 

@@ -49,7 +49,7 @@ static int r_packages_make_directory(char **out, struct fst_error *error)
         if (!root)
                 return error_errno(error, "%s", tmp && *tmp ? tmp : "/tmp");
         _cleanup_free_ char *prefix = mem_printf("%s/firesteel-r", root);
-        return scratch_make(prefix, out, error);
+        return exit_cleanup_make_directory(prefix, out, error);
 }
 
 /* The path that java.io.File takes from the URI @name. Owned by the caller. */
@@ -140,7 +140,7 @@ static int r_packages_install(const char *jar, const char *sparkr, bool verbose,
                 r = r_packages_make_directory(library, error);
         if (r == 0 && !r_packages_build_one(sources, sparkr, *library, verbose, out))
                 fprintf(out, "ERROR: Failed to build R package in %s.\n%s", jar, layout);
-        scratch_remove(sources);
+        exit_cleanup_remove(sources);
         return r;
 }
 
@@ -177,7 +177,7 @@ static int r_packages_build_all(const char *jars, const char *sparkr, bool verbo
                         r = r_packages_take(name, sparkr, verbose, out, &made, error);
         fflush(out);
         if (r < 0 && made != *library) {
-                scratch_remove(made);
+                exit_cleanup_remove(made);
                 free(made);
         } else {
                 *library = made;

@@ -18,7 +18,7 @@ struct fst_error;
 
 /*
  * Runs `R CMD INSTALL` for each of @jars (a comma list of paths or file: URIs) that contains R code. The packages go
- * into *@library: a directory that it already names, or a new one, which the caller must remove (scratch_remove).
+ * into *@library: a directory that it already names, or a new one, which the caller must remove (exit_cleanup_remove).
  * *@library is unchanged if no jar contains R code. Progress and R's own errors go to @out in Spark's words, and R's
  * errors do not fail the call. @out must have a descriptor, because R writes to it too. NULL discards the output.
  * @sparkr is the directory that holds SparkR (SPARK_HOME/R/lib). With NULL no package can be built. Blocks while R

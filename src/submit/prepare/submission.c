@@ -20,8 +20,8 @@ void submission_deinit(struct submission *s)
         vec_deinit(&s->classpath);
         vec_deinit(&s->messages);
         strmap_deinit(&s->conf);
-        scratch_remove(s->temp_dir);
-        scratch_remove(s->r_library);
+        exit_cleanup_remove(s->temp_dir);
+        exit_cleanup_remove(s->r_library);
         kerberos_forget(s->ticket_cache);
         free(s->ticket_cache);
         free(s->temp_dir);
