@@ -1,4 +1,4 @@
-"""The binary interface (docs/abi.md): what the library exports, and how that compares with the committed description."""
+"""The binary interface (docs/abi.md): the library's exports, compared with the committed description."""
 import os
 import re
 import shutil
@@ -53,7 +53,7 @@ def test_interface_is_the_described_one():
 
 @pytest.fixture
 def tree(tmp_path):
-    """What scripts/abi reads, to be changed."""
+    """A copy of the files that scripts/abi reads, for the test to change."""
     for part in ("scripts/abi", "docs/firesteel.abi"):
         os.makedirs(tmp_path / os.path.dirname(part), exist_ok=True)
         shutil.copy(os.path.join(TOP, part), tmp_path / part)

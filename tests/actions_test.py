@@ -1,4 +1,4 @@
-"""Every action on executors that are processes of their own: what they answer there is what they answer in one process."""
+"""Every action on executors in their own processes: results equal those of one process."""
 import os
 import subprocess
 

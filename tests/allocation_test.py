@@ -1,4 +1,4 @@
-"""Dynamic allocation on local-cluster: executors come with the load and go without it; what somebody may need stays."""
+"""Dynamic allocation on local-cluster: the number of executors follows the load, and data that may be needed stays."""
 import errno
 import os
 import random
@@ -27,7 +27,7 @@ def test_executors_come_as_tasks_wait_and_go_when_idle(folder):
         app.until_alive(0)
         assert set(app.removed().values()) == {"Executor killed by driver."}
         until(lambda: app.executors() == {}, "executors stay")
-        # Once more: the growth begins anew.
+        # Once more: the growth restarts.
         app.close_gate()
         app.begin(f"gated 2 {app.gate}")
         until(lambda: len(app.alive()) >= 1, "no executor comes again")
@@ -48,7 +48,7 @@ def test_the_least_and_the_first_number_are_kept(folder):
                      "spark.dynamicAllocation.initialExecutors=3", "spark.executor.instances=4") as app:
         app.until_alive(4)
         app.until_alive(2)
-        # One that ends is replaced: as many as the least number.
+        # One that ends is replaced, to keep the minimum.
         victim = random.choice(sorted(app.executors().items()))
         os.kill(victim[1], signal.SIGKILL)
         until(lambda: victim[0] in app.removed(), "its end is not told")
@@ -110,7 +110,7 @@ def test_idle_executors_are_decommissioned_and_leave_what_they_have_to_others(fo
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
 def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
-    """Its running tasks end, what it has moves, and nothing is computed twice."""
+    """Its running tasks end, its data moves, and nothing is computed twice."""
     with Application(folder, "local-cluster[3,2,1024]", f"spark.io.compression.codec={codec}", *DECOMMISSION,
                      allocation=False) as app:
         app.until_alive(6)
@@ -125,7 +125,7 @@ def test_a_signal_decommissions_an_executor_while_a_job_runs(folder, codec):
         victims = random.sample(sorted(before), 2)
         kill([before[v] for v in victims], signal.SIGPWR)
         until(lambda: app.log().count("Decommission executor") >= 4, "nobody is decommissioned")
-        # It gets no new task, but waits for the one that it has.
+        # It gets no new task, but waits for its running one.
         assert set(victims) & set(app.removed()) == set()
         app.open_gate()
         assert app.answer()[0] == 12
@@ -152,7 +152,7 @@ def test_a_decommissioned_executor_has_only_so_much_time(folder):
 
 
 def test_decommissioned_executors_that_are_killed_cost_only_time(folder):
-    """kill -9 of some that give and of some that take, at random moments: results are the same."""
+    """kill -9 of some senders and some receivers at random moments: results are the same."""
     seed = int(os.environ.get("ALLOCATION_SEED") or random.randrange(1 << 30))
     print("ALLOCATION_SEED", seed)
     chance = random.Random(seed)
@@ -192,7 +192,7 @@ def test_an_application_says_how_many_executors_it_wants(folder):
         assert app.run("more -1")[0] == -errno.EINVAL
         victim = random.choice(sorted(app.executors().items()))
         kill([victim[1]])
-        app.until_alive(3)  # none ends because fewer are wanted, and none comes
+        app.until_alive(3)  # the number of executors does not change
         app.open_gate()
         assert app.run(f"gated 6 {app.gate}")[0] == 6
         for expected in (2, 1, 0):

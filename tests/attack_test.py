@@ -1,4 +1,4 @@
-"""A running local-cluster application under attack: whatever strangers send, it goes on, with few words and little memory."""
+"""A running local-cluster application under attack: it keeps working whatever unregistered peers send, with few log lines and little memory."""
 import os
 import random
 import resource
@@ -91,7 +91,7 @@ def registration(name, cores, host="127.0.0.1", port=1):
 
 
 class Application:
-    """Runs until told to stop, and counts all the while."""
+    """An application that runs jobs until it is stopped."""
 
     def __init__(self, folder, *conf):
         (folder / "app.c").write_text(APPLICATION)
@@ -120,7 +120,7 @@ class Application:
         return total
 
     def ports(self):
-        """All ports on which driver and executors listen; the driver's RPC port first."""
+        """All ports on which driver and executors listen, the driver's RPC port first."""
         found = []
         with open("/proc/net/tcp", encoding="ascii") as file:
             listening = {words[9]: int(words[1].split(":")[1], 16)
@@ -136,7 +136,7 @@ class Application:
         return found
 
     def goes_on(self):
-        """Several jobs more, begun after now."""
+        """Waits for several more jobs that begin after now."""
         assert self.process.poll() is None, self.log.read_text()[-3000:]
         seen = int(self.process.stdout.readline())
         while int(self.process.stdout.readline()) < seen + 3:
@@ -155,7 +155,7 @@ def connect(port):
 
 
 def send(s, data):
-    """False if the other side has hung up."""
+    """Returns False if the peer has closed the connection."""
     try:
         s.sendall(data)
     except OSError:
@@ -163,14 +163,14 @@ def send(s, data):
     return True
 
 
-def say(port, data):
-    """Send and hang up."""
+def send_and_close(port, data):
+    """Sends the bytes and closes the connection."""
     with connect(port) as s:
         send(s, data)
 
 
 def is_over(s):
-    """Whether the other side has ended the connection, in a while."""
+    """Returns whether the peer closes the connection within the timeout."""
     try:
         while s.recv(65536):
             pass
@@ -182,25 +182,25 @@ def is_over(s):
 
 
 def garbage(port, draw):
-    """Nothing that means anything; the beginnings of what might; lengths that nobody can mean."""
+    """Random bytes, truncated valid messages, and absurd lengths."""
     for size in (0, 1, 7, 8, 31, 32, 33, 1000, 100000):
-        say(port, draw.randbytes(size))
+        send_and_close(port, draw.randbytes(size))
     for head in (hello(), b"FSTX\1\0\0\0", b"FSRP", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"):
         for cut in (1, len(head) // 2, len(head)):
-            say(port, head[:cut])
-        say(port, head + draw.randbytes(300))
+            send_and_close(port, head[:cut])
+        send_and_close(port, head + draw.randbytes(300))
     for length, attached in ((0xFFFFFFFF, 0), (0, 1 << 63), (0xFFFFFFFF, (1 << 64) - 1), (1 << 27, 1 << 27)):
-        say(port, frame(HELLO, length=length, attached=attached))
-        say(port, hello() + frame(SEND, length=length, attached=attached, number=1))
+        send_and_close(port, frame(HELLO, length=length, attached=attached))
+        send_and_close(port, hello() + frame(SEND, length=length, attached=attached, number=1))
     for kind in (0, 1, 2, 3, 4, 5, 99):
-        say(port, b"FSTX\1\0\0\0" + struct.pack("<II", 0xFFFFFFFF, kind))
-        say(port, b"FSTX\1\0\0\0" + struct.pack("<II", 20, kind) + draw.randbytes(20))
+        send_and_close(port, b"FSTX\1\0\0\0" + struct.pack("<II", 0xFFFFFFFF, kind))
+        send_and_close(port, b"FSTX\1\0\0\0" + struct.pack("<II", 20, kind) + draw.randbytes(20))
     for kind in range(12):
-        say(port, hello() + frame(kind, draw.randbytes(40), number=1, what=draw.randrange(60)))
+        send_and_close(port, hello() + frame(kind, draw.randbytes(40), number=1, what=draw.randrange(60)))
 
 
 def loris(ports, n):
-    """Connections that say a byte or two of our protocols, or of TLS, and wait."""
+    """Connections that send one or two bytes of our protocols, or of TLS, and wait."""
     held = []
     for i in range(n):
         try:
@@ -219,7 +219,7 @@ def guest(port):
 
 
 def strange_messages(port):
-    """Well-formed frames of a guest who is no executor."""
+    """Well-formed frames of an unregistered peer."""
     with guest(port) as s:
         for number, (kind, what, body) in enumerate([
                 (SEND, STATUS, field(1, field(2, 0) + field(3, 1))), (SEND, STATUS, b"\xff" * 50), (SEND, LAUNCH, b""),
@@ -233,11 +233,11 @@ def strange_messages(port):
                 (ASK, REGISTER, registration("0", 1))], 1):
             send(s, frame(kind, body, number=number, what=what))
     for _ in range(300):
-        say(port, hello() + b"".join(frame(SEND, b"", number=n, what=9999) for n in range(1, 20)))
-    with guest(port) as s:  # as an executor might send, but a guest may not
+        send_and_close(port, hello() + b"".join(frame(SEND, b"", number=n, what=9999) for n in range(1, 20)))
+    with guest(port) as s:  # valid from an executor, but not from an unregistered peer
         send(s, frame(SEND, bytes(8 << 20), number=1, what=STATUS))
         assert is_over(s)
-    with guest(port) as s:  # asks without reading the answers
+    with guest(port) as s:  # asks without reading the replies
         s.settimeout(0.5)
         number = 1
         while number < 200000 and send(s, frame(ASK, b"", number=number, what=1)):
@@ -246,7 +246,7 @@ def strange_messages(port):
 
 
 def false_executor(port):
-    """One that registers, and then says what is not so."""
+    """A peer that registers as executor and then sends false messages."""
     with guest(port) as s:
         send(s, frame(ASK, registration("evil", 1), number=1, what=REGISTER))
         run = field(1, 0) + field(2, 0) + field(3, 1) + field(4, 1 << 63) + field(6, varint((1 << 63) - 1))
@@ -259,9 +259,9 @@ def false_executor(port):
 
 
 def check(application, words):
-    """Nothing happened that was not to; then it ends as if nothing had."""
+    """Checks that the attack had no effect, and that the application ends normally."""
     application.goes_on()
-    end = time.monotonic() + 30  # connections that say nothing are given up after a while
+    end = time.monotonic() + 30  # silent connections are closed after a timeout
     while application.memory() >= application.memory_before + MORE_MEMORY and time.monotonic() < end:
         time.sleep(0.1)
     assert application.memory() < application.memory_before + MORE_MEMORY

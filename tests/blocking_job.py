@@ -1,4 +1,4 @@
-"""An application whose tasks run until the test lets them go."""
+"""An application whose tasks run until the test releases them."""
 import os
 import subprocess
 
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 
 
 def compile_blocking_job(folder):
-    """The application as a shared object."""
+    """Compiles the application to a shared object."""
     (folder / "app.c").write_text(APPLICATION)
     done = subprocess.run([os.path.join(BIN, "firesteel"), "compile", "-o", "app.so", "app.c"], cwd=folder, text=True,
                           capture_output=True, check=False, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))

@@ -1,4 +1,4 @@
-"""Input files that are corrupt or gone: tasks fail, or go on with spark.files.ignoreCorruptFiles and ignoreMissingFiles."""
+"""Corrupt or missing input files: tasks fail, or continue with spark.files.ignoreCorruptFiles and ignoreMissingFiles."""
 import gzip
 import os
 import subprocess
@@ -39,7 +39,7 @@ MISSING = "spark.files.ignoreMissingFiles=true"
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three good lines, and a packed file of 200,000 lines that ends early."""
+    """A folder with three valid lines, and a truncated compressed file of 200,000 lines."""
     place = tmp_path / "in"
     place.mkdir()
     (place / "a.txt").write_text("1\n2\n3\n", encoding="utf-8")

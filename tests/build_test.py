@@ -1,4 +1,4 @@
-"""What the build gives to others: a library that exports only its interface, and trees that can be moved."""
+"""The build's products: a library that exports only its interface, and trees that can be moved."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ def run(*command, **options):
 
 
 def test_product_is_what_is_installed_without_tests():
-    # The one tool lists what the alias names, the other what that is made of.
+    # One tool lists the alias, the other its dependencies.
     inputs = {word for tool in ("query", "inputs") for word in run("ninja", "-C", BUILD, "-t", tool, "product").stdout.split()}
     targets = json.loads(run("meson", "introspect", "--targets", BUILD).stdout)
     installed = [os.path.relpath(file, os.path.realpath(BUILD)) for target in targets if target["installed"] for file in target["filename"]]
@@ -37,7 +37,7 @@ def test_header_compiles_alone(tmp_path):
 
 @pytest.fixture
 def moved(tmp_path):
-    """An installed tree, at another place than it was installed for."""
+    """An installed tree, moved to another path."""
     if SANITIZED:
         pytest.skip("what is linked to a sanitizer is not installed")
     done = run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",

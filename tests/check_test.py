@@ -146,7 +146,7 @@ def test_a_changed_global_fails_the_first_attempt(program, mode, operation, func
         "which the driver has changed, but executors have its initial value: capture the value (FST_WITH), or share it " \
         "(fst_broadcast_bytes)" in said
     assert "failed 1 times" in said
-    assert run(program, mode).returncode == 0  # on threads it works: the reason for the key
+    assert run(program, mode).returncode == 0  # on threads it works, hence the key
 
 
 def test_a_captured_pointer_fails_the_first_attempt(program):

@@ -1,4 +1,4 @@
-"""local-cluster as a user sees it: the results of local mode, failures that are told, and nothing left behind at any end."""
+"""local-cluster as a user sees it: the results of local mode, reported failures, and no files or processes left at any end."""
 import os
 import re
 import signal
@@ -61,7 +61,7 @@ class World:
         (folder / "app.c").write_text(APPLICATION)
 
     def start(self, application, *words, master=CLUSTER, conf=(), **options):
-        """The process; the executors that it starts can be told by its mark, their files are below its local."""
+        """Starts the process. Its mark identifies its executors, and their files are below its local directory."""
         self.count += 1
         self.mark, self.local = f"mark{self.count}-{os.getpid()}", self.folder / f"local{self.count}"
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "MASTER"))}
@@ -163,7 +163,7 @@ def test_a_function_that_fails_is_tried_again_and_named(world, conf, times):
 # -------------------------------------------------------------------------------------------------- the driver's end
 
 def wait_for_tasks(world, process):
-    """Its stderr until a task runs on each executor."""
+    """Waits until a task runs on each executor, and returns the standard error so far."""
     seen, lines = 0, []
     while seen < 2:
         line = process.stderr.readline()
@@ -216,7 +216,7 @@ def test_executors_that_cannot_start_end_the_application(world):
 
 
 def test_an_executor_that_is_told_to_end_while_it_registers_ends_in_order(world):
-    """The driver's answer finds nobody any more who waits for it."""
+    """The driver's reply arrives when the executor no longer waits for it."""
     with socket.socket(socket.AF_UNIX) as points:
         points.bind(str(world.folder / "points"))
         points.listen()

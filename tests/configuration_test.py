@@ -1,4 +1,4 @@
-"""Configuration keys: what the table says of each is true of the sources, of warnings and of docs/configuration.md."""
+"""Configuration keys: the table agrees with the sources, the warnings and docs/configuration.md."""
 import importlib.machinery
 import importlib.util
 import os
@@ -11,13 +11,13 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin")
 SCRIPT = os.path.join(TOP, "scripts/configuration-page")
 
-# Files of the table, and those that only say which values are allowed.
+# Files of the table, and those that only validate values.
 NO_READERS = ("src/conf/keys", "src/conf/deprecated", "src/conf/conf_validate.c", "src/kubernetes/conf/kube_settings.c")
 
 # Keys that only decide whether an application may start (src/conf/conf_validate.c).
 CHECKS = {"spark.authenticate.enableSaslEncryption", "spark.network.crypto.enabled"}
 
-# Keys that are built from parts: the file that builds them, the literal in it, and what takes the place of %s.
+# Keys that are built from parts: the file that builds them, the literal in it, and the values of %s.
 # A name that ends with ".*" stands for the keys below it whose last part is a literal of that file.
 BUILT = [
     ("src/kubernetes/conf/kube_conf.c", "spark.kubernetes.%s.container.image", ["driver", "executor"]),
@@ -57,7 +57,7 @@ def sources():
 
 
 def macros_of(text):
-    """What #define makes of names, and of names with one argument, where a literal is part of it."""
+    """The macros, without or with one argument, whose expansion contains a literal."""
     plain, calls = {}, {}
     for name, argument, body in re.findall(r"^#define (\w+)(\(\w+\))?[ \t]((?:.*\\\n)*.*)$", text, re.M):
         tokens = TOKEN.findall(body.replace("\\\n", " "))
@@ -71,7 +71,7 @@ def macros_of(text):
 
 
 class Literals:
-    """All literals of a file, and what neighbours and macros make of them."""
+    """All literals of a file, with adjacent literals joined and macros expanded."""
 
     def __init__(self, text, plain, calls):
         self.found, self.plain, self.calls = set(), plain, calls
@@ -119,7 +119,7 @@ def literals():
 
 
 def built_keys(literals, keys):
-    """The keys of BUILT, each entry of which must name what is there."""
+    """The keys of BUILT. Each entry must exist in the sources."""
     found, names = set(), {key.name for key in keys}
     for path, name, fillers in BUILT:
         here = set().union(*(there for at, there in literals.items() if at.startswith(path)))
@@ -135,7 +135,7 @@ def built_keys(literals, keys):
 
 
 def read_keys(literals, keys):
-    """The keys that are read: by name, built from parts, or as what another one falls back to."""
+    """The keys that sources read: by name, built from parts, or as the fallback of another key."""
     found = set().union(*literals.values()) & {key.name for key in keys} | CHECKS | built_keys(literals, keys)
     while True:
         more = {key.same_as for key in keys if key.name in found and key.same_as} - found

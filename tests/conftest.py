@@ -1,4 +1,4 @@
-"""Fixtures that files of tests share."""
+"""Fixtures for several test files."""
 import signal
 
 import pytest
@@ -7,13 +7,13 @@ from blocking_job import compile_blocking_job
 from maven_repository import Place
 from standalone_cluster import Cluster
 
-# What is started behind a shell's "&" ignores SIGINT, and so would all that the tests start and interrupt.
+# A process started with a shell's "&" ignores SIGINT, and so would all children that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A standalone cluster without masters and workers, all of whose processes end with the test."""
+    """An empty standalone cluster, whose processes all end with the test."""
     made = Cluster(tmp_path)
     try:
         yield made
@@ -29,5 +29,5 @@ def blocking_job(tmp_path_factory):
 
 @pytest.fixture
 def place(tmp_path):
-    """What asks a Maven repository of its own for packages."""
+    """A client of packages with its own Maven repository."""
     return Place(tmp_path)

@@ -1,6 +1,6 @@
 """Applications in control groups that are smaller than their memory: they spill, or fail by name. The kernel kills nobody.
 
-Version 1 is the machine's own: a group below that of the tests, as root. Version 2 is a tree of files.
+Version 1 uses the machine's own group below that of the tests, as root. Version 2 is simulated by a tree of files.
 """
 import os
 import re
@@ -252,7 +252,7 @@ def group():
 
 @pytest.fixture
 def app(tmp_path):
-    """Compiled in the group, too: no other test has the same source."""
+    """Compiled in the group too, because no other test has the same source."""
     path = tmp_path / "groups.c"
     path.write_text(f"/* {uuid.uuid4()} */\n{APP}")
     return str(path)

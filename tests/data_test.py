@@ -1,4 +1,4 @@
-"""What travels between a driver and its executors: values, files, results, blocks, map outputs; plain, proved, encrypted."""
+"""Data between a driver and its executors: values, files, results, blocks, map outputs; plain, authenticated, encrypted."""
 import os
 import re
 import subprocess
@@ -235,7 +235,7 @@ def submit(app, what, *options, master=CLUSTER, env=None):
     result = subprocess.run(
         [os.path.join(BIN, "spark-submit"), "--master", master, "--conf", f"spark.local.dir={local}",
          "--conf", "spark.log.level=WARN", "--conf", "spark.locality.wait=0",
-         # The first task waits for every executor: a partition is kept twice only where there are two.
+         # The first task waits for every executor, because a second replica needs a second executor.
          "--conf", "spark.scheduler.minRegisteredResourcesRatio=1", *options, app, what],
         capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})})
     left = [name for name in os.listdir(local) if name.startswith(("blockmgr-", "firesteel-files"))]
@@ -358,7 +358,7 @@ def test_waits_for_registered_executors(app):
 
 
 def on_disk(pid, local):
-    """All that the executors of driver @pid have in files of @local, also in those without a name."""
+    """All bytes in files of @local that the executors of driver @pid have, also in unlinked files."""
     found = b""
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/children") as children:
@@ -376,7 +376,7 @@ def on_disk(pid, local):
 
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_encrypted_files(app, tmp_path, encrypted):
-    """What lies on disk meanwhile is not what was kept."""
+    """The files on disk do not contain the cached rows."""
     with subprocess.Popen(
             [os.path.join(BIN, "spark-submit"), "--master", CLUSTER, "--conf", f"spark.local.dir={tmp_path}", "--conf",
              "spark.log.level=WARN", "--conf", "spark.io.compression.codec=lz4", "--conf", "spark.rdd.compress=false",

@@ -148,13 +148,13 @@ def test_one_of_two_disks_fails(built, disks, what, expected, fault):
     done = run(built, what, disks, {disks[0]: fault}, conf=[] if what == "broadcast" else ["spark.memory.fraction=0.1"])
     assert done.returncode == 0, done.stderr
     assert done.stdout == expected
-    if what in "32":    # the names of other files are random: all of them may have been on the other disk
+    if what in "32":    # other files have random names and may all be on the other disk
         assert f"{disks[0]}/blockmgr-" in done.stderr
         assert f"is not used for new files any more: {os.strerror(fault)}" in done.stderr
 
 
 def test_a_disk_that_fills_up_costs_an_attempt(built, disks):
-    for _ in range(10):    # names of files are random, and so are the disks that they are on
+    for _ in range(10):    # random names of files mean random disks
         done = run(built, "sort", disks, {disks[1]: errno.ENOSPC}, after=1 << 20, conf=["spark.memory.fraction=0.1"])
         assert done.returncode == 0, done.stderr
         assert done.stdout == SORTED
@@ -208,12 +208,12 @@ def small_disk(disks):
 def test_a_real_disk_of_two_is_full_or_fills_up(built, disks, small_disk, full):
     if full:
         (small_disk / "others").write_bytes(bytes((2 << 20) + (300 << 10)))
-    for _ in range(20):    # which disk a file goes to hangs on its name, which is drawn
+    for _ in range(20):    # the disk of a file depends on its random name
         done = run(built, "sort", disks, preload=False)
         assert done.returncode == 0, done.stderr
         assert done.stdout == SORTED
         if not full or "has hardly any room left" in done.stderr:
             break
-    if full:    # nobody's attempt was needed to find that out
+    if full:    # no attempt failed to detect it
         assert "has hardly any room left" in done.stderr and "Lost task" not in done.stderr
         (small_disk / "others").unlink()

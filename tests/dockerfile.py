@@ -1,4 +1,4 @@
-"""Dockerfiles as far as docker/ uses them: instructions of stages, in order."""
+"""A parser of the instructions that docker/ uses."""
 import json
 import re
 
@@ -17,7 +17,7 @@ class Stage:
 
 
 def read(path):
-    """The stages of the file; ValueError for an instruction that is none of KNOWN."""
+    """Returns the stages of the file. Raises ValueError for an instruction not in KNOWN."""
     with open(path, encoding="utf-8") as file:
         lines = [line for line in file.read().split("\n") if not line.lstrip().startswith("#")]
     stages = []
@@ -36,7 +36,7 @@ def read(path):
 
 
 def copy_of(text):
-    """The stage (None: the context), the sources and the place of a COPY."""
+    """Returns the stage (None for the context), the sources and the destination of a COPY."""
     words = text.split()
     stage = words.pop(0).removeprefix("--from=") if words[0].startswith("--from=") else None
     return stage, words[:-1], words[-1]

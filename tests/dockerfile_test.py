@@ -1,4 +1,4 @@
-"""The files of docker/ name what there is, and make what firesteel image build makes; `make check-docker` builds them."""
+"""The files of docker/ name existing files, and make the same image as firesteel image build. `make check-docker` builds them."""
 import json
 import os
 import re
@@ -68,7 +68,7 @@ def test_containers_are_what_image_build_says(name, archive):
 
 
 def test_the_small_one_holds_what_the_archive_holds(tmp_path, archive):
-    """The very words of its RUN."""
+    """Runs the commands of its RUN."""
     run = stages_of("Dockerfile.scratch")[0].last("RUN").split()
     assert run[0].endswith("/firesteel") and run[1:3] == ["image", "build"] and run[-2:] == ["--root", "/image"]
     root = tmp_path / "root"

@@ -1,4 +1,4 @@
-"""spark.driver.log.*: the driver's log as a file, and its copy in a file system that stays."""
+"""spark.driver.log.*: the driver's log as a file, and its copy in a persistent file system."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What spark-submit --dry-run answers, for the tests that ask it."""
+"""Runs spark-submit --dry-run for tests."""
 import json
 import os
 import subprocess
@@ -57,7 +57,7 @@ FAKE_R = '#!/bin/sh\n[ "$1 $2 $3" = "CMD INSTALL -l" ] || exit 64\nmkdir "$4/pkg
 
 
 def r_application(folder):
-    """An application of R and a jar that brings a package, with a home of Spark and an R that copies: its environment."""
+    """An R application, a jar with an R package, a SPARK_HOME, and an R that copies files. Returns the environment."""
     (folder / "bin").mkdir()
     (folder / "bin" / "R").write_text(FAKE_R)
     (folder / "bin" / "R").chmod(0o755)

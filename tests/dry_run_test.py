@@ -1,4 +1,4 @@
-"""spark-submit --dry-run: what would be started, and what of it had to be fetched, compiled or read for that."""
+"""spark-submit --dry-run: the command that would start, and the files that are fetched, compiled or read for it."""
 import http.server
 import json
 import os
@@ -12,7 +12,7 @@ from dry_run import BIN, environment, jar, prepare, r_application, refusal, run
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder served over HTTP: its address, and the paths that were asked for."""
+    """A folder served over HTTP: its address, and the requested paths."""
     root = tmp_path / "site"
     root.mkdir()
     asked = []
@@ -115,7 +115,7 @@ def test_client_mode_downloads(tmp_path, site):
     assert shown["conf"]["spark.files"] == f"{address}/lib.py"
     assert shown["conf"]["spark.submit.pyFiles"].endswith("/lib.py")
     assert sorted(set(asked)) == ["/app.jar", "/lib.py"]
-    assert not os.path.exists(shown["classpath"][0].removeprefix("file:"))  # a dry run leaves nothing
+    assert not os.path.exists(shown["classpath"][0].removeprefix("file:"))  # a dry run leaves no files
 
 
 def test_the_cluster_downloads_for_itself(tmp_path, site):

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """The application, compiled once, and the input that most tests read."""
+    """The application, compiled once, and the input of most tests."""
     folder = tmp_path_factory.mktemp("errors")
     (folder / "faulty.c").write_text(FAULTY)
     (folder / "in.txt").write_text("one\ntwo\n")
@@ -110,7 +110,7 @@ def last_line(done):
 
 
 def assert_incomplete(out):
-    """Neither the mark of a complete job nor a part under its own name."""
+    """Checks that there is neither _SUCCESS nor a part file under its final name."""
     found = [os.path.join(where, name) for where, _, names in os.walk(out) for name in names]
     assert not [f for f in found if os.path.basename(f) == "_SUCCESS"]
     assert not [f for f in found if os.path.dirname(f) == str(out)]
@@ -334,7 +334,7 @@ def test_a_crash_names_signal_function_and_task(shared, tmp_path, mode, function
 
 
 def test_a_crash_on_executors_is_one_error_line_and_the_last(shared, tmp_path):
-    """Attempts and lost executors are warnings; the driver's own SIGTERM is none of the user's errors."""
+    """Attempts and lost executors are warnings, and the driver's own SIGTERM is not an error."""
     done = submit(shared, "scribble", "in.txt", tmp_path / "out", "--conf", f"spark.local.dir={tmp_path}",
                   master="local-cluster[2,1,1024]")
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""The examples, run as a user runs them, give what another program computes."""
+"""The examples, run as a user runs them, give the results of a reference program."""
 import collections
 import itertools
 import math
@@ -27,7 +27,7 @@ def submit(tmp_path_factory):
 
 
 def java_split(line):
-    """What lies between single blanks, without the empty ends: String.split(" ")."""
+    """Java's String.split(" "): parts between single blanks, without empty ones at the end."""
     words = line.split(" ")
     while len(words) > 1 and not words[-1]:
         words.pop()
@@ -109,14 +109,14 @@ def test_stations(submit, tmp_path):
 
 
 def example(submit, name, *words):
-    """The lines that it prints."""
+    """Runs an example and returns its output lines."""
     done = submit("--master", "local[2]", os.path.join(TOP, f"examples/{name}.c"), *words)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def pagerank(edges, rounds):
-    """The same by plain dictionaries; pages that nobody links to leave after the first round, as in Spark's example."""
+    """PageRank with dictionaries. Pages without incoming links disappear after the first round, as in Spark's example."""
     links = collections.defaultdict(set)
     for page, to in edges:
         links[page].add(to)
@@ -212,7 +212,7 @@ def test_multi_broadcast(submit):
     ("skewed_group_by", (3, 500, 17, 5), sum(int(500 * p / 3) for p in (1, 2, 3))),
 ])
 def test_group_by(submit, name, words, pairs):
-    """Keys are random, but always the same ones; among so few of 2^31 no two are equal."""
+    """Keys are random but reproducible. No two of these few of 2^31 are equal."""
     assert example(submit, name, *words) == [str(pairs)]
 
 
@@ -238,7 +238,7 @@ def test_logistic_regression(submit):
 
 
 def kmeans(points, centres, converged):
-    """What each round has moved, and the centres."""
+    """Returns the distance moved in each round, and the centres."""
     moved = []
     while not moved or moved[-1] > converged:
         near = collections.defaultdict(list)
@@ -260,7 +260,7 @@ def test_kmeans(submit, tmp_path, k, converged):
     rows = [tuple(map(float, line.split())) for line in lines[-k:]]
     assert all(row[3:] == (0,) for row in rows)
     centres = sorted(row[:3] for row in rows)
-    # Which points it begins with is the sample's business: it has to be some of them.
+    # The initial points depend on the sample, but must be among the input.
     assert any(len(moved) == len(m) and moved == pytest.approx(m, abs=1e-9) and
                [x for c in centres for x in c] == pytest.approx([x for c in cs for x in c])
                for m, cs in (kmeans(points, list(some), converged) for some in itertools.combinations(points, k)))

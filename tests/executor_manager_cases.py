@@ -1,7 +1,7 @@
-"""What every executor manager has to do (src/driver/backend/executor_manager.h): the cases, once, for all managers.
+"""The conformance cases that every executor manager must pass (src/driver/backend/executor_manager.h).
 
-Each case gets a manager, a fixture of tests/executor_managers.py, and a folder of its own, whose name no other has. It starts an application on
-real processes, does something to one of them, and looks at what the application's event log and the processes say.
+Each case gets a manager (a fixture of tests/executor_managers.py) and a folder with a unique name. It starts an application on
+real processes, acts on one of them, and checks the application's event log and the processes.
 run_cases() prints a line for each case and manager. A new manager adds a fixture, and no case.
 """
 import json
@@ -24,7 +24,7 @@ class Run(Application):
 
     def __init__(self, manager, folder, n, *conf, most=0, allocation=False):
         folder.mkdir(parents=True, exist_ok=True)
-        self.manager, self.ended = manager, False  # ended: by the case itself, which has seen what stays
+        self.manager, self.ended = manager, False  # ended by the case itself, which has checked the remains
         super().__init__(folder, manager.master(max(n, most)), *manager.conf(max(n, most)), "spark.authenticate=true",
                          f"spark.authenticate.secret={SECRET}", *conf, allocation=allocation)
 
@@ -33,7 +33,7 @@ class Run(Application):
         return self.logged("ApplicationStart")[0]["App ID"]
 
     def executors(self, app_id=None):
-        """{executor id: pid}, without the processes that executors fork; @app_id: of an application that has ended."""
+        """{executor id: pid}, without the processes that executors fork. @app_id is that of an ended application."""
         app_id, found = app_id or self.id(), {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             words = command_line(pid)
@@ -42,7 +42,7 @@ class Run(Application):
         return {number: pid for pid, number in found.items() if parent(pid) not in found}
 
     def holds(self, n):
-        """Wait until n executors are registered, and their processes are the only ones."""
+        """Waits until n executors are registered, and no other executor processes exist."""
         until(lambda: len(self.alive()) == n or "Error initializing" in self.log(), lambda: f"{self.alive()}, not {n} executors")
         assert "Error initializing" not in self.log(), "the application does not start"
         self.until_alive(n)
@@ -53,7 +53,7 @@ class Run(Application):
         return self.removed()[number]
 
     def begin_gated(self, n):
-        """Begin a job of n tasks, which wait, and wait for the first n executors to have one each."""
+        """Begins a job of n waiting tasks, and waits until each of the first n executors has one."""
         started = self.started()
         self.begin(f"gated {n} {self.gate}")
         until(lambda: self.started() >= started + n, lambda: f"the tasks do not start:\n{self.log()[-3000:]}")
@@ -102,7 +102,7 @@ def registration(manager, folder):
 
 
 def loss_with_reason(manager, folder):
-    """The manager says how a process ended; another executor, with a new id, takes its place; no task is lost."""
+    """The manager reports how a process ended. An executor with a new id replaces it. No task is lost."""
     with Run(manager, folder, 2) as app:
         app.holds(2)
         app.begin_gated(2)
@@ -117,7 +117,7 @@ def loss_with_reason(manager, folder):
 
 
 def loss_without_reason(manager, folder):
-    """An executor that falls silent is given up without word from its manager, and its process is ended."""
+    """The driver gives up a silent executor without a report of its manager, and ends its process."""
     with Run(manager, folder, 2, *QUICK) as app:
         app.holds(2)
         app.begin_gated(2)
@@ -132,7 +132,7 @@ def loss_without_reason(manager, folder):
 
 
 def scaling(manager, folder):
-    """Executors come as tasks wait, up to the limit, and go when they are idle, down to the least number."""
+    """Executors start while tasks are pending, up to the maximum, and end when idle, down to the minimum."""
     with Run(manager, folder, 1, "spark.dynamicAllocation.initialExecutors=1", "spark.dynamicAllocation.minExecutors=1",
              "spark.dynamicAllocation.maxExecutors=3", "spark.executor.instances=1", most=3, allocation=True) as app:
         app.holds(1)
@@ -145,7 +145,7 @@ def scaling(manager, folder):
 
 
 def killing(manager, folder):
-    """An executor that the driver kills ends, is said to have been killed, and is not replaced."""
+    """An executor that the driver kills ends, is reported as killed, and is not replaced."""
     with Run(manager, folder, 2) as app:
         app.holds(2)
         number, pid = sorted(app.executors().items())[0]
@@ -160,7 +160,7 @@ def killing(manager, folder):
 
 
 def decommissioning(manager, folder):
-    """A decommissioned executor ends its task, takes no other, and is replaced; nothing is computed again."""
+    """A decommissioned executor finishes its task, gets no other, and is replaced. Nothing is computed again."""
     with Run(manager, folder, 2, "spark.decommission.enabled=true") as app:
         app.holds(2)
         app.begin_gated(2)
@@ -225,7 +225,7 @@ CASES = (registration, loss_with_reason, loss_without_reason, scaling, killing, 
 
 
 def run_case(manager, case, folder):
-    """None, or the trace of what went wrong. Prints one line, and the trace under it."""
+    """Returns None or the traceback of the failure. Prints one line, and the traceback below."""
     start = time.monotonic()
     trace = None
     try:
@@ -238,6 +238,6 @@ def run_case(manager, case, folder):
 
 
 def run_cases(manager, folder, names=()):
-    """All cases, or those that are named, on one manager: {name: None, or the trace of what went wrong}."""
+    """Runs all or the named cases on one manager. Returns {name: None or the traceback}."""
     return {case.__name__: run_case(manager, case, folder / f"{manager.name}-{case.__name__}") for case in CASES
             if not names or case.__name__ in names}

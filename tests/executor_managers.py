@@ -1,14 +1,14 @@
-"""The cluster managers that tests/executor_manager_cases.py is run against: one small fixture each.
+"""The cluster managers for tests/executor_manager_cases.py, a fixture for each.
 
 A fixture is a context manager with
 
     name                  for the labels of the cases
     master(n)             a master URL on which n executors of one core may run
     conf(n)               settings with which an application begins with n executors
-    left()                what is still there of applications that have ended, beside processes
-    sweep()               remove what a driver leaves that was killed and could not remove it
+    left()                objects left by ended applications, except processes
+    sweep()               removes the objects of a killed driver
 
-The folder that it is given is its own.
+No other fixture uses its folder.
 """
 import pathlib
 import sys
@@ -109,7 +109,7 @@ class Kubernetes:
 
 
 class KubernetesInMemory(Kubernetes):
-    """… where the API server is tests/pod_api_server.py."""
+    """Like Kubernetes, with tests/pod_api_server.py as API server."""
 
     def __init__(self, folder):
         server = PodApiServer()

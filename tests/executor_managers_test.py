@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The conformance suite of executor managers: every case of executor_manager_cases.py on every manager of
-executor_managers.py, the managers beside each other, since most of the time is waiting. It prints a line for each:
+executor_managers.py. The managers run in parallel, because they mostly wait. It prints a line for each case:
 
     tests/executor_managers_test.py [MANAGER[:CASE]...]
 """
@@ -19,7 +19,7 @@ from executor_managers import MANAGERS  # noqa: E402
 
 
 def run_manager(kind, folder, names=()):
-    """{case: None, or the trace of what went wrong}."""
+    """Returns {case: None or the traceback}."""
     folder = folder / kind.name
     (folder / "manager").mkdir(parents=True)
     with kind(folder / "manager") as manager:
@@ -27,7 +27,7 @@ def run_manager(kind, folder, names=()):
 
 
 def run_managers(wanted, folder):
-    """{(manager, case): …}; @wanted: {manager: names of cases, none for all}."""
+    """Returns {(manager, case): None or the traceback}. @wanted is {manager: names of cases, empty for all}."""
     with concurrent.futures.ThreadPoolExecutor(len(MANAGERS)) as pool:
         runs = {kind.name: pool.submit(run_manager, kind, folder, wanted[kind.name]) for kind in MANAGERS if kind.name in wanted}
         return {(name, case): trace for name, run in runs.items() for case, trace in run.result().items()}
@@ -35,7 +35,7 @@ def run_managers(wanted, folder):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory, request):
-    """Only the cases that were selected are run."""
+    """Runs only the selected cases."""
     wanted = {}
     for item in request.session.items:
         if item.module is request.module:

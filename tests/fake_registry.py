@@ -5,7 +5,7 @@ import threading
 
 
 class Depot(http.server.ThreadingHTTPServer):
-    """Answers GET with its files; takes files as a namenode with its datanode, and as an S3 store, which both are it."""
+    """Serves its files with GET, and stores files as a namenode with its datanode, and as an S3 store."""
     daemon_threads = True
 
     def __init__(self, address="127.0.0.1"):
@@ -96,6 +96,6 @@ class DepotHandler(http.server.BaseHTTPRequestHandler):
 
 
 def s3_settings(depot):
-    """How an S3 client reaches it, as settings of Spark's."""
+    """Spark's settings for an S3 client of this server."""
     return [f"spark.hadoop.fs.s3a.{name}={value}" for name, value in
             {"endpoint": depot.url, "access.key": "me", "secret.key": "mine", "multipart.size": "5m"}.items()]

@@ -1,4 +1,4 @@
-"""What the engine promises beyond right results: pools, retries, reuse, spilling, and what it tells in logs and event logs."""
+"""Features beyond results: pools, retries, reuse, spilling, logs and event logs."""
 import collections
 import fcntl
 import gzip
@@ -180,7 +180,7 @@ def logged(tmp_path, *more):
 
 
 def events(tmp_path):
-    """By name, in the order in which they were written."""
+    """The events by name, in the order of the log."""
     log, = tmp_path.glob("local-*")
     found = collections.defaultdict(list)
     for line in log.read_text().splitlines():
@@ -211,9 +211,9 @@ def test_pools_decide_whose_task_is_next(shared, tmp_path, mode):
     order = [pool_of[event["Stage ID"]] for event in seen["TaskStart"]]
     assert collections.Counter(order) == {"quick": 6, "slow": 30}
     first = pool_of[seen["JobStart"][0]["Stage IDs"][0]]
-    if mode == "FIFO":      # one job after the other, in the order of their submission
+    if mode == "FIFO":      # one job after another, in the order of submission
         assert order == sorted(order, key=lambda pool: pool != first)
-    else:                   # the quick pool is served first as soon as it is there: the slow one ends last, by far
+    else:                   # the quick pool is served first as soon as it exists, so the slow one ends much later
         last_quick = len(order) - 1 - order[::-1].index("quick")
         assert order[last_quick:].count("slow") >= 15
 
@@ -324,7 +324,7 @@ def test_structured_lines_are_json(shared):
     assert all({"ts", "level", "msg", "logger"} <= entry.keys() for entry in objects)
     assert {"INFO"} == {entry["level"] for entry in objects}
     assert any(entry["logger"].endswith("DAGScheduler") for entry in objects)
-    assert all(entry["context"]["app_id"].startswith("local-") for entry in objects[2:-1])  # the first two come before it has an id
+    assert all(entry["context"]["app_id"].startswith("local-") for entry in objects[2:-1])  # the first two are logged before it has an id
     starts = [entry["context"] for entry in objects if entry["msg"].startswith(("Starting task", "Finished task"))]
     assert collections.Counter(entry["task_id"] for entry in starts) == {str(task): 2 for task in range(9)}
     assert all(entry["stage_id"].isdigit() for entry in starts)
@@ -359,4 +359,4 @@ def test_a_terminal_has_a_progress_bar(shared):
     os.close(ours)
     assert process.returncode == 0
     assert re.search(rb"\[Stage 0:=*>? *\(\d \+ 2\) / 4\]", seen), seen
-    assert seen.split(b"\r")[-1] == b"\x1b[K"     # nothing of it stays
+    assert seen.split(b"\r")[-1] == b"\x1b[K"     # no trace of it remains

@@ -275,7 +275,7 @@ def test_barrier_stage_with_dynamic_allocation_is_refused_at_once(gang):
     done = gang("crash", conf=dynamic, status=1)
     assert "[SPARK-24942]: Barrier execution mode does not support dynamic resource allocation" in done.stderr
     assert "Will retry later" not in done.stderr
-    # As in Spark, local mode has no dynamic allocation, whatever the key says.
+    # As in Spark, local mode ignores the key and has no dynamic allocation.
     gang("meet", master="local[2]", conf=dynamic)
 
 
@@ -294,7 +294,7 @@ def resources(worker, executor, task, script):
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_tasks_have_addresses_of_their_own(gang, tmp_path, isolation):
-    """Two workers of four GPUs, each with two executors of two cores and two GPUs: a whole one for each task."""
+    """Two workers of four GPUs, each with two executors of two cores and two GPUs: one for each task."""
     conf = resources(4, 2, 1, gpus(tmp_path, 4)) + ["spark.executor.cores=2", "spark.executor.memory=256m",
                                                     f"spark.firesteel.task.isolation={isolation}"]
     lines = gang("which", master="local-cluster[2,4,1024]", conf=conf).stdout.split()
@@ -369,7 +369,7 @@ def traced(folder):
 
 
 def assert_replays(folder):
-    """What the scheduler decided in that run it decides again."""
+    """Checks that a replay makes the same decisions."""
     told = subprocess.run([os.path.join(BIN, "firesteel"), "simulate", "--replay", folder / "trace"],
                           capture_output=True, text=True, timeout=30)
     assert told.returncode == 0 and re.search(r"diverged\s+0\n", told.stdout), told
@@ -386,7 +386,7 @@ def test_executors_tell_where_their_logs_are(gang, tmp_path):
 
 
 def test_a_slow_task_is_overtaken(gang, tmp_path):
-    """Partition 7 sleeps 20 s at its first attempt: another attempt wins, the first is killed, each part is there once."""
+    """Partition 7 sleeps 20 s at its first attempt: another attempt wins, the first is killed, and each part exists once."""
     folder = tmp_path / "log"
     folder.mkdir()
     conf = logged(folder) + ["spark.firesteel.localCluster.hosts=localhost,127.0.0.1", "spark.speculation=true", "spark.speculation.interval=50ms",
@@ -415,7 +415,7 @@ def test_an_executor_that_fails_is_excluded_and_replaced(gang, tmp_path, prefix,
                 "application.maxFailedExecutorsPerNode=5", "stage.maxFailedExecutorsPerNode=5",
                 "task.maxTaskAttemptsPerNode=5", *more]
     conf = logged(folder) + [f"spark.{prefix}.{setting}" for setting in settings] + traced(tmp_path)
-    conf += ["spark.task.maxFailures=6"]  # more than attempts on a node, or the settings are refused
+    conf += ["spark.task.maxFailures=6"]  # must exceed the attempts on a node, or the settings are refused
     gang("bad", conf=conf, env=[("GANG_BAD", str(tmp_path / "bad"))])
     assert_replays(tmp_path)
     seen = events(folder)

@@ -1,5 +1,5 @@
-"""An application that tests drive by lines, on a master of their choice, with or without dynamic allocation: its tasks
-wait at a gate, what it did is in its event log, and its processes are found by a mark in their environment."""
+"""An application that tests control by lines, on any master, with or without dynamic allocation. Its tasks wait at a gate,
+its event log records its actions, and a mark in the environment identifies its processes."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = int(os.environ.get("GATED_TIMEOUT") or 90)
 
-# It does what it reads, a line at a time. Tasks wait until the gate, a file, is there.
+# It runs commands, one a line. Tasks wait until the gate, a file, exists.
 APPLICATION = r"""
 #include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 
 
 class Application:
-    """One application, driven by lines; `conf` on top of dynamic allocation with the shortest times."""
+    """One application, controlled by lines. `conf` adds to dynamic allocation with the shortest timeouts."""
 
     def __init__(self, folder, master, *conf, allocation=True):
         self.jobs, self.folder, self.mark = 0, folder, f"{folder.name}-{os.getpid()}"
@@ -134,7 +134,7 @@ class Application:
         self.process.stdin.flush()
 
     def answer(self):
-        """(result, tasks that computed something so far) of what was begun first."""
+        """Returns (result, number of tasks that computed so far) of the oldest command."""
         timer = threading.Timer(TIMEOUT, self.process.kill)
         timer.start()
         words = self.process.stdout.readline().split()
@@ -166,7 +166,7 @@ class Application:
         return found
 
     def executors(self):
-        """Process ids of the executors that live, by their id."""
+        """Process ids of the live executors, by executor id."""
         found = {}
         for pid in self.processes():
             try:
@@ -181,7 +181,7 @@ class Application:
         return found
 
     def logged(self, *kinds):
-        """Events so far, of these kinds."""
+        """The events of these kinds so far."""
         assert self.process.poll() is None, "the application has ended"
         files = list(self.events.iterdir())
         text = files[0].read_text() if files else ""
@@ -189,7 +189,7 @@ class Application:
         return [e for e in events if e["Event"].removeprefix("SparkListener") in kinds]
 
     def started(self):
-        """How many tasks have been launched."""
+        """The number of launched tasks."""
         return self.log().count(" Starting task ")
 
     def added(self):
@@ -202,7 +202,7 @@ class Application:
         return set(self.added()) - set(self.removed())
 
     def tasks(self, kind):
-        """How many tasks of this kind have been successful."""
+        """The number of successful tasks of this kind."""
         return sum(e["Task Type"] == kind and e["Task End Reason"]["Reason"] == "Success" for e in self.logged("TaskEnd"))
 
     def until_alive(self, count):
@@ -210,7 +210,7 @@ class Application:
 
 
 def map_outputs(folder):
-    """The names of their files below @folder, some of which may be removed just now."""
+    """The names of their files below @folder. Some may be removed concurrently."""
     return sorted(name for _, _, names in os.walk(folder) for name in names if re.match(r"shuffle_.*_", name))
 
 
@@ -230,7 +230,7 @@ def until(condition, what):
 
 
 def sum_of(n):
-    """What `shuffle n` answers."""
+    """The expected result of `shuffle n`."""
     sums = [0] * 97
     for i in range(1000):
         sums[i % 97] += i * n * (n - 1) // 2

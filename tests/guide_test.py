@@ -1,9 +1,9 @@
-"""The guide (docs/guide/) tells the truth: its programs are compiled and run, and print what it shows.
+"""Compiles and runs the programs of the guide (docs/guide/), and compares their output with the guide.
 
 In a page, a block of C whose first line is a comment "/* name.c: … */" is a whole program, which is written to name.c. A
-block of console is what somebody types in a folder with these programs, behind "$ ", and what then stands on standard
-output ("…" is anything). Every other block of C is a fragment: those of a page are compiled together, definitions as they
-are and statements in a function, with the names below for what the text has registering_role.
+block of console has commands after "$ ", run in a folder with these programs, and their standard output ("…" matches
+anything). Every other block of C is a fragment. Those of a page are compiled together, definitions as they are and
+statements in a function, with the names below for variables that the text introduces.
 """
 import os
 import re
@@ -17,7 +17,7 @@ GUIDE = os.path.join(TOP, "docs/guide")
 HEADERS = os.path.join(TOP, "include/firesteel")
 PAGES = sorted(name for name in os.listdir(GUIDE) if name.endswith(".md"))
 
-# What fragments may use without saying what it is.
+# Variables that fragments may use without a declaration.
 NAMES = """
 #include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ extern int status;
 """
 
 
-# What only macros and inline functions call, which the guide names.
+# Functions called only by macros and inline functions, which the guide names instead.
 BEHIND_MACROS = {
     "fst_accumulate_f64", "fst_accumulate_i64", "fst_accumulator_own_of", "fst_context_broadcast", "fst_context_file",
     "fst_iter_more", "fst_likely", "fst_out_copy", "fst_out_more", "fst_task_broadcast", "fst_task_file", "fst_type_pair",
@@ -64,7 +64,7 @@ def fragments(page):
 
 
 def sessions(page):
-    """(command, what it prints) of all blocks of console."""
+    """(command, expected output) of all blocks of console."""
     steps = []
     for text in blocks(page, "console"):
         command, more = None, False
@@ -145,7 +145,7 @@ def declared():
             with open(os.path.join(folder, header), encoding="utf-8") as file:
                 text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
             names.update(re.findall(r"\b(?:fst|FST)_\w+", text))
-            # detail/ is not meant to be called by name; submitting, pods and listeners are chapters of their own.
+            # Programs do not call detail/ by name. Submitting, pods and listeners have their own chapters.
             if os.path.basename(folder) == "detail" or header in ("submit.h", "pod_step.h", "listener.h"):
                 continue
             calls.update(re.findall(r"^FST_API [\w \*]*?\b(fst_\w+)\(", text, re.M))
@@ -166,7 +166,7 @@ def test_every_function_is_in_the_guide():
     _, calls = declared()
     text = "\n".join(read(page) for page in PAGES)
     told = set(re.findall(r"\bfst_\w+", text))
-    # fst_map_at is what the macro fst_map calls, fst_reduce_by_key_n the form of fst_reduce_by_key with a number.
+    # The macro fst_map calls fst_map_at, and fst_reduce_by_key_n is the variant of fst_reduce_by_key with a number.
     missing = {name for name in calls if not told & {name, re.sub("_(at|n|n_at)$", "", name)}}
     assert missing - BEHIND_MACROS == set(), "say what these are for in docs/guide/, where a reader would look for them"
 
@@ -177,13 +177,13 @@ def test_links_lead_somewhere():
             assert os.path.exists(os.path.join(GUIDE, target)), f"{page}: {target}"
 
 
-# They take no pointer, or one that only the engine gives.
+# They take no pointer, or only one from the engine.
 WITHOUT_NULL = {"fst_conf_new", "fst_context_new_at", "fst_fail", "fst_iter_more", "fst_list_bad", "fst_out_copy",
                 "fst_out_more", "fst_parse_f64", "fst_parse_f64s", "fst_parse_i64", "fst_version"}
 
 
 def test_every_function_is_tried_with_null():
-    """tests/api/null_api_test.c calls every function of the headers, but those of submit.h and pod_step.h."""
+    """tests/api/null_api_test.c calls every function of the headers, except those of submit.h and pod_step.h."""
     declared = set()
     for folder, _, names in os.walk(HEADERS):
         for name in set(names) - {"submit.h", "pod_step.h"}:

@@ -1,4 +1,4 @@
-"""The public header as compilers see it: wrong programs get one sentence, and C++ programs can link the functions."""
+"""The public header: wrong programs get one compiler error, and C++ programs can link the functions."""
 import os
 import re
 import shutil
@@ -116,7 +116,7 @@ def test_wrong_program_gets_one_error(case, compiler, tmp_path):
     body, sentence = WRONG[case]
     done = compile_c(compiler, tmp_path / "wrong.c", body, "-O2" if compiler == "gcc" else "-O0")
     assert done.returncode != 0
-    # clang says twice that a name is unknown, in the same words: the macro has it twice.
+    # clang reports an unknown name twice with the same text, because the macro has it twice.
     errors = {re.sub(r"^.*? error: ", "", line) for line in done.stdout.splitlines() if re.search(r" error: ", line)}
     assert len(errors) == 1, done.stdout
     assert sentence in errors.pop(), done.stdout

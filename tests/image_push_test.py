@@ -1,4 +1,4 @@
-"""firesteel image push: to a registry that is played here; `make check-registry` has a real one. And the tool around it."""
+"""firesteel image push: to a fake registry, and docker-image-tool.sh. `make check-registry` uses a real registry."""
 import base64
 import hashlib
 import http.server
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(bool(SANITIZED), reason="a sanitizer's library i
 
 
 class Registry(http.server.ThreadingHTTPServer):
-    """auth: None, "basic" or "token"; who may push is me with secret."""
+    """auth is None, "basic" or "token". Only the user me with the password secret may push."""
     daemon_threads = True
 
     def __init__(self):
@@ -114,7 +114,7 @@ def registry():
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
-    """What the tool builds."""
+    """The archive that the tool builds."""
     folder = tmp_path_factory.mktemp("image")
     done = tool(folder, "-r", "team", "-t", "v1", "-I", "app", "-a", f"{TOP}/LICENSE", "build")
     assert done.returncode == 0, done.stderr

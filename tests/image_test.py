@@ -1,4 +1,4 @@
-"""firesteel image build: the same bytes each time, and all that a driver needs where nothing else is."""
+"""firesteel image build: reproducible bytes, and everything that a driver needs in an otherwise empty system."""
 import hashlib
 import json
 import os
@@ -71,7 +71,7 @@ def test_the_same_files_make_the_same_bytes(image, tmp_path):
 
 @pytest.fixture(scope="module")
 def root(image):
-    """The image's files, as a container has them; and how to run in them: a process 1 of its own, with /proc."""
+    """The image's files as in a container, and a command prefix to run in them as process 1 with /proc."""
     folder = image / "root"
     folder.mkdir()
     for layer in json.loads((image / "layout" / "manifest.json").read_text())[0]["Layers"]:

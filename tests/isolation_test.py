@@ -1,4 +1,4 @@
-"""User code that crashes, leaks or never ends: what it costs, and what is said, with tasks on threads and in worker processes."""
+"""User code that crashes, leaks or never ends: consequences and messages, with tasks on threads and in processes."""
 import glob
 import os
 import re
@@ -258,7 +258,7 @@ ENDS = {
 
 
 class Done:
-    """An application that ran: what it said, what it left."""
+    """The output and the remains of an ended application."""
 
     def __init__(self, out, err, code, marks, processes, files):
         self.out, self.err, self.code = out.split(), err, code
@@ -278,7 +278,7 @@ def program(tmp_path_factory):
 
 
 def marked_processes(mark):
-    """Those that carry the mark in their environment, whoever their parent is: names by id."""
+    """Processes with the mark in their environment: names by pid."""
     found = {}
     for environ in glob.glob("/proc/[0-9]*/environ"):
         try:
@@ -299,7 +299,7 @@ def wait_for(condition):
 
 
 def submission(program, tmp_path, mode, *words, master=CLUSTER, isolation="process", **conf):
-    """The command, its environment, and the mark in that."""
+    """Returns the command, its environment, and the mark in it."""
     mark = str(uuid.uuid4())
     kept = {k: v for k, v in os.environ.items() if not k.startswith("SPARK_")}
     local = tmp_path / "local"
@@ -339,7 +339,7 @@ def test_a_crash_in_a_worker_process_costs_an_attempt(run, master, mode):
 
 @pytest.mark.parametrize("mode", CRASHES)
 def test_a_crash_on_a_thread_costs_one_executor(run, mode):
-    """The poisonous row's first attempt takes its executor with it; the others run apart, and the neighbours' tasks do not."""
+    """The first attempt of the crashing row ends its executor. Its other attempts run in processes, other tasks do not."""
     done = run(mode, isolation="none")
     assert done.out == ["-1", "1000"], done.err
     assert re.search("Lost executor . on .*Command exited with code .*" + REPORT.format(0, CRASHES[mode]), done.err)
@@ -352,7 +352,7 @@ def test_a_crash_on_a_thread_costs_one_executor(run, mode):
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_after_one_crash_the_result_is_right(run, isolation):
-    """On a thread, map outputs are lost with the executor and made again."""
+    """On a thread, map outputs are lost with the executor and computed again."""
     done = run("Once", isolation=isolation)
     assert (done.code, done.out) == (0, ["499500"]), done.err
     assert done.lost_executors() == (isolation == "none")
@@ -381,7 +381,7 @@ REAPER = {"spark.task.reaper.enabled": "true", "spark.task.reaper.pollingInterva
 
 @pytest.mark.parametrize("master", [CLUSTER, LOCAL])
 def test_the_reaper_ends_a_worker(run, master):
-    # Looked at thirty times before it is ended, so that a slow machine does so once.
+    # The reaper checks thirty times before it ends the task, so that a slow machine checks at least once.
     done = run("loop", "wait", master=master, **{**REAPER, "spark.task.reaper.killTimeout": "3s"})
     assert done.out == ["-1", "1000"], done.err
     assert re.search(r"Killed task \d+ is still running after \d+ ms\. It is in touch in trials\.so, in worker process \d+", done.err)
@@ -410,7 +410,7 @@ def test_a_leak_in_a_worker_fails_the_task_by_name(run):
 
 
 def test_memory_beyond_the_limit_fails_the_task_by_name(run):
-    """On a thread, where the kernel would end the executor without a word."""
+    """On a thread, where the kernel would kill the executor without a message."""
     done = run("hoard", isolation="none",
                **{"spark.executor.memory": "64m", "spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "1"})
     assert done.out == ["-1", "1000"], done.err
@@ -434,7 +434,7 @@ def test_everything_that_tasks_use_is_there_in_workers(run, tmp_path):
 
 @pytest.mark.parametrize("master", [CLUSTER, LOCAL])
 def test_map_outputs_of_workers_are_encrypted_files(run, master):
-    """40 MB of rows, in workers that have less memory: what they hand over is what they spilled."""
+    """40 MB of rows in processes with less memory, which export the files that they spilled."""
     memory = {"spark.executor.memory": "48m", "spark.driver.memory": "48m", "spark.io.encryption.enabled": "true"}
     done = run("Big", master=master, **memory)
     assert (done.out, done.code) == (["40000000"], 0), done.err
@@ -443,7 +443,7 @@ def test_map_outputs_of_workers_are_encrypted_files(run, master):
 
 @pytest.mark.parametrize("victim, failures", [("spark-submit", 1), ("firesteel", 1), ("firesteel-zygote", 2)])
 def test_nothing_outlives_who_started_it(program, tmp_path, victim, failures):
-    """Driver, executor or zygote are killed while a function loops in a worker: everything below is gone at once."""
+    """Driver, executor or zygote are killed while a function loops in a task process: all descendants end at once."""
     command, environment, mark = submission(program, tmp_path, "loop", master="local-cluster[1,1,1024]",
                                             **{"spark.task.maxFailures": failures})
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as app:

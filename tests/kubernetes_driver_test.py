@@ -1,4 +1,4 @@
-"""What runs in a driver's pod, here without one: spark-submit as the pod's command has it."""
+"""The command of a driver's pod, run without a pod: spark-submit with the pod's arguments."""
 import os
 import subprocess
 
@@ -7,7 +7,7 @@ import pytest
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.abspath(os.environ.get("FIRESTEEL_BIN") or os.path.join(TOP, "bin"))
 TIMEOUT = 120
-# Its master is that of the submission; what the driver is to do with it, the other key says.
+# spark.master is that of the submission, and the other key is the driver's.
 DRIVER = ("--deploy-mode", "client", "--conf", "spark.kubernetes.submitInDriver=true", "--conf",
           "spark.kubernetes.container.image=x", "--conf", "spark.master=k8s://https://127.0.0.1:1", "--conf",
           "spark.kubernetes.driver.master=local[2]")
@@ -45,7 +45,7 @@ def test_an_archive_is_java_s(tmp_path):
 
 
 def test_driver_names_missing_application(tmp_path):
-    """As a pod's command has it: the application is one of spark.jars, too."""
+    """As in a pod's command, the application is also in spark.jars."""
     done = submit(tmp_path, "--jars", "local:///opt/app/none.so", "local:///opt/app/none.so")
     assert done.returncode == 1
     assert done.stderr.endswith("Error: local:///opt/app/none.so: the driver's container has no file /opt/app/none.so. A local: name "

@@ -1,5 +1,5 @@
-"""Files of a submission to Kubernetes that are elsewhere: templates that are fetched, files that are uploaded. HDFS and
-S3 are played here; `make check-hdfs` and `make check-s3` have real ones."""
+"""Remote files of a submission to Kubernetes: fetched templates and uploaded files, with fake HDFS and S3 servers.
+`make check-hdfs` and `make check-s3` use real ones."""
 import os
 import subprocess
 

@@ -1,4 +1,4 @@
-"""spark-submit --dry-run --output objects: what a submission to Kubernetes would create."""
+"""spark-submit --dry-run --output objects: the objects that a submission to Kubernetes would create."""
 import os
 import re
 import subprocess
@@ -56,7 +56,7 @@ def test_files_of_the_configuration_travel(tmp_path):
 
 
 def test_older_spellings_are_understood(tmp_path):
-    """The command line of apache-spark-on-k8s 2.1, but for its registry."""
+    """The command line of apache-spark-on-k8s 2.1, except for its registry."""
     items, told = objects(
         tmp_path, "--class", "org.apache.spark.examples.SparkPi", "--kubernetes-namespace", "spark-cluster",
         "--conf", "spark.executor.instances=5", "--conf", "spark.app.name=spark-pi",

@@ -1,4 +1,4 @@
-"""What Spark itself has to run: the commands that are started, told by a java, a python3 and an R that are scripts."""
+"""Programs that Spark must run: the started commands, recorded by scripts named java, python3 and R."""
 import os
 import subprocess
 
@@ -6,7 +6,7 @@ import pytest
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")
 
-# Prints its words and variables of interest, then ends as the application would.
+# Prints its arguments and some variables, then ends as the application would.
 TELL = """#!/bin/sh
 for word in "$0" "$@"; do printf '%s\\n' "$word"; done
 for name in PYTHONHASHSEED SPARK_SCALA_VERSION SPARK_CONF_DIR FROM_ENV_SH PYSPARK_SUBMIT_ARGS SPARKR_SUBMIT_ARGS \

@@ -1,4 +1,4 @@
-"""spark.extraListeners: shared objects hear of jobs, stages, tasks and executors; what is no listener is refused."""
+"""spark.extraListeners: shared objects get events of jobs, stages, tasks and executors, and other files are refused."""
 import os
 import subprocess
 

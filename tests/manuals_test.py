@@ -12,7 +12,7 @@ MAN = os.path.join(TOP, "man")
 PAGES = sorted(name for name in os.listdir(MAN) if name.endswith(".1"))
 
 FIRESTEEL = os.path.join(BIN, "firesteel")
-HELP = {  # whose options a page has; without any: pages of what has no options
+HELP = {  # commands whose options a page has, empty for pages without options
     "docker-image-tool.sh.1": [[os.path.join(TOP, "scripts/docker-image-tool.sh"), "-h"]],
     "firesteel.1": [[FIRESTEEL, "--help"]],
     "firesteel-simulate.1": [[FIRESTEEL, "help", "simulate"], [FIRESTEEL, "simulate", "--standalone", "--help"]],
@@ -28,7 +28,7 @@ def printed(command):
 
 
 def options_of_help(text):
-    """Those that a line begins with, up to its description, and those of the lines that say how it is used."""
+    """The options at the beginning of lines before a description, and those of the usage lines."""
     found, usage = set(), False
     for line in text.splitlines():
         usage = line.startswith("Usage:") or (usage and line.startswith("     "))
@@ -45,7 +45,7 @@ def source(page):
 
 
 def options_of_page(text):
-    """What is defined: .It Fl c Ar n , Fl -cores Ar n."""
+    """The defined options: .It Fl c Ar n , Fl -cores Ar n."""
     lines = re.findall(r"^\.It (Fl .*)$", text, re.M)
     return {"-" + name for line in lines for name in re.findall(r"\bFl (-?[\w-]+)", line)}
 
@@ -58,7 +58,7 @@ def test_options_are_those_of_help(page):
     told = set().union(*map(options_of_help, helps))
     assert options_of_page(source(page)) == told
     mentioned = {"-" + name for name in re.findall(r"\bFl (--?\w[\w-]*|\w\b)", source(page))}
-    assert mentioned - told <= {"--deploy-mode"}  # another command's
+    assert mentioned - told <= {"--deploy-mode"}  # of another command
 
 
 def test_every_command_has_a_page():

@@ -1,4 +1,4 @@
-"""Maven repositories that tests make in folders and serve, and places that ask them by build/tests/resolve_packages."""
+"""Maven repositories in folders, their servers, and clients that run build/tests/resolve_packages."""
 import contextlib
 import hashlib
 import http.server
@@ -59,7 +59,7 @@ class Repository:
         self.put(path, path.read_bytes())
 
     def module(self, coordinate, *dependencies, jar=True, head="", packaging=None, own=True):
-        """A POM with these elements; `head` comes before its dependencies."""
+        """A POM with these elements. `head` comes before its dependencies."""
         group, artifact, version = coordinate.split(":")
         name = tag("groupId", group) + tag("artifactId", artifact) + tag("version", version) if own else \
             tag("artifactId", artifact)
@@ -78,7 +78,7 @@ class Repository:
 
 
 class Place:
-    """A home of its own, an Ivy folder, and a repository that is asked in place of central."""
+    """A client with its own home, an Ivy folder, and a repository in place of Maven Central."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -119,7 +119,7 @@ class Place:
 
 @contextlib.contextmanager
 def server(folder, handler_of=None):
-    """The folder over HTTP on loopback; the list of paths that were asked for grows."""
+    """Serves the folder over HTTP on loopback, and appends requested paths to the list."""
     asked = []
 
     class Handler(http.server.SimpleHTTPRequestHandler):

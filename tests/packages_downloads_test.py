@@ -1,4 +1,4 @@
-"""--packages over HTTP: checksums, downloads that break, hosts that do not answer, and the cache that processes share."""
+"""--packages over HTTP: checksums, failed downloads, silent hosts, and the shared cache."""
 import hashlib
 import subprocess
 
@@ -7,7 +7,7 @@ import pytest
 from maven_repository import dependency, parent, server
 from sanitizers import SANITIZED
 
-# What a program writes before it names a file.
+# The text before the name of a file in the output.
 WATCH_C = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ def test_http_and_a_second_time_without_it(place):
     with server(r.folder) as (url, asked):
         assert place.jars("g:a:1", central="file:/nowhere", repositories=url) == ["a-1", "b-1"]
         assert "/g/a/1/a-1.jar.sha1" in asked
-    # The server is gone; the cache has all that is needed.
+    # The server has ended, and the cache has everything needed.
     assert place.jars("g:a:1", central="file:/nowhere", repositories=url) == ["a-1", "b-1"]
 
 
@@ -117,7 +117,7 @@ def test_a_host_that_does_not_answer_is_asked_once(place):
 
 
 def test_a_host_is_waited_for_once_by_all_jars(place):
-    """Descriptions are in the cache, jars are not, and the server refuses connections: Ivy asks for each jar."""
+    """The cache has descriptions but no jars, and the server refuses connections. Ivy would wait for each jar."""
     names = [f"m{i}" for i in range(6)]
     for name in names:
         place.repository.module(f"g:{name}:1")
@@ -128,7 +128,7 @@ def test_a_host_is_waited_for_once_by_all_jars(place):
         jar.unlink()
     done = place.run(packages, central="file:/nowhere", repositories=url)
     assert done.returncode == 1
-    # Two threads may ask at the same moment; everybody else is told of it.
+    # Two threads may ask at the same moment. All others get the result.
     asked = [line for line in done.stderr.splitlines() if "[FAILED" in line and "the host was unreachable before" not in line]
     told = [line for line in done.stderr.splitlines() if "[FAILED" in line and "the host was unreachable before" in line]
     assert 1 <= len(asked) <= 2 and len(asked) + len(told) == len(names)

@@ -1,4 +1,4 @@
-"""How POMs are read, as Ivy reads them; tests/spark/check_packages compares with genuine Ivy."""
+"""Reading POMs as Ivy does. tests/spark/check_packages compares with genuine Ivy."""
 import os
 import subprocess
 
@@ -37,7 +37,7 @@ def test_imported_management_and_its_exclusions(place):
     r.module("g:b:5", dependency("g:c:1"), dependency("g:d:1"))
     for name in ("g:c:1", "g:d:1", "g:d:9"):
         r.module(name)
-    # What is managed at the top holds for what is needed further down.
+    # Managed versions of the top POM apply to all dependencies.
     assert place.jars("g:a:1") == ["a-1", "b-5", "d-9"]
 
 
@@ -66,7 +66,7 @@ def test_exclusions_of_poms(place):
     r.module("g:e:1", dependency("g:f:1"))
     r.module("g:d:1")
     assert place.jars("g:a:1") == ["a-1", "b-1", "e-1", "d-1"]
-    # Another way to it on which it is not excluded counts.
+    # It stays if another path does not exclude it.
     r.module("g:z:1", dependency("g:a:1"), dependency("g:c:1"))
     r.module("g:c:1")
     assert sorted(place.jars("g:z:1")) == ["a-1", "b-1", "c-1", "d-1", "e-1", "z-1"]
@@ -140,7 +140,7 @@ def test_ranges_prefixes_and_latest(place):
     for asked, got in (("[1.0,1.10)", "1.5"), ("[1.0,2.0]", "2.0"), ("(,1.5]", "1.5"), ("[1.5]", "1.5"),
                        ("1.+", "1.10"), ("latest.release", "2.0"), ("latest.integration", "2.0"), ("]1.0,2.0[",
                                                                                                   "2.0-rc1")):
-        if "," in asked:  # commas divide packages
+        if "," in asked:  # commas separate packages
             r.module("g:a:1", dependency(f"g:x:{asked}"))
             assert place.jars("g:a:1", ivy_path=place.folder / f"ivy-{got}-{len(asked)}") == ["a-1", f"x-{got}"], asked
         else:

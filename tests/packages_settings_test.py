@@ -1,4 +1,4 @@
-"""--packages by ivysettings.xml: resolvers, and whom passwords are told."""
+"""--packages with ivysettings.xml: resolvers, and the hosts that get passwords."""
 import pytest
 
 from maven_repository import Repository, dependency, server
@@ -22,7 +22,7 @@ def test_ivysettings(place):
 
 
 def test_each_repository_of_a_chain_has_its_own_checksums(place):
-    """What is unchecked in one stays checked in the next, wherever it stands in the chain."""
+    """Disabled checks of one repository do not affect the next, at any position in the chain."""
     careless, careful = Repository(place.folder / "careless"), Repository(place.folder / "careful")
     for repository, name in ((careless, "a"), (careful, "b")):
         repository.module(f"g:{name}:1")
@@ -39,7 +39,7 @@ def test_each_repository_of_a_chain_has_its_own_checksums(place):
         write(order)
         ivy = place.folder / f"ivy-{order[0].folder.name}"
         assert place.jars("g:a:1", ivy_settings=settings, ivy_path=ivy) == ["a-1"]
-        # Its description is in the cache, and which repository it came from is not known any more.
+        # Its description is in the cache, and its repository is no longer known.
         for data in ivy.rglob("ivydata-*"):
             data.unlink()
         for jar in ivy.rglob("*.jar"):
@@ -48,7 +48,7 @@ def test_each_repository_of_a_chain_has_its_own_checksums(place):
         assert place.error("g:b:1", ivy_settings=settings, ivy_path=ivy) == "error ENOENT: [download failed: g#b;1!b.jar]"
     write((careful,), property='<property name="ivy.checksums" value="none"/>')
     assert place.jars("g:b:1", ivy_settings=settings, ivy_path=place.folder / "unchecked") == ["b-1"]
-    write((careless, careful), of_all=' checksums="none"')  # Ivy's chains know no such attribute either
+    write((careless, careful), of_all=' checksums="none"')  # Ivy's chains do not have this attribute either
     assert "the attribute checksums of <chain> is not supported" in place.error("g:a:1", ivy_settings=settings)
 
 

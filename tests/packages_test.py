@@ -1,5 +1,5 @@
-"""--packages and ivy:// against repositories that the tests make: what Spark's SparkSubmitUtilsSuite and MavenUtilsSuite
-pin. tests/spark/check_packages compares with genuine Ivy."""
+"""--packages and ivy:// with local repositories: the cases of Spark's SparkSubmitUtilsSuite and MavenUtilsSuite.
+tests/spark/check_packages compares with genuine Ivy."""
 import json
 import os
 import subprocess

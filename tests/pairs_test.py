@@ -1,4 +1,4 @@
-"""Operators by key where functions are found by module and symbol and rows go through the network."""
+"""Operators by key on executors, which find functions by module and symbol and get rows over the network."""
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
-"""A Kubernetes API server of one namespace, in memory: objects are listed, watched, created, patched and deleted, as far
-as executors in pods need it. It runs nothing: tests/cluster/kubernetes/process_kubelet.py makes processes of its pods.
+"""A Kubernetes API server of one namespace, in memory: it lists, watches, creates, patches and deletes objects, as far
+as executors in pods need. It runs no pods: tests/cluster/kubernetes/process_kubelet.py runs them as processes.
 
     with PodApiServer() as server:
         server.url, server.ask("/api/v1/namespaces/default/pods")["items"]
@@ -20,7 +20,7 @@ PATH = re.compile(r"/api/v1/namespaces/default/(\w+)(?:/([^/]+))?(?:/(status|log
 
 
 def selects(selector, labels):
-    """Whether labels match "a=b,c in (d,e),f"."""
+    """Returns whether labels match "a=b,c in (d,e),f"."""
     for term in filter(None, re.split(r",(?![^(]*\))", selector)):
         match = re.fullmatch(r"\s*([^\s=!]+)(?:\s*==?\s*(\S+)|\s+in\s+\(([^)]*)\))?\s*", term)
         key, value, values = match.groups()
@@ -31,7 +31,7 @@ def selects(selector, labels):
 
 
 def selects_fields(selector, item):
-    """Whether "a.b=c,d.e!=f" is true of the object."""
+    """Returns whether the object matches "a.b=c,d.e!=f"."""
     for term in filter(None, selector.split(",")):
         path, operator, value = re.fullmatch(r"([\w.]+)(!?==?)(.*)", term).groups()
         found = item
@@ -71,7 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(code, {"kind": "Status", "status": "Failure", "reason": reason, "message": reason, "code": code})
 
     def begin(self):
-        """(resource, name, sub-resource, query, body); None if the path is not of an API that is here."""
+        """Returns (resource, name, sub-resource, query, body), or None for an unsupported API."""
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else {}
         url = urllib.parse.urlsplit(self.path)
@@ -181,13 +181,13 @@ class PodApiServer(http.server.ThreadingHTTPServer):
         self.lock = threading.Condition()
 
     def change(self, kind, resource, item):
-        """With the lock: give the object its version, and tell watches of it."""
+        """Sets the object's version and notifies watches. The caller holds the lock."""
         item["metadata"]["resourceVersion"] = str(len(self.changes) + 1)
         self.changes.append((kind, resource, json.dumps(item), item["metadata"].get("labels", {})))
         self.lock.notify_all()
 
     def ask(self, path, method="GET", body=None, content_type="application/json"):
-        """The answer as JSON; HTTPError for others than 2xx."""
+        """Returns the reply as JSON. Raises HTTPError unless the status is 2xx."""
         request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": content_type})
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -200,7 +200,7 @@ class PodApiServer(http.server.ThreadingHTTPServer):
             return None
 
     def handle_error(self, request, client_address):
-        pass  # clients go as they like
+        pass  # clients may disconnect at any time
 
     def __enter__(self):
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

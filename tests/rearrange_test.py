@@ -1,4 +1,4 @@
-"""What takes, numbers, pairs, places, pipes, keeps and forgets rows: with threads, executors and worker processes alike."""
+"""Operators that take, number, pair, place, pipe and cache rows, on threads, executors and task processes."""
 import os
 import subprocess
 
@@ -104,7 +104,7 @@ MASTERS = [("local[2]", "none"), ("local[2]", "process"), ("local-cluster[2,1,10
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory):
-    """What the program prints, by master and isolation."""
+    """The program's output by master and isolation."""
     folder = tmp_path_factory.mktemp("rearrange")
     (folder / "rearrange.c").write_text(PROGRAM)
     found = {}

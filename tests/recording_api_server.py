@@ -1,4 +1,4 @@
-"""A Kubernetes API server that keeps what it is given: enough for a submission that does not wait, and for its files."""
+"""A Kubernetes API server that records created objects, for submissions that do not wait, and for their files."""
 import http.server
 import json
 import threading
@@ -47,14 +47,14 @@ class RecordingApiServer(http.server.ThreadingHTTPServer):
             return [item for (own, _), item in self.objects.items() if own == kind]
 
     def properties(self):
-        """What the newest driver is told: its spark.properties."""
+        """The spark.properties of the newest driver."""
         text = [item["data"]["spark.properties"] for item in self.of_kind("ConfigMap")
                 if "spark.properties" in item.get("data", {})][-1]
         lines = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
         return {key: value.replace("\\:", ":").replace("\\=", "=") for key, value in lines}
 
     def words(self, *words):
-        """The words of a submission to it, behind spark-submit."""
+        """The arguments of spark-submit for a submission to it."""
         return ["--master", f"k8s://{self.url}", "--deploy-mode", "cluster", "--name", "pi", "--class", "org.example.Pi",
                 "--conf", "spark.kubernetes.container.image=spark:1",
                 "--conf", "spark.kubernetes.submission.waitAppCompletion=false", *words, "local:///opt/pi.jar"]

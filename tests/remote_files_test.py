@@ -1,4 +1,4 @@
-"""What spark-submit downloads over HTTPS, whom it trusts for that, and over FTP: with servers of the tests."""
+"""Downloads of spark-submit over HTTPS, with trusted certificates, and over FTP, from local servers."""
 import http.server
 import json
 import os
@@ -24,7 +24,7 @@ def environment(folder, **more):
 
 
 def prepare(folder, *words, program=os.path.join(BIN, "spark-submit"), **more):
-    """What was downloaded is in the configuration; else the error."""
+    """Returns the configuration with the downloaded files, or the error."""
     done = subprocess.run([program, "--dry-run", "--output", "json", "--class", "C", *words], cwd=folder,
                           env=environment(folder, **more), capture_output=True, text=True, timeout=60, check=False)
     said = json.loads(done.stdout)
@@ -46,7 +46,7 @@ def make_authority(folder, name):
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory):
-    """A certificate for localhost by an authority of the test's own, and another authority that knows nothing of it."""
+    """A certificate for localhost from the test's own authority, and an unrelated authority."""
     folder = tmp_path_factory.mktemp("authority")
     make_authority(folder, "ours")
     make_authority(folder, "another")
@@ -75,7 +75,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     def handle_error(self, *args):
-        pass  # a client that does not trust it hangs up
+        pass  # a client that does not trust it disconnects
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ class FtpServer(socketserver.ThreadingTCPServer):
 
 @pytest.fixture
 def ftp():
-    """The files that are served, and where."""
+    """The served files, and the address."""
     server = FtpServer(("127.0.0.1", 0), FtpHandler)
     server.files = {}
     thread = threading.Thread(target=server.serve_forever)
@@ -251,7 +251,7 @@ def test_an_application_comes_over_ftp(tmp_path, ftp):
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer wants to be the first library")
 def test_a_library_of_the_system_that_is_not_there_is_named_with_its_package(tmp_path):
-    """An archive of `make dist` takes libcurl from the system: here the module wants one that is nowhere."""
+    """An archive of `make dist` takes libcurl from the system: here the module needs one that does not exist."""
     lib, modules = tmp_path / "lib", tmp_path / "lib" / "firesteel"
     modules.mkdir(parents=True)
     library = os.path.realpath(os.path.join(BIN, "libfiresteel.so"))

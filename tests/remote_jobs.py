@@ -1,9 +1,9 @@
-"""Jobs whose input and output lie in a file system that is not local, for `make check-hdfs` and `make check-s3`."""
+"""Jobs with input and output in a remote file system, for `make check-hdfs` and `make check-s3`."""
 import collections
 import gzip
 import random
 
-# Counts words; on the way the first attempt of a task fails where that is asked for, when its part file is begun.
+# Counts words. On request the first attempt of a task fails when its part file is begun.
 APPLICATION = rb"""
 #include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -76,11 +76,11 @@ int main(int argc, char **argv)
 }
 """
 
-BLOCK = 1 << 20  # of the input: a file of two and a half becomes three splits
+BLOCK = 1 << 20  # a file of two and a half blocks becomes three splits
 
 
 def words(seed, size):
-    """Lines of text, and how often each word occurs."""
+    """Lines of text, and the count of each word."""
     r = random.Random(seed)
     lines, left = [], size
     while left > 0:
@@ -92,8 +92,8 @@ def words(seed, size):
 
 class Jobs:
     """
-    `submit` runs spark-submit with the words it is given and answers as subprocess.run does; `put(path, content)`,
-    `read(path)` and `names(path)` are of the file system, below whose @root a path such as "/jobs/x" lies.
+    `submit` runs spark-submit with the given arguments and returns like subprocess.run. `put(path, content)`,
+    `read(path)` and `names(path)` use the file system. A path such as "/jobs/x" is below @root.
     """
 
     def __init__(self, expect, application, root, submit, put, read, names):

@@ -1,5 +1,5 @@
-"""A REST server as a standalone master has it, for clients under test: it speaks the JSON of protocol v1, remembers what
-it was asked, and fails in whatever way a test wants."""
+"""A fake REST server of a standalone master, for tests of clients. It speaks the JSON of protocol v1, records requests, and
+fails as the test configures."""
 import json
 import socket
 import threading
@@ -10,7 +10,7 @@ WORKER = {"workerId": "worker-1", "workerHostPort": "192.0.2.7:7078"}
 
 
 def wait_for(what, seconds=60):
-    """Until @what answers something true: that. The time is for a machine that stands still, not for ours."""
+    """Waits until @what() returns a true value, and returns it. The long timeout is for stalled machines."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = what()
@@ -25,7 +25,7 @@ def message(action, **fields):
 
 
 def http(body, status=200, kind="application/json;charset=utf-8", length=None, **headers):
-    """The bytes of an answer."""
+    """The bytes of a reply."""
     lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body) if length is None else length}"]
     lines += [f"Content-Type: {kind}"] if kind else []
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -42,8 +42,8 @@ class Request:
 
 class RestServer:
     """
-    Answers on loopback until stop(). `states` is what status answers, one after the other, the last for ever; `answer`
-    (request → bytes, None to hang up, or NotImplemented) may replace everything. `requests` are those that came.
+    Serves on loopback until stop(). Status requests get the values of `states` in order, then always the last. `answer`
+    (request → bytes, None to close, or NotImplemented) may replace any reply. `requests` are the received requests.
     """
 
     def __init__(self, port=0, states=("RUNNING",), standby=False, answer=None, host="127.0.0.1", submission="driver-7"):

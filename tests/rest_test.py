@@ -1,5 +1,5 @@
-"""spark-submit against a master's REST server: what it sends, prints and answers; masters that are away, come back, are
-no REST servers, or send nonsense. The client's half of Spark's StandaloneRestSubmitSuite, restated, and more."""
+"""spark-submit against a master's REST server: requests, output and exit status, with masters that are down, restart, are
+not REST servers, or send invalid replies. Includes the client's cases of Spark's StandaloneRestSubmitSuite."""
 import json
 import os
 import re
@@ -51,7 +51,7 @@ def server():
 
 
 def answering(answer):
-    """A server that sends @answer, as it is, to everything."""
+    """A server that replies @answer to every request."""
     return RestServer(answer=lambda _: answer)
 
 
@@ -204,11 +204,11 @@ def test_what_is_no_rest_server(kind):
         server.stop()
     with server:
         done = submit(server.url)
-        assert done.status == 1  # and it is no master either
+        assert done.status == 1  # and it is not a master either
         assert f"WARN {INFO}Unable to connect to server {server.url}.\n" in done.error
         assert (f"Warning: Master endpoint {server.url} was not a REST server. Falling back to legacy submission gateway "
                 "instead.\n") in done.error
-        assert len(server.requests) == (kind != "nobody")  # what was sent is never sent twice
+        assert len(server.requests) == (kind != "nobody")  # a sent request is never repeated
 
 
 def test_what_a_server_refuses():
@@ -290,7 +290,7 @@ def test_the_port_of_no_rest_server_is_said_to_be_none(operation, answer):
     line = done.error.splitlines()[-1]
     assert line.startswith(f"Error: Unable to connect to server: {server.address}: ")
     assert line.endswith(f"(if it is a master, this is not its REST server: {NO_REST})")
-    assert "6066" not in run("--master", server.url, operation, "driver-7").error  # nobody is there any more
+    assert "6066" not in run("--master", server.url, operation, "driver-7").error  # the server has stopped
 
 
 @pytest.mark.parametrize("status", [200, 404, 405])
@@ -348,7 +348,7 @@ def test_the_exit_status_is_the_application_s(end, status):
 
 
 class Waiting:
-    """A client that waits; its log is read from a file, so that it never blocks."""
+    """A waiting client. Its log goes to a file, so that it never blocks."""
 
     def __init__(self, folder, master, conf=()):
         self.path = folder / "log"

@@ -80,7 +80,7 @@ def test_access_beyond_an_array_ends_a_local_application(program, sanitizers):
     assert "ERROR: AddressSanitizer: heap-buffer-overflow" in done.stderr
     assert re.search(r"ERROR Executor: task \d in stage 0.0 .* crashed in beyond in sanitized.so: SIGABRT, "
                      fr"AddressSanitizer: heap-buffer-overflow .*sanitized.c:{line_of('/* beyond */')} in beyond", done.stderr)
-    assert run(program, "beyond", None).returncode == 0  # not noticed without
+    assert run(program, "beyond", None).returncode == 0  # not detected without a sanitizer
 
 
 def test_access_beyond_an_array_fails_the_job_on_executors(program):

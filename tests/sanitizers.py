@@ -1,4 +1,4 @@
-"""Whether what is tested was built with a sanitizer: memory is then not what it otherwise is."""
+"""Detects sanitizers in the tested build, because they change memory use."""
 import os
 
 BIN = os.environ.get("FIRESTEEL_BIN") or os.path.join(os.path.dirname(__file__), "..", "build", "src")

@@ -1,4 +1,4 @@
-"""sbin/: a whole cluster started and ended by its scripts, with an ssh that runs here what it is to run elsewhere."""
+"""sbin/: the scripts start and stop a whole cluster, with an ssh that runs commands on this machine."""
 import os
 import pathlib
 import re
@@ -28,7 +28,7 @@ exec bash -c "$*"
 
 
 class Home:
-    """An installation in a folder of its own, which may be installed already."""
+    """An installation in its own folder, which may exist already."""
 
     def __init__(self, folder, installed=False):
         self.folder = folder
@@ -82,7 +82,7 @@ def home(tmp_path):
 
 
 def is_gone(pid):
-    """Or only waits to be forgotten by who started it."""
+    """Also true for a zombie that its parent has not reaped."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
@@ -120,7 +120,7 @@ def test_a_cluster_comes_and_goes(home):
 
 @pytest.fixture
 def installed(tmp_path):
-    """What `meson install` puts below a prefix, found elsewhere."""
+    """An installation by `meson install`, moved to another prefix."""
     build = os.environ.get("FIRESTEEL_BUILD", os.path.join(TOP, "build"))
     if SANITIZED:
         pytest.skip("what is linked to a sanitizer is not installed")

@@ -8,7 +8,7 @@ from gated_application import BIN, TIMEOUT, until
 
 
 class Service:
-    """`firesteel shuffle-service` on a port of its own, which stays when it starts again."""
+    """`firesteel shuffle-service` on its own port, which it keeps when restarted."""
 
     def __init__(self, folder, *properties):
         self.folder, self.port, self.process = folder, 0, None

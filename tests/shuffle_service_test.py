@@ -1,4 +1,4 @@
-"""The shuffle service as a process: map outputs are there when their executors are not, and go when nobody needs them."""
+"""The shuffle service as a process: map outputs outlive their executors, and are removed when unused."""
 import re
 import signal
 
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 def shuffle_and_lose_everybody(app, lose):
-    """A shuffle's second job, when all executors of its first are gone."""
+    """Runs a second job on a shuffle after all executors of the first have ended."""
     app.open_gate()
     assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
     before = app.alive()
@@ -78,7 +78,7 @@ def test_outputs_are_made_again_when_nobody_serves_them(service, folder):
         app.until_alive(2)
         app.open_gate()
         assert app.run(f"shuffle 4 {app.gate}")[0] == sum_of(4)
-        for path in app.local.rglob("shuffle_*_*"):  # what the service knows of them does not help it
+        for path in app.local.rglob("shuffle_*_*"):  # the service cannot serve them
             path.unlink()
         before = app.alive()
         kill(app.executors().values())

@@ -1,5 +1,5 @@
-"""Shuffles between executors: what is written and read of them, how it is counted, and that nobody keeps what nobody
-needs any more. Cases restate Spark's ShuffleSuite, and of its ContextCleanerSuite what concerns several executors."""
+"""Shuffles between executors: written and read data, metrics, and removal of unused outputs. Includes cases of Spark's
+ShuffleSuite, and those of its ContextCleanerSuite that concern several executors."""
 import json
 import os
 import subprocess
@@ -210,7 +210,7 @@ def app(tmp_path_factory):
 
 
 def run(app, *words, master=CLUSTER, conf=()):
-    """What it printed, and the metrics of the tasks that succeeded."""
+    """Returns the output, and the metrics of successful tasks."""
     options = [word for setting in ("spark.log.level=WARN", "spark.locality.wait=0",
                                     "spark.scheduler.minRegisteredResourcesRatio=1", *conf)
                for word in ("--conf", setting)]
@@ -221,7 +221,7 @@ def run(app, *words, master=CLUSTER, conf=()):
 
 
 def logged(folder):
-    """Settings that have the event log written there, and a function that sums up a metric of all tasks."""
+    """Settings for an event log there, and a function that sums up a metric over all tasks."""
     def total(*names):
         path, = (os.path.join(folder, entry) for entry in os.listdir(folder))
         found = []
@@ -257,7 +257,7 @@ def test_groups_are_the_same_however_shuffles_are_compressed(app, master, compre
 
 
 @pytest.mark.parametrize("master", ["local[2]", CLUSTER])
-@pytest.mark.parametrize("mode", ["count-groups", "count-keys"])    # without and with combining before it is written
+@pytest.mark.parametrize("mode", ["count-groups", "count-keys"])    # without and with combining before the write
 def test_what_is_written_is_what_is_read(app, tmp_path, mode, master):
     conf, metric = logged(tmp_path)
     assert run(app, mode, master=master, conf=conf) == "10000\n"
@@ -273,7 +273,7 @@ LITTLE = ["spark.executor.memory=32m", "spark.memory.fraction=0.1", "spark.memor
 
 
 def test_executors_forget_map_outputs_of_released_rdds(app, tmp_path):
-    """Those that are on disk: what memory does not hold are files without a name, which executors have open."""
+    """Outputs on disk are unlinked files that executors have open."""
     assert run(app, "release", tmp_path, master="local-cluster[2,1,32]",
                conf=[*LITTLE, f"spark.local.dir={tmp_path}"]) == RELEASED
 

@@ -1,4 +1,4 @@
-"""firesteel simulate from outside: worlds, what it says of them, and traces of real runs fed to the scheduler again."""
+"""firesteel simulate as a program: simulations, reports, and replays of traces of real runs."""
 import json
 import os
 import subprocess

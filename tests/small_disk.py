@@ -1,4 +1,4 @@
-"""A disk that is soon full."""
+"""A small disk."""
 import contextlib
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 @contextlib.contextmanager
 def mounted(path, size):
-    """A disk of so many MiB over the directory; the test is skipped where there is no right to mount one."""
+    """Mounts a disk of so many MiB on the directory. Skips the test without permission to mount."""
     done = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", path],
                                                 stderr=subprocess.DEVNULL, check=False).returncode == 0
     if not done:

@@ -1,5 +1,5 @@
-"""Executors that come and go in a standalone cluster: by the load, by a worker that leaves, by kill -9; with the shuffle
-service in the workers, what they have written stays."""
+"""Changing executors in a standalone cluster: by load, by decommissioning of a worker, by kill -9. With the workers'
+shuffle service, map outputs stay."""
 import signal
 
 import pytest
@@ -75,7 +75,7 @@ def test_a_second_service_on_a_host_is_told_that_one_is_enough(cluster):
     line, = (x for x in second.log().splitlines() if "ERROR" in x)
     assert f"port {port} (spark.shuffle.service.port) is in use" in line and "One is enough for a host" in line
     assert "spark.shuffle.service.enabled=false" in line and "maxRetries" not in line
-    cluster.worker(master.url, **{"spark.shuffle.service.port": str(port)})  # without one of its own it is welcome
+    cluster.worker(master.url, **{"spark.shuffle.service.port": str(port)})  # accepted without its own
 
 
 def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
@@ -94,5 +94,5 @@ def test_a_worker_that_is_killed_takes_its_outputs_with_it(cluster, folder):
         workers.append(cluster.worker(master.url, cores=2, memory="2g", **service))
         assert app.run("shuffled")[0] == sum_of(4)
         assert app.tasks("ShuffleMapTask") == 8
-        # The second job knew beforehand.
+        # The second job knew it before it started.
         assert {e["Task End Reason"]["Reason"] for e in app.logged("TaskEnd")} == {"Success"}

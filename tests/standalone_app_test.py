@@ -1,5 +1,5 @@
 """Native applications on a standalone cluster, as a user sees them: masters and workers are real processes, some of which
-end at the wrong moment."""
+die."""
 import json
 import os
 import re
@@ -184,7 +184,7 @@ def steps(cluster, blocking_job, master, n):
 
 
 def replace_executor(cluster):
-    """Kill the one executor that there is, and wait for another, which only a master that knows us can start."""
+    """Kills the only executor, and waits for a replacement, which only a master that knows the application can start."""
     ((number, pid),) = wait_for(cluster.executors, "an executor").items()
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: cluster.executors().keys() - {number}, "another executor")
@@ -235,7 +235,7 @@ def test_an_application_that_came_while_masters_stood_by_is_called(cluster, bloc
     second = cluster.master(**recovery(cluster))
     both = f"{first.url},127.0.0.1:{second.port}"
     first.process.send_signal(signal.SIGSTOP)
-    # It would ask again by itself after minutes.
+    # By itself it would retry only after minutes.
     app = hold(cluster, blocking_job, both, "app", 1, conf=["spark.firesteel.standalone.registrationTimeout=1h"])
     app.says(f"Connecting to master spark://127.0.0.1:{second.port}")
     app.release()
@@ -343,13 +343,13 @@ def test_a_driver_runs_in_the_cluster(cluster, way):
 
 
 def driver_process(cluster):
-    """The process of the one driver that runs."""
+    """The process of the only running driver."""
     found = [pid for pid, line in cluster.marked().items() if line.startswith("firesteel driver ")]
     return found[0] if len(found) == 1 else None
 
 
 def test_a_driver_that_begins_again_finds_the_master_that_follows(cluster, blocking_job):
-    # Of the second master the submission says nothing, and its ports are others than the first one's.
+    # The submission does not name the second master, whose ports differ from the first one's.
     port = free_port()
     first = cluster.master(spark_master_rest_enabled="true", spark_master_rest_port=0, **recovery(cluster))
     rest = first.says(r"REST server .* port (\d+)").group(1)

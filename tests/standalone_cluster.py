@@ -12,7 +12,7 @@ TIMEOUT = 60
 
 
 def wait_for(condition, what, seconds=TIMEOUT):
-    """What condition() answers once it is something; with the clock, so that nothing waits for ever."""
+    """Waits until condition() returns a true value, and returns it. Fails after a timeout."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = condition()
@@ -23,7 +23,7 @@ def wait_for(condition, what, seconds=TIMEOUT):
 
 
 def free_port():
-    """A port of this machine that nobody listens on."""
+    """An unused port of this machine."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
@@ -38,7 +38,7 @@ def parent(pid):
 
 
 class Process:
-    """A process whose output goes to a file that can be looked at while it runs."""
+    """A process whose output goes to a file that tests can read while it runs."""
 
     def __init__(self, log, command, environment, folder):
         self.log_path = log
@@ -52,7 +52,7 @@ class Process:
             return file.read()
 
     def says(self, pattern, times=1):
-        """Wait until the log has this; the last match."""
+        """Waits until the log matches, and returns the last match."""
         def found():
             matches = list(re.finditer(pattern, self.log()))
             return matches[-1] if len(matches) >= times else None
@@ -64,7 +64,7 @@ class Process:
         self.process.wait(TIMEOUT)
 
     def end(self, seconds=TIMEOUT):
-        """The exit status, when it has ended by itself."""
+        """Waits until the process has ended by itself, and returns the exit status."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -72,7 +72,7 @@ class Process:
 
 
 class Cluster:
-    """Everything that it starts has its mark in the environment, and so has what that starts."""
+    """All processes that it starts, and their descendants, have its mark in the environment."""
 
     def __init__(self, folder):
         self.folder, self.count = folder, 0
@@ -112,14 +112,14 @@ class Cluster:
         return w
 
     def submit(self, master, *words, conf=(), options=(), **environment):
-        """spark-submit in the background; standard output is in the log too."""
+        """Runs spark-submit in the background. Its log includes standard output."""
         command = [os.path.join(BIN, "spark-submit"), "--master", master, *options, "--conf", "spark.log.level=INFO"]
         for setting in conf:
             command += ["--conf", setting]
         return self.start("submit", [*command, *map(str, words)], **environment)
 
     def marked(self):
-        """The processes of this cluster that there are: {pid: command line}."""
+        """The existing processes of this cluster: {pid: command line}."""
         found = {}
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -140,7 +140,7 @@ class Cluster:
         return {number: pid for pid, number in found.items() if parent(pid) not in found}
 
     def close(self):
-        """End all of it, in the order in which it depends on each other, and see that nothing stays."""
+        """Ends all processes in the order of their dependencies, and checks that none remain."""
         for p in reversed(self.processes):
             if p.process.poll() is None:
                 p.kill(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""A standalone cluster of which masters, workers, drivers and connections are broken while jobs run: a few of the faults of
+"""A standalone cluster with faults of masters, workers, drivers and connections while jobs run: a few of the faults of
 tests/faults/run_standalone (`make check-faults`)."""
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Drivers given to a standalone master at its own port, without a REST server: what spark-submit says, and its status."""
+"""Drivers submitted to a standalone master's own port, without a REST server: output and exit status of spark-submit."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ PI = os.path.join(TOP, "examples", "spark_pi.c")
 
 
 def test_a_driver_that_is_taken_and_not_waited_for_is_no_failure(cluster):
-    master = cluster.master()  # without workers the driver waits, so that it cannot have ended
+    master = cluster.master()  # without workers the driver waits, so it cannot have ended
     client = cluster.submit(master.url, "--deploy-mode", "cluster", PI)
     client.says("Driver successfully submitted as driver-")
     client.says("spark-submit not configured to wait for completion")
@@ -29,7 +29,7 @@ def test_a_driver_that_is_refused_is_one(cluster):
 
 @pytest.mark.parametrize("mode, rest", [("client", "false"), ("cluster", "false"), ("cluster", "true")])
 def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
-    """At once: whoever waits here, waits for an hour."""
+    """It fails at once. A client that waits would wait for an hour."""
     pages = cluster.master().says(r"Bound MasterWebUI to \S+, and started at http://(\S+)").group(1)
     client = cluster.submit(f"spark://{pages}", "--deploy-mode", mode, "--conf", f"spark.master.rest.enabled={rest}",
                             "--conf", "spark.firesteel.standalone.registrationTimeout=1h", PI)
@@ -37,7 +37,7 @@ def test_the_port_of_the_master_s_pages_is_said_to_be_none(cluster, mode, rest):
             else f"{pages} is an HTTP server, not a Firesteel master: use the master's port" if mode == "client"
             else f"{pages}.*it is an HTTP server, not a master: name the port of the master")
     client.says(says)
-    assert client.end() == (0 if rest == "true" else 1)  # a REST server's refusal is none for Spark
+    assert client.end() == (0 if rest == "true" else 1)  # Spark does not treat a REST server's refusal as a failure
 
 
 @pytest.mark.parametrize("operation", ["--kill", "--status"])

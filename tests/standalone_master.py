@@ -1,11 +1,11 @@
-"""The REST server of a standalone master whose drivers live for as long as they are asked for."""
+"""The REST server of a fake standalone master."""
 import http.server
 import json
 import threading
 
 
 class Master:
-    """A standalone master's REST server: a driver's state moves on each time that it is asked for."""
+    """A standalone master's REST server. Each status request advances the driver's state."""
 
     def __init__(self):
         self.lock = threading.Lock()

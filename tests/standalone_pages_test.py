@@ -1,4 +1,4 @@
-"""Pages of a real master and worker: behind the master's proxy, for those who may see them, and what they show of themselves."""
+"""Pages of a real master and worker: behind the master's proxy, with permissions, and their contents."""
 import http.client
 import re
 import urllib.parse
@@ -54,7 +54,7 @@ def test_everything_is_seen_through_the_master(cluster, blocking_job):
     with open(f"/proc/{executor}/environ", encoding="utf-8") as variables:
         assert f"SPARK_LOG_URL_STDERR={base}/logPage/?appId={app_id}" in variables.read()
     assert ask(port, "/proxy/worker-none/")[0] == ask(port, f"/proxy/{app_id}/")[0] == 404
-    assert ask(pages(worker, "WorkerUI"), "/proxy/x/")[0] == 404  # a worker is no proxy
+    assert ask(pages(worker, "WorkerUI"), "/proxy/x/")[0] == 404  # a worker is not a proxy
     app.release()
     finish(app, 1)
     worker.kill()
@@ -98,7 +98,7 @@ def test_what_a_master_shows_of_itself(cluster, blocking_job):
         assert status == 200 and f"out log page for {who}" in text and "0123456789" in text
         assert "/logPage/?self&logType=out&offset=0&byteLength=5" in links(ask(at, "/logPage/?self&logType=out&byteLength=5")[2])
         assert ask(at, "/log/?self&logType=passwd")[2].endswith("Error: Log type must be one of stderr, stdout, out")
-    assert ask(port, "/log/?driverId=x&logType=stdout")[0] == 400  # a master has its own only
+    assert ask(port, "/log/?driverId=x&logType=stdout")[0] == 400  # a master has only its own
     text = ask(port, "/environment/")[2]
     assert "<td>SHOWN_HERE</td><td>shown</td>" in text and "SPARK_LOG_DIR" not in text and "hidden-one" not in text
     app = hold(cluster, blocking_job, master.url, "ended", 1)
@@ -144,7 +144,7 @@ def test_who_may_see_and_who_may_end(cluster, blocking_job):
     form = f"id={app_id}&terminate=true&csrfToken={token}"
     for user in (None, "stranger", "viewer"):
         assert ask(port, "/app/kill/", user, form)[0] == 403, user
-    assert ask(port, "/app/kill/", "boss", form[:-1])[0] == 403  # not from a page of ours
+    assert ask(port, "/app/kill/", "boss", form[:-1])[0] == 403  # not from one of our pages
     assert ask(port, "/app/kill/", "boss", form, Origin="http://elsewhere")[0] == 403
     assert app.process.poll() is None
     assert ask(port, "/app/kill/", "boss", form)[:2] == (302, "/")

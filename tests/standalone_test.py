@@ -1,4 +1,4 @@
-"""firesteel master as its operators see it: how it is started, what it says, what it remembers, how it ends."""
+"""firesteel master as its operators see it: start, messages, recovery, end."""
 import json
 import os
 import re
@@ -36,7 +36,7 @@ class Process:
         return self.log.read_text()
 
     def wait_for(self, pattern):
-        """The match, once the log has it."""
+        """Waits until the log matches, and returns the match."""
         end = time.monotonic() + TIMEOUT
         while not (found := re.search(pattern, self.text())):
             assert self.process.poll() is None, f"it has ended: {self.text()}"
@@ -177,7 +177,7 @@ def test_drivers_are_taken_and_remembered(start, tmp_path):
     assert answer["message"] == f"Driver successfully submitted as {driver}"
     assert first.ask(f"status/{driver}")[1]["driverState"] == "SUBMITTED"
 
-    # What was answered is durable: another one finds it, though this one had no time to say goodbye.
+    # Acknowledged state is durable, so another master finds it although this one was killed.
     second = start("second", SPARK_MASTER_OPTS=options)
     assert second.ask("readyz")[0] == 503
     assert "elected" not in second.text()

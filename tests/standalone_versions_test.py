@@ -1,4 +1,4 @@
-"""Peers whose messages have another version: one minor apart joins, others are refused by name, whoever is the older one."""
+"""Peers with another protocol version: one minor version apart is accepted, others are refused by name, older and newer."""
 import os
 import re
 import subprocess

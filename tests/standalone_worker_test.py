@@ -1,5 +1,5 @@
-"""firesteel worker as its operators see it: what it starts, what it leaves behind, and that nothing survives it that should
-not. Masters, workers, drivers and executors are real processes."""
+"""firesteel worker as its operators see it: its processes, its remaining files, and the end of all its
+processes. Masters, workers, drivers and executors are real processes."""
 import gzip
 import os
 import re
@@ -12,8 +12,8 @@ import pytest
 from sanitizers import SANITIZED
 from standalone_cluster import BIN, parent as parent_of, wait_for
 
-# hold DIR N: a job of N tasks; each writes DIR/PID and waits for DIR/go.   print N: a task that prints N lines.
-# fail DIR: the first time with status 3, then 0.   wait: for ever.   resources: prints what the task was given.
+# hold DIR N: a job of N tasks. Each writes DIR/PID and waits for DIR/go.   print N: a task that prints N lines.
+# fail DIR: the first time with status 3, then 0.   wait: for ever.   resources: prints the task's resources.
 APPLICATION = """
 #include <firesteel/firesteel.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ def built(tmp_path_factory):
 
 
 def hold(cluster, built, master, tasks, conf=(), processes=1):
-    """An application whose tasks run, in so many processes, until finish()."""
+    """Starts an application whose tasks run, in this many processes, until finish()."""
     folder = cluster.folder / f"hold-{cluster.count}"
     folder.mkdir()
     app = cluster.submit(master, built, "hold", folder, tasks, conf=conf)
@@ -103,7 +103,7 @@ def finish(app, count):
 
 
 def submit_driver(cluster, built, master, *words, main="main", supervise=False, conf=()):
-    """In cluster mode, by REST; the driver's id."""
+    """Submits in cluster mode by REST, and returns the driver's id."""
     options = ["--deploy-mode", "cluster", "--class", main] + (["--supervise"] if supervise else [])
     port = master.says(r"Started REST server for submitting applications on \S+ with port (\d+)").group(1)
     client = cluster.submit(f"spark://127.0.0.1:{port}", *options, f"file:{built}", *words,
@@ -113,7 +113,7 @@ def submit_driver(cluster, built, master, *words, main="main", supervise=False, 
 
 
 def started(cluster):
-    """What a worker started and is there: executors, drivers, and what they started."""
+    """The existing processes of a worker: executors, drivers, and their descendants."""
     return [line for line in cluster.marked().values() if re.match(r"firesteel (executor|driver)", line)]
 
 
@@ -194,13 +194,13 @@ def test_old_directories_are_removed(cluster, built):
     app = hold(cluster, built, master.url, 1)
     (old := worker.work / "app-20200101000000-0000").mkdir()
     worker.says("Removing directory: " + str(old))
-    assert len(list(worker.work.glob("app-*/0"))) == 1  # that of who runs
+    assert len(list(worker.work.glob("app-*/0"))) == 1  # that of the running process
     finish(app, 1)
     wait_for(lambda: not list(worker.work.glob("app-*")), "the removal of the last directory")
 
 
 def test_a_full_disk_costs_the_executor(cluster, built):
-    """A worker whose disk is full says so; it is there for the next one."""
+    """A worker whose disk is full reports it, and can start the next executor."""
     space = cluster.folder / "small"
     space.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(space)], capture_output=True,
@@ -229,7 +229,7 @@ def test_a_full_disk_costs_the_executor(cluster, built):
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_nothing_survives_a_killed_worker(cluster, built, isolation):
-    """Neither its executors, nor what these started, nor its driver; and an application goes on elsewhere."""
+    """Its executors, their descendants and its driver end, and the application continues on other workers."""
     master = cluster.master(**REST)
     worker = cluster.worker(master.url, cores=3, memory="4g", spark_local_dir=str(cluster.folder / "local"))
     driver = submit_driver(cluster, built, master, "wait")
@@ -245,7 +245,7 @@ def test_nothing_survives_a_killed_worker(cluster, built, isolation):
 
 
 def test_an_orderly_end(cluster, built):
-    """SIGTERM: executors and drivers end, a supervised driver is started elsewhere, another one is not."""
+    """SIGTERM: executors and drivers end, and only a supervised driver is restarted on another worker."""
     master = cluster.master(**REST)
     worker = cluster.worker(master.url, cores=4, memory="4g")
     submit_driver(cluster, built, master, "wait")
@@ -362,7 +362,7 @@ def test_driver_has_resources_that_its_worker_gave(cluster, built):
 
 
 def hierarchies(parent):
-    """Where control groups lie, and the files with the limits of memory and processors."""
+    """The hierarchies of control groups, and the files with the limits of memory and processors."""
     root = "/sys/fs/cgroup"
     if os.path.exists(f"{root}/cgroup.controllers"):
         return [(f"{root}/{parent}", "memory.max"), (f"{root}/{parent}", "cpu.max")]

@@ -1,4 +1,4 @@
-"""Kept RDDs at every storage level: where their blocks are, and what the event log says of them."""
+"""Cached RDDs at every storage level: the locations of their blocks, and their events."""
 import json
 import os
 import subprocess
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 }
 """
 
-# The number of a level in our interface, and what Spark 4.3 writes of an RDD of it: disk, memory, off heap, deserialized,
+# The number of a level in our interface, and the fields that Spark 4.3 writes for it: disk, memory, off-heap, deserialized,
 # copies.
 LEVELS = {
     1: (False, True, False, True, 1),     # MEMORY_ONLY
@@ -157,7 +157,7 @@ def run(app, *words, master="local[2]", conf=(), status=0):
 
 
 def logged(folder):
-    """Settings that have the event log written there, and a function that reads it."""
+    """Settings for an event log there, and a function that reads it."""
     def events(name):
         path, = (os.path.join(folder, entry) for entry in os.listdir(folder))
         with open(path) as lines:
@@ -171,7 +171,7 @@ def level(json_level):
 
 
 def of_blocks(events):
-    """By RDD, in order: the levels of its blocks when they came, and their sizes in memory and on disk."""
+    """By RDD, in order: the levels of new blocks, and their sizes in memory and on disk."""
     found = {}
     for event in events("BlockUpdated"):
         info = event["Block Updated Info"]

@@ -1,4 +1,4 @@
-"""firesteel/submit.h as a binding sees it: through ctypes, from a program that is not ours and knows no C."""
+"""firesteel/submit.h as a binding sees it: through ctypes, from a program in another language."""
 import ctypes
 import json
 import os
@@ -62,7 +62,7 @@ def test_a_hundred_applications(submitter, master, capfd):
     submitter.dispatch_until(lambda: all(app.heard and app.heard[-1] in ("FINISHED", "FAILED") for app in apps))
     for i, app in enumerate(apps):
         end = "FAILED" if i % 10 == 3 else "FINISHED"
-        # What is told is what holds when it is told: a state may be told twice when the next one came meanwhile.
+        # An event has the state at the time of its delivery, so a state may be reported twice if it changed meanwhile.
         assert app.heard[-1] == end and app.state() == end
         assert len(app.heard) == 4 and set(app.heard) <= {"id", "SUBMITTED", "RUNNING", end}
         assert app.threads == {threading.get_ident()}
@@ -153,7 +153,7 @@ def test_closing_with_work_underway(submitter, master):
 def test_freed_handles_are_silent(submitter, master):
     apps = [in_cluster(submitter, master) for _ in range(20)]
     for app in apps:
-        app.on_change = lambda app=app: app.call("free")  # inside of its own callback
+        app.on_change = lambda app=app: app.call("free")  # inside its own callback
         app.call("start")
     submitter.dispatch_until(lambda: all(app.heard for app in apps))
     submitter.dispatch(0)
@@ -164,7 +164,7 @@ def test_freed_handles_are_silent(submitter, master):
 
 
 def by_gateway(submitter, url, *arguments, rest="false", application=LAUNCHED):
-    """REST is off, or on although the port is the master's own."""
+    """REST is disabled, or enabled although the port is the master's own."""
     app = submitter.new("--master", url, "--deploy-mode", "cluster", "--conf", f"spark.master.rest.enabled={rest}",
                         "--driver-memory", "64m", "--executor-memory", "256m", "--conf", "spark.log.level=OFF", application, *arguments)
     assert app.parsed == 0 and app.call("set_watch", 20) == 0
@@ -357,7 +357,7 @@ def test_states_come_in_order(submitter, tmp_path):
 
 
 def test_without_a_context_nobody_knows_what_became_of_it(submitter, tmp_path):
-    """As genuine SparkLauncher has it: LOST with status 0, FAILED with another."""
+    """As with genuine SparkLauncher: LOST with status 0, FAILED with another."""
     (tmp_path / "app.c").write_text("#include <firesteel/firesteel.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { return atoi(argv[1]); }\n")
     for status, state in ((0, "LOST"), (3, "FAILED")):
         app = submitter.new("--master", "local[1]", str(tmp_path / "app.c"), str(status))
@@ -410,7 +410,7 @@ def test_a_child_s_environment(submitter, tmp_path):
         with open(tmp_path / "out", "w+") as out:
             assert app.call("set_output", out.fileno(), -1) == 0
             app.call("start")
-            assert app.end() == "LOST"  # it has ended well, and never said that it was an application
+            assert app.end() == "LOST"  # it succeeded without registering as an application
             out.seek(0)
             assert out.read() == "two none told\n"
     finally:
@@ -429,7 +429,7 @@ def test_another_program(submitter, tmp_path):
 
 
 def test_an_event_loop(submitter):
-    """The descriptor is readable while something is to be told, and only then."""
+    """The descriptor is readable only while events are pending."""
     fd = submitter.library.fst_submit_fd(submitter.handle)
     assert select.select([fd], [], [], 0)[0] == []
     app = child(submitter, "count")
@@ -444,7 +444,7 @@ def test_an_event_loop(submitter):
 
 
 def test_a_stranger_at_the_launcher_s_port(submitter, tmp_path):
-    """Whoever has no secret is sent away, and harms nobody."""
+    """A peer without the secret is disconnected, and has no effect."""
     import socket
     app = child(submitter, "wait", str(tmp_path / "marker"))
     app.call("start")
@@ -458,7 +458,7 @@ def test_a_stranger_at_the_launcher_s_port(submitter, tmp_path):
                 stranger.sendall(words)
                 assert stranger.recv(1) == b""
             except ConnectionError:
-                pass  # it was sent away while it spoke
+                pass  # it was disconnected while it sent
     assert app.call("stop") == 0
     assert app.end() == "KILLED"
 

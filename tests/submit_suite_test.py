@@ -1,10 +1,10 @@
-"""What Spark's SparkSubmitSuite asks of spark-submit, one behaviour after the other in its order (Spark 4).
+"""The cases of Spark 4's SparkSubmitSuite, in its order.
 
-A test's first line says which of the suite's it restates. The suite runs Scala programs in its own virtual machine; here
-a C program runs where something has to run, and the dry run shows the rest. Left out, as they are about classes in a
-virtual machine: what --jars are for executors, a user's class path in front of the driver's, plugins and shuffle
-managers in a user's jar, a SparkApplication's system properties; that the application's jar is taken out of the others,
-as a worker does that; and what the suite itself ignores (R packages of a jar: see dry_run_test.py; Connect from Python).
+The first line of a test names the suite's case. The suite runs Scala programs in its own virtual machine. These tests run
+a C program if needed, and use the dry run otherwise. They omit cases about classes in a virtual machine (--jars for
+executors, a user's class path before the driver's, plugins and shuffle managers in a user's jar, a SparkApplication's
+system properties), about removing the application's jar from the others, which a worker does, and cases that the suite
+itself ignores (R packages of a jar: see dry_run_test.py; Connect from Python).
 """
 import glob
 import http.server
@@ -22,12 +22,12 @@ YARN = {"HADOOP_CONF_DIR": "/nonexistent"}
 
 
 def names(where):
-    """The last parts of the names of a list, or of a comma list."""
+    """The last components of the names of a list, or of a comma-separated list."""
     return [os.path.basename(name) for name in (where.split(",") if isinstance(where, str) else where)]
 
 
 def parsed(folder, *words, **more):
-    """--verbose's report of what was understood: its values by their labels."""
+    """The arguments reported by --verbose: values by label."""
     done = run(folder, "--verbose", *words, **more)
     report = done.stderr.split("Parsed arguments:\n")[1].split("\n\n")[0]
     return {line.split()[0]: line[26:] for line in report.splitlines() if len(line) > 26}
@@ -39,7 +39,7 @@ def write_properties(path, **values):
 
 
 class ObjectStore(http.server.ThreadingHTTPServer):
-    """A bucket, anonymous, as S3 has it; `conf` leads there."""
+    """An anonymous S3 bucket. `conf` has its settings."""
 
     def __init__(self, root):
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -83,7 +83,7 @@ def bucket(tmp_path):
 
 @pytest.fixture
 def maven(tmp_path):
-    """A repository with a library that needs another one; the options that ask only it."""
+    """A repository with a library and its dependency, and the options to use only this repository."""
     def module(group, artifact, dependencies=""):
         base = tmp_path / "maven" / group.replace(".", "/") / artifact / "0.1"
         base.mkdir(parents=True)
@@ -553,7 +553,7 @@ def test_remote_python_files_of_the_configuration(tmp_path, bucket):
 
 @pytest.fixture
 def patterns(tmp_path):
-    """Files for patterns; the options that name them, and what they come to."""
+    """Files for patterns, the options that name them, and the expected files."""
     made = {"--jars": ["1.jar", "2.jar"], "--files": ["tmpFile1", "tmpFile2"], "--py-files": ["tmpPy1.py", "tmpPy2.egg"],
             "--archives": ["archive1.zip", "archive2.zip"]}
     words, found = [], {}

@@ -1,4 +1,4 @@
-"""spark-submit from outside: what it prints, where, and how it ends."""
+"""spark-submit as a program: output and exit status."""
 import contextlib
 import http.server
 import json
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 
 @contextlib.contextmanager
 def site(files, stalls=()):
-    """Files over HTTP. What stalls begins and does not go on; its names are put into the queue that is given back."""
+    """Serves files over HTTP. Stalling paths send only a first part. Their names go to the returned queue."""
     begun, ended = queue.Queue(), threading.Event()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -254,7 +254,7 @@ def site(files, stalls=()):
 
 
 def test_the_driver_has_what_was_prepared(tmp_path):
-    """Application and files come from elsewhere, and the configuration is that of --dry-run."""
+    """Application and files are remote, and the configuration is that of --dry-run."""
     (tmp_path / "tmp").mkdir()
     with site({"app.c": SHOW.encode(), "far file.txt": b"from far"}) as (url, _):
         words = ["--master", "local[1]", "--jars", "a.jar", "--conf", "spark.x=1", "--files",
@@ -306,7 +306,7 @@ def test_a_signal_ends_r_and_what_r_has_started(tmp_path):
     held = os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
     (tmp_path / "bin" / "R").write_text(f"""#!/bin/sh
         trap '' INT TERM HUP
-        exec 9>{tmp_path}/held  # it has an end when none of them runs any more
+        exec 9>{tmp_path}/held  # it reaches its end when none of them runs any more
         sleep 1000 &
         echo begun >&9
         wait
@@ -314,7 +314,7 @@ def test_a_signal_ends_r_and_what_r_has_started(tmp_path):
     process = subprocess.Popen([os.path.join(BIN, "spark-submit"), "--dry-run", "--master", "yarn", "--jars", "r.jar", "app.R"],
                                cwd=tmp_path, env=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     said = b""
-    while not said:  # before R has opened it, it is at its end
+    while not said:  # it is at its end before R has opened it
         assert process.poll() is None
         said = os.read(held, 100) if select.select([held], [], [], 0.01)[0] else b""
     process.terminate()

@@ -1,4 +1,4 @@
-"""docs/suites.md names, for each case of some of Spark's suites, the case of ours that pins it: they are all there."""
+"""All tests exist that docs/suites.md names for cases of Spark's suites."""
 import glob
 import os
 import re
@@ -11,7 +11,7 @@ NAMED = re.compile(r"`([a-z0-9_/]+(?:\.py)?) ([a-z0-9_]+)`")
 
 
 def rows():
-    """Suite, Spark's case, ours; in order."""
+    """(suite, Spark's case, our tests), in order."""
     suite, found = None, []
     with open(os.path.join(TOP, "docs", "suites.md"), encoding="utf-8") as page:
         for line in page:
@@ -24,7 +24,7 @@ def rows():
 
 
 def unit_test(name):
-    """The file of Meson's test ROOM/NOUN: it lies in the room, in one of its sub-rooms, or in tests/ (api/NOUN)."""
+    """The file of Meson's test ROOM/NOUN: in the room, in one of its sub-rooms, or in tests/ (api/NOUN)."""
     room, noun = name.split("/")
     found = glob.glob(os.path.join(TOP, "src", room, "**", noun + "_test.c"), recursive=True)
     found += glob.glob(os.path.join(TOP, "tests", room, noun + "_test.c"))
@@ -35,7 +35,7 @@ def is_there(place, name):
     if place.endswith(".py"):
         path, defined = os.path.join(TOP, "tests", place), rf"^def {name}\("
     else:
-        # The compiler refuses those that no list of cases has: nobody would use them.
+        # The compiler rejects cases in no list, because they are unused.
         path, defined = unit_test(place), rf"^static void {name}\(void \*\*state\)"
     if not path or not os.path.exists(path):
         return False
@@ -59,7 +59,7 @@ def test_every_suite_has_its_cases():
 
 
 def test_what_the_comparison_with_spark_submit_excuses_is_a_difference_that_is_told():
-    """Else `make check-spark` finds out that a row of docs/differences.md was renamed."""
+    """Detects a renamed row of docs/differences.md before `make check-spark` does."""
     sys.path.insert(1, os.path.join(TOP, "tests", "spark"))
     from submit import compare
     assert {subject for subject, *_ in compare.EXCUSED} == compare.excused_subjects()
