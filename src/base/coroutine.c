@@ -62,7 +62,7 @@ void coroutine_free(struct coroutine *c)
 }
 
 /* Switches to the other side. @last: this stack is not used again. Returns when the other side switches back. */
-static void leave(struct coroutine *c, bool last)
+static void coroutine_leave(struct coroutine *c, bool last)
 {
 #if ASAN_SWITCHES
         __sanitizer_start_switch_fiber(last ? NULL : &c->fake_stack, c->caller_stack, c->caller_stack_size);
@@ -76,7 +76,7 @@ static void leave(struct coroutine *c, bool last)
 #endif
 }
 
-static void enter(struct coroutine *c)
+static void coroutine_enter(struct coroutine *c)
 {
         c->running = true;
 #if ASAN_SWITCHES
@@ -107,7 +107,7 @@ static void coroutine_trampoline(unsigned high, unsigned low)
 #endif
         c->body(c->arg);
         c->running = false;
-        leave(c, true);
+        coroutine_leave(c, true);
 }
 
 bool coroutine_start(struct coroutine *c, void (*body)(void *arg), void *arg)
@@ -123,17 +123,17 @@ bool coroutine_start(struct coroutine *c, void (*body)(void *arg), void *arg)
 #if TSAN_SWITCHES
         c->own_fiber = __tsan_create_fiber(0);
 #endif
-        enter(c);
+        coroutine_enter(c);
         return c->running;
 }
 
 bool coroutine_resume(struct coroutine *c)
 {
-        enter(c);
+        coroutine_enter(c);
         return c->running;
 }
 
 void coroutine_yield(struct coroutine *c)
 {
-        leave(c, false);
+        coroutine_leave(c, false);
 }

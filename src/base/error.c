@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static char *formatted(const char *format, va_list args)
+static char *error_formatted(const char *format, va_list args)
 {
         char *text = NULL;
         return vasprintf(&text, format, args) < 0 ? NULL : text;
@@ -23,7 +23,7 @@ int error_set(struct fst_error *error, int code, const char *format, ...)
         if (error) {
                 va_list args;
                 va_start(args, format);
-                error_replace(error, formatted(format, args));
+                error_replace(error, error_formatted(format, args));
                 va_end(args);
         }
         return code;
@@ -35,7 +35,7 @@ int error_errno(struct fst_error *error, const char *format, ...)
         if (error) {
                 va_list args;
                 va_start(args, format);
-                _cleanup_free_ char *context = formatted(format, args);
+                _cleanup_free_ char *context = error_formatted(format, args);
                 va_end(args);
                 error_replace(error, mem_printf("%s: %s", context ? context : "error", strerror(saved)));
         }
@@ -48,7 +48,7 @@ int error_wrap(struct fst_error *error, int code, const char *format, ...)
         if (error) {
                 va_list args;
                 va_start(args, format);
-                _cleanup_free_ char *context = formatted(format, args);
+                _cleanup_free_ char *context = error_formatted(format, args);
                 va_end(args);
                 error_replace(error, mem_printf("%s: %s", context ? context : "error", error_message(error)));
         }

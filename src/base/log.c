@@ -234,7 +234,7 @@ int log_set_logger_level(const char *logger, enum log_level level)
  * Whether @name is @logger (a package or class) or above it. A component that Spark does not have counts as part of
  * org.apache.spark.
  */
-static bool covers(const char *logger, const char *name)
+static bool logger_covers(const char *logger, const char *name)
 {
         size_t n = strlen(logger);
         if (strncmp(name, logger, n) == 0 && (name[n] == '\0' || name[n] == '.' || name[n] == '$'))
@@ -266,7 +266,7 @@ bool log_enabled(enum log_level level, const char *component)
         size_t longest = 0;
         for (size_t i = 0; i < n_loggers; i++) {
                 size_t n = strlen(loggers[i].name);
-                if (n > longest && covers(loggers[i].name, name)) {
+                if (n > longest && logger_covers(loggers[i].name, name)) {
                         longest = n;
                         limit = loggers[i].level;
                 }
@@ -519,7 +519,7 @@ static void compose_json(struct line *l, enum log_level level, const char *compo
 /* ---- writing ---- */
 
 /* Writes all bytes, in one write(2) unless the kernel takes fewer. Drops the rest if a pipe stays full for a second. */
-static void write_out(const char *data, size_t n)
+static void log_write_out(const char *data, size_t n)
 {
         while (n) {
                 ssize_t done = write(STDERR_FILENO, data, n);
@@ -574,7 +574,7 @@ static void log_vwrite(enum log_level level, const char *component, bool breaks,
         line.len = 0;
         line.cap = sizeof(line.first);
         line.on_heap = false;
-        /* Reserves room for erasing the status line, or skips it if there is no status line. */
+        /* Reserves room for erasing the status line. The line is written without it if no status line is set. */
         line_puts(&line, ERASE_LINE);
         size_t skip = line.len;
         errno = saved; /* for %m */
@@ -588,7 +588,7 @@ static void log_vwrite(enum log_level level, const char *component, bool breaks,
                 line_put(&line, status_line, status_length);
                 skip = 0;
         }
-        write_out(line.data + skip, line.len - skip);
+        log_write_out(line.data + skip, line.len - skip);
         pthread_mutex_unlock(&write_lock);
         line_deinit(&line);
         if (__atomic_load_n(&listener, __ATOMIC_RELAXED)) {
@@ -641,7 +641,7 @@ void log_set_status_line(const char *text)
         memcpy(out + erase, text ? text : "", n);
         pthread_mutex_lock(&write_lock);
         if (n || status_length)
-                write_out(out, erase + n);
+                log_write_out(out, erase + n);
         memcpy(status_line, out + erase, n);
         status_length = n;
         pthread_mutex_unlock(&write_lock);

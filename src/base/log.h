@@ -92,7 +92,7 @@ typedef void log_listener_fn(void *owner, const struct log_line *line);
 void log_set_listener(log_listener_fn *fn, void *owner);
 
 /*
- * Drops or restores the lines of this thread: for threads inside somebody else's program. Returns the previous setting.
+ * Drops or restores the lines of this thread: for threads inside another program. Returns the previous setting.
  */
 bool log_set_quiet(bool quiet);
 

@@ -28,7 +28,7 @@ bool mem_has_room(size_t size)
 }
 
 /* The guard may have made the system refuse (RLIMIT_DATA). It grants vital allocations its reserve. */
-static void *retry(void *(*allocate)(void *old, size_t size), void *old, size_t size)
+static void *mem_retry(void *(*allocate)(void *old, size_t size), void *old, size_t size)
 {
         return guard_has_room(size) ? allocate(old, size) : NULL;
 }
@@ -43,7 +43,7 @@ static void *allocate_zero(void *old, size_t size)
         return calloc(1, size);
 }
 
-static void *checked(void *p, size_t size)
+static void *mem_checked(void *p, size_t size)
 {
         if (unlikely(!p)) {
                 fprintf(stderr, "firesteel: out of memory (%zu bytes)\n", size);
@@ -55,13 +55,13 @@ static void *checked(void *p, size_t size)
 void *mem_alloc(size_t size)
 {
         void *p = malloc(size ? size : 1);
-        return likely(p) ? p : checked(retry(allocate_any, NULL, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry(allocate_any, NULL, size ? size : 1), size);
 }
 
 void *mem_zero(size_t size)
 {
         void *p = calloc(1, size ? size : 1);
-        return likely(p) ? p : checked(retry(allocate_zero, NULL, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry(allocate_zero, NULL, size ? size : 1), size);
 }
 
 void *mem_zero_array(size_t count, size_t size)
@@ -69,14 +69,14 @@ void *mem_zero_array(size_t count, size_t size)
         size_t total;
         void *p = calloc(count ? count : 1, size ? size : 1);
         if (unlikely(!p) && !__builtin_mul_overflow(count, size, &total))
-                p = retry(allocate_zero, NULL, total ? total : 1);
-        return checked(p, count * size);
+                p = mem_retry(allocate_zero, NULL, total ? total : 1);
+        return mem_checked(p, count * size);
 }
 
 void *mem_grow(void *old, size_t size)
 {
         void *p = realloc(old, size ? size : 1);
-        return likely(p) ? p : checked(retry(realloc, old, size ? size : 1), size);
+        return likely(p) ? p : mem_checked(mem_retry(realloc, old, size ? size : 1), size);
 }
 
 void *mem_try(size_t size)
@@ -91,7 +91,7 @@ void *mem_try_grow(void *old, size_t size)
             !mem_has_room(size - has)) /* realloc grows a large block in place, or moves it without a copy */
                 return NULL;
         void *p = realloc(old, size ? size : 1);
-        return likely(p) ? p : retry(realloc, old, size ? size : 1);
+        return likely(p) ? p : mem_retry(realloc, old, size ? size : 1);
 }
 
 char *mem_strdup(const char *text)
@@ -120,5 +120,5 @@ char *mem_printf(const char *format, ...)
                 n = vasprintf(&text, format, args);
                 va_end(args);
         }
-        return checked(n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n + 1);
+        return mem_checked(n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n + 1);
 }

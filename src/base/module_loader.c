@@ -69,7 +69,8 @@ static const char *module_loader_room_of(size_t place)
         return rooms[place % ARRAY_SIZE(rooms)];
 }
 
-static int load(const char *what, const char *path, const char *symbol, on_demand_fn *out, struct fst_error *error)
+static int module_load(const char *what, const char *path, const char *symbol, on_demand_fn *out,
+                       struct fst_error *error)
 {
         void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
         if (!handle) {
@@ -94,7 +95,7 @@ int on_demand_load(const char *what, const char *file, const char *symbol, on_de
         for (size_t i = 0; i < ARRAY_SIZE(roots) * ARRAY_SIZE(rooms); i++) {
                 _cleanup_free_ char *path = mem_printf("%s%s%s%s", folder, root_of(i), module_loader_room_of(i), file);
                 if (access(path, R_OK) == 0)
-                        return load(what, path, symbol, out, error);
+                        return module_load(what, path, symbol, out, error);
                 buf_printf(&tried, "%s%s%s%s", tried.len ? ", " : "", folder, root_of(i), module_loader_room_of(i));
         }
         return error_set(error, -ENOENT, "the %s module %s is missing; looked in %s", what, file, buf_text(&tried));

@@ -37,14 +37,14 @@ static const char *format_one(struct buf *out, const char *p, int *next, const s
         for (; isdigit((unsigned char)*p) && c.width <= WIDTH_MAX; p++)
                 c.width = c.width * 10 + (*p - '0');
         if (c.width > WIDTH_MAX || (*p != 's' && *p != 'd') || (c.zero && (c.left || *p == 's' || c.width == 0))) {
-                error_set(error, -EINVAL, "%s is not a conversion that an id may have: use %%s, %%d or %%04d",
-                          *p ? "what follows a %" : "a % at the end");
+                error_set(error, -EINVAL, "%s is not a valid conversion of an id (use %%s, %%d or %%04d)",
+                          *p ? "the text after a %" : "a % at the end");
                 return NULL;
         }
         if (c.argument < 0)
                 c.argument = (*next)++;
         if (c.argument >= n) {
-                error_set(error, -EINVAL, "it wants %d values and there are %d", c.argument + 1, n);
+                error_set(error, -EINVAL, "it uses %d values, but only %d exist", c.argument + 1, n);
                 return NULL;
         }
         if (*p == 'd' && args[c.argument].text) {

@@ -36,13 +36,13 @@ static void patterns_are_javas(void **state)
         is("", "");
         is("fixed", "fixed");
         is_refused("a b", "Whitespace is not allowed.");
-        is_refused("%s%s%s%s", "it wants 4 values and there are 3");
+        is_refused("%s%s%s%s", "it uses 4 values, but only 3 exist");
         is_refused("x%d", "%d stands for value 1, which is not a number");
-        is_refused("x%f", "what follows a % is not a conversion that an id may have: use %s, %d or %04d");
-        is_refused("x%", "a % at the end is not a conversion that an id may have: use %s, %d or %04d");
-        is_refused("%3$0d", "what follows a % is not a conversion that an id may have: use %s, %d or %04d");
-        is_refused("%99999999999d", "what follows a % is not a conversion that an id may have: use %s, %d or %04d");
-        is_refused("%0$s", "what follows a % is not a conversion that an id may have: use %s, %d or %04d");
+        is_refused("x%f", "the text after a % is not a valid conversion of an id (use %s, %d or %04d)");
+        is_refused("x%", "a % at the end is not a valid conversion of an id (use %s, %d or %04d)");
+        is_refused("%3$0d", "the text after a % is not a valid conversion of an id (use %s, %d or %04d)");
+        is_refused("%99999999999d", "the text after a % is not a valid conversion of an id (use %s, %d or %04d)");
+        is_refused("%0$s", "the text after a % is not a valid conversion of an id (use %s, %d or %04d)");
 }
 
 int main(void)

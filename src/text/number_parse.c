@@ -114,7 +114,7 @@ static bool read_decimal(const char *p, const char *end, struct decimal *d)
         return p == end && p > from;
 }
 
-static bool equals(const char *p, const char *end, const char *word)
+static bool text_equals(const char *p, const char *end, const char *word)
 {
         return (size_t)(end - p) == strlen(word) && memcmp(p, word, strlen(word)) == 0;
 }
@@ -129,7 +129,7 @@ FST_API bool fst_parse_f64(fst_bytes text, double *x)
         struct decimal d;
         if (p < end && (*p == '-' || *p == '+'))
                 p++;
-        if (equals(p, end, "NaN") || equals(p, end, "Infinity")) {
+        if (text_equals(p, end, "NaN") || text_equals(p, end, "Infinity")) {
                 *x = *p == 'N' ? __builtin_nan("") : sign * __builtin_inf();
                 return true;
         }

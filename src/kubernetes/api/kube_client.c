@@ -169,7 +169,7 @@ static bool has_credential(struct kube_call *call)
 }
 
 /* Reads the token, from a file that may have changed. *@token is NULL without one. The caller owns it. */
-static int read_token(const struct kube_client *c, char **token, struct fst_error *error)
+static int kube_client_read_token(const struct kube_client *c, char **token, struct fst_error *error)
 {
         const struct kube_config *config = c->config;
         *token = NULL;
@@ -294,7 +294,7 @@ static void kube_call_attempt(struct kube_call *call)
         }
         if (!has_credential(call))
                 return;
-        int r = read_token(call->client, &token, &error);
+        int r = kube_client_read_token(call->client, &token, &error);
         call->attempts++;
         if (r < 0) {
                 kube_call_finish(call, r, 0, NULL, &error);

@@ -73,7 +73,7 @@ struct kube_response {
  * @r 0: success. @r > 0: one of the outcomes. @r < 0: no response, with the codes of http_perform. @call is invalid
  * afterwards.
  */
-typedef void kube_done(void *owner, struct kube_call *call, int r, const struct kube_response *answer);
+typedef void kube_done(void *owner, struct kube_call *call, int r, const struct kube_response *response);
 
 /*
  * Receives the body of a 2xx response in pieces. A result other than 0 ends the call with that code if negative, else

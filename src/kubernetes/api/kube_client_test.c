@@ -174,17 +174,17 @@ struct ended {
         char reason[64];
 };
 
-static void note(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void note(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct ended *e = owner;
         e->n++;
         e->r = r;
-        e->attempts = answer->attempts;
-        e->throttled = answer->throttled;
-        e->status = answer->status;
-        e->retry_after_ms = answer->retry_after_ms;
-        snprintf(e->reason, sizeof(e->reason), "%s", answer->reason);
-        assert_true((r == 0) == (answer->error == NULL));
+        e->attempts = response->attempts;
+        e->throttled = response->throttled;
+        e->status = response->status;
+        e->retry_after_ms = response->retry_after_ms;
+        snprintf(e->reason, sizeof(e->reason), "%s", response->reason);
+        assert_true((r == 0) == (response->error == NULL));
 }
 
 static void run_until_done(void)
@@ -295,16 +295,16 @@ static int count_item(void *owner, json_t *item)
         return l->stop_at && (int)l->n == l->stop_at ? 42 : 0;
 }
 
-static void listed(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void listed(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct listed *l = owner;
         l->r = r;
         l->over = true;
         if (r == 0) {
-                assert_non_null(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
-                assert_int_equal(json_array_size(json_object_get(answer->object, "items")), 0);
+                assert_non_null(json_object_get(json_object_get(response->object, "metadata"), "resourceVersion"));
+                assert_int_equal(json_array_size(json_object_get(response->object, "items")), 0);
         } else if (r != 42) {
-                error_set(&error, r, "%s", error_message(answer->error));
+                error_set(&error, r, "%s", error_message(response->error));
         }
 }
 
@@ -544,7 +544,7 @@ static void creates_300_objects_under_faults(void **state)
         assert_true(made <= api.creations);
 }
 
-static void free_client(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void free_client(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         kube_client_free(steal(client));
 }
@@ -564,7 +564,7 @@ static void client_can_be_freed_in_callback(void **state)
 static struct kube_call *other;
 
 /* As many calls as before, but other ones. */
-static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void replace_calls(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct ended *ends = owner;
         assert_int_equal(r, -ECANCELED);

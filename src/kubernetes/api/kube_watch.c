@@ -184,12 +184,12 @@ static int kube_watch_on_item(void *owner, json_t *item)
         return w->dead ? -ECANCELED : 0;
 }
 
-static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct kube_watch *w = owner;
         w->call = NULL;
         if (r != 0) {
-                kube_watch_fail(w, r, answer->error);
+                kube_watch_fail(w, r, response->error);
                 return;
         }
         for (struct known_object *k = w->first, *next; k && !w->dead; k = next) {
@@ -198,7 +198,7 @@ static void kube_watch_on_listed(void *owner, struct kube_call *call, int r, con
                         kube_watch_emit_deleted(w, k);
         }
         const char *version =
-                json_string_value(json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion"));
+                json_string_value(json_object_get(json_object_get(response->object, "metadata"), "resourceVersion"));
         if (!version || !*version) {
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 kube_watch_fail(w, error_set(&error, -EPROTO, "listing %s: no resource version", w->path), &error);
@@ -300,7 +300,7 @@ static int kube_watch_on_stream(void *owner, const char *data, size_t n)
         return r;
 }
 
-static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct kube_watch *w = owner;
         w->call = NULL;
@@ -310,12 +310,12 @@ static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r,
                 if (w->gone++ == 0)
                         kube_watch_schedule(w, 0);
                 else
-                        kube_watch_fail(w, r, answer->error);
+                        kube_watch_fail(w, r, response->error);
         } else if (r > 0) {
                 w->listing = r != FST_KUBE_E_TOO_MANY && r != FST_KUBE_E_UNAVAILABLE;
-                kube_watch_fail(w, r, answer->error);
+                kube_watch_fail(w, r, response->error);
         } else if (r < 0 && r != -ETIMEDOUT && !w->progress) {
-                kube_watch_fail(w, r, answer->error);
+                kube_watch_fail(w, r, response->error);
         } else if (quick && w->quick++ > 0) {
                 /* A server may end watches at any time. One that ends them at once gets a pause before the next. */
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;

@@ -43,11 +43,11 @@ static bool is_ready(const json_t *pod)
         return false;
 }
 
-static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void driver_pod_on_pod(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct driver_pod_wait *wait = owner;
         wait->call = NULL;
-        if (r || !is_ready(answer->object))
+        if (r || !is_ready(response->object))
                 return;
         uv_timer_stop(&wait->timer);
         wait->ready(wait->owner);

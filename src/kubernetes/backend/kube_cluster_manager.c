@@ -53,14 +53,14 @@ struct kube_manager {
         int target; /* executors of the default profile set before the start; -1: not set */
 };
 
-static struct kube_manager *manager_of(struct executor_manager *manager)
+static struct kube_manager *kube_manager_of(struct executor_manager *manager)
 {
         return container_of(manager, struct kube_manager, manager);
 }
 
 /* ------------------------------------------------------------------------------------- API server and driver pod */
 
-static const char *variable(const char *name)
+static const char *kube_variable(const char *name)
 {
         return getenv(name);
 }
@@ -115,7 +115,7 @@ static int complete_conf(struct kube_manager *m, struct fst_error *error)
         older_spellings_replace(&m->settings.set);
         m->conf = (struct kube_conf){.role = KUBE_EXECUTOR,
                                      .conf = &m->settings,
-                                     .env = variable,
+                                     .env = kube_variable,
                                      .app_id = m->app_id,
                                      .unique = m->names.unique,
                                      .uuid = m->names.uuid,
@@ -190,7 +190,7 @@ static const struct kube_executors_ops executors_ops = {.removed = on_removed, .
 
 /* ----------------------------------------------------------------------------------------------------- the manager */
 
-static int read_settings(struct kube_manager *m, struct fst_error *error)
+static int kube_read_settings(struct kube_manager *m, struct fst_error *error)
 {
         struct fst_conf *conf = m->sc->conf;
         m->cores_each = 1;
@@ -216,7 +216,7 @@ static void choose_prefix(struct kube_manager *m)
 static int kube_announce(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                          char **app_id, struct fst_error *error)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         const char *given = conf_get_raw(m->sc->conf, "spark.app.id");
         m->backend = backend;
         m->app_id = mem_strdup(given ? given : m->names.app_id);
@@ -250,7 +250,7 @@ static void log_cleanup_command(const struct kube_manager *m)
 static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         int executors, r;
         if ((r = initial_executors(m, &executors, error)) || (r = complete_conf(m, error)) ||
             (r = kube_executors_new(&(struct kube_executors_options){.client = m->client,
@@ -279,7 +279,7 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
 
 static int kube_make_secret(struct executor_manager *manager, struct fst_error *error)
 {
-        struct fst_conf *conf = manager_of(manager)->sc->conf;
+        struct fst_conf *conf = kube_manager_of(manager)->sc->conf;
         _cleanup_free_ char *secret = NULL;
         int r = security_make_secret(conf, &secret, error);
         if (r == 0)
@@ -304,24 +304,24 @@ static bool kube_refuses(const struct executor_manager *manager, const char *exe
 
 static void kube_registered(struct executor_manager *manager, const char *executor_id)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         kube_executors_registered(m->executors, id_of(executor_id));
         min_executors_wait_arrived(m->min_executors_wait);
 }
 
 static void kube_unregistered(struct executor_manager *manager, const char *executor_id)
 {
-        kube_executors_unregistered(manager_of(manager)->executors, id_of(executor_id));
+        kube_executors_unregistered(kube_manager_of(manager)->executors, id_of(executor_id));
 }
 
 static void kube_decommissioned(struct executor_manager *manager, const char *executor_id)
 {
-        kube_executors_decommissioned(manager_of(manager)->executors, id_of(executor_id));
+        kube_executors_decommissioned(kube_manager_of(manager)->executors, id_of(executor_id));
 }
 
 static bool kube_request_executors(struct executor_manager *manager, const struct executor_request *requests, int n)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         for (int i = 0; i < n; i++) {
                 if (m->executors)
                         kube_executors_set_target(m->executors, requests[i].profile, requests[i].target);
@@ -333,7 +333,7 @@ static bool kube_request_executors(struct executor_manager *manager, const struc
 
 static void kube_kill(struct executor_manager *manager, const char *executor_id)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         cluster_backend_send_stop(m->backend, executor_id);
         kube_executors_kill(m->executors, id_of(executor_id));
 }
@@ -352,7 +352,7 @@ static int64_t kube_expected_cores(const struct executor_manager *manager, doubl
 
 static bool kube_stopped(struct executor_manager *manager)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         if (!m->executors)
                 return true;
         min_executors_wait_end(steal(m->min_executors_wait));
@@ -379,7 +379,7 @@ static void wait_for_deletions(struct kube_manager *m)
         if (!kube_executors_drained(m->executors))
                 log_warn(LOG,
                          "The API server did not accept the deletion of executors. To remove them: kubectl delete pods "
-                         "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor removes what is left",
+                         "--namespace=%s -l " KUBE_LABEL_APP_ID "=%s," KUBE_LABEL_ROLE "=executor",
                          m->namespace, m->app_id);
         uv_close((uv_handle_t *)&timeout, NULL);
         uv_run(loop, UV_RUN_NOWAIT); /* the timer is on our stack */
@@ -387,7 +387,7 @@ static void wait_for_deletions(struct kube_manager *m)
 
 static void kube_stop(struct executor_manager *manager)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         if (m->executors) {
                 kube_executors_stop(m->executors);
                 wait_for_deletions(m);
@@ -398,7 +398,7 @@ static void kube_stop(struct executor_manager *manager)
 
 static void kube_free(struct executor_manager *manager)
 {
-        struct kube_manager *m = manager_of(manager);
+        struct kube_manager *m = kube_manager_of(manager);
         json_decref(m->driver_pod);
         kube_conf_deinit(&m->conf);
         kube_config_deinit(&m->server);
@@ -437,7 +437,7 @@ int kube_manager_new(struct fst_context *sc, struct executor_manager **out, stru
         conf_init(&m->settings);
         submission_files_init(&m->files, &m->settings.set);
         fresh_names_make(&m->names);
-        int r = read_settings(m, error);
+        int r = kube_read_settings(m, error);
         if (r)
                 kube_free(&m->manager);
         else

@@ -105,7 +105,7 @@ static void kube_executors_perform(struct kube_executors *x, const struct pod_ac
         }
 }
 
-static void on_timer(uv_timer_t *timer);
+static void kube_executors_on_timer(uv_timer_t *timer);
 
 static void kube_executors_set_timer(struct kube_executors *x)
 {
@@ -113,7 +113,7 @@ static void kube_executors_set_timer(struct kube_executors *x)
         if (deadline == INT64_MAX || x->stopped)
                 uv_timer_stop(&x->timer);
         else
-                uv_timer_start(&x->timer, on_timer, ms_until(deadline, now), 0);
+                uv_timer_start(&x->timer, kube_executors_on_timer, ms_until(deadline, now), 0);
 }
 
 /* Performs the actions of an event and sets the timer for the next deadline. Called after each event. */
@@ -128,7 +128,7 @@ static void kube_executors_run(struct kube_executors *x)
         kube_executors_set_timer(x);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void kube_executors_on_timer(uv_timer_t *timer)
 {
         struct kube_executors *x = timer->data;
         executor_pods_tick(&x->pods, now_of(x));
@@ -183,7 +183,7 @@ static void on_driver_ready(void *owner)
 
 /* ------------------------------------------------------------------------------------------------- start and stop */
 
-static int read_settings(struct kube_executors *x, struct fst_error *error)
+static int kube_executors_read_settings(struct kube_executors *x, struct fst_error *error)
 {
         const struct fst_conf *conf = x->options.settings;
         bool no_config_map;
@@ -254,7 +254,7 @@ int kube_executors_new(const struct kube_executors_options *options, const struc
         x->owner = owner;
         uv_timer_init(kube_client_loop(options->client), &x->timer);
         x->timer.data = x;
-        int r = read_settings(x, error);
+        int r = kube_executors_read_settings(x, error);
         if (r == 0)
                 r = make_core(x, error);
         if (r == 0)

@@ -77,10 +77,10 @@ static bool is_harmless(int r)
         return r == 0 || r == FST_KUBE_E_NOT_FOUND || r == FST_KUBE_E_CONFLICT;
 }
 
-static void pod_requests_on_answer(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void pod_requests_on_answer(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         if (!is_harmless(r))
-                log_warn(LOG, "%s", error_message(answer->error));
+                log_warn(LOG, "%s", error_message(response->error));
 }
 
 /* ------------------------------------------------------------------------------------------------------- deletions */
@@ -109,11 +109,11 @@ void pod_requests_delete_pods(struct pod_requests *calls, const int32_t *ids, in
         delete_ids(calls, ids, n, pending, pod_requests_on_answer);
 }
 
-static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void on_all_deleted(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct pod_requests *calls = owner;
         calls->deleting--;
-        pod_requests_on_answer(calls, call, r, answer);
+        pod_requests_on_answer(calls, call, r, response);
 }
 
 void pod_requests_delete_all(struct pod_requests *calls, const char *resource, const char *role)
@@ -163,12 +163,12 @@ static int pod_requests_on_log(void *owner, const char *data, size_t n)
         return 0;
 }
 
-static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void pod_requests_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct log_fetch *f = owner;
         struct pod_requests *calls = f->calls;
         if (r)
-                log_info(LOG, "The log of executor %d cannot be kept: %s", f->pod->id, error_message(answer->error));
+                log_info(LOG, "The log of executor %d cannot be kept: %s", f->pod->id, error_message(response->error));
         else if (*log_tail_text(&f->log))
                 log_warn(LOG, "The last lines of executor %d in pod %s:\n%s", f->pod->id, f->pod->name,
                          log_tail_text(&f->log));
@@ -252,14 +252,14 @@ static struct pod_claim read_claim(const json_t *item)
         return claim;
 }
 
-static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void pod_requests_on_claims(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct pod_requests *calls = owner;
         _cleanup_(items_deinit) items listed = calls->claims; /* the callback may request another list */
         calls->claims = (items){0};
         struct pod_claim *claims = new_array(struct pod_claim, listed.len);
         if (r)
-                log_warn(LOG, "%s", error_message(answer->error));
+                log_warn(LOG, "%s", error_message(response->error));
         for (size_t i = 0; i < listed.len; i++)
                 claims[i] = read_claim(listed.data[i]);
         calls->ops->claims(calls->owner, claims, r ? -1 : (int)listed.len);

@@ -83,16 +83,16 @@ static int pods_snapshot_source_on_item(void *owner, json_t *pod)
 }
 
 static void pods_snapshot_source_on_listed(void *owner, struct kube_call *call, int r,
-                                           const struct kube_response *answer)
+                                           const struct kube_response *response)
 {
         struct pods_snapshot_source *s = owner;
         s->list = NULL;
         if (r) {
-                pods_snapshot_source_report_failure(s, r, answer->error, s->options.polling_interval);
+                pods_snapshot_source_report_failure(s, r, response->error, s->options.polling_interval);
                 return;
         }
         s->seen = true;
-        const json_t *version = json_object_get(json_object_get(answer->object, "metadata"), "resourceVersion");
+        const json_t *version = json_object_get(json_object_get(response->object, "metadata"), "resourceVersion");
         snapshots_store_list_end(s->store, json_string_value(version), pods_snapshot_source_now_of(s));
         s->ops->changed(s->owner);
 }

@@ -45,7 +45,7 @@ static int find_target(const struct kube_conf *c, const char *uri, char **file, 
                 return error_set(error, -EINVAL, "Please specify " PATH_KEY " property.");
         _cleanup_free_ char *resolved = submit_resolve_uri(uri, COMPAT_4_3);
         if (!uri_parse(resolved, &parts))
-                return error_set(error, -EINVAL, "%s is no URI", uri);
+                return error_set(error, -EINVAL, "%s is not a valid URI", uri);
         *path = uri_decode(parts.path);
         const char *slash = strrchr(*path, '/');
         _cleanup_free_ char *directory = directory_name(c, *path);

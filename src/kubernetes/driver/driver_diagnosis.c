@@ -115,8 +115,8 @@ static void describe_deleted_pod(struct driver_diagnosis *d, const json_t *pod)
         }
         if (name && namespace)
                 buf_printf(&d->text,
-                           ". kubectl get events --namespace=%s --field-selector=involvedObject.name=%s shows what "
-                           "happened to it in the last hour",
+                           ". kubectl get events --namespace=%s --field-selector=involvedObject.name=%s shows its "
+                           "events of the last hour",
                            namespace, name);
 }
 
@@ -128,7 +128,7 @@ static void describe_evicted_pod(struct driver_diagnosis *d, const char *message
                 buf_puts(&d->text, "Give the driver a volume for spark.local.dir (spark.kubernetes.driver.volumes.*."
                                    "spark-local-dir-1.*), or request ephemeral storage in the pod template");
         else
-                buf_puts(&d->text, "Ask for the memory that the driver uses: raise spark.driver.memory or "
+                buf_puts(&d->text, "Request the memory that the driver uses: raise spark.driver.memory or "
                                    "spark.driver.memoryOverhead");
 }
 

@@ -9,7 +9,7 @@
 
 #define CONTAINER(name, state) "{'name': '" name "', 'state': {'terminated': {" state "}}}"
 #define DELETED                                                                                                        \
-        "kubectl get events --namespace=jobs --field-selector=involvedObject.name=pi-driver shows what happened to it in the last hour"
+        "kubectl get events --namespace=jobs --field-selector=involvedObject.name=pi-driver shows its events of the last hour"
 
 struct row {
         const char *label, *status, *text, *log_container;
@@ -72,7 +72,7 @@ static void names_no_log_of_deleted_pod(void **state)
                 {"evicted for memory",
                  "{'phase': 'Failed', 'reason': 'Evicted', 'message': 'The node was low on memory. ', 'containerStatuses': [" CONTAINER(
                          "spark", "'exitCode': 137") "]}",
-                 "Its node evicted it: The node was low on memory. Its log went with its containers. Ask for the memory "
+                 "Its node evicted it: The node was low on memory. Its log went with its containers. Request the memory "
                  "that the driver uses: raise spark.driver.memory or spark.driver.memoryOverhead"},
                 {"evicted for its disk",
                  "{'phase': 'Failed', 'reason': 'Evicted', 'message': 'low on ephemeral-storage'}",

@@ -76,12 +76,12 @@ static void followed_pod_report(struct followed_pod *p, bool gone, const json_t 
 
 /* ------------------------------------------------------------------------------------------------ requests by name */
 
-static void followed_pod_on_fetched(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void followed_pod_on_fetched(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct followed_pod *p = owner;
         p->look = NULL;
-        if (r == 0 && answer->object)
-                followed_pod_report(p, false, answer->object);
+        if (r == 0 && response->object)
+                followed_pod_report(p, false, response->object);
         else if (r == FST_KUBE_E_NOT_FOUND)
                 p->ns->follower->ops->gone(p->owner, NULL);
         /* else the watch continues and reports the outage */

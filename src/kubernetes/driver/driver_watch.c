@@ -66,12 +66,12 @@ static int driver_watch_on_log(void *owner, const char *data, size_t n)
         return 0;
 }
 
-static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *answer)
+static void driver_watch_on_log_end(void *owner, struct kube_call *call, int r, const struct kube_response *response)
 {
         struct driver_watch *w = owner;
         w->log_call = NULL;
         if (r)
-                error_set(&w->log_error, -EIO, "%s", error_message(answer->error));
+                error_set(&w->log_error, -EIO, "%s", error_message(response->error));
 }
 
 /* Diagnoses the end of the driver, and fetches the last lines of its log if the log has more. */

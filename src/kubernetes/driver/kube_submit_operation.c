@@ -87,15 +87,15 @@ static int kube_submit_operation_on_item(void *owner, json_t *pod)
 
 /* The response to any call. */
 static void kube_submit_operation_on_answer(void *owner, struct kube_call *call, int r,
-                                            const struct kube_response *answer)
+                                            const struct kube_response *response)
 {
         struct pending_call *p = owner;
         struct kube_operation *o = p->operation;
         pending_call_remove(p);
-        if (r == 0 && !o->found && !o->prefix && answer->object)
-                json_array_append(o->pods, answer->object);
+        if (r == 0 && !o->found && !o->prefix && response->object)
+                json_array_append(o->pods, response->object);
         if (r != FST_KUBE_E_NOT_FOUND)
-                kube_submit_operation_fail(o, r, answer->error);
+                kube_submit_operation_fail(o, r, response->error);
         if (!o->found && o->result == 0) {
                 o->found = true;
                 if (o->options.found)

@@ -237,7 +237,7 @@ static char *failure_message(const struct pod_state *pod, const char *spark, int
                    exit_code_describe(code, text, sizeof(text)));
         if (code == 0 && pod->kind == POD_SUCCEEDED)
                 buf_printf(&out, "Pod %s: %s.", pod->name,
-                           requested ? "it has ended because the driver asked it to" : "it has ended by itself");
+                           requested ? "the driver requested its exit" : "it exited by itself");
         else
                 *caused_by_app = explain_failure(pod, spark, code, &out);
         buf_puts(&out, "\n");
@@ -268,7 +268,7 @@ struct exit_reason exit_reason_of(const struct pod_state *pod, const struct pod_
                 r.message = buf_steal(&out);
         } else
                 r.message = failure_message(pod, spark, r.code, requested, &r.caused_by_app);
-        /* The message does not suffice: Spark's text for exit code 137 mentions OOM, whoever sent the SIGKILL. */
+        /* The message does not suffice: Spark's text for exit code 137 mentions OOM, for any sender of the SIGKILL. */
         r.out_of_memory =
                 pod->kind != POD_DELETED && (ended_for(pod, "OOMKilled") || r.code == EXIT_CODE_OUT_OF_MEMORY);
         return r;
@@ -290,8 +290,8 @@ static void advise_waiting_pod(const char *reason, const char *message, const ch
                               "why.");
         else if (unschedulable)
                 buf_printf(out,
-                           " %s asks for spark.%s.cores (or spark.kubernetes.%s.request.cores), spark.%s.memory and "
-                           "spark.%s.memoryOverhead on one node: ask for less, or add nodes.",
+                           " %s requests spark.%s.cores (or spark.kubernetes.%s.request.cores), spark.%s.memory and "
+                           "spark.%s.memoryOverhead on one node: request less, or add nodes.",
                            strcmp(role, "driver") == 0 ? "The driver" : "An executor", role, role, role, role);
         else if (strcmp(reason, "SchedulingGated") == 0)
                 buf_puts(out, " A scheduling gate holds it until the gate's owner removes it.");

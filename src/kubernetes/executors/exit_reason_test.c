@@ -203,7 +203,7 @@ static void describes_waiting_pods(void **state)
         waits_for(
                 "{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason':"
                 " 'Unschedulable', 'message': '0/3 nodes are available: 3 Insufficient cpu. '}]}",
-                "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. An executor asks for spark.executor.cores");
+                "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. An executor requests spark.executor.cores");
         waits_for("{'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason':"
                   " 'Unschedulable', 'message': 'pod has unbound immediate PersistentVolumeClaims. '}]}",
                   "PersistentVolumeClaims. A claim that it mounts is not bound yet");
@@ -232,8 +232,8 @@ static void names_driver_keys_for_drivers(void **state)
         wait = (struct pod_wait){.reason = "Unschedulable"};
         assert_true(pod_wait_describe(&wait, "driver", &out));
         assert_string_equal(buf_text(&out),
-                            "Unschedulable. The driver asks for spark.driver.cores (or spark.kubernetes.driver.request."
-                            "cores), spark.driver.memory and spark.driver.memoryOverhead on one node: ask for less, or "
+                            "Unschedulable. The driver requests spark.driver.cores (or spark.kubernetes.driver.request."
+                            "cores), spark.driver.memory and spark.driver.memoryOverhead on one node: request less, or "
                             "add nodes.");
 }
 

@@ -325,7 +325,7 @@ static void logs_executor_that_exits_unrequested(void **state)
         notify();
         SAID(removed, "1:0 ");
         assert_non_null(strstr(w.log, "Snapshot reported succeeded executor with id 1, even though"));
-        assert_non_null(strstr(w.message, "it has ended by itself"));
+        assert_non_null(strstr(w.message, "it exited by itself"));
         pod(pod_failed(2, 0));
         notify();
         assert_non_null(strstr(w.log, "An executor failed before it registered."));
@@ -348,7 +348,7 @@ static void requested_exit_is_not_logged_as_unrequested(void **state)
                 SAID(removed, "1:0 ");
                 assert_null(strstr(w.log, "not requested"));
                 assert_non_null(strstr(w.log, "unless Spark specifically informed the executor to exit."));
-                assert_non_null(strstr(w.message, "it has ended because the driver asked it to"));
+                assert_non_null(strstr(w.message, "the driver requested its exit"));
                 end();
         }
 }

@@ -29,7 +29,7 @@ static int feature_step_list_refuse(const struct kube_conf *c, const char *name,
         return error_set(error, -EINVAL,
                          "Failed to initialize feature step: %s, please make sure your %s side feature steps are "
                          "implemented by `%sKubernetes%sCustomFeatureConfigStep` or `%sKubernetesFeatureConfigStep`. "
-                         "Classes of Java cannot be loaded here: name a shared object with its absolute path "
+                         "Java classes cannot be loaded: name a shared object with its absolute path "
                          "(/…/step.so, see firesteel/pod_step.h)",
                          name, kube_role_name(c), prefix, driver ? "Driver" : "Executor", prefix);
 }
