@@ -192,6 +192,16 @@ def submit(tmp_path, *words):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
 
 
+def test_each_plugin_without_effect_is_warned_of(tmp_path):
+    roll = "org.apache.spark.scheduler.cluster.k8s.ExecutorRollPlugin"
+    done = submit(tmp_path, "--master", "local[1]", "--conf", f"spark.plugins=com.acme.Plugin,{roll}")
+    assert done.returncode == 0, done.stderr
+    lines = [line.partition("WARN SparkContext: ")[2] for line in done.stderr.splitlines() if "has no effect" in line]
+    assert len(lines) == 4 and lines[:2] == lines[2:], done.stderr  # for each of the two contexts
+    assert lines[0].startswith("spark.plugins: the plugin com.acme.Plugin has no effect, because it is not built in (")
+    assert lines[1] == f"spark.plugins: the plugin {roll} has no effect, because this application does not run on Kubernetes"
+
+
 def test_each_key_without_effect_is_warned_of_once(tmp_path):
     done = submit(tmp_path, "--master", "local[1]", "--conf", "spark.serializer=org.apache.spark.KryoSerializer",
                   "--conf", "spark.shuffle.push.enabled=true", "--conf", "spark.task.maxFailures=2")

@@ -28,6 +28,7 @@
 #include "driver/backend/cluster_manager.h"
 #include "driver/backend/local_backend.h"
 #include "driver/local_properties.h"
+#include "driver/plugins.h"
 #include "driver/events/progress_bar.h"
 #include "exec/guard/memory_budget.h"
 #include "exec/isolation/isolation.h"
@@ -312,6 +313,7 @@ static int context_start_parts(struct fst_context *sc, struct fst_error *error)
         sc->driver_log = driver_log_start(sc->conf);
         conf_warn_unused(&sc->conf->set);
         sanitizers_set_executor_environment(sc->conf);
+        plugins_warn(sc->conf, strcmp(sc->manager->name, "kubernetes") == 0);
         context_set_own_properties(sc);
         log_info("SparkContext", "Running Firesteel version %s", FIRESTEEL_VERSION);
         if ((r = driver_resources_discover(sc, error)))

@@ -41,6 +41,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define BARRIER_TIMEOUT_MS (INT64_C(400) * 24 * 3600 * 1000) /* longer than the driver's, which decides */
@@ -84,6 +85,20 @@ static void heartbeat_answered(void *owner, struct rpc_answer *answer)
         executor_end(x, EXECUTOR_EXIT_HEARTBEAT);
 }
 
+/* How full the fullest local directory is, 0 to 1; 0 if no file system answers. */
+static double executor_disk_usage(const struct executor *x)
+{
+        double most = 0;
+        for (size_t i = 0; i < disk_dirs_count(x->env.dirs); i++) {
+                struct statvfs fs;
+                if (statvfs(disk_dirs_root(x->env.dirs, i), &fs) != 0 || fs.f_blocks == 0)
+                        continue;
+                const double used = 1 - (double)fs.f_bavail / (double)fs.f_blocks;
+                most = MAX(most, used);
+        }
+        return most;
+}
+
 static void on_heartbeat(uv_timer_t *timer)
 {
         struct executor *x = timer->data;
@@ -92,6 +107,7 @@ static void on_heartbeat(uv_timer_t *timer)
         beat.resident_bytes = process_resident_bytes();
         beat.execution_memory = (int64_t)memory_manager_execution_used(x->env.memory);
         beat.storage_memory = (int64_t)memory_manager_storage_used(x->env.memory);
+        beat.disk_usage = executor_disk_usage(x);
         pthread_mutex_lock(&x->lock);
         for (int s = 0; s < x->options->cores; s++)
                 beat.running += x->running[s] != NULL;

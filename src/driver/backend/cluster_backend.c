@@ -35,6 +35,12 @@ static struct cluster_backend *cluster_backend_of(struct scheduler_backend *back
         return container_of(backend, struct cluster_backend, backend);
 }
 
+double cluster_backend_disk_usage(struct cluster_backend *backend, const char *executor_id)
+{
+        const struct remote_executor *x = executor_table_find(&backend->executors, executor_id);
+        return x && x->disk_usage > 0 ? x->disk_usage : -1;
+}
+
 uv_loop_t *cluster_backend_loop(struct cluster_backend *b)
 {
         return &b->loop;

@@ -29,6 +29,9 @@ struct scheduler_backend *cluster_backend_new(struct fst_context *sc, struct exe
 /* The loop of the scheduler's thread. */
 uv_loop_t *cluster_backend_loop(struct cluster_backend *backend);
 
+/* How full the fullest local directory of the executor was at its last heartbeat, 0 to 1; negative: not reported. */
+double cluster_backend_disk_usage(struct cluster_backend *backend, const char *executor_id);
+
 /*
  * An executor has ended, registered or not. @caused_by_app: probably because of its tasks. @reason is a sentence for
  * the log and for the failures of its tasks.

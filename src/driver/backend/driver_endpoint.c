@@ -185,6 +185,7 @@ static void driver_endpoint_heartbeat(struct cluster_backend *b, struct rpc_mess
         if (x) {
                 x->heartbeat_ms = context_now_ms();
                 x->resident_bytes = beat->resident_bytes;
+                x->disk_usage = beat->disk_usage;
                 listener_bus_post_executor_metrics_update(
                         b->sc->bus,
                         &(struct executor_metrics_update){.executor_id = x->id,

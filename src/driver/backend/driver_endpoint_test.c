@@ -5,7 +5,9 @@
 #include "api/api_fixture.h"
 
 #include "base/mem.h"
+#include "driver/backend/cluster_backend_internal.h"
 #include "driver/context.h"
+#include "driver/job_runner.h"
 #include "rpc/control.pb-c.h"
 #include "rpc/rpc.h"
 
@@ -17,6 +19,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <uv.h>
 
@@ -326,6 +329,26 @@ static void sends_tokens_to_later_executors(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
+static void read_disk_usage(void *owner, struct scheduler_backend *backend, bool allocates)
+{
+        struct cluster_backend *b = container_of(backend, struct cluster_backend, backend);
+        *(double *)owner = cluster_backend_disk_usage(b, "0");
+}
+
+static void heartbeats_report_disk_usage(void **state)
+{
+        fst_context *sc = api_context("local-cluster[1,1,512]", "spark.executor.memory", "256m",
+                                      "spark.executor.heartbeatInterval", "20ms", NULL);
+        double usage = -1;
+        count_works(sc);
+        for (int i = 0; i < 1000 && usage < 0; i++) {
+                job_runner_call(sc->runner, read_disk_usage, &usage);
+                usleep(10000);
+        }
+        assert_true(usage > 0 && usage <= 1);
+        assert_int_equal(fst_context_stop(sc), 0);
+}
+
 static void ignores_unregistered_peers(void **state)
 {
         fst_context *sc = cluster();
@@ -570,6 +593,7 @@ int main(void)
                 cmocka_unit_test(loses_removed_executors),
                 cmocka_unit_test(decommissioned_executors_stop),
                 cmocka_unit_test(sends_tokens_to_later_executors),
+                cmocka_unit_test(heartbeats_report_disk_usage),
                 cmocka_unit_test(ignores_unregistered_peers),
                 cmocka_unit_test(loses_executor_with_invalid_status),
                 cmocka_unit_test(jobs_run_while_others_are_cancelled),

@@ -32,6 +32,7 @@ struct remote_executor {
         bool dirty;  /* in the list of executors to flush */
         struct remote_executor *next_dirty;
         int64_t heartbeat_ms, resident_bytes, memory, off_heap_memory;
+        double disk_usage; /* of its fullest local directory, 0 to 1; 0: not reported */
         int64_t pid;
         uv_timer_t timeout; /* runs while it is decommissioned, if there is a time limit */
         uv_timer_t loss;    /* runs while the manager's reason is pending */

@@ -15,6 +15,7 @@
 #include "kubernetes/api/kube_names.h"
 #include "kubernetes/executors/lifecycle_manager.h"
 #include "kubernetes/conf/deprecated_keys.h"
+#include "kubernetes/backend/resize_plugins.h"
 #include "kubernetes/backend/roll_schedule.h"
 #include "kubernetes/driver/submission_files.h"
 #include "driver/backend/cluster_backend.h"
@@ -47,6 +48,7 @@ struct kube_manager {
         struct gang gang;
         struct min_executors_wait *min_executors_wait; /* NULL: no gang scheduling */
         struct roll_schedule *rolls;                   /* NULL: no rolling */
+        struct resize_plugins *resizes;                /* NULL: executors keep their size */
         char *app_id, *namespace;
         json_t *driver_pod; /* NULL: the driver does not run in a pod */
         int64_t cores_each;
@@ -247,6 +249,12 @@ static void log_cleanup_command(const struct kube_manager *m)
                         m->namespace, m->app_id);
 }
 
+static double kube_disk_usage(void *owner, const char *executor_id)
+{
+        const struct kube_manager *m = owner;
+        return cluster_backend_disk_usage(m->backend, executor_id);
+}
+
 static int kube_start(struct executor_manager *manager, struct cluster_backend *backend, const char *driver_url,
                       struct fst_error *error)
 {
@@ -268,6 +276,14 @@ static int kube_start(struct executor_manager *manager, struct cluster_backend *
                                                                 .decommission = on_roll,
                                                                 .owner = m},
                                 &m->rolls, error);
+        if (r == 0)
+                r = resize_plugins_begin(&(struct resize_plugins_options){.client = m->client,
+                                                                          .conf = m->sc->conf,
+                                                                          .namespace = m->namespace,
+                                                                          .app_id = m->app_id,
+                                                                          .disk_usage = kube_disk_usage,
+                                                                          .owner = m},
+                                         &m->resizes, error);
         if (r)
                 return r;
         log_cleanup_command(m);
@@ -357,6 +373,7 @@ static bool kube_stopped(struct executor_manager *manager)
                 return true;
         min_executors_wait_end(steal(m->min_executors_wait));
         roll_schedule_end(steal(m->rolls));
+        resize_plugins_end(steal(m->resizes));
         kube_executors_stop(m->executors);
         return kube_executors_drained(m->executors);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "driver/plugins.h"
 #include "kubernetes/executors/executor_rolling.h"
 #include "driver/events/app_status.h"
 
@@ -13,7 +14,6 @@
 #include <string.h>
 
 #define LOG "ExecutorRollPlugin"
-#define PLUGIN "org.apache.spark.scheduler.cluster.k8s.ExecutorRollPlugin"
 #define K8S "spark.kubernetes.executor."
 
 struct roll_schedule {
@@ -67,18 +67,6 @@ static void roll_schedule_on_timer(uv_timer_t *timer)
         s->options.decommission(s->options.owner, id, reason);
 }
 
-static bool is_named(const struct fst_conf *conf)
-{
-        const char *plugins = conf_get_raw(conf, "spark.plugins");
-        for (const char *at = plugins ? plugins : ""; *at; at += strspn(at, ", ")) {
-                size_t n = strcspn(at, ", ");
-                if (n == strlen(PLUGIN) && strncmp(at, PLUGIN, n) == 0)
-                        return true;
-                at += n;
-        }
-        return false;
-}
-
 static int read_policy(const struct fst_conf *conf, enum roll_policy *policy, struct fst_error *error)
 {
         _cleanup_free_ char *name = NULL;
@@ -106,7 +94,7 @@ int roll_schedule_begin(const struct roll_schedule_options *options, struct roll
         if ((r = conf_get_ms(options->conf, K8S "rollInterval", &interval, error)) ||
             (r = conf_get_int(options->conf, K8S "minTasksPerExecutorBeforeRolling", &min_tasks, error)) ||
             (r = conf_get_bool(options->conf, "spark.decommission.enabled", &decommission, error)) ||
-            (r = read_policy(options->conf, &policy, error)) || !is_named(options->conf))
+            (r = read_policy(options->conf, &policy, error)) || !plugin_is_named(options->conf, PLUGIN_EXECUTOR_ROLL))
                 return r;
         if (interval <= 0) {
                 log_warn(LOG, "Disabled due to invalid interval value, '%lld'", (long long)interval);
