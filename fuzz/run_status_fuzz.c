@@ -41,7 +41,7 @@ static void read_statuses(const uint8_t *data, size_t size, int n)
         for (int i = 0; taken && i < n; i++) {
                 const struct slot_task *t = &run->tasks[i];
                 sum += t->run_ns + t->counters.run_ns + t->counters.input_bytes;
-                if (t->finish_ms < t->start_ms || (t->state != OUTCOME_SUCCESS && !t->message))
+                if (t->finish_ms < t->start_ms || (t->state != TASK_SUCCEEDED && !t->message))
                         abort();
         }
         if (sum < 0)

@@ -73,7 +73,7 @@ static void measure(const char *what, struct exec_env *env, struct stage_context
                 pthread_mutex_unlock(&lock);
                 times[i] = now_ns() - begin;
                 for (int t = 0; t < n; t++) {
-                        if (run->tasks[t].state != OUTCOME_SUCCESS) {
+                        if (run->tasks[t].state != TASK_SUCCEEDED) {
                                 fprintf(stderr, "%s\n", run->tasks[t].message);
                                 exit(1);
                         }

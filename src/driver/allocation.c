@@ -166,24 +166,6 @@ void allocation_launched(struct allocation *a, const struct task_batch *run)
         }
 }
 
-static enum task_state allocation_state_of(const struct task_batch *run, const struct slot_task *t)
-{
-        switch (t->state) {
-        case OUTCOME_SUCCESS:
-                return TASK_SUCCEEDED;
-        case OUTCOME_KILLED:
-                return TASK_KILLED;
-        case OUTCOME_FETCH_FAILED:
-                return TASK_FETCH_FAILED;
-        case OUTCOME_COMMIT_DENIED:
-                return TASK_COMMIT_DENIED;
-        case OUTCOME_LOST:
-                return run->lost_by_app ? TASK_EXECUTOR_LOST : TASK_PREEMPTED;
-        default:
-                return TASK_FAILED;
-        }
-}
-
 void allocation_ended(struct allocation *a, const struct task_batch *run)
 {
         if (!a)
@@ -191,7 +173,7 @@ void allocation_ended(struct allocation *a, const struct task_batch *run)
         int64_t now = now_ns();
         for (int i = 0; i < run->n; i++) {
                 struct task_event event = allocation_event_of(run, &run->tasks[i]);
-                executor_allocation_task_ended(a->core, &event, allocation_state_of(run, &run->tasks[i]), now);
+                executor_allocation_task_ended(a->core, &event, run->tasks[i].state, now);
         }
 }
 

@@ -34,7 +34,7 @@ struct task_batch *job_runner_run_new(struct job_runner *r)
 static void task_status_discard_result(struct job_runner *r, const struct task_batch *run, struct slot_task *t)
 {
         struct action *action = run->work->action;
-        if (action && action->class->discard && t->state == OUTCOME_SUCCESS && !t->is_encoded)
+        if (action && action->class->discard && t->state == TASK_SUCCEEDED && !t->is_encoded)
                 action->class->discard(action, &t->result);
         if (run->work->shuffled && !t->shuffle_output)
                 r->backend->class->remove_output(r->backend, run->executor, run->work->shuffled->shuffle.id,
@@ -42,8 +42,8 @@ static void task_status_discard_result(struct job_runner *r, const struct task_b
         shuffle_output_unref(steal(t->shuffle_output));
 }
 
-/* Merge the result of a task that counts. Returns false if that failed: the task has then failed for good. */
-static bool task_status_merge_result(struct job_runner *r, struct action *action, struct slot_task *t)
+/* Merges the result of a task. The task fails for good if this fails. */
+static void task_status_merge_result(struct job_runner *r, struct action *action, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         int e = 0;
@@ -52,15 +52,14 @@ static bool task_status_merge_result(struct job_runner *r, struct action *action
         if (e == 0)
                 e = action->merge(action, t->output, &t->result, &error);
         if (e == 0)
-                return true;
-        t->state = OUTCOME_FAILED;
+                return;
+        t->state = TASK_FAILED_FATAL;
         t->status = e;
         t->message = error.message ? steal(error.message)
                                    : mem_printf("the result of the task cannot be merged: %s", strerror(-e));
-        return false;
 }
 
-/* Merge the task's accumulator updates. Returns as task_status_merge_result. */
+/* Merges the accumulator updates of a task. Returns false if this fails; the task has then failed for good. */
 static bool task_status_merge_accumulators(struct job_runner *r, struct task_batch *run, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -71,7 +70,7 @@ static bool task_status_merge_accumulators(struct job_runner *r, struct task_bat
         if (e == 0)
                 return true;
         task_status_discard_result(r, run, t);
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED_FATAL;
         t->status = e;
         t->message = steal(error.message);
         return false;
@@ -80,22 +79,9 @@ static bool task_status_merge_accumulators(struct job_runner *r, struct task_bat
 /* An attempt failed: if it was allowed to commit, another attempt may. */
 static void task_status_release_commit(struct job_runner *r, const struct slot_task *t)
 {
-        if (t->state != OUTCOME_SUCCESS && t->state != OUTCOME_COMMIT_DENIED)
+        if (t->state != TASK_SUCCEEDED && t->state != TASK_COMMIT_DENIED)
                 commit_coordinator_failed(r->commits, t->info.stage, t->info.stage_attempt, t->info.partition,
                                           t->info.attempt);
-}
-
-static enum task_state task_status_state_of(const struct slot_task *t)
-{
-        static const enum task_state states[] = {
-                [OUTCOME_SUCCESS] = TASK_SUCCEEDED,
-                [OUTCOME_FAILED] = TASK_FAILED,
-                [OUTCOME_KILLED] = TASK_KILLED,
-                [OUTCOME_FETCH_FAILED] = TASK_FETCH_FAILED,
-                [OUTCOME_COMMIT_DENIED] = TASK_COMMIT_DENIED,
-                [OUTCOME_LOST] = TASK_EXECUTOR_LOST,
-        };
-        return states[t->state];
 }
 
 void job_runner_run_done(struct job_runner *r, struct task_batch *run)
@@ -105,17 +91,15 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
         struct action *action = run->work->action;
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                bool fatal = false;
                 struct task_status *s = &statuses[i];
                 *s = (struct task_status){.task_id = t->info.id, .run_ns = t->run_ns};
-                if (t->state == OUTCOME_SUCCESS && !sched_result_is_needed(r->sched, t->info.id)) {
+                if (t->state == TASK_SUCCEEDED && !sched_result_is_needed(r->sched, t->info.id)) {
                         task_status_discard_result(r, run, t);
-                } else if (t->state == OUTCOME_SUCCESS && t->accumulated &&
-                           !task_status_merge_accumulators(r, run, t)) {
-                        fatal = true;
-                } else if (t->state == OUTCOME_SUCCESS && action) {
-                        fatal = !task_status_merge_result(r, action, t);
-                } else if (t->state == OUTCOME_SUCCESS) {
+                } else if (t->state == TASK_SUCCEEDED && t->accumulated && !task_status_merge_accumulators(r, run, t)) {
+                        /* failed for good */
+                } else if (t->state == TASK_SUCCEEDED && action) {
+                        task_status_merge_result(r, action, t);
+                } else if (t->state == TASK_SUCCEEDED) {
                         if (t->shuffle_output)
                                 shuffle_store_put(r->sc->env.shuffles, run->work->shuffled->shuffle.id,
                                                   t->info.partition, t->info.id, steal(t->shuffle_output));
@@ -123,10 +107,10 @@ void job_runner_run_done(struct job_runner *r, struct task_batch *run)
                 }
                 if (action)
                         task_status_release_commit(r, t);
-                s->state = fatal ? TASK_FAILED_FATAL : task_status_state_of(t);
+                s->state = t->state;
                 s->message = t->message;
                 fetches[i] = (struct task_fetch){t->fetch_shuffle, t->fetch_map, t->fetch_executor};
-                s->fetch = t->state == OUTCOME_FETCH_FAILED ? &fetches[i] : NULL;
+                s->fetch = t->state == TASK_FETCH_FAILED ? &fetches[i] : NULL;
         }
         task_events_ended(r->events, run);
         allocation_ended(r->allocation, run);
@@ -190,7 +174,7 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                t->state = OUTCOME_LOST;
+                t->state = caused_by_app ? TASK_EXECUTOR_LOST : TASK_PREEMPTED;
                 if (run->work->action)
                         task_status_release_commit(r, t);
                 free(t->message); /* set if the task ended while its run's other results were awaited */
@@ -202,7 +186,6 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
                 t->start_ms = t->start_ms ? t->start_ms : context_now_ms();
                 t->finish_ms = context_now_ms();
         }
-        run->lost_by_app = caused_by_app;
         task_events_ended(r->events, run);
         allocation_ended(r->allocation, run);
         job_runner_run_free(r, run);

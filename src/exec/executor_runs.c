@@ -45,7 +45,7 @@ static void put_output(struct executor *x, const struct stage_context *work, str
                                              &error);
         if (r == 0)
                 return;
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED;
         t->status = r;
         free(t->message);
         t->message = mem_strdup(error_message(&error));
@@ -131,7 +131,7 @@ void executor_send_outbox(uv_async_t *handle)
 static void fail_run(struct executor *x, struct task_batch *run, const char *why)
 {
         for (int i = 0; i < run->n; i++) {
-                run->tasks[i].state = OUTCOME_FAILED;
+                run->tasks[i].state = TASK_FAILED;
                 run->tasks[i].status = -EIO;
                 run->tasks[i].message = mem_strdup(why);
                 run->tasks[i].start_ms = run->tasks[i].finish_ms = (int64_t)time(NULL) * 1000;

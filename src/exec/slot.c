@@ -47,9 +47,9 @@ static void apply_pending_failure(struct slot *s, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                if (t->info.id != s->doomed || t->state != OUTCOME_KILLED)
+                if (t->info.id != s->doomed || t->state != TASK_KILLED)
                         continue;
-                t->state = OUTCOME_FAILED;
+                t->state = TASK_FAILED;
                 t->status = -ENOMEM;
                 free(t->message);
                 t->message = steal(s->doom);

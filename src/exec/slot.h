@@ -12,19 +12,11 @@
 #include "exec/actions/stage_context.h"
 #include "rdd/pipeline/task_resources.h"
 #include "rdd/pipeline/task_run.h"
+#include "sched/task_state.h"
 
 #include <stdint.h>
 
 enum { MAX_TASK_BATCH = 256 };
-
-enum task_outcome_state {
-        OUTCOME_SUCCESS,
-        OUTCOME_FAILED,
-        OUTCOME_KILLED,        /* stopped before or while it ran */
-        OUTCOME_FETCH_FAILED,  /* a map output could not be read */
-        OUTCOME_COMMIT_DENIED, /* another attempt has committed */
-        OUTCOME_LOST,          /* its executor was lost; set by the driver only */
-};
 
 struct slot_task {
         /* set by the submitter of the batch */
@@ -32,13 +24,13 @@ struct slot_task {
         int32_t index, output;
         int killed; /* atomic: any thread sets it to end the task, before it runs or at its next safe point */
         /* set by the slot */
-        enum task_outcome_state state;
+        enum task_state state;
         int status;                  /* error of a failure */
         int64_t start_ms, finish_ms; /* ms since 1970 */
         int64_t run_ns;
         char *message;                         /* NULL after success; owned by the batch's owner */
-        int fetch_shuffle, fetch_map;          /* OUTCOME_FETCH_FAILED */
-        int fetch_executor;                    /* OUTCOME_FETCH_FAILED: the scheduler's index; -1: unknown */
+        int fetch_shuffle, fetch_map;          /* TASK_FETCH_FAILED */
+        int fetch_executor;                    /* TASK_FETCH_FAILED: the scheduler's index; -1: unknown */
         struct shuffle_output *shuffle_output; /* success of a map task: one reference */
         struct task_result result;             /* success of a result task */
         struct buf encoded; /* replaces `result` if `is_encoded`: the result of a task process. Owned by the batch's
@@ -54,7 +46,6 @@ struct task_batch {
         struct stage_context *work; /* one reference */
         int executor;               /* the scheduler's index; used by the driver only */
         int slot;
-        bool lost_by_app;   /* with OUTCOME_LOST: the tasks caused the loss */
         bool crash_suspect; /* may crash: runs in a task process if possible, even if the slot is a thread */
         uint8_t locality;   /* enum task_locality; used by the driver only */
         bool speculative;   /* used by the driver only */

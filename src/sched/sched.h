@@ -20,6 +20,7 @@
 #include "base/strmap.h"
 #include "rdd/lineage.h"
 #include "sched/sched_config.h"
+#include "sched/task_state.h"
 #include "sched/tasks/task_locality.h"
 
 #include <stdint.h>
@@ -58,18 +59,6 @@ struct task_launch {
         bool crash_suspect; /* an earlier attempt may have crashed its executor: run it in isolation; always a run of
                                one */
         const struct task_resource *resources; /* of the run, config->n_resources of them; NULL: none */
-};
-
-enum task_state {
-        TASK_SUCCEEDED,
-        TASK_FAILED,        /* the task itself failed: counts towards spark.task.maxFailures */
-        TASK_FAILED_FATAL,  /* the same, but a retry cannot help: the stage is aborted at once */
-        TASK_FETCH_FAILED,  /* a map output could not be fetched: that map stage runs again */
-        TASK_KILLED,        /* on request; does not count */
-        TASK_COMMIT_DENIED, /* another attempt commits; does not count */
-        TASK_EXECUTOR_LOST, /* its executor was lost through the task's fault; counts */
-        TASK_PREEMPTED,     /* its executor was lost through no fault of the application; does not count */
-        TASK_RUNNING,       /* query result for a task that has not ended; never in a status */
 };
 
 /* The map output of a TASK_FETCH_FAILED. */

@@ -25,7 +25,7 @@ static void done(fst_context *sc, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 const struct slot_task *t = &run->tasks[i];
-                __atomic_add_fetch(&world->tally.failed_tasks, t->state == OUTCOME_FAILED, __ATOMIC_RELAXED);
+                __atomic_add_fetch(&world->tally.failed_tasks, t->state == TASK_FAILED, __ATOMIC_RELAXED);
                 __atomic_add_fetch(&world->tally.spilled_tasks, t->counters.disk_spilled > 0, __ATOMIC_RELAXED);
         }
         if (world->around.by_wire)

@@ -80,7 +80,7 @@ static void cluster_fail_run(struct cluster_backend *b, struct task_batch *run, 
         struct remote_executor *x = executor_table_at(&b->executors, run->executor);
         x->running[run->slot] = NULL;
         for (int i = 0; i < run->n; i++) {
-                run->tasks[i].state = OUTCOME_FAILED;
+                run->tasks[i].state = TASK_FAILED;
                 run->tasks[i].status = status;
                 run->tasks[i].message = mem_strdup(why);
                 run->tasks[i].start_ms = run->tasks[i].finish_ms = context_now_ms();
@@ -314,7 +314,7 @@ static void cluster_on_result(void *owner, void *cookie, void *bytes, size_t len
                         buf_deinit(&t->encoded);
                         t->encoded = (struct buf){.data = steal(bytes), .len = len, .cap = len};
                 } else {
-                        t->state = OUTCOME_FAILED;
+                        t->state = TASK_FAILED;
                         t->status = status;
                         t->message = mem_printf("its result could not be fetched from executor %s: %s", x->id,
                                                 message ? message : strerror(-status));
@@ -342,16 +342,16 @@ void cluster_fetch_results(struct cluster_backend *b, struct remote_executor *x,
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                if (t->state != OUTCOME_SUCCESS)
+                if (t->state != TASK_SUCCEEDED)
                         t->result_waits = 0; /* only a success has a result */
                 int64_t bytes = (int64_t)(t->result_waits + t->encoded.len);
-                if (bytes == 0 || t->state != OUTCOME_SUCCESS)
+                if (bytes == 0 || t->state != TASK_SUCCEEDED)
                         continue;
                 if (!job_runner_wants_result(b->runner, t->info.id, bytes)) {
                         if (t->result_waits)
                                 cluster_forget_result(b, x, t->info.id);
                         t->result_waits = 0;
-                        t->state = OUTCOME_KILLED;
+                        t->state = TASK_KILLED;
                         t->message = mem_strdup("its result is not needed");
                         continue;
                 }

@@ -64,7 +64,7 @@ static inline void send_results(fst_context *sc, struct task_batch *run)
                 _cleanup_(buf_deinit) struct buf bytes = BUF_INIT;
                 struct fst_error error = FST_ERROR_INIT;
                 struct slot_task *t = &run->tasks[i];
-                if (t->state != OUTCOME_SUCCESS)
+                if (t->state != TASK_SUCCEEDED)
                         continue;
                 must(task_result_encode(decoded->action, &t->result, &bytes, &error), &error, "task_result_encode");
                 must(task_result_decode(run->work->action, bytes.data, bytes.len, &t->result, &error), &error,

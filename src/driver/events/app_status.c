@@ -345,10 +345,10 @@ static void app_status_on_task_starts(struct listener *l, const struct task_star
 static void app_status_count_end(struct app_status *a, struct stage_status *s, const struct task_end *e)
 {
         const struct task_metrics *m = &e->metrics;
-        if (e->reason == TASK_END_SUCCESS) {
+        if (e->state == TASK_SUCCEEDED) {
                 s->completed++;
                 a->totals.completed_tasks++;
-        } else if (e->reason == TASK_END_TASK_KILLED) {
+        } else if (e->state == TASK_KILLED) {
                 s->killed++;
                 a->totals.killed_tasks++;
         } else {
@@ -358,8 +358,8 @@ static void app_status_count_end(struct app_status *a, struct stage_status *s, c
         struct executor_status *x = app_status_get_executor(a, &e->info);
         if (x) {
                 x->active_tasks--;
-                x->completed_tasks += e->reason == TASK_END_SUCCESS;
-                x->failed_tasks += e->reason != TASK_END_SUCCESS && e->reason != TASK_END_TASK_KILLED;
+                x->completed_tasks += e->state == TASK_SUCCEEDED;
+                x->failed_tasks += e->state != TASK_SUCCEEDED && e->state != TASK_KILLED;
                 x->duration_ms += e->finish_ms - e->info.launch_ms;
                 x->shuffle_write_bytes += m->shuffle_write.bytes;
                 x->peak_memory = MAX(x->peak_memory, m->peak_execution_memory);

@@ -124,7 +124,7 @@ static void records_added_and_removed_executors(void **state)
         l->on_task_ends(l,
                         &(struct task_end){.info = {.stage_id = 5, .executor = &first, .launch_ms = 100},
                                            .finish_ms = 103,
-                                           .reason = TASK_END_EXCEPTION_FAILURE,
+                                           .state = TASK_FAILED,
                                            .metrics = {.peak_execution_memory = 4, .shuffle_write = {.bytes = 1}}},
                         1);
         l->on_speculative_submitted(l, &(struct speculative_submitted){.stage_id = 5});

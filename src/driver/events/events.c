@@ -8,6 +8,22 @@
 
 #include "base/arena.h"
 
+const char *task_end_reason_name(enum task_state state)
+{
+        static const char *const names[] = {
+                [TASK_SUCCEEDED] = "Success",
+                [TASK_FAILED] = "ExceptionFailure",
+                [TASK_FAILED_FATAL] = "ExceptionFailure",
+                [TASK_FETCH_FAILED] = "FetchFailed",
+                [TASK_KILLED] = "TaskKilled",
+                [TASK_COMMIT_DENIED] = "TaskCommitDenied",
+                [TASK_EXECUTOR_LOST] = "ExecutorLostFailure",
+                [TASK_PREEMPTED] = "ExecutorLostFailure",
+                [TASK_RUNNING] = "UnknownReason",
+        };
+        return names[state];
+}
+
 static void *copy_bytes(struct arena *a, const void *data, size_t size)
 {
         return data && size ? memcpy(arena_alloc(a, size), data, size) : NULL;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/strmap.h"
+#include "sched/task_state.h"
 #include "sched/tasks/task_locality.h"
 
 #include <firesteel/rdd.h>
@@ -31,17 +32,8 @@ struct executor_ref {
 
 enum task_kind { TASK_RESULT, TASK_SHUFFLE_MAP };
 
-enum task_end_reason {
-        TASK_END_SUCCESS,
-        TASK_END_EXCEPTION_FAILURE, /* class_name, description, stack, full_stack_trace */
-        TASK_END_FETCH_FAILED,      /* shuffle_id, map_id, map_index, reduce_id, block_manager, message */
-        TASK_END_TASK_KILLED,       /* message: the reason */
-        TASK_END_TASK_RESULT_LOST,
-        TASK_END_TASK_COMMIT_DENIED, /* job_id, partition, attempt */
-        TASK_END_EXECUTOR_LOST,      /* executor_id, exit_caused_by_app, message */
-        TASK_END_RESUBMITTED,
-        TASK_END_UNKNOWN,
-};
+/* Spark's name of the reason for which an attempt ended: "Success", "ExceptionFailure", … */
+const char *task_end_reason_name(enum task_state state);
 
 /* The part common to start and end of an attempt. */
 struct task_info {
@@ -120,8 +112,7 @@ struct task_detail {
         int shuffle_id;
         int64_t map_id;
         int map_index, reduce_id;
-        const char *executor_id; /* EXECUTOR_LOST */
-        bool exit_caused_by_app;
+        const char *executor_id;                   /* EXECUTOR_LOST */
         int job_id;                                /* COMMIT_DENIED */
         const struct block_update *updated_blocks; /* with spark.taskMetrics.trackUpdatedBlockStatuses only */
         size_t n_updated_blocks;
@@ -131,8 +122,8 @@ struct task_end {
         struct task_info info;
         int64_t getting_result_ms; /* when the driver began to fetch a large result; 0: the status had the result */
         int64_t finish_ms;
-        uint8_t kind;   /* enum task_kind */
-        uint8_t reason; /* enum task_end_reason; TASK_KILLED marks the task killed, all others but SUCCESS failed */
+        uint8_t kind;  /* enum task_kind */
+        uint8_t state; /* enum task_state. TASK_KILLED marks the task killed, all others but TASK_SUCCEEDED failed */
         struct task_metrics metrics;
         const struct task_detail *detail; /* NULL for most */
 };

@@ -185,22 +185,6 @@ static struct fst_event_task_metrics extra_listener_metrics_event(const struct t
         };
 }
 
-static const char *extra_listener_result_name(enum task_end_reason reason)
-{
-        static const char *const names[] = {
-                [TASK_END_SUCCESS] = "Success",
-                [TASK_END_EXCEPTION_FAILURE] = "ExceptionFailure",
-                [TASK_END_FETCH_FAILED] = "FetchFailed",
-                [TASK_END_TASK_KILLED] = "TaskKilled",
-                [TASK_END_TASK_RESULT_LOST] = "TaskResultLost",
-                [TASK_END_TASK_COMMIT_DENIED] = "TaskCommitDenied",
-                [TASK_END_EXECUTOR_LOST] = "ExecutorLostFailure",
-                [TASK_END_RESUBMITTED] = "Resubmitted",
-                [TASK_END_UNKNOWN] = "UnknownReason",
-        };
-        return names[reason];
-}
-
 static void extra_listener_on_task_ends(struct listener *self, const struct task_end *batch, size_t n)
 {
         struct fst_listener *user = extra_listener_user(self);
@@ -209,7 +193,7 @@ static void extra_listener_on_task_ends(struct listener *self, const struct task
                 struct fst_event_task_metrics metrics = extra_listener_metrics_event(&batch[i].metrics);
                 struct fst_event_task event = extra_listener_task_event(&batch[i].info);
                 event.finish_ms = batch[i].finish_ms;
-                event.result = extra_listener_result_name((enum task_end_reason)batch[i].reason);
+                event.result = task_end_reason_name((enum task_state)batch[i].state);
                 event.metrics = &metrics;
                 if (detail)
                         event.message = detail->description ? detail->description : detail->message;

@@ -74,13 +74,13 @@ static struct task_info scripted_application_task(int64_t id, int stage, int ind
                                   .locality = LOCALITY_PROCESS_LOCAL};
 }
 
-static struct task_end scripted_application_ended(struct task_info info, enum task_kind kind,
-                                                  enum task_end_reason reason, const struct task_detail *detail)
+static struct task_end scripted_application_ended(struct task_info info, enum task_kind kind, enum task_state state,
+                                                  const struct task_detail *detail)
 {
         return (struct task_end){.info = info,
                                  .finish_ms = info.launch_ms + 50,
                                  .kind = kind,
-                                 .reason = reason,
+                                 .state = state,
                                  .detail = detail,
                                  .metrics = {.executor_run_ms = 40,
                                              .executor_cpu_ns = 39000000,
@@ -144,8 +144,8 @@ static void scripted_application_play_map_stage(struct listener_bus *bus)
                 bool again = i == 4;
                 starts[i].info = scripted_application_task(i, 0, again ? 2 : i, again);
                 bool fails = i == 2;
-                enum task_end_reason reason = fails ? TASK_END_EXCEPTION_FAILURE : TASK_END_SUCCESS;
-                ends[i] = scripted_application_ended(starts[i].info, TASK_SHUFFLE_MAP, reason, fails ? &broken : NULL);
+                enum task_state state = fails ? TASK_FAILED : TASK_SUCCEEDED;
+                ends[i] = scripted_application_ended(starts[i].info, TASK_SHUFFLE_MAP, state, fails ? &broken : NULL);
                 if (fails)
                         continue;
                 ends[i].metrics.input_bytes = 1000;
@@ -170,7 +170,7 @@ static void scripted_application_play_result_stage(struct listener_bus *bus, int
                 struct task_detail detail = {.updated_blocks = &block, .n_updated_blocks = 1};
                 struct task_start start = {scripted_application_task(first_id + i, stage, i, 0)};
                 struct task_end end =
-                        scripted_application_ended(start.info, TASK_RESULT, TASK_END_SUCCESS, stores ? &detail : NULL);
+                        scripted_application_ended(start.info, TASK_RESULT, TASK_SUCCEEDED, stores ? &detail : NULL);
                 end.metrics.shuffle_read.local_blocks = 4;
                 end.metrics.shuffle_read.local_bytes = 400;
                 end.metrics.shuffle_read.records = 8;
@@ -194,9 +194,9 @@ static void scripted_application_play_failing_stage(struct listener_bus *bus)
         for (int i = 0; i < 3; i++)
                 starts[i].info = scripted_application_task(11 + i, 4, i, 0);
         struct task_end ends[] = {
-                scripted_application_ended(starts[0].info, TASK_RESULT, TASK_END_SUCCESS, NULL),
-                scripted_application_ended(starts[1].info, TASK_RESULT, TASK_END_EXCEPTION_FAILURE, &crash),
-                scripted_application_ended(starts[2].info, TASK_RESULT, TASK_END_TASK_KILLED, &kill),
+                scripted_application_ended(starts[0].info, TASK_RESULT, TASK_SUCCEEDED, NULL),
+                scripted_application_ended(starts[1].info, TASK_RESULT, TASK_FAILED, &crash),
+                scripted_application_ended(starts[2].info, TASK_RESULT, TASK_KILLED, &kill),
         };
         listener_bus_post_task_starts(bus, starts, 3);
         listener_bus_post_task_ends(bus, ends, 3);
@@ -250,20 +250,17 @@ void scripted_application_play_rest(struct listener_bus *bus)
                                            .map_index = 3,
                                            .reduce_id = 2,
                                            .executor_id = "7",
-                                           .exit_caused_by_app = true,
                                            .job_id = 5};
         struct task_info info = scripted_application_task(100, 9, 0, 0);
         info.speculative = true;
         info.locality = LOCALITY_ANY;
         listener_bus_post_task_starts(bus, &(struct task_start){info}, 1);
         listener_bus_post_task_getting_result(bus, &(struct task_getting_result){info, T0 + 1500});
-        for (int reason = TASK_END_SUCCESS; reason <= TASK_END_UNKNOWN; reason++) {
-                struct task_end with =
-                        scripted_application_ended(info, TASK_RESULT, (enum task_end_reason)reason, &detail);
-                struct task_end without =
-                        scripted_application_ended(info, TASK_RESULT, (enum task_end_reason)reason, NULL);
+        for (int state = TASK_SUCCEEDED; state < TASK_RUNNING; state++) {
+                struct task_end with = scripted_application_ended(info, TASK_RESULT, (enum task_state)state, &detail);
+                struct task_end without = scripted_application_ended(info, TASK_RESULT, (enum task_state)state, NULL);
                 listener_bus_post_task_ends(bus, &with, 1);
-                if (reason != TASK_END_FETCH_FAILED) /* only a failed fetch may lack its block manager */
+                if (state != TASK_FETCH_FAILED) /* only a failed fetch may lack its block manager */
                         listener_bus_post_task_ends(bus, &without, 1);
         }
         struct exclusion_changed excluded = {

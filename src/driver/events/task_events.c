@@ -301,19 +301,6 @@ static void task_events_fill_metrics(struct task_metrics *m, const struct slot_t
         m->shuffle_write.write_ns = c->shuffle_write_ns;
 }
 
-static uint8_t task_events_end_reason(const struct slot_task *t)
-{
-        static const uint8_t reasons[] = {
-                [OUTCOME_SUCCESS] = TASK_END_SUCCESS,
-                [OUTCOME_FAILED] = TASK_END_EXCEPTION_FAILURE,
-                [OUTCOME_KILLED] = TASK_END_TASK_KILLED,
-                [OUTCOME_FETCH_FAILED] = TASK_END_FETCH_FAILED,
-                [OUTCOME_COMMIT_DENIED] = TASK_END_TASK_COMMIT_DENIED,
-                [OUTCOME_LOST] = TASK_END_EXECUTOR_LOST,
-        };
-        return reasons[t->state];
-}
-
 void task_events_ended(struct task_events *e, const struct task_batch *run)
 {
         task_events_reserve(e, run->n);
@@ -323,10 +310,10 @@ void task_events_ended(struct task_events *e, const struct task_batch *run)
                 end->info = task_events_task_info(e, run, t, t->start_ms);
                 end->finish_ms = t->finish_ms;
                 end->kind = run->work->shuffled ? TASK_SHUFFLE_MAP : TASK_RESULT;
-                end->reason = task_events_end_reason(t);
+                end->state = t->state;
                 end->detail = NULL;
                 task_events_fill_metrics(&end->metrics, t);
-                if (t->state == OUTCOME_SUCCESS)
+                if (t->state == TASK_SUCCEEDED)
                         continue;
                 e->details[i] = (struct task_detail){
                         .class_name = "firesteel.TaskError",
@@ -337,9 +324,8 @@ void task_events_ended(struct task_events *e, const struct task_batch *run)
                         .map_index = t->fetch_map,
                         .reduce_id = t->info.partition,
                         .executor_id = e->sc->executors.data[run->executor]->id,
-                        .exit_caused_by_app = run->lost_by_app,
                 };
-                if (t->state == OUTCOME_FETCH_FAILED && t->fetch_executor >= 0 &&
+                if (t->state == TASK_FETCH_FAILED && t->fetch_executor >= 0 &&
                     (size_t)t->fetch_executor < e->sc->executors.len) {
                         const struct executor_ref *from = e->sc->executors.data[t->fetch_executor];
                         e->details[i].block_manager = task_events_block_manager(from->id, from->host, from->port);

@@ -275,24 +275,14 @@ static void task_json_failure(struct buf *b, const struct task_json *t, const st
 {
         static const struct task_detail nothing = {0};
         const struct task_detail *d = e->detail ? e->detail : &nothing;
-        static const char *const names[] = {
-                [TASK_END_SUCCESS] = "Success",
-                [TASK_END_EXCEPTION_FAILURE] = "ExceptionFailure",
-                [TASK_END_FETCH_FAILED] = "FetchFailed",
-                [TASK_END_TASK_KILLED] = "TaskKilled",
-                [TASK_END_TASK_RESULT_LOST] = "TaskResultLost",
-                [TASK_END_TASK_COMMIT_DENIED] = "TaskCommitDenied",
-                [TASK_END_EXECUTOR_LOST] = "ExecutorLostFailure",
-                [TASK_END_RESUBMITTED] = "Resubmitted",
-                [TASK_END_UNKNOWN] = "UnknownReason",
-        };
-        buf_printf(b, "\"Task End Reason\":{\"Reason\":\"%s\"", names[MIN(e->reason, (uint8_t)TASK_END_UNKNOWN)]);
-        switch ((enum task_end_reason)e->reason) {
-        case TASK_END_EXCEPTION_FAILURE:
+        buf_printf(b, "\"Task End Reason\":{\"Reason\":\"%s\"", task_end_reason_name((enum task_state)e->state));
+        switch ((enum task_state)e->state) {
+        case TASK_FAILED:
+        case TASK_FAILED_FATAL:
                 task_json_exception_failure(b, d);
                 task_json_failed_updates(b, t, e);
                 break;
-        case TASK_END_FETCH_FAILED:
+        case TASK_FETCH_FAILED:
                 if (d->block_manager.host) {
                         buf_puts(b, ",\"Block Manager Address\":");
                         event_json_block_manager(b, &d->block_manager);
@@ -301,20 +291,22 @@ static void task_json_failure(struct buf *b, const struct task_json *t, const st
                            d->shuffle_id, d->map_id, d->map_index, d->reduce_id);
                 task_json_text(b, ",\"Message\":", d->message);
                 break;
-        case TASK_END_TASK_KILLED:
+        case TASK_KILLED:
                 task_json_text(b, ",\"Kill Reason\":", d->message);
                 task_json_failed_updates(b, t, e);
                 break;
-        case TASK_END_TASK_COMMIT_DENIED:
+        case TASK_COMMIT_DENIED:
                 buf_printf(b, ",\"Job ID\":%d,\"Partition ID\":%d,\"Attempt Number\":%d", d->job_id, e->info.partition,
                            e->info.attempt);
                 break;
-        case TASK_END_EXECUTOR_LOST:
+        case TASK_EXECUTOR_LOST:
+        case TASK_PREEMPTED:
                 task_json_text(b, ",\"Executor ID\":", d->executor_id ? d->executor_id : e->info.executor->id);
-                buf_printf(b, ",\"Exit Caused By App\":%s", d->exit_caused_by_app ? "true" : "false");
+                buf_printf(b, ",\"Exit Caused By App\":%s", e->state == TASK_EXECUTOR_LOST ? "true" : "false");
                 task_json_text(b, ",\"Loss Reason\":", d->message);
                 break;
-        default:
+        case TASK_SUCCEEDED:
+        case TASK_RUNNING:
                 break;
         }
         buf_puts(b, "},");
@@ -371,8 +363,8 @@ static char *task_json_put_metrics(char *p, const struct task_metrics *m)
 /* As in Spark, attempts whose executor could not report have no metrics. */
 static bool task_json_measured(const struct task_end *e)
 {
-        return e->reason == TASK_END_SUCCESS || e->reason == TASK_END_EXCEPTION_FAILURE ||
-               e->reason == TASK_END_TASK_KILLED;
+        return e->state == TASK_SUCCEEDED || e->state == TASK_FAILED || e->state == TASK_FAILED_FATAL ||
+               e->state == TASK_KILLED;
 }
 
 void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
@@ -384,8 +376,8 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
                 PUT(p, "\"Task Type\":\"ResultTask\",");
         else
                 PUT(p, "\"Task Type\":\"ShuffleMapTask\",");
-        bool killed = e->reason == TASK_END_TASK_KILLED;
-        if (likely(e->reason == TASK_END_SUCCESS)) {
+        bool killed = e->state == TASK_KILLED;
+        if (likely(e->state == TASK_SUCCEEDED)) {
                 PUT(p, "\"Task End Reason\":{\"Reason\":\"Success\"},");
         } else {
                 task_json_commit(b, p);
@@ -395,7 +387,7 @@ void task_json_end(struct task_json *t, struct buf *b, const struct task_end *e)
         p = task_json_put_info(p, b, t, &e->info);
         PUT_NUMBER(p, ",\"Getting Result Time\":", e->getting_result_ms);
         PUT_NUMBER(p, ",\"Finish Time\":", e->finish_ms);
-        if (likely(e->reason == TASK_END_SUCCESS))
+        if (likely(e->state == TASK_SUCCEEDED))
                 PUT(p, ",\"Failed\":false,\"Killed\":false,\"Accumulables\":[");
         else if (killed)
                 PUT(p, ",\"Failed\":false,\"Killed\":true,\"Accumulables\":[");

@@ -300,7 +300,7 @@ static int send_stage(struct process_slot *s, struct stage_context *work, struct
 
 static void note_killed(struct slot_task *t)
 {
-        t->state = OUTCOME_KILLED;
+        t->state = TASK_KILLED;
         t->message = mem_strdup("killed before it ran");
 }
 
@@ -347,7 +347,7 @@ static void set_failed(struct slot_task *t, int status, const char *format, ...)
         va_start(args, format);
         buf_vprintf(&b, format, args);
         va_end(args);
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED;
         t->status = status;
         free(t->message);
         t->message = buf_steal(&b);
@@ -397,7 +397,7 @@ static bool take_outcomes(struct process_slot *s, struct task_batch *run)
                 struct slot_task *t = &run->tasks[i];
                 if (s->done[i])
                         return false;
-                t->state = (enum task_outcome_state)o.state;
+                t->state = (enum task_state)o.state;
                 t->status = o.status;
                 t->start_ms = o.start_ms;
                 t->finish_ms = o.finish_ms;
@@ -408,7 +408,7 @@ static bool take_outcomes(struct process_slot *s, struct task_batch *run)
                 t->counters = o.counters;
                 t->result.number = o.number;
                 t->result.bytes = o.bytes;
-                if (o.state != OUTCOME_SUCCESS)
+                if (o.state != TASK_SUCCEEDED)
                         t->message = mem_strndup(texts.message, o.message);
                 else if (o.accumulated &&
                          accumulator_updates_decode(texts.accumulated, o.accumulated, &t->accumulated, NULL))
@@ -562,7 +562,7 @@ static bool process_slot_blame(struct process_slot *s, struct task_batch *run, c
                            t->info.stage, t->info.stage_attempt, t->info.partition, t->info.attempt);
         process_slot_describe_end(s, report, told, &b);
         if (s->ended_by_us) {
-                t->state = OUTCOME_KILLED;
+                t->state = TASK_KILLED;
                 t->message = mem_strdup("killed together with its worker process");
         } else {
                 set_failed(t, -ECHILD, "%s", buf_text(&b));

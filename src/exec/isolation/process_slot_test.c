@@ -189,7 +189,7 @@ static int64_t counted(struct task_batch *run, int i)
 {
         struct task_result result = {0};
         struct slot_task *t = &run->tasks[i];
-        if (t->state != OUTCOME_SUCCESS)
+        if (t->state != TASK_SUCCEEDED)
                 fail_msg("task %d: state %d: %s", i, t->state, t->message ? t->message : "");
         if (t->is_encoded)
                 assert_int_equal(task_result_decode(run->work->action, t->encoded.data, t->encoded.len, &result, NULL),
@@ -199,7 +199,7 @@ static int64_t counted(struct task_batch *run, int i)
 
 static void assert_says(const struct slot_task *t, const char *part)
 {
-        assert_int_equal(t->state, OUTCOME_FAILED);
+        assert_int_equal(t->state, TASK_FAILED);
         if (!t->message || !strstr(t->message, part))
                 fail_msg("\"%s\" is not in \"%s\"", part, t->message ? t->message : "(none)");
 }
@@ -425,8 +425,8 @@ static void kills_an_endless_loop(void **state)
         start = ms_now();
         run = wait_for(w);
         assert_true(ms_now() - start < 2000);
-        assert_int_equal(run->tasks[0].state, OUTCOME_KILLED);
-        assert_int_equal(run->tasks[1].state, OUTCOME_KILLED);
+        assert_int_equal(run->tasks[0].state, TASK_KILLED);
+        assert_int_equal(run->tasks[1].state, TASK_KILLED);
         run_free(run);
         run = run_all(w, numbers(w, 1), 1);
         assert_int_equal(counted(run, 0), 100);
@@ -467,7 +467,7 @@ static void a_flag_is_enough_for_the_polite(void **state)
         assert_true(before.memory > 0);
         slot_kill(w->slot, run->tasks[0].info.id, false);
         run = wait_for(w);
-        assert_int_equal(run->tasks[0].state, OUTCOME_KILLED);
+        assert_int_equal(run->tasks[0].state, TASK_KILLED);
         run_free(run);
         run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
@@ -545,7 +545,7 @@ static void shuffles_are_read(void **state)
         slot_submit(w->slot, run_of(stage_of(w, many, placed), 4));
         struct task_batch *maps = wait_for(w);
         for (int i = 0; i < 4; i++)
-                if (maps->tasks[i].state != OUTCOME_SUCCESS)
+                if (maps->tasks[i].state != TASK_SUCCEEDED)
                         fail_msg("%s", maps->tasks[i].message);
         struct stage_context *work = reading_stage(w, placed, maps);
         slot_submit(w->slot, run_of(stage_context_ref(work), 3));
@@ -558,7 +558,7 @@ static void shuffles_are_read(void **state)
         shuffle_store_remove(w->env.shuffles, placed->shuffle.id, 2, maps->tasks[2].info.id);
         slot_submit(w->slot, run_of(work, 3));
         run = wait_for(w);
-        assert_int_equal(run->tasks[1].state, OUTCOME_FETCH_FAILED);
+        assert_int_equal(run->tasks[1].state, TASK_FETCH_FAILED);
         assert_int_equal(run->tasks[1].fetch_map, 2);
         assert_int_equal(run->tasks[1].fetch_shuffle, placed->shuffle.id);
         run_free(run);
@@ -575,7 +575,7 @@ static void map_outputs_come_over(void **state)
         struct task_batch *run = wait_for(w);
         for (int i = 0; i < 4; i++) {
                 struct slot_task *t = &run->tasks[i];
-                if (t->state != OUTCOME_SUCCESS)
+                if (t->state != TASK_SUCCEEDED)
                         fail_msg("%s", t->message);
                 assert_non_null(t->shuffle_output);
                 assert_int_equal(t->shuffle_output->rows, 100);

@@ -181,7 +181,7 @@ static void task_process_flush(struct worker *w)
 
 static void task_process_fail(struct slot_task *t, int status, struct fst_error *error)
 {
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED;
         t->status = status;
         free(t->message);
         t->message = mem_strdup(error_message(error));
@@ -229,7 +229,7 @@ static void run_one(struct worker *w, uint32_t at)
         __atomic_store_n(&w->shared->began_ns, now, __ATOMIC_RELAXED);
         __atomic_store_n(&w->shared->running, (int32_t)at, __ATOMIC_RELEASE);
         task_runner_run(&w->runner, w->work, &w->resources, t, 1, &w->shared->stopped[at]);
-        if (t->state != OUTCOME_SUCCESS)
+        if (t->state != TASK_SUCCEEDED)
                 task_process_outcome_put(&w->outcomes, at, t, NULL, 0);
         else if (t->shuffle_output)
                 send_output(w, at, t);

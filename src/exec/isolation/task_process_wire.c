@@ -222,7 +222,7 @@ int task_process_outcome_get(const unsigned char *body, size_t len, size_t *offs
                 return -EBADMSG;
         memcpy(o, body + *offset, sizeof(*o));
         left -= sizeof(*o);
-        if (o->at >= n || o->state < OUTCOME_SUCCESS || o->state > OUTCOME_COMMIT_DENIED || o->message > left ||
+        if (o->at >= n || !task_state_is_reported((uint32_t)o->state) || o->message > left ||
             o->accumulated > left - o->message || o->encoded > left - o->message - o->accumulated)
                 return -EBADMSG;
         texts->message = (const char *)body + *offset + sizeof(*o);

@@ -216,7 +216,7 @@ static void add_failure(struct status_scratch *s, struct slot_task *t, int at)
         f->status = t->status;
         if (t->message)
                 f->message = t->message;
-        if (t->state == OUTCOME_FETCH_FAILED) {
+        if (t->state == TASK_FETCH_FAILED) {
                 f->fetch_shuffle = t->fetch_shuffle;
                 f->fetch_map = t->fetch_map;
                 f->fetch_executor = t->fetch_executor;
@@ -247,7 +247,7 @@ static void encode_result(struct slot_task *t, struct action *action)
         t->is_encoded = true;
         if (r == 0)
                 return;
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED;
         t->status = r;
         t->message = error.message ? steal(error.message) : mem_printf("its result cannot be sent: %s", strerror(-r));
         buf_deinit(&t->encoded);
@@ -262,7 +262,7 @@ static void add_result(struct status_scratch *s, struct slot_task *t, int at, co
                         add_extra(s, at)->result_bytes = t->encoded.len;
                         return;
                 }
-                t->state = OUTCOME_FAILED;
+                t->state = TASK_FAILED;
                 t->status = r;
                 t->message = error.message ? steal(error.message) : mem_strdup(strerror(-r));
                 return;
@@ -309,16 +309,16 @@ void run_status_append(struct task_batch *run, struct action *action, const stru
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 s.sizes[i] = 0;
-                if (action && t->state == OUTCOME_SUCCESS)
+                if (action && t->state == TASK_SUCCEEDED)
                         encode_result(t, action);
-                if (action && t->state == OUTCOME_SUCCESS)
+                if (action && t->state == TASK_SUCCEEDED)
                         add_result(&s, t, i, options);
-                if (t->accumulated && t->state == OUTCOME_SUCCESS)
+                if (t->accumulated && t->state == TASK_SUCCEEDED)
                         add_accumulated(&s, t, i);
                 s.run_ns[i] = t->run_ns;
                 s.states[i] = t->state;
-                failed |= t->state != OUTCOME_SUCCESS;
-                if (t->state != OUTCOME_SUCCESS)
+                failed |= t->state != TASK_SUCCEEDED;
+                if (t->state != TASK_SUCCEEDED)
                         add_failure(&s, t, i);
         }
         s.message.run_ns = s.run_ns;
@@ -349,7 +349,7 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
                 good = from->run_ns[i] >= 0 && from->run_ns[i] <= MAX_NS;
         good = good && from->start_ms >= 0 && from->start_ms <= MAX_MS;
         for (size_t i = 0; good && i < from->n_states; i++)
-                good = from->states[i] <= OUTCOME_COMMIT_DENIED;
+                good = task_state_is_reported(from->states[i]);
         for (size_t i = 0; good && i < from->n_failures; i++)
                 good = from->failures[i]->at >= 0 && from->failures[i]->at < run->n;
         for (size_t i = 0; good && i < from->n_extras; i++)
@@ -382,7 +382,7 @@ static void read_extra(const Firesteel__TaskExtra *extra, struct slot_task *t)
                                         : 0;
         if (r == 0)
                 return;
-        t->state = OUTCOME_FAILED;
+        t->state = TASK_FAILED;
         t->status = r;
         free(t->message);
         t->message = steal(error.message);
@@ -397,7 +397,7 @@ int run_status_read(const run_status *from, struct task_batch *run, struct fst_e
         int64_t at_ns = 0;
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                t->state = from->n_states ? (enum task_outcome_state)from->states[i] : OUTCOME_SUCCESS;
+                t->state = from->n_states ? (enum task_state)from->states[i] : TASK_SUCCEEDED;
                 t->run_ns = from->run_ns[i];
                 t->start_ms = from->start_ms + at_ns / 1000000;
                 at_ns += t->run_ns;
@@ -418,7 +418,7 @@ int run_status_read(const run_status *from, struct task_batch *run, struct fst_e
         for (size_t i = 0; i < from->n_extras; i++)
                 read_extra(from->extras[i], &run->tasks[from->extras[i]->at]);
         for (int i = 0; i < run->n; i++)
-                if (run->tasks[i].state != OUTCOME_SUCCESS && !run->tasks[i].message)
+                if (run->tasks[i].state != TASK_SUCCEEDED && !run->tasks[i].message)
                         run->tasks[i].message = mem_strdup("the executor does not say why");
         return 0;
 }

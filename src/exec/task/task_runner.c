@@ -85,14 +85,14 @@ static void note_failure(struct task_runner *runner, struct stage_context *work,
         t->status = r;
         t->message = run->error.message ? steal(run->error.message) : mem_printf("task failed: %s", strerror(-r));
         if (task_run_stopped(run)) {
-                t->state = OUTCOME_KILLED;
+                t->state = TASK_KILLED;
         } else if (run->fetch_failed) {
-                t->state = OUTCOME_FETCH_FAILED;
+                t->state = TASK_FETCH_FAILED;
                 t->fetch_shuffle = run->fetch_shuffle;
                 t->fetch_map = run->fetch_map;
                 t->fetch_executor = run->fetch_executor;
         } else {
-                t->state = r == FST_COMMIT_DENIED ? OUTCOME_COMMIT_DENIED : OUTCOME_FAILED;
+                t->state = r == FST_COMMIT_DENIED ? TASK_COMMIT_DENIED : TASK_FAILED;
         }
         if (work->action && work->action->class->failed)
                 work->action->class->failed(work->action, run);
@@ -103,7 +103,7 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
 {
         struct task_run *run = &runner->run;
         if (__atomic_load_n(stopped, __ATOMIC_RELAXED)) {
-                t->state = OUTCOME_KILLED;
+                t->state = TASK_KILLED;
                 t->message = mem_strdup("killed before it ran");
                 return;
         }
@@ -129,7 +129,7 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
         if (r)
                 note_failure(runner, work, t, r);
         else
-                t->state = OUTCOME_SUCCESS;
+                t->state = TASK_SUCCEEDED;
         run->task.stopped = &run->stop;
         t->counters = run->counters;
         t->run_ns = clock_ns(CLOCK_MONOTONIC) - begin;
