@@ -119,6 +119,16 @@ static void scheduler_ops_kill_task(void *owner, int executor, int64_t task_id, 
         r->backend->class->kill_task(r->backend, executor, task_id, interrupt, reason);
 }
 
+/* If the attempt was allowed to commit, another one may. The backend reports the batch (job_runner_run_lost). */
+static void scheduler_ops_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
+{
+        struct job_runner *r = owner;
+        const struct task_set *set = info->set;
+        const struct stage_context *work = set->user;
+        if (work && work->action)
+                commit_coordinator_failed(r->commits, set->stage_id, set->attempt, info->partition, info->attempt);
+}
+
 static void scheduler_ops_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct job_runner *r = owner;
@@ -270,6 +280,7 @@ const struct sched_ops scheduler_ops = {
         .barrier_launching = scheduler_ops_barrier_launching,
         .outputs_reset = scheduler_ops_outputs_reset,
         .kill_task = scheduler_ops_kill_task,
+        .task_lost = scheduler_ops_task_lost,
         .stage_completed = scheduler_ops_stage_completed,
         .job_ended = scheduler_ops_job_ended,
         .map_output_removed = scheduler_ops_map_output_removed,

@@ -175,8 +175,6 @@ void job_runner_run_lost(struct job_runner *r, struct task_batch *run, bool caus
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
                 t->state = caused_by_app ? TASK_EXECUTOR_LOST : TASK_PREEMPTED;
-                if (run->work->action)
-                        task_status_release_commit(r, t);
                 free(t->message); /* set if the task ended while its run's other results were awaited */
                 t->message = mem_printf("ExecutorLostFailure (executor %s exited %s) Reason: %s",
                                         sched_executor_id(r->sched, run->executor),

@@ -113,11 +113,10 @@ struct sched_ops {
          */
         void (*kill_task)(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason);
 
-        /* An attempt was lost with its executor (TASK_EXECUTOR_LOST or TASK_PREEMPTED): it got no status, and later
-         * ones are ignored. May be NULL if the owner knows the runs of an executor.
+        /* An attempt was lost with its executor. @status is made by the scheduler: TASK_EXECUTOR_LOST or
+         * TASK_PREEMPTED. Later ones are ignored.
          */
-        void (*task_lost)(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                          const char *message);
+        void (*task_lost)(void *owner, const struct task_attempt_info *info, const struct task_status *status);
 
         /* The first success of an output that a job wants, before the scheduler counts it: called from
          * sched_update_status, exactly once for each output. Results are stored and accumulators are added here. May

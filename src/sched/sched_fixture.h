@@ -81,13 +81,12 @@ static void fix_kill_task(void *owner, int executor, int64_t task_id, bool inter
         f->tasks.data[task_id].killed = true;
 }
 
-static void fix_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                          const char *message)
+static void fix_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct fix *f = owner;
 
-        assert_false(f->tasks.data[task_id].ended);
-        f->tasks.data[task_id].ended = true;
+        assert_false(f->tasks.data[status->task_id].ended);
+        f->tasks.data[status->task_id].ended = true;
         f->lost++;
 }
 

@@ -348,19 +348,18 @@ static void sched_recorder_kill_task(void *owner, int executor, int64_t task_id,
         r->ops->kill_task(r->owner, executor, task_id, interrupt, reason);
 }
 
-static void sched_recorder_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
-                                     enum task_state state, const char *message)
+static void sched_recorder_task_lost(void *owner, const struct task_attempt_info *info,
+                                     const struct task_status *status)
 {
         struct sched_recorder *r = owner;
         struct buf *b = sched_recorder_begin(r, "= task_lost");
 
-        trace_put_number(b, executor);
-        trace_put_number(b, task_id);
-        trace_put_number(b, state);
-        trace_put_text(b, message);
+        trace_put_number(b, info->executor);
+        trace_put_number(b, status->task_id);
+        trace_put_number(b, status->state);
+        trace_put_text(b, status->message);
         sched_recorder_end(r);
-        if (r->ops->task_lost)
-                r->ops->task_lost(r->owner, executor, set, task_id, state, message);
+        r->ops->task_lost(r->owner, info, status);
 }
 
 static void sched_recorder_task_accepted(void *owner, const struct task_attempt_info *info,

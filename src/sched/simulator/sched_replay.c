@@ -197,6 +197,10 @@ static void sched_replay_task_set_removed(void *owner, struct task_set *set)
 {
 }
 
+static void sched_replay_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
+{
+}
+
 static void sched_replay_stage_removed(void *owner, struct stage *stage)
 {
 }
@@ -210,6 +214,7 @@ static const struct sched_ops replay_ops = {
         .stage_submitted = sched_replay_stage_submitted,
         .launch = sched_replay_launch,
         .kill_task = sched_replay_kill_task,
+        .task_lost = sched_replay_task_lost,
         .stage_completed = sched_replay_stage_completed,
         .job_ended = sched_replay_job_ended,
         .map_output_removed = sched_replay_map_output_removed,

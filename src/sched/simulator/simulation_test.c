@@ -140,14 +140,13 @@ static void end_run_task(struct sim *sim, size_t i)
         *run = sim->runs.data[--sim->runs.len];
 }
 
-static void sim_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                          const char *message)
+static void sim_task_lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
         struct sim *sim = owner;
 
         for (size_t i = 0; i < sim->runs.len; i++)
-                if (sim->runs.data[i].next == task_id) {
-                        sim_check(sim, sim->runs.data[i].executor == executor);
+                if (sim->runs.data[i].next == status->task_id) {
+                        sim_check(sim, sim->runs.data[i].executor == info->executor);
                         end_run_task(sim, i);
                         seen.lost_tasks++;
                         return;

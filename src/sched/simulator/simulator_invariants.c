@@ -328,19 +328,20 @@ static void simulator_invariants_kill_task(void *owner, int executor, int64_t ta
         sim_send_kill(sim, task_id);
 }
 
-static void simulator_invariants_task_lost(void *owner, int executor, struct task_set *set, int64_t task_id,
-                                           enum task_state state, const char *message)
+static void simulator_invariants_task_lost(void *owner, const struct task_attempt_info *info,
+                                           const struct task_status *status)
 {
         struct sim *sim = owner;
-        struct sim_task *task = simulator_invariants_task_at(sim, task_id);
+        struct sim_task *task = simulator_invariants_task_at(sim, status->task_id);
 
-        if (!sim_check(sim, task && task->run >= 0 && sim->runs.data[task->run].executor == executor,
-                       "task %lld is lost on executor %d, where it does not run", (long long)task_id, executor))
+        if (!sim_check(sim, task && task->run >= 0 && sim->runs.data[task->run].executor == info->executor,
+                       "task %lld is lost on executor %d, where it does not run", (long long)status->task_id,
+                       info->executor))
                 return;
         sim->report->lost_tasks++;
         if (sim->commits)
-                sim_commits_failed(sim, task_id, state);
-        sim_task_ended(sim, task_id);
+                sim_commits_failed(sim, status->task_id, status->state);
+        sim_task_ended(sim, status->task_id);
 }
 
 static void simulator_invariants_task_accepted(void *owner, const struct task_attempt_info *info,

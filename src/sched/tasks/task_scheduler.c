@@ -437,12 +437,13 @@ static void lose_run(struct task_scheduler *ts, struct task_run *run, bool charg
                                              .state = id == at ? TASK_EXECUTOR_LOST
                                                                : TASK_PREEMPTED, /* the others had not begun */
                                              .message = message};
+                struct task_attempt_info info;
                 bool last = run->left == 1;
 
                 if (id == at && (a->crash_suspect || !reported))
                         run->set->slots[a->index].crash_suspect = true;
-                if (ts->ops->task_lost)
-                        ts->ops->task_lost(ts->ops_owner, run->executor, run->set, id, status.state, message);
+                fill_info(&info, a);
+                ts->ops->task_lost(ts->ops_owner, &info, &status);
                 end_attempt(ts, a, &status);
                 if (last)
                         return;
