@@ -105,11 +105,11 @@ static char **exec_credential_environment(const struct kube_exec *x, char *info)
 {
         VEC(char *) all = {0};
         for (char **e = environ; *e; e++) {
-                bool said = strncmp(*e, "KUBERNETES_EXEC_INFO=", 21) == 0;
+                bool overridden = strncmp(*e, "KUBERNETES_EXEC_INFO=", 21) == 0;
                 size_t n = strcspn(*e, "=") + 1;
-                for (size_t i = 0; x->env[i] && !said; i++)
-                        said = strncmp(*e, x->env[i], n) == 0;
-                if (!said)
+                for (size_t i = 0; x->env[i] && !overridden; i++)
+                        overridden = strncmp(*e, x->env[i], n) == 0;
+                if (!overridden)
                         vec_push(&all, *e);
         }
         for (size_t i = 0; x->env[i]; i++)
@@ -122,10 +122,10 @@ static char **exec_credential_environment(const struct kube_exec *x, char *info)
 /* --------------------------------------------------------------------------------------------------------- running */
 
 /* Reads both pipes until they close, at most MOST_PRINTED of each. */
-static int exec_credential_collect(int out, int err, int timeout_ms, struct buf *printed, struct buf *said)
+static int exec_credential_collect(int out, int err, int timeout_ms, struct buf *printed, struct buf *err_text)
 {
         struct pollfd fds[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-        struct buf *const to[2] = {printed, said};
+        struct buf *const to[2] = {printed, err_text};
         int64_t end = now_ms() + timeout_ms;
         while (fds[0].fd >= 0 || fds[1].fd >= 0) {
                 int64_t left = end - now_ms();
@@ -150,7 +150,7 @@ static int exec_credential_collect(int out, int err, int timeout_ms, struct buf 
 }
 
 static int exec_credential_run(const char *file, const struct kube_config *config, int timeout_ms, struct buf *printed,
-                               struct buf *said, int *status, struct fst_error *error)
+                               struct buf *err_text, int *status, struct fst_error *error)
 {
         const struct kube_exec *x = config->exec;
         VEC(char *) arguments = {0};
@@ -176,7 +176,7 @@ static int exec_credential_run(const char *file, const struct kube_config *confi
         close(out[1]);
         close(err[1]);
         if (r == 0) {
-                r = exec_credential_collect(out[0], err[0], timeout_ms, printed, said);
+                r = exec_credential_collect(out[0], err[0], timeout_ms, printed, err_text);
                 if (r < 0) {
                         kill(-pid, SIGKILL);
                         error_set(error, r, "%s timed out", x->command);
@@ -226,13 +226,13 @@ int kube_exec_run(const struct kube_config *config, int timeout_ms, struct kube_
         if (!file)
                 return error_set(error, -ENOENT, "the credential program %s is missing%s%s", x->command,
                                  hint ? ": " : "", hint ? hint : "");
-        _cleanup_(buf_deinit) struct buf printed = BUF_INIT, said = BUF_INIT;
-        int status = 0, r = exec_credential_run(file, config, timeout_ms, &printed, &said, &status, error);
+        _cleanup_(buf_deinit) struct buf printed = BUF_INIT, err_text = BUF_INIT;
+        int status = 0, r = exec_credential_run(file, config, timeout_ms, &printed, &err_text, &status, error);
         if (r == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
-                size_t end = said.len;
-                while (end > 0 && (said.data[end - 1] == '\n' || said.data[end - 1] == ' '))
+                size_t end = err_text.len;
+                while (end > 0 && (err_text.data[end - 1] == '\n' || err_text.data[end - 1] == ' '))
                         end--;
-                const char *text = buf_text(&said) + (end > 500 ? end - 500 : 0);
+                const char *text = buf_text(&err_text) + (end > 500 ? end - 500 : 0);
                 r = error_set(error, -ECANCELED, "the credential program %s ended with %s %d: %.*s", x->command,
                               WIFEXITED(status) ? "status" : "signal",
                               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), end > 500 ? 500 : (int)end,

@@ -174,8 +174,8 @@ static int kube_client_read_token(const struct kube_client *c, char **token, str
         const struct kube_config *config = c->config;
         *token = NULL;
         if (!config->token_file) {
-                const char *said = config->token ? config->token : c->credential.token;
-                *token = said ? mem_strdup(said) : NULL;
+                const char *token_text = config->token ? config->token : c->credential.token;
+                *token = token_text ? mem_strdup(token_text) : NULL;
                 return 0;
         }
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
@@ -224,18 +224,18 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
         const struct kube_config *config = c->config;
         const char *headers[32];
         size_t n = 0;
-        bool looks = call->looking;
-        const char *query = looks ? NULL : call->query;
+        bool compares = call->comparing;
+        const char *query = compares ? NULL : call->query;
         const char *name = json_string_value(json_object_get(call->created, "name"));
-        _cleanup_free_ char *url = mem_printf("%s%s%s%s%s%s", config->server, call->path, looks ? "/" : "",
-                                              looks ? name : "", query && *query ? "?" : "", query ? query : "");
+        _cleanup_free_ char *url = mem_printf("%s%s%s%s%s%s", config->server, call->path, compares ? "/" : "",
+                                              compares ? name : "", query && *query ? "?" : "", query ? query : "");
         _cleanup_free_ char *agent = mem_printf("User-Agent: %s", c->user_agent);
         _cleanup_free_ char *accept = mem_printf("Accept: %s", call->accept ? call->accept : "application/json");
         _cleanup_free_ char *type =
                 mem_printf("Content-Type: %s", call->content_type ? call->content_type : "application/json");
         headers[n++] = agent;
         headers[n++] = accept;
-        if (call->body && !looks)
+        if (call->body && !compares)
                 headers[n++] = type;
         for (size_t i = 0; config->impersonate && config->impersonate[i] && n < ARRAY_SIZE(headers) - 1; i++)
                 headers[n++] = config->impersonate[i];
@@ -247,10 +247,10 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
         bool stream = call->sink != NULL;
         struct http_request q = {
                 .url = url,
-                .method = looks ? "GET" : call->method,
+                .method = compares ? "GET" : call->method,
                 .headers = headers,
-                .body = looks ? NULL : call->body,
-                .body_len = looks ? 0 : call->body_len,
+                .body = compares ? NULL : call->body,
+                .body_len = compares ? 0 : call->body_len,
                 .connect_timeout_ms = config->connect_timeout_ms,
                 .timeout_ms = call->timeout_ms > 0             ? call->timeout_ms
                               : stream || call->timeout_ms < 0 ? 0
@@ -275,7 +275,7 @@ static void kube_call_transfer(struct kube_call *call, const char *token)
                                                : config->key_data,
                 .tls_name = config->tls_server_name,
                 .fresh = call->fresh,
-                .sink = (call->sink || call->list) && !looks ? kube_call_on_data : NULL,
+                .sink = (call->sink || call->list) && !compares ? kube_call_on_data : NULL,
                 .context = call,
         };
         call->fresh = false;
@@ -475,7 +475,7 @@ static void kube_list_next_page(struct kube_call *call)
 
 static void kube_call_fetch_existing(struct kube_call *call)
 {
-        call->looking = true;
+        call->comparing = true;
         kube_call_schedule(call, 0);
 }
 
@@ -483,7 +483,7 @@ static void kube_call_fetch_existing(struct kube_call *call)
 static void kube_call_on_existing(struct kube_call *call, int status, json_t *object)
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-        call->looking = false;
+        call->comparing = false;
         if (status == 200 && kube_call_created(call, object)) {
                 kube_call_finish(call, 0, 201, object, NULL);
                 return;
@@ -518,8 +518,8 @@ static void kube_call_on_failure(struct kube_call *call, int r, bool sent, const
         }
         if (l)
                 l->restart = l->reader.count > 0;
-        call->maybe_done = call->maybe_done || (sent && !call->looking);
-        if (kube_call_can_retry(call, r, 0, sent && !call->looking)) {
+        call->maybe_done = call->maybe_done || (sent && !call->comparing);
+        if (kube_call_can_retry(call, r, 0, sent && !call->comparing)) {
                 call->fresh = r == -ETIMEDOUT;
                 kube_call_retry(call, retry_pause(call));
                 return;
@@ -549,13 +549,13 @@ static void kube_call_on_response(void *owner, struct http_transfer *transfer, i
                 call->throttled++;
         call->retry_after_ms = retry_after(answer);
         bool renewable = c->config->token_file || (c->config->exec && !c->config->token);
-        if (status == 401 && renewable && !call->renewed) {
-                call->renewed = true;
+        if (status == 401 && renewable && !call->credential_renewed) {
+                call->credential_renewed = true;
                 c->has_credential = c->has_credential && c->config->token_file;
                 kube_call_schedule(call, 0);
                 return;
         }
-        call->maybe_done = call->maybe_done || (status >= 500 && !call->looking);
+        call->maybe_done = call->maybe_done || (status >= 500 && !call->comparing);
         if (kube_call_can_retry(call, 0, status, true)) {
                 kube_call_retry(call, retry_pause(call));
                 return;
@@ -565,7 +565,7 @@ static void kube_call_on_response(void *owner, struct http_transfer *transfer, i
                 return;
         }
         json_t *object = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
-        if (call->looking) {
+        if (call->comparing) {
                 kube_call_on_existing(call, status, object);
                 json_decref(object);
                 return;
@@ -576,7 +576,7 @@ static void kube_call_on_response(void *owner, struct http_transfer *transfer, i
             call->attempts < call->attempts_most) { /* the list expired between pages */
                 call->list->restart = true;
                 kube_call_retry(call, 0);
-        } else if (outcome == FST_KUBE_E_CONFLICT && call->bears_conflicts && call->attempts < call->attempts_most) {
+        } else if (outcome == FST_KUBE_E_CONFLICT && call->retries_conflicts && call->attempts < call->attempts_most) {
                 kube_call_retry(call, retry_pause(call));
         } else if (outcome == FST_KUBE_E_ALREADY_EXISTS && call->safety == KUBE_CREATION && call->maybe_done) {
                 kube_call_fetch_existing(call);
@@ -729,7 +729,7 @@ void kube_limit_attempts(struct kube_call *call, int n)
 
 void kube_bear_conflicts(struct kube_call *call)
 {
-        call->bears_conflicts = true;
+        call->retries_conflicts = true;
 }
 
 void kube_give_up(struct kube_call *call)

@@ -199,11 +199,11 @@ static void kube_config_replace(char **field, const char *text)
 }
 
 /* Sets one of two alternatives. A new value replaces both. */
-static void replace_pair(char **said, char **other, const char *text)
+static void replace_pair(char **field, char **other, const char *text)
 {
         if (!text)
                 return;
-        kube_config_replace(said, text);
+        kube_config_replace(field, text);
         kube_config_replace(other, NULL);
 }
 

@@ -45,12 +45,12 @@ struct kube_call {
         int attempts, attempts_most, throttled;
         int64_t retry_after_ms;
         bool maybe_done; /* an attempt without a response may have been carried out */
-        bool bears_conflicts;
-        bool given_up; /* end instead of sending again */
-        bool looking;  /* the transfer fetches the existing object to compare it */
-        bool renewed;  /* credentials were renewed after a 401 */
-        bool fresh;    /* use a new connection */
-        bool reading;  /* its sink is running: free the call afterwards */
+        bool retries_conflicts;
+        bool given_up;           /* end instead of sending again */
+        bool comparing;          /* the transfer fetches the existing object to compare it */
+        bool credential_renewed; /* credentials were renewed after a 401 */
+        bool fresh;              /* use a new connection */
+        bool reading;            /* its sink is running: free the call afterwards */
         bool cancelled;
 
         /* For kube_wait, which has no `done`: */

@@ -50,14 +50,14 @@ static bool copy_quoted(const char *text, const char *before, char *out, size_t 
  * Turns the server's `User "x" cannot create resource "pods" in API group "" in the namespace "y"` into a message with
  * the remedy.
  */
-static char *explain_forbidden(const char *said)
+static char *explain_forbidden(const char *message)
 {
         char user[512], resource[256], namespace[256], verb[64] = "";
-        if (!copy_quoted(said, "User \"", user, sizeof(user)) ||
-            !copy_quoted(said, " resource \"", resource, sizeof(resource)))
+        if (!copy_quoted(message, "User \"", user, sizeof(user)) ||
+            !copy_quoted(message, " resource \"", resource, sizeof(resource)))
                 return NULL;
-        bool inside = copy_quoted(said, "in the namespace \"", namespace, sizeof(namespace));
-        const char *cannot = strstr(said, "\" cannot ");
+        bool inside = copy_quoted(message, "in the namespace \"", namespace, sizeof(namespace));
+        const char *cannot = strstr(message, "\" cannot ");
         if (cannot)
                 sscanf(cannot, "\" cannot %63s", verb);
         struct buf out = BUF_INIT;
@@ -77,14 +77,14 @@ static char *explain_forbidden(const char *said)
         return buf_steal(&out);
 }
 
-static int kube_response_forbidden(const char *deed, const char *said, struct fst_error *error)
+static int kube_response_forbidden(const char *deed, const char *message, struct fst_error *error)
 {
-        if (strstr(said, "exceeded quota"))
+        if (strstr(message, "exceeded quota"))
                 return error_set(error, FST_KUBE_E_QUOTA,
                                  "cannot %s: a quota of the namespace is exhausted: %s (see kubectl describe quota)",
-                                 deed, said);
-        _cleanup_free_ char *what = explain_forbidden(said);
-        return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, said, what ? ". " : "",
+                                 deed, message);
+        _cleanup_free_ char *what = explain_forbidden(message);
+        return error_set(error, FST_KUBE_E_FORBIDDEN, "cannot %s: %s%s%s", deed, message, what ? ". " : "",
                          what ? what : "");
 }
 
@@ -109,20 +109,20 @@ int kube_outcome(const struct kube_call *call, int status, const json_t *object,
 {
         if (status >= 200 && status < 300)
                 return 0;
-        const char *said = json_string_value(json_object_get(object, "message"));
+        const char *message = json_string_value(json_object_get(object, "message"));
         const char *reason = json_string_value(json_object_get(object, "reason"));
         char line[300];
         snprintf(line, sizeof(line), "%.*s", (int)MIN(strcspn(text, "\r\n"), 250u), text);
         _cleanup_free_ char *plain = mem_printf("HTTP %d%s%s", status, line[0] ? ": " : "", line);
         _cleanup_free_ char *deed = kube_deed(call->method, call->path);
-        said = said && *said ? said : plain;
+        message = message && *message ? message : plain;
         reason = reason ? reason : "";
         if (status == 401)
                 return error_set(error, FST_KUBE_E_UNAUTHORIZED,
                                  "cannot %s: %s rejects the credentials (%s): the token or client certificate is wrong "
                                  "or has expired (kubeconfig, spark.kubernetes.authenticate.*)",
-                                 deed, call->client->config->server, said);
+                                 deed, call->client->config->server, message);
         if (status == 403)
-                return kube_response_forbidden(deed, said, error);
-        return error_set(error, outcome_code(status, reason), "cannot %s: %s", deed, said);
+                return kube_response_forbidden(deed, message, error);
+        return error_set(error, outcome_code(status, reason), "cannot %s: %s", deed, message);
 }

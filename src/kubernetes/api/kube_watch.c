@@ -46,10 +46,11 @@ struct kube_watch {
         unsigned seed;
         char *version;
         struct buf line;
-        int gone, quick;  /* consecutive streams rejected as too old; consecutive streams that ended at once */
-        bool relist;      /* an ERROR event requires a new list */
-        bool progress;    /* this stream delivered an event */
-        uint64_t started; /* when this stream began */
+        int expired_streams,
+                short_streams; /* consecutive streams rejected as too old; consecutive streams that ended at once */
+        bool relist;           /* an ERROR event requires a new list */
+        bool progress;         /* this stream delivered an event */
+        uint64_t started;      /* when this stream began */
         struct object_table table;
         struct known_object *first, *last;
         struct kube_watch_counts counts;
@@ -236,17 +237,17 @@ static int kube_watch_take_event(struct kube_watch *w, const char *line, size_t 
         if (!type || !json_is_object(object)) {
                 r = error_set(error, -EPROTO, "watching %s: invalid event", w->path);
         } else if (strcmp(type, "ERROR") == 0) {
-                const char *said = json_string_value(json_object_get(object, "message"));
+                const char *message = json_string_value(json_object_get(object, "message"));
                 int code = (int)json_integer_value(json_object_get(object, "code"));
                 w->relist = true;
                 r = error_set(error, code == 410 ? -ESTALE : -EPROTO, "watching %s: %s", w->path,
-                              said ? said : "an ERROR event without a message");
+                              message ? message : "an ERROR event without a message");
         } else {
                 const char *version =
                         json_string_value(json_object_get(json_object_get(object, "metadata"), "resourceVersion"));
                 bool deleted = strcmp(type, "DELETED") == 0;
                 w->progress = true;
-                w->failures = w->gone = w->quick = 0;
+                w->failures = w->expired_streams = w->short_streams = 0;
                 if (strcmp(type, "BOOKMARK") == 0)
                         w->counts.bookmarks++;
                 else if ((deleted || strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0) &&
@@ -264,7 +265,7 @@ static int end_stream(struct kube_watch *w, int r, const struct fst_error *error
 {
         kube_cancel(steal(w->call));
         w->listing = w->listing || w->relist;
-        if (r == -ESTALE && w->gone++ == 0)
+        if (r == -ESTALE && w->expired_streams++ == 0)
                 kube_watch_schedule(w, 0);
         else
                 kube_watch_fail(w, r, error);
@@ -307,7 +308,7 @@ static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r,
         bool quick = !w->progress && uv_now(w->client->loop) - w->started < 1000;
         if (r == FST_KUBE_E_GONE) {
                 w->listing = true;
-                if (w->gone++ == 0)
+                if (w->expired_streams++ == 0)
                         kube_watch_schedule(w, 0);
                 else
                         kube_watch_fail(w, r, response->error);
@@ -316,7 +317,7 @@ static void kube_watch_on_stream_end(void *owner, struct kube_call *call, int r,
                 kube_watch_fail(w, r, response->error);
         } else if (r < 0 && r != -ETIMEDOUT && !w->progress) {
                 kube_watch_fail(w, r, response->error);
-        } else if (quick && w->quick++ > 0) {
+        } else if (quick && w->short_streams++ > 0) {
                 /* A server may end watches at any time. One that ends them at once gets a pause before the next. */
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
                 kube_watch_fail(w,

@@ -295,13 +295,13 @@ int kube_files_context(const struct kube_files *files, const char *context, stru
                 name = text_of(files->list.data[i].tree, "current-context");
         if (!name)
                 return 0;
-        const json_t *said = kubeconfig_entry_find(files, "contexts", name, "context", &where);
-        if (!said)
+        const json_t *entry = kubeconfig_entry_find(files, "contexts", name, "context", &where);
+        if (!entry)
                 return kubeconfig_entry_unknown(files, "contexts", "context", name, NULL, error);
         struct kube_config c = KUBE_CONFIG_INIT;
-        const char *cluster = text_of(said, "cluster"), *user = text_of(said, "user");
+        const char *cluster = text_of(entry, "cluster"), *user = text_of(entry, "user");
         kubeconfig_file_set(&c.context, name);
-        kubeconfig_file_set(&c.namespace, text_of(said, "namespace"));
+        kubeconfig_file_set(&c.namespace, text_of(entry, "namespace"));
         int r = 0;
         if (cluster) {
                 const json_t *found = kubeconfig_entry_find(files, "clusters", cluster, "cluster", &where);

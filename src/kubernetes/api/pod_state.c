@@ -198,16 +198,16 @@ static void fill_waiting(struct pod_state *s, struct packer *p, const json_t *st
         s->waiting_container = pack_text(p, wait.container);
 }
 
-struct pod_container pod_container_read(const json_t *said, const json_t *spec)
+struct pod_container pod_container_read(const json_t *status, const json_t *spec)
 {
-        const json_t *state = json_object_get(said, "state");
+        const json_t *state = json_object_get(status, "state");
         const json_t *running = json_object_get(state, "running"), *waiting = json_object_get(state, "waiting");
         const json_t *terminated = json_object_get(state, "terminated");
         const json_t *limits = json_object_get(json_object_get(spec, "resources"), "limits");
         const json_t *how = running ? running : terminated ? terminated : waiting;
         return (struct pod_container){
-                .name = pod_state_text_at(said, "name"),
-                .image = pod_state_text_at(said, "image"),
+                .name = pod_state_text_at(status, "name"),
+                .image = pod_state_text_at(status, "image"),
                 .kind = running      ? CONTAINER_RUNNING
                         : terminated ? CONTAINER_TERMINATED
                         : waiting    ? CONTAINER_WAITING
@@ -221,9 +221,9 @@ struct pod_container pod_container_read(const json_t *said, const json_t *spec)
 }
 
 /* @c NULL: only counts the space. */
-static void fill_container(struct pod_container *c, struct packer *p, const json_t *said, const json_t *spec)
+static void fill_container(struct pod_container *c, struct packer *p, const json_t *status, const json_t *spec)
 {
-        struct pod_container read = pod_container_read(said, spec);
+        struct pod_container read = pod_container_read(status, spec);
         const char **const texts[] = {&read.name,     &read.image,  &read.started,
                                       &read.finished, &read.reason, &read.memory_limit};
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -234,14 +234,14 @@ static void fill_container(struct pod_container *c, struct packer *p, const json
 
 static void fill_containers(struct pod_state *s, struct packer *p, const json_t *pod)
 {
-        const json_t *said = json_object_get(json_object_get(pod, "status"), "containerStatuses");
+        const json_t *status = json_object_get(json_object_get(pod, "status"), "containerStatuses");
         const json_t *specs = json_object_get(json_object_get(pod, "spec"), "containers");
-        int n = (int)MIN(json_array_size(said), (size_t)MAX_ITEMS);
+        int n = (int)MIN(json_array_size(status), (size_t)MAX_ITEMS);
         struct pod_container *all =
                 pack_room(p, (size_t)n * sizeof(struct pod_container), alignof(struct pod_container));
 
         for (int i = 0; i < n; i++) {
-                const json_t *one = json_array_get(said, (size_t)i);
+                const json_t *one = json_array_get(status, (size_t)i);
                 const char *name = pod_state_text_at(one, "name");
                 fill_container(all ? &all[i] : NULL, p, one, name ? named_in(specs, name) : NULL);
         }

@@ -311,13 +311,13 @@ static void deletes_pod_created_after_stop(void **state)
         assert_int_equal(count(), 0);
 }
 
-static struct buf asked; /* "log ", "delete " */
+static struct buf requests_seen; /* "log ", "delete " */
 
 static enum kube_fault log_is_late(struct kube_fixture *server, const struct fixture_exchange *x)
 {
         bool log = strstr(x->target, "/log") != NULL;
         if (log || (strcmp(x->method, "DELETE") == 0 && strstr(x->target, "/pods")))
-                buf_puts(&asked, log ? "log " : "delete ");
+                buf_puts(&requests_seen, log ? "log " : "delete ");
         return log && server->step++ == 0 ? FAULT_REFUSED : FAULT_NONE;
 }
 
@@ -335,9 +335,9 @@ static void reads_log_of_failed_pod_before_final_deletion(void **state)
         run_until(seen.removed == 1);
         kube_executors_stop(executors);
         run_until(kube_executors_drained(executors));
-        assert_true(text_starts_with(buf_text(&asked), "log log delete "));
+        assert_true(text_starts_with(buf_text(&requests_seen), "log log delete "));
         assert_int_equal(count(), 0);
-        buf_deinit(&asked);
+        buf_deinit(&requests_seen);
 }
 
 #define CLAIM "spark.kubernetes.executor.volumes.persistentVolumeClaim.d."

@@ -14,12 +14,13 @@
 static struct kube_fixture api;
 static struct strmap conf;
 static struct fst_error error;
-static struct buf asked;
-static char *master, *told;
+static struct buf requests_seen;
+static char *master, *output;
 
 static enum kube_fault note(struct kube_fixture *a, const struct fixture_exchange *x)
 {
-        buf_printf(&asked, "%s %s%s%s\n", x->method, x->target, x->body_len ? " " : "", x->body_len ? x->body : "");
+        buf_printf(&requests_seen, "%s %s%s%s\n", x->method, x->target, x->body_len ? " " : "",
+                   x->body_len ? x->body : "");
         return FAULT_NONE;
 }
 
@@ -34,7 +35,7 @@ static int begin(void **state)
 {
         kube_fixture_start(&api);
         api.fault = note;
-        asked = BUF_INIT;
+        requests_seen = BUF_INIT;
         conf = STRMAP_INIT;
         master = mem_printf("k8s://%s", api.http.url);
         strmap_set(&conf, "spark.master", master);
@@ -48,11 +49,11 @@ static int begin(void **state)
 static int end(void **state)
 {
         kube_fixture_stop(&api);
-        buf_deinit(&asked);
+        buf_deinit(&requests_seen);
         strmap_deinit(&conf);
         error_deinit(&error);
         free(master);
-        free(steal(told));
+        free(steal(output));
         return 0;
 }
 
@@ -63,7 +64,7 @@ static char *show(const char *first, const char *id)
         return kube_replace(half, "<MASTER>", master);
 }
 
-/* Runs the operation. `told` is its standard error after the first line, which names @id and the master. */
+/* Runs the operation. `output` is its standard error after the first line, which names @id and the master. */
 static int operate(int (*what)(const char *, const char *, const struct strmap *, struct fst_error *), const char *id,
                    const char *first)
 {
@@ -80,10 +81,10 @@ static int operate(int (*what)(const char *, const char *, const struct strmap *
         text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
         fclose(file);
         _cleanup_free_ char *line = *first ? show(first, id) : mem_strdup("");
-        free(steal(told));
+        free(steal(output));
         if (r == 0 && !text_starts_with(text, line))
                 fail_msg("%s", text);
-        told = mem_strdup(r == 0 ? text + strlen(line) : text);
+        output = mem_strdup(r == 0 ? text + strlen(line) : text);
         return r;
 }
 
@@ -94,9 +95,9 @@ static int operate(int (*what)(const char *, const char *, const struct strmap *
 static void kills_driver_by_exact_name(void **state)
 {
         assert_int_equal(operate(kube_kill, "ns:app-1", KILL "not set.\n"), 0);
-        assert_string_equal(told, "");
-        assert_string_equal(buf_text(&asked), "GET /api/v1/namespaces/ns/pods/app-1\n"
-                                              "DELETE /api/v1/namespaces/ns/pods/app-1 {" BACKGROUND);
+        assert_string_equal(output, "");
+        assert_string_equal(buf_text(&requests_seen), "GET /api/v1/namespaces/ns/pods/app-1\n"
+                                                      "DELETE /api/v1/namespaces/ns/pods/app-1 {" BACKGROUND);
         assert_int_equal(json_object_size(api.pods), 2);
 }
 
@@ -104,11 +105,11 @@ static void kills_all_drivers_of_prefix(void **state)
 {
         strmap_set(&conf, "spark.kubernetes.appKillPodDeletionGracePeriod", "2m");
         assert_int_equal(operate(kube_kill, "ns:app-*", KILL "120\n"), 0);
-        assert_string_equal(told, "Deleting driver pod: app-1.\nDeleting driver pod: app-2.\n");
-        assert_true(
-                text_starts_with(buf_text(&asked), "GET /api/v1/namespaces/ns/pods?labelSelector=spark-role%3Ddriver"));
-        assert_non_null(
-                strstr(buf_text(&asked), "DELETE /api/v1/namespaces/ns/pods/app-2 {\"gracePeriodSeconds\":120,"));
+        assert_string_equal(output, "Deleting driver pod: app-1.\nDeleting driver pod: app-2.\n");
+        assert_true(text_starts_with(buf_text(&requests_seen),
+                                     "GET /api/v1/namespaces/ns/pods?labelSelector=spark-role%3Ddriver"));
+        assert_non_null(strstr(buf_text(&requests_seen),
+                               "DELETE /api/v1/namespaces/ns/pods/app-2 {\"gracePeriodSeconds\":120,"));
         assert_int_equal(json_object_size(api.pods), 1);
         assert_non_null(json_object_get(api.pods, "other"));
 }
@@ -116,7 +117,7 @@ static void kills_all_drivers_of_prefix(void **state)
 static void prints_status_of_pod_without_status(void **state)
 {
         assert_int_equal(operate(kube_status, "ns:other", STATUS), 0);
-        assert_string_equal(told,
+        assert_string_equal(output,
                             "Application status (driver): \n\t pod name: other\n\t namespace: ns\n\t labels: N/A\n"
                             "\t pod uid: N/A\n\t creation time: N/A\n\t service account name: N/A\n\t volumes: N/A\n"
                             "\t node name: N/A\n\t start time: N/A\n\t phase: N/A\n\t container status: N/A\n");
@@ -139,7 +140,7 @@ static void prints_status_as_spark(void **state)
         json_decref(pod);
         assert_int_equal(operate(kube_status, "ns:app-2", STATUS), 0);
         assert_string_equal(
-                told,
+                output,
                 "Application status (driver): \n\t pod name: app-2\n\t namespace: ns\n\t labels: spark-role -> driver, a -> "
                 "b\n\t pod uid: u\n\t creation time: 2026-01-02T03:04:05Z\n\t service account name: sa\n\t volumes: v1, "
                 "v2\n\t node name: node-1\n\t start time: 2026-01-02T03:04:06Z\n\t phase: Failed\n\t container status: "
@@ -152,10 +153,10 @@ static void prints_status_as_spark(void **state)
 static void prints_not_found_for_unknown_driver(void **state)
 {
         assert_int_equal(operate(kube_status, "ns:none", STATUS), 0);
-        assert_string_equal(told, "Application not found.\n");
+        assert_string_equal(output, "Application not found.\n");
         assert_int_equal(operate(kube_kill, "ns:none*", KILL "not set.\n"), 0);
-        assert_string_equal(told, "No applications found.\n");
-        assert_null(strstr(buf_text(&asked), "DELETE"));
+        assert_string_equal(output, "No applications found.\n");
+        assert_null(strstr(buf_text(&requests_seen), "DELETE"));
 }
 
 static void rejects_invalid_id_without_request(void **state)

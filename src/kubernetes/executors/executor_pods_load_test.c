@@ -13,7 +13,7 @@
 #include <time.h>
 
 static struct executor_pods p;
-static int asked, answered, removed;
+static int requested, answered, removed;
 static int64_t now = NS_PER_SECOND;
 
 static void run(void)
@@ -22,7 +22,7 @@ static void run(void)
                 assert_true(action->kind != POD_ACTION_DELETE_MANY);
                 assert_true(action->kind != POD_ACTION_LABEL_INACTIVE);
                 assert_true(action->kind != POD_ACTION_STOP_APPLICATION);
-                asked += action->kind == POD_ACTION_CREATE;
+                requested += action->kind == POD_ACTION_CREATE;
                 removed += action->kind == POD_ACTION_REMOVE_EXECUTOR;
         }
 }
@@ -67,7 +67,7 @@ static void tick(void)
 
 static void all_told(int n, const char *phase, int version, const char *what)
 {
-        double parse = 0, told = 0;
+        double parse = 0, followed = 0;
         char *text = pod_text(1, phase, version);
 
         print_message("  %s, %zu bytes each: ", what, strlen(text));
@@ -82,12 +82,12 @@ static void all_told(int n, const char *phase, int version, const char *what)
                         now += 100 * NS_PER_MS;
                         tick();
                 }
-                told += spent();
+                followed += spent();
                 free(text);
         }
         now += 2 * NS_PER_SECOND;
         tick();
-        print_message("%.1f ms to read, %.1f ms to follow\n", parse, told);
+        print_message("%.1f ms to read, %.1f ms to follow\n", parse, followed);
 }
 
 static void costs(int n)
@@ -96,15 +96,15 @@ static void costs(int n)
         size_t before = mallinfo2().uordblks;
 
         print_message("%d pods\n", n);
-        asked = answered = removed = 0;
+        requested = answered = removed = 0;
         executor_pods_init(&p, &config);
         pods_allocator_start(p.allocator, now);
         spent();
         pods_allocator_set_target(p.allocator, 0, n, now);
-        for (run(); answered < asked; run())
+        for (run(); answered < requested; run())
                 pods_allocator_created(p.allocator, ++answered, now);
         print_message("  decided to create: %.1f ms\n", spent());
-        assert_int_equal(asked, n);
+        assert_int_equal(requested, n);
         all_told(n, "Pending", 1, "pending");
         all_told(n, "Running", 2, "running");
         assert_int_equal(pods_allocator_counts(p.allocator, 0).running, n);
@@ -125,7 +125,7 @@ static void costs(int n)
         tick();
         print_message("  all gone: %.1f ms\n", spent());
         assert_int_equal(removed, n);
-        assert_true(asked > n); /* the allocator requests replacements */
+        assert_true(requested > n); /* the allocator requests replacements */
         executor_pods_deinit(&p);
 }
 

@@ -57,10 +57,10 @@ struct change {
         int64_t at;
 };
 
-enum letter_kind { TO_CREATE, TO_ANSWER, TO_DELETE, TO_DELETE_PENDING, TO_LABEL, TO_LIST_CLAIMS };
+enum message_kind { TO_CREATE, TO_ANSWER, TO_DELETE, TO_DELETE_PENDING, TO_LABEL, TO_LIST_CLAIMS };
 
-struct letter {
-        enum letter_kind kind;
+struct message {
+        enum message_kind kind;
         int id, profile, claim;
         bool new_claim, answer_lost;
         enum create_outcome outcome;
@@ -80,15 +80,15 @@ static struct world {
         bool calm; /* no more faults */
         struct server_pod pods[IDS];
         VEC(struct change) history;
-        size_t told; /* changes that the watch has reported */
+        size_t reported; /* changes that the watch has reported */
         bool watching;
         int64_t watch_again, next_poll, next_sync, down_until;
         uint64_t version;
-        VEC(struct letter) letters;
+        VEC(struct message) messages;
         VEC(struct claim) claims;
         int quota; /* pods; -1: none */
         int target[PROFILES];
-        bool registered[IDS], removed[IDS], asked[IDS], unanswered[IDS], doomed[IDS];
+        bool registered[IDS], removed[IDS], requested[IDS], unanswered[IDS], doomed[IDS];
         int profile_of[IDS];
         int64_t registers[IDS];
         int last_id;
@@ -167,7 +167,7 @@ static int pods_in_quota(void)
         return n;
 }
 
-static void server_create(const struct letter *l)
+static void server_create(const struct message *l)
 {
         struct server_pod *pod = &w.pods[l->id];
 
@@ -257,10 +257,10 @@ static void pod_lives(int id)
 
 /* -------------------------------------------------------------------------------------------------- requests */
 
-static void post(struct letter l, int64_t delay_ms)
+static void post(struct message l, int64_t delay_ms)
 {
         l.at = w.now + MS(delay_ms);
-        vec_push(&w.letters, l);
+        vec_push(&w.messages, l);
 }
 
 static int world_pods(int profile, bool pending_only)
@@ -283,11 +283,11 @@ static int world_pods(int profile, bool pending_only)
 static void create_pod(const struct pod_action *action)
 {
         const int32_t id = action->create.id, profile = action->create.profile;
-        struct letter l = {.kind = TO_CREATE, .id = id, .profile = profile, .claim = -1};
+        struct message l = {.kind = TO_CREATE, .id = id, .profile = profile, .claim = -1};
 
-        HOLDS(id > w.last_id && id < IDS && !w.asked[id]);
+        HOLDS(id > w.last_id && id < IDS && !w.requested[id]);
         w.last_id = id;
-        w.asked[id] = w.unanswered[id] = true;
+        w.requested[id] = w.unanswered[id] = true;
         w.profile_of[id] = profile;
         HOLDS(world_pods(profile, false) <= w.target[profile]);
         HOLDS(world_pods(-1, true) <= w.config.allocation.max_pending);
@@ -319,22 +319,22 @@ static void do_action(const struct pod_action *action)
         case POD_ACTION_DELETE_MANY:
                 for (int i = 0; i < action->delete_many.n; i++)
                         if (!fault(100))
-                                post((struct letter){.kind = action->delete_many.pending ? TO_DELETE_PENDING
-                                                                                         : TO_DELETE,
-                                                     .id = action->delete_many.ids[i]},
+                                post((struct message){.kind = action->delete_many.pending ? TO_DELETE_PENDING
+                                                                                          : TO_DELETE,
+                                                      .id = action->delete_many.ids[i]},
                                      1 + roll(200));
                 break;
         case POD_ACTION_DELETE:
                 if (!fault(100))
-                        post((struct letter){.kind = TO_DELETE, .id = action->delete.pod->id}, 1 + roll(200));
+                        post((struct message){.kind = TO_DELETE, .id = action->delete.pod->id}, 1 + roll(200));
                 break;
         case POD_ACTION_LABEL_INACTIVE:
                 seen.labelled++;
                 if (!fault(100))
-                        post((struct letter){.kind = TO_LABEL, .id = action->pod->id}, 1 + roll(200));
+                        post((struct message){.kind = TO_LABEL, .id = action->pod->id}, 1 + roll(200));
                 break;
         case POD_ACTION_LIST_CLAIMS:
-                post((struct letter){.kind = TO_LIST_CLAIMS}, 1 + roll(200));
+                post((struct message){.kind = TO_LIST_CLAIMS}, 1 + roll(200));
                 break;
         case POD_ACTION_REMOVE_EXECUTOR:
                 HOLDS(!w.removed[action->remove.id]);
@@ -361,9 +361,9 @@ static void run(void)
 }
 
 /* A creation request arrives: carries it out and chooses the response. */
-static void creation_arrives(struct letter l)
+static void creation_arrives(struct message l)
 {
-        struct letter answer = l;
+        struct message answer = l;
 
         answer.kind = TO_ANSWER;
         answer.outcome = CREATE_DONE;
@@ -372,7 +372,7 @@ static void creation_arrives(struct letter l)
                 seen.lost_answers++;
                 if (fault(300)) {
                         seen.late++;
-                        struct letter late = l;
+                        struct message late = l;
                         late.answer_lost = true;
                         post(late, 1000 + roll(60000));
                 }
@@ -398,7 +398,7 @@ static void creation_arrives(struct letter l)
         post(answer, 1 + roll(fault(20) ? 8000 : 30));
 }
 
-static void answer_arrives(const struct letter *l)
+static void answer_arrives(const struct message *l)
 {
         w.unanswered[l->id] = false;
         if (l->outcome == CREATE_DONE)
@@ -426,7 +426,7 @@ static void tell_claims(void)
         vec_deinit(&list);
 }
 
-static void deliver(struct letter l)
+static void deliver(struct message l)
 {
         switch (l.kind) {
         case TO_CREATE:
@@ -457,15 +457,15 @@ static void deliver(struct letter l)
         }
 }
 
-static void deliver_letters(void)
+static void deliver_messages(void)
 {
-        for (size_t i = 0; i < w.letters.len;) {
-                struct letter l = w.letters.data[i];
+        for (size_t i = 0; i < w.messages.len;) {
+                struct message l = w.messages.data[i];
                 if (l.at > w.now) {
                         i++;
                         continue;
                 }
-                w.letters.data[i] = w.letters.data[--w.letters.len];
+                w.messages.data[i] = w.messages.data[--w.messages.len];
                 deliver(l);
                 run();
         }
@@ -499,7 +499,7 @@ static void relist(void)
                         tell(id, &w.pods[id], true);
                 else if (w.pods[id].exists)
                         tell(id, &w.pods[id], false);
-        w.told = w.history.len;
+        w.reported = w.history.len;
         snapshots_store_synced(w.p.store, w.now);
 }
 
@@ -513,8 +513,8 @@ static void watch(void)
                 relist();
                 w.watching = true;
         }
-        for (; w.told < w.history.len && w.history.data[w.told].at <= w.now; w.told++) {
-                const struct change *c = &w.history.data[w.told];
+        for (; w.reported < w.history.len && w.history.data[w.reported].at <= w.now; w.reported++) {
+                const struct change *c = &w.history.data[w.reported];
                 tell(c->id, &c->pod, false);
                 if (fault(20))
                         tell(c->id, &c->pod, false); /* report it twice */
@@ -603,7 +603,7 @@ static void set_target(int profile, int target)
 
 static void turn(void)
 {
-        deliver_letters();
+        deliver_messages();
         for (int id = 1; id <= w.last_id; id++)
                 pod_lives(id);
         watch();
@@ -696,7 +696,7 @@ static void comes_true(void)
                 if (w.config.lifecycle.delete_executors)
                         HOLDS(running == w.target[i]);
                 HOLDS(others == 0);
-                HOLDS(pods_allocator_counts(w.p.allocator, i).asked == 0);
+                HOLDS(pods_allocator_counts(w.p.allocator, i).requested == 0);
         }
         HOLDS(pods_allocator_in_flight(w.p.allocator) == 0);
 }
@@ -711,7 +711,7 @@ static void ends_clean(void)
                 if (w.config.lifecycle.delete_executors)
                         HOLDS(!w.pods[id].exists);
         }
-        HOLDS(w.watching && w.letters.len == 0);
+        HOLDS(w.watching && w.messages.len == 0);
 }
 
 static void play(uint64_t seed)
@@ -722,7 +722,7 @@ static void play(uint64_t seed)
         ends_clean();
         executor_pods_deinit(&w.p);
         vec_deinit(&w.history);
-        vec_deinit(&w.letters);
+        vec_deinit(&w.messages);
         vec_deinit(&w.claims);
 }
 

@@ -6,7 +6,7 @@
  * Differs from Spark: Spark repeats a deletion whenever a snapshot still has the pod, and never if no event comes. Here
  * each deletion has a retry time. A registered executor without a pod is reported once.
  *
- * Invariant: next_at is at most every record's kill_at, ask_at and forget_at.
+ * Invariant: next_at is at most every record's kill_at, cleanup_at and forget_at.
  */
 #include "kubernetes/executors/lifecycle_manager.h"
 
@@ -19,7 +19,7 @@
 #define lifecycle_log(m, level, ...) pod_actions_log((m)->actions, level, LOG, __VA_ARGS__)
 
 /* The retry interval of deletions and labels, how long an old waiting reason is remembered, the maximum of reasons. */
-#define ASK_AGAIN (10 * NS_PER_SECOND)
+#define RETRY_INTERVAL (10 * NS_PER_SECOND)
 #define REASON_MEMORY (300 * NS_PER_SECOND)
 #define MAX_REASONS 32
 
@@ -27,9 +27,9 @@ struct executor_record {
         int32_t id;
         bool registered, removed, failed, requested; /* requested: the driver has asked it to exit */
         int64_t registered_at;
-        int64_t ask_at;    /* when to delete (or label) its ended pod again; INT64_MAX: not requested */
-        int64_t kill_at;   /* it was asked to exit, and its pod is deleted then; INT64_MAX: no */
-        int64_t forget_at; /* when to drop the record; INT64_MAX: registered, or not removed yet */
+        int64_t cleanup_at; /* when to delete (or label) its ended pod again; INT64_MAX: not requested */
+        int64_t kill_at;    /* it was asked to exit, and its pod is deleted then; INT64_MAX: no */
+        int64_t forget_at;  /* when to drop the record; INT64_MAX: registered, or not removed yet */
 };
 
 /* A reason why executors wait. */
@@ -97,9 +97,9 @@ static struct executor_record *executor_record_ensure(struct lifecycle_manager *
 
         if (at < m->records.len && m->records.data[at].id == id)
                 return &m->records.data[at];
-        vec_insert(
-                &m->records, at,
-                (struct executor_record){.id = id, .ask_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
+        vec_insert(&m->records, at,
+                   (struct executor_record){
+                           .id = id, .cleanup_at = INT64_MAX, .kill_at = INT64_MAX, .forget_at = INT64_MAX});
         return &m->records.data[at];
 }
 
@@ -219,14 +219,14 @@ static void pod_delete(struct lifecycle_manager *m, struct pod_state *pod, bool 
 static void remove_from_server(struct lifecycle_manager *m, struct pod_state *pod, int64_t now)
 {
         struct executor_record *r = executor_record_ensure(m, pod->id);
-        bool is_first = r->ask_at == INT64_MAX;
+        bool is_first = r->cleanup_at == INT64_MAX;
 
-        if (!is_first && now < r->ask_at)
+        if (!is_first && now < r->cleanup_at)
                 return;
         if (m->config.delete_executors ? pod->leaving : pod->inactive)
                 return;
-        r->ask_at = now + ASK_AGAIN;
-        wake_at(m, r->ask_at);
+        r->cleanup_at = now + RETRY_INTERVAL;
+        wake_at(m, r->cleanup_at);
         if (m->config.delete_executors)
                 pod_delete(m, pod, is_first && pod->kind == POD_FAILED);
         else {
@@ -410,7 +410,7 @@ static bool kill_running_pod(struct lifecycle_manager *m, struct executor_record
                 return false;
         if (!pod && r->removed)
                 return false;
-        r->kill_at = now + ASK_AGAIN; /* repeat until it is gone; a pod that was not seen yet may still come */
+        r->kill_at = now + RETRY_INTERVAL; /* repeat until it is gone; a pod that was not seen yet may still come */
         if (pod)
                 pod_delete(m, pod, false);
         return pod != NULL;
@@ -436,11 +436,11 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
                         n_due++;
                         n_killed += kill_running_pod(m, r, pod, now);
                 }
-                if (r->ask_at <= now) {
+                if (r->cleanup_at <= now) {
                         if (pod && pod_state_kind_is_final(pod->kind) && !pod->leaving && !pod->inactive)
                                 remove_from_server(m, pod, now);
-                        if (r->ask_at <= now)
-                                r->ask_at = INT64_MAX - 1; /* requested, and nothing is left to request */
+                        if (r->cleanup_at <= now)
+                                r->cleanup_at = INT64_MAX - 1; /* requested, and nothing is left to request */
                 }
                 if (r->forget_at <= now && !pod)
                         continue;
@@ -448,8 +448,8 @@ void lifecycle_manager_tick(struct lifecycle_manager *m, const struct pods_snaps
                         r->forget_at = now + m->config.removed_memory;
                 wake_at(m, r->kill_at);
                 wake_at(m, r->forget_at);
-                if (r->ask_at < INT64_MAX - 1)
-                        wake_at(m, r->ask_at);
+                if (r->cleanup_at < INT64_MAX - 1)
+                        wake_at(m, r->cleanup_at);
                 m->records.data[n++] = *r;
         }
         m->records.len = n;

@@ -441,7 +441,7 @@ struct pods_allocator_counts pods_allocator_counts(const struct pods_allocator *
                 if (profile >= 0 && p->id != profile)
                         continue;
                 c.target += p->target;
-                c.asked += p->n[EXECUTOR_POD_REQUESTED][0] + p->n[EXECUTOR_POD_REQUESTED][1];
+                c.requested += p->n[EXECUTOR_POD_REQUESTED][0] + p->n[EXECUTOR_POD_REQUESTED][1];
                 c.created += p->n[EXECUTOR_POD_CREATED][0] + p->n[EXECUTOR_POD_CREATED][1];
                 c.pending += p->n[EXECUTOR_POD_PENDING][0] + p->n[EXECUTOR_POD_PENDING][1];
                 c.running += p->n[EXECUTOR_POD_RUNNING][0] + p->n[EXECUTOR_POD_RUNNING][1];

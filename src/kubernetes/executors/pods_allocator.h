@@ -144,8 +144,8 @@ bool pods_allocator_is_excluded(const struct pods_allocator *a, int32_t id);
 
 struct pods_allocator_counts {
         int target;
-        int asked;   /* no response yet */
-        int created; /* not in a snapshot yet */
+        int requested; /* no response yet */
+        int created;   /* not in a snapshot yet */
         int pending, running;
         int known_created, known_pending; /* those of them that the scheduler knows */
 };

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-struct asked {
+struct requested_pod {
         int32_t id, profile;
         bool recovery;
 };
@@ -25,10 +25,10 @@ static struct world {
         struct snapshots_store *store;
         struct pods_subscription *news;
         int64_t now;
-        VEC(struct asked) created;      /* all requested creations */
-        size_t answered;                /* the number with a response */
-        bool keep_asking;               /* do not respond to creations */
-        char reused[256], deleted[512]; /* "3,4p 7 " */
+        VEC(struct requested_pod) created; /* all requested creations */
+        size_t answered;                   /* the number with a response */
+        bool no_responses;                 /* do not respond to creations */
+        char reused[256], deleted[512];    /* "3,4p 7 " */
         int deletions, claim_lists;
         char log[4096];
 } w;
@@ -40,7 +40,7 @@ static inline void do_action(const struct pod_action *action)
         switch (action->kind) {
         case POD_ACTION_CREATE:
                 vec_push(&w.created,
-                         (struct asked){action->create.id, action->create.profile, action->create.recovery});
+                         (struct requested_pod){action->create.id, action->create.profile, action->create.recovery});
                 for (int i = 0; i < action->create.n_claims; i++)
                         if (action->create.claims[i])
                                 PUT(w.reused, "%d:%s ", action->create.id, action->create.claims[i]);
@@ -153,7 +153,7 @@ static inline void tick(void)
 static inline void answer(void)
 {
         run();
-        while (!w.keep_asking && w.answered < w.created.len)
+        while (!w.no_responses && w.answered < w.created.len)
                 created(w.created.data[w.answered++].id);
 }
 

@@ -136,7 +136,7 @@ static void spark_41410_failed_claim_does_not_count(void **state)
         c.wait_for_claims = true;
         c.max_claims = 1;
         begin(c);
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 1);
         pods_allocator_claims(w.a, NULL, 0, w.now);
         run();

@@ -29,7 +29,7 @@ static void waits_for_driver_readiness(void **state)
 static void failed_creations_count_as_failed_executors(void **state)
 {
         begin(suite_config());
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 2);
         CREATED(2);
         create_failed(1, CREATE_REFUSED, 0, "pods \"x\" is forbidden");
@@ -90,7 +90,7 @@ static void comes_to_rest(void)
 static void creates_concurrently_without_batch_size(void **state)
 {
         begin(our_config());
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 1000);
         CREATED(20);
         for (int id = 1; id <= 20; id++)
@@ -106,9 +106,9 @@ static void creates_concurrently_without_batch_size(void **state)
         notify();
         CREATED(1000);
         assert_int_equal(pods_allocator_counts(w.a, -1).running, 1000);
-        char *said = strstr(w.log, "Going to request 1000 executors");
-        assert_non_null(said);
-        assert_null(strstr(said + 1, "Going to request"));
+        char *line = strstr(w.log, "Going to request 1000 executors");
+        assert_non_null(line);
+        assert_null(strstr(line + 1, "Going to request"));
         comes_to_rest();
         end();
 }
@@ -116,7 +116,7 @@ static void creates_concurrently_without_batch_size(void **state)
 static void throttling_slows_creations(void **state)
 {
         begin(our_config());
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 100);
         for (int id = 1; id <= 20; id++)
                 create_failed(id, CREATE_SLOW_DOWN, 5 * NS_PER_SECOND, "too many requests");
@@ -137,7 +137,7 @@ static void throttling_slows_creations(void **state)
 static void full_quota_is_logged_once_and_not_a_failure(void **state)
 {
         begin(our_config());
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 3);
         for (int round = 0, id = 1; round < 6; round++) {
                 for (; id <= (int)w.created.len; id++)
@@ -147,9 +147,9 @@ static void full_quota_is_logged_once_and_not_a_failure(void **state)
                 tick();
         }
         CREATED(3 + 6);
-        char *said = strstr(w.log, "exceeded quota: q, used: pods=10");
-        assert_non_null(said);
-        assert_null(strstr(said + 1, "exceeded quota"));
+        char *line = strstr(w.log, "exceeded quota: q, used: pods=10");
+        assert_non_null(line);
+        assert_null(strstr(line + 1, "exceeded quota"));
         FAILURES(0);
         created(9);
         assert_non_null(strstr(w.log, "creates executor pods again"));
@@ -162,7 +162,7 @@ static void waits_for_pod_of_creation_without_response(void **state)
         struct pods_allocator_config c = our_config();
 
         begin(c);
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 2);
         create_failed(1, CREATE_UNKNOWN, 0, "the connection broke");
         create_failed(2, CREATE_UNKNOWN, 0, "the connection broke");
@@ -230,12 +230,12 @@ static void gives_up_only_long_missing_pods(void **state)
 static void pod_seen_before_response_counts_once(void **state)
 {
         begin(our_config());
-        w.keep_asking = true;
+        w.no_responses = true;
         target(0, 2);
         pod(pod_in(1, 0, "Running"));
         pod(pod_in(2, 0, "Pending"));
         notify();
-        assert_int_equal(pods_allocator_counts(w.a, 0).asked, 0);
+        assert_int_equal(pods_allocator_counts(w.a, 0).requested, 0);
         pods_gone(pod_in(2, 0, "Pending"));
         notify();
         CREATED(3);
@@ -244,7 +244,7 @@ static void pod_seen_before_response_counts_once(void **state)
         CREATED(3);
         struct pods_allocator_counts n = pods_allocator_counts(w.a, 0);
         assert_int_equal(n.running, 1);
-        assert_int_equal(n.asked, 1);
+        assert_int_equal(n.requested, 1);
         assert_int_equal(n.created + n.pending, 0);
         end();
 }
