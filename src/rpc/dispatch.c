@@ -38,7 +38,7 @@ static void dispatch_greeted(struct rpc_peer *peer)
         }
 }
 
-static void take_hello(struct rpc_peer *peer, const struct frame *f)
+static void dispatch_hello(struct rpc_peer *peer, const struct frame *f)
 {
         struct rpc_env *env = peer->env;
         struct hello other;
@@ -107,8 +107,8 @@ uint8_t *rpc_message_take_attachment(struct rpc_message *m)
         return steal(m->attachment);
 }
 
-static void dispatch_take_answer(struct rpc_peer *peer, const struct frame_header *h, const struct frame *f,
-                                 uint8_t **attachment)
+static void dispatch_reply(struct rpc_peer *peer, const struct frame_header *h, const struct frame *f,
+                           uint8_t **attachment)
 {
         struct ask_wait *w = NULL;
         int r = asks_take(peer, h->id, &w);
@@ -136,7 +136,7 @@ static void dispatch_take_answer(struct rpc_peer *peer, const struct frame_heade
         asks_release(peer->env, w);
 }
 
-static void take_message(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
+static void dispatch_message(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
 {
         if (f->header.id != peer->received_id + 1) {
                 peer_doom(peer, LOG_WARN, -EPROTO, "message %llu instead of %llu: one was lost or repeated",
@@ -147,7 +147,7 @@ static void take_message(struct rpc_peer *peer, const struct frame *f, uint8_t *
         dispatch_deliver(peer, &f->header, f->body, attachment);
 }
 
-static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
+static void dispatch_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **attachment)
 {
         const struct frame_header *h = &f->header;
         char text[512];
@@ -158,11 +158,11 @@ static void take_frame(struct rpc_peer *peer, const struct frame *f, uint8_t **a
                 peer_doom(peer, LOG_WARN, -EPROTO,
                           peer->state == PEER_GREETING ? "a message before the handshake" : "a second handshake");
         } else if (h->kind == FRAME_HELLO) {
-                take_hello(peer, f);
+                dispatch_hello(peer, f);
         } else if (h->kind == FRAME_SEND || h->kind == FRAME_ASK) {
-                take_message(peer, f, attachment);
+                dispatch_message(peer, f, attachment);
         } else if (h->kind == FRAME_REPLY || h->kind == FRAME_FAIL) {
-                dispatch_take_answer(peer, h, f, attachment);
+                dispatch_reply(peer, h, f, attachment);
         } else if (h->kind == FRAME_PING) {
                 struct frame_header pong = {.kind = FRAME_PONG};
                 if (peer->out.bytes > peer_queue_limit(peer))
@@ -180,7 +180,7 @@ void peer_take_frames(struct rpc_peer *peer)
         while (!peer->doomed && !peer->env->closing && (!peer->pauses || peer->state == PEER_GREETING) &&
                (r = frame_reader_next(&peer->reader, &f, &error)) > 0) {
                 uint8_t *attachment = f.attachment;
-                take_frame(peer, &f, &attachment);
+                dispatch_frame(peer, &f, &attachment);
                 if (f.attachment && !attachment)
                         frame_reader_take_attachment(&peer->reader);
         }
@@ -195,7 +195,7 @@ void peer_take_local(struct rpc_peer *self, struct local_frame *l)
         if (l->header.kind == FRAME_SEND || l->header.kind == FRAME_ASK)
                 dispatch_deliver(self, &f.header, f.body, &l->attachment);
         else
-                dispatch_take_answer(self, &f.header, &f, &l->attachment);
+                dispatch_reply(self, &f.header, &f, &l->attachment);
         free(l->attachment);
         free(l);
 }

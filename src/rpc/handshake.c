@@ -37,7 +37,7 @@ void hello_encode(const struct hello *h, struct buf *out)
 }
 
 /* Copies printable ASCII that fits. */
-static int take_text(const char *text, char *out, size_t size, const char *what, struct fst_error *error)
+static int handshake_copy_text(const char *text, char *out, size_t size, const char *what, struct fst_error *error)
 {
         size_t len = strlen(text);
         if (len >= size)
@@ -49,7 +49,7 @@ static int take_text(const char *text, char *out, size_t size, const char *what,
         return 0;
 }
 
-static int handshake_take(const Firesteel__Rpc__Hello *m, struct hello *h, struct fst_error *error)
+static int handshake_check(const Firesteel__Rpc__Hello *m, struct hello *h, struct fst_error *error)
 {
         struct host_port address;
         *h = (struct hello){.version_low = m->version_low,
@@ -61,11 +61,11 @@ static int handshake_take(const Firesteel__Rpc__Hello *m, struct hello *h, struc
         if (m->instance.len != HELLO_INSTANCE_SIZE)
                 return error_set(error, -EPROTO, "a handshake with an instance of %zu bytes", m->instance.len);
         memcpy(h->instance, m->instance.data, HELLO_INSTANCE_SIZE);
-        int r = take_text(m->software, h->software, sizeof(h->software), "software", error);
+        int r = handshake_copy_text(m->software, h->software, sizeof(h->software), "software", error);
         if (r == 0)
-                r = take_text(m->app_id, h->app_id, sizeof(h->app_id), "application", error);
+                r = handshake_copy_text(m->app_id, h->app_id, sizeof(h->app_id), "application", error);
         if (r == 0)
-                r = take_text(m->address, h->address, sizeof(h->address), "address", error);
+                r = handshake_copy_text(m->address, h->address, sizeof(h->address), "address", error);
         if (r == 0 && *h->address && host_port_parse(h->address, &address, NULL) < 0)
                 return error_set(error, -EPROTO, "a handshake whose address is not of the form host:port");
         return r;
@@ -79,7 +79,7 @@ int hello_decode(const uint8_t *body, size_t len, struct hello *out, struct fst_
         if (!m)
                 return error_set(error, -EPROTO, "a malformed handshake");
         struct hello h;
-        int r = handshake_take(m, &h, error);
+        int r = handshake_check(m, &h, error);
         firesteel__rpc__hello__free_unpacked(m, NULL);
         if (r == 0)
                 *out = h;

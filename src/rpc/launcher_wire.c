@@ -390,7 +390,7 @@ static int get_expected_utf(struct cursor *c, const char *expected, const char *
         return r ? r : is_text(text, n, expected) ? 0 : launcher_wire_refuse(c, what);
 }
 
-static int number_it(struct cursor *c, struct launcher_known known)
+static int assign_number(struct cursor *c, struct launcher_known known)
 {
         if (c->reader->known.len >= MAX_LAUNCHER_HANDLES) {
                 free(known.text);
@@ -424,7 +424,7 @@ static int get_type(struct cursor *c, enum type_id type)
         }
         if (tag != TC_STRING)
                 return launcher_wire_refuse(c, "a field's type is missing");
-        r = number_it(c, (struct launcher_known){.kind = KNOWN_TYPE, .which = (int)type});
+        r = assign_number(c, (struct launcher_known){.kind = KNOWN_TYPE, .which = (int)type});
         return r ? r : get_expected_utf(c, type_names[type], "a field of another type");
 }
 
@@ -475,7 +475,7 @@ static int get_class(struct cursor *c, int expected, int *found)
                 } else if (tag == TC_CLASSDESC) {
                         if ((r = get_shape_id(c, &id)) ||
                             (r = get_exactly(c, 8, shapes[id].uid, "a class of another version")) ||
-                            (r = number_it(c, (struct launcher_known){.kind = KNOWN_CLASS, .which = id})) ||
+                            (r = assign_number(c, (struct launcher_known){.kind = KNOWN_CLASS, .which = id})) ||
                             (r = get_shape(c, &shapes[id])))
                                 return r;
                 } else {
@@ -512,7 +512,7 @@ static int launcher_wire_get_text(struct cursor *c, char **out)
         char *utf8 = get_characters(text, n);
         if (!utf8)
                 return launcher_wire_refuse(c, "an invalid string");
-        if ((r = number_it(c, (struct launcher_known){.kind = KNOWN_TEXT, .text = utf8})))
+        if ((r = assign_number(c, (struct launcher_known){.kind = KNOWN_TEXT, .text = utf8})))
                 return r;
         *out = mem_strdup(utf8);
         return 0;
@@ -528,8 +528,8 @@ static int get_state_name(struct cursor *c, int *state)
                 return r;
         for (*state = 0; *state < LAUNCHER_STATES; ++*state) {
                 if (is_text(text, n, state_names[*state]))
-                        return number_it(c, (struct launcher_known){.kind = KNOWN_TEXT,
-                                                                    .text = mem_strdup(state_names[*state])});
+                        return assign_number(c, (struct launcher_known){.kind = KNOWN_TEXT,
+                                                                        .text = mem_strdup(state_names[*state])});
         }
         return launcher_wire_refuse(c, "an unknown state");
 }
@@ -551,7 +551,7 @@ static int get_state(struct cursor *c, enum launcher_state *out)
         if ((r = get_class(c, SHAPE_STATE, &id)))
                 return r;
         size_t at = c->reader->known.len;
-        if ((r = number_it(c, (struct launcher_known){.kind = KNOWN_STATE})) || (r = get_state_name(c, &state)))
+        if ((r = assign_number(c, (struct launcher_known){.kind = KNOWN_STATE})) || (r = get_state_name(c, &state)))
                 return r;
         c->reader->known.data[at].which = state;
         *out = (enum launcher_state)state;
@@ -565,7 +565,7 @@ static int get_message(struct cursor *c, struct launcher_message *m)
                 return r;
         if (tag != TC_OBJECT)
                 return launcher_wire_refuse(c, "an object is missing");
-        if ((r = get_class(c, SHAPES, &id)) || (r = number_it(c, (struct launcher_known){.kind = KNOWN_OBJECT})))
+        if ((r = get_class(c, SHAPES, &id)) || (r = assign_number(c, (struct launcher_known){.kind = KNOWN_OBJECT})))
                 return r;
         m->kind = id == SHAPE_HELLO        ? LAUNCHER_HELLO
                   : id == SHAPE_SET_APP_ID ? LAUNCHER_SET_APP_ID

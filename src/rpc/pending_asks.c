@@ -119,7 +119,7 @@ void asks_release(struct rpc_env *env, struct ask_wait *w)
         env->free_waits = w;
 }
 
-static void pending_asks_tell_failure(struct ask_wait *w, int code, const char *why)
+static void pending_asks_notify_failure(struct ask_wait *w, int code, const char *why)
 {
         const struct rpc_peer *p = w->peer;
         struct rpc_answer answer = {.status = code, .message = why};
@@ -142,7 +142,7 @@ void asks_fail_all(struct rpc_peer *peer, const char *why)
         for (size_t i = 0; i < waits.len; i++)
                 link_remove(&waits.data[i]->link);
         for (size_t i = 0; i < waits.len; i++) {
-                pending_asks_tell_failure(waits.data[i], -ENOTCONN, why);
+                pending_asks_notify_failure(waits.data[i], -ENOTCONN, why);
                 asks_release(peer->env, waits.data[i]);
         }
         vec_deinit(&waits);
@@ -178,7 +178,7 @@ void asks_timer(uv_timer_t *timer)
                                                       peer->name ? peer->name : peer->target_text,
                                                       peer->state == PEER_OPEN ? "did not answer" : "was not reached",
                                                       (long long)w->timeout_ms);
-                pending_asks_tell_failure(w, -ETIMEDOUT, why);
+                pending_asks_notify_failure(w, -ETIMEDOUT, why);
                 asks_release(env, w);
                 if (env->closing)
                         return;

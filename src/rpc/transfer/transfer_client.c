@@ -35,7 +35,7 @@
                                        */
 #define LOW_WATER ((size_t)128 << 10) /* of expected bytes that must be available to wake the reader */
 
-struct kept {
+struct pooled_connection {
         char *host;
         int port;
         int64_t since;
@@ -46,7 +46,7 @@ struct kept {
 struct transfer_client {
         struct transfer_client_options options;
         pthread_mutex_t lock;
-        VEC(struct kept) pool; /* oldest first */
+        VEC(struct pooled_connection) pool; /* oldest first */
 };
 
 struct transfer_input {
@@ -90,7 +90,7 @@ struct transfer_client *transfer_client_new(const struct transfer_client_options
         return c;
 }
 
-static void kept_deinit(struct kept *k)
+static void pooled_connection_deinit(struct pooled_connection *k)
 {
         channel_free(k->channel);
         free(k->host);
@@ -101,7 +101,7 @@ void transfer_client_free(struct transfer_client *c)
         if (!c)
                 return;
         for (size_t i = 0; i < c->pool.len; i++)
-                kept_deinit(&c->pool.data[i]);
+                pooled_connection_deinit(&c->pool.data[i]);
         vec_deinit(&c->pool);
         pthread_mutex_destroy(&c->lock);
         free((char *)c->options.app_id);
@@ -113,12 +113,12 @@ const struct transfer_client_options *transfer_client_options(const struct trans
         return &c->options;
 }
 
-static bool kept_for(const struct kept *k, const char *host, int port)
+static bool kept_for(const struct pooled_connection *k, const char *host, int port)
 {
         return k->port == port && strcmp(k->host, host) == 0;
 }
 
-static void remove_kept(struct transfer_client *c, size_t i)
+static void pool_remove(struct transfer_client *c, size_t i)
 {
         memmove(&c->pool.data[i], &c->pool.data[i + 1], (c->pool.len - i - 1) * sizeof(c->pool.data[0]));
         c->pool.len--;
@@ -137,13 +137,13 @@ static struct channel *pool_take(struct transfer_client *c, const char *host, in
         struct channel *found = NULL;
         pthread_mutex_lock(&c->lock);
         for (size_t i = c->pool.len; i > 0 && !found; i--) {
-                struct kept *k = &c->pool.data[i - 1];
+                struct pooled_connection *k = &c->pool.data[i - 1];
                 if (!kept_for(k, host, port))
                         continue;
                 found = steal(k->channel);
                 *bounded = k->bounded;
                 free(k->host);
-                remove_kept(c, i - 1);
+                pool_remove(c, i - 1);
                 if (!transfer_client_is_open(found)) {
                         channel_free(found);
                         found = NULL;
@@ -153,14 +153,14 @@ static struct channel *pool_take(struct transfer_client *c, const char *host, in
         return found;
 }
 
-static void pool_put(struct transfer_client *c, struct kept k)
+static void pool_put(struct transfer_client *c, struct pooled_connection k)
 {
         k.since = now_ns();
         int same = 0;
         pthread_mutex_lock(&c->lock);
         while (c->pool.len && c->pool.data[0].since < k.since - KEPT_NS) {
-                kept_deinit(&c->pool.data[0]);
-                remove_kept(c, 0);
+                pooled_connection_deinit(&c->pool.data[0]);
+                pool_remove(c, 0);
         }
         for (size_t i = 0; i < c->pool.len; i++)
                 same += kept_for(&c->pool.data[i], k.host, k.port);
@@ -170,7 +170,7 @@ static void pool_put(struct transfer_client *c, struct kept k)
         }
         pthread_mutex_unlock(&c->lock);
         if (k.channel)
-                kept_deinit(&k);
+                pooled_connection_deinit(&k);
 }
 
 /* --------------------------------------------------------------------------------------------------- connecting */
@@ -530,10 +530,10 @@ void transfer_close(struct transfer_input *in)
         bool good = in->channel && in->ended && in->left == 0 && in->ahead_at == in->ahead_len &&
                     (!in->failed || in->refused);
         if (good)
-                pool_put(in->client, (struct kept){.host = steal(in->host),
-                                                   .port = in->port,
-                                                   .channel = steal(in->channel),
-                                                   .bounded = in->bounded});
+                pool_put(in->client, (struct pooled_connection){.host = steal(in->host),
+                                                                .port = in->port,
+                                                                .channel = steal(in->channel),
+                                                                .bounded = in->bounded});
         channel_free(in->channel);
         free(in->host);
         free(in->peer);

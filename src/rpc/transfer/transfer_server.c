@@ -28,7 +28,7 @@
 #define COMPONENT "TransferServer"
 #define SECOND ((int64_t)1000000000)
 
-struct worker {
+struct transfer_thread {
         struct transfer_server *server;
         pthread_t thread;
         bool running;
@@ -43,7 +43,7 @@ struct transfer_server {
         struct transfer_rules rules;
         int fd, port;
         int n_workers;
-        struct worker *workers;
+        struct transfer_thread *workers;
         int turn;     /* of the acceptor: thread that gets the next connection */
         int stopping; /* atomic */
         int64_t quiet_until;
@@ -74,7 +74,7 @@ static void transfer_server_complain(struct transfer_server *s, const char *peer
 
 /* ------------------------------------------------------------------------------------------------ connections */
 
-static void transfer_server_drop(struct worker *w, struct transfer_connection *c)
+static void transfer_server_drop(struct transfer_thread *w, struct transfer_connection *c)
 {
         list_remove(&w->connections, c);
         pthread_mutex_lock(&w->server->lock);
@@ -89,7 +89,7 @@ static void transfer_server_drop(struct worker *w, struct transfer_connection *c
         transfer_connection_free(c);
 }
 
-static void transfer_server_wait_for(struct worker *w, struct transfer_connection *c, int events)
+static void transfer_server_wait_for(struct transfer_thread *w, struct transfer_connection *c, int events)
 {
         if (events == c->events)
                 return;
@@ -99,7 +99,7 @@ static void transfer_server_wait_for(struct worker *w, struct transfer_connectio
 }
 
 /* Continues a connection. While a reply is sent the peer sends no data, so only an event reports its end. */
-static void transfer_server_run(struct worker *w, struct transfer_connection *c, uint32_t ready)
+static void transfer_server_run(struct transfer_thread *w, struct transfer_connection *c, uint32_t ready)
 {
         struct fst_error error = FST_ERROR_INIT;
         int events = 0;
@@ -124,7 +124,7 @@ static void transfer_server_run(struct worker *w, struct transfer_connection *c,
         error_deinit(&error);
 }
 
-static void transfer_server_adopt(struct worker *w)
+static void transfer_server_adopt(struct transfer_thread *w)
 {
         struct transfer_server *s = w->server;
         uint64_t count;
@@ -142,7 +142,7 @@ static void transfer_server_adopt(struct worker *w)
 }
 
 /* Closes connections past their deadline. Returns the maximum time to sleep in ms. */
-static int transfer_server_expire(struct worker *w, int64_t *looked)
+static int transfer_server_expire(struct transfer_thread *w, int64_t *looked)
 {
         const struct transfer_rules *rules = &w->server->rules;
         int64_t every = MAX(MIN(MIN(rules->handshake_ns, rules->idle_ns) / 4, 5 * SECOND), SECOND / 100);
@@ -191,7 +191,7 @@ static void transfer_server_hand_out(struct transfer_server *s, int fd, const ch
         }
         struct transfer_connection *c = transfer_connection_new(channel, &s->rules, now_ns());
         c->events = -1;
-        struct worker *w = &s->workers[s->turn];
+        struct transfer_thread *w = &s->workers[s->turn];
         s->turn = (s->turn + 1) % s->n_workers;
         pthread_mutex_lock(&s->lock);
         c->next = w->handed;
@@ -218,7 +218,7 @@ static void accept_all(struct transfer_server *s)
 
 static void *transfer_server_worker_main(void *arg)
 {
-        struct worker *w = arg;
+        struct transfer_thread *w = arg;
         struct transfer_server *s = w->server;
         char name[16];
         int64_t looked = now_ns();
@@ -241,7 +241,7 @@ static void *transfer_server_worker_main(void *arg)
         return NULL;
 }
 
-static int worker_start(struct worker *w, struct transfer_server *s, struct fst_error *error)
+static int worker_start(struct transfer_thread *w, struct transfer_server *s, struct fst_error *error)
 {
         w->server = s;
         w->scratch = mem_alloc(TRANSFER_SCRATCH);
@@ -287,7 +287,7 @@ int transfer_server_new(const struct transfer_server_options *options, const str
         s->fd = socket_listen(&listening, &s->port, error);
         int r = MIN(s->fd, 0);
         s->n_workers = options->threads > 0 ? options->threads : 2;
-        s->workers = new_array(struct worker, (size_t)s->n_workers);
+        s->workers = new_array(struct transfer_thread, (size_t)s->n_workers);
         for (int i = 0; i < s->n_workers; i++)
                 s->workers[i].epoll = s->workers[i].wake = -1;
         for (int i = 0; i < s->n_workers && r == 0; i++)
@@ -311,12 +311,12 @@ void transfer_server_free(struct transfer_server *s)
                 return;
         __atomic_store_n(&s->stopping, 1, __ATOMIC_RELEASE);
         for (int i = 0; i < s->n_workers; i++) {
-                struct worker *w = &s->workers[i];
+                struct transfer_thread *w = &s->workers[i];
                 if (w->running && eventfd_write(w->wake, 1) == 0)
                         pthread_join(w->thread, NULL);
         }
         for (int i = 0; i < s->n_workers; i++) {
-                struct worker *w = &s->workers[i];
+                struct transfer_thread *w = &s->workers[i];
                 /* Closes connections passed to a thread that had already ended. */
                 for (struct transfer_connection *c = w->handed, *next; c; c = next) {
                         next = c->next;
