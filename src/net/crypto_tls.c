@@ -277,7 +277,7 @@ static int use_pkcs12(SSL_CTX *ctx, const char *path, const char *password, cons
         return r;
 }
 
-static int give_password(char *out, int size, int writing, void *password)
+static int copy_password(char *out, int size, int writing, void *password)
 {
         int len = password ? (int)strlen(password) : 0;
         if (len > size)
@@ -299,7 +299,7 @@ static int use_own(SSL_CTX *ctx, const struct tls_options *o, char *message, siz
         enum file_kind key = chain == FILE_UNREADABLE ? chain : crypto_tls_kind_of(o->key_file, message, size);
         if (key == FILE_UNREADABLE)
                 return -EINVAL;
-        SSL_CTX_set_default_passwd_cb(ctx, give_password);
+        SSL_CTX_set_default_passwd_cb(ctx, copy_password);
         SSL_CTX_set_default_passwd_cb_userdata(ctx, (void *)o->key_password);
         if (!SSL_CTX_use_certificate_chain_file(ctx, o->chain_file))
                 return crypto_tls_refuse(message, size, "cannot use the certificate chain", o->chain_file);

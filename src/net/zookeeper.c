@@ -13,22 +13,22 @@
 #include "net/zookeeper_module.h"
 
 /* A pending request. */
-struct call {
+struct zookeeper_request {
         zookeeper_done *done;
         void *context;
-        struct call *prev, *next;
+        struct zookeeper_request *prev, *next;
 };
 
-enum said_kind { SAID_SESSION, SAID_WATCH, SAID_ANSWER };
+enum zookeeper_event_kind { EVENT_SESSION, EVENT_WATCH, EVENT_ANSWER };
 
 /* An event of the module. */
-struct said {
-        enum said_kind kind;
-        struct said *next;
+struct zookeeper_event {
+        enum zookeeper_event_kind kind;
+        struct zookeeper_event *next;
         enum zookeeper_session session;
         int timeout;
         char *path; /* of a watch, or of a reply */
-        struct call *call;
+        struct zookeeper_request *call;
         struct zookeeper_answer answer; /* owns texts, data and children except `text` */
 };
 
@@ -46,27 +46,27 @@ struct zookeeper {
         bool working, closing;
         uv_async_t wake;
         uv_mutex_t lock; /* of the list: */
-        struct said *first, *last;
-        LIST(struct call) calls;
+        struct zookeeper_event *first, *last;
+        LIST(struct zookeeper_request) calls;
         void (*closed)(void *owner);
         void *closed_owner;
 };
 
 /* ------------------------------------------------------------------------------------- on the module's threads */
 
-static void zookeeper_put(struct zookeeper *z, struct said *said)
+static void zookeeper_put(struct zookeeper *z, struct zookeeper_event *event)
 {
         uv_mutex_lock(&z->lock);
-        *(z->last ? &z->last->next : &z->first) = said;
-        z->last = said;
+        *(z->last ? &z->last->next : &z->first) = event;
+        z->last = event;
         uv_mutex_unlock(&z->lock);
         uv_async_send(&z->wake);
 }
 
 static void zookeeper_on_session(void *context, enum zookeeper_session session, int timeout)
 {
-        struct said *s = new0(struct said);
-        s->kind = SAID_SESSION;
+        struct zookeeper_event *s = new0(struct zookeeper_event);
+        s->kind = EVENT_SESSION;
         s->session = session;
         s->timeout = timeout;
         zookeeper_put(context, s);
@@ -74,16 +74,16 @@ static void zookeeper_on_session(void *context, enum zookeeper_session session, 
 
 static void zookeeper_on_watch(void *context, const char *path)
 {
-        struct said *s = new0(struct said);
-        s->kind = SAID_WATCH;
+        struct zookeeper_event *s = new0(struct zookeeper_event);
+        s->kind = EVENT_WATCH;
         s->path = mem_strdup(path);
         zookeeper_put(context, s);
 }
 
 static void zookeeper_on_answer(void *context, void *tag, const struct zookeeper_answer *answer)
 {
-        struct said *s = new0(struct said);
-        s->kind = SAID_ANSWER;
+        struct zookeeper_event *s = new0(struct zookeeper_event);
+        s->kind = EVENT_ANSWER;
         s->call = tag;
         s->answer = *answer;
         if (answer->path)
@@ -108,7 +108,7 @@ static void zookeeper_on_log(const char *line)
 
 /* -------------------------------------------------------------------------------------------------- on the loop */
 
-static void said_free(struct said *s)
+static void zookeeper_event_free(struct zookeeper_event *s)
 {
         for (size_t i = 0; s->answer.children && i < s->answer.n_children; i++)
                 free((char *)s->answer.children[i]);
@@ -118,10 +118,10 @@ static void said_free(struct said *s)
         free(s);
 }
 
-static struct said *zookeeper_take(struct zookeeper *z)
+static struct zookeeper_event *zookeeper_take(struct zookeeper *z)
 {
         uv_mutex_lock(&z->lock);
-        struct said *s = z->first;
+        struct zookeeper_event *s = z->first;
         if (s)
                 z->first = s->next;
         if (!z->first)
@@ -130,7 +130,7 @@ static struct said *zookeeper_take(struct zookeeper *z)
         return s;
 }
 
-static void call_remove(struct zookeeper *z, struct call *call)
+static void call_remove(struct zookeeper *z, struct zookeeper_request *call)
 {
         list_remove(&z->calls, call);
         free(call);
@@ -138,18 +138,18 @@ static void call_remove(struct zookeeper *z, struct call *call)
 
 static void zookeeper_deliver(struct zookeeper *z)
 {
-        struct said *s;
+        struct zookeeper_event *s;
         while (!z->working && !z->closing && (s = zookeeper_take(z))) {
-                if (s->kind == SAID_SESSION)
+                if (s->kind == EVENT_SESSION)
                         z->events->session(z->owner, s->session, s->timeout, NULL);
-                else if (s->kind == SAID_WATCH)
+                else if (s->kind == EVENT_WATCH)
                         z->events->watch(z->owner, s->path);
                 else {
-                        struct call call = *s->call;
+                        struct zookeeper_request call = *s->call;
                         call_remove(z, s->call);
                         call.done(call.context, &s->answer);
                 }
-                said_free(s);
+                zookeeper_event_free(s);
         }
 }
 
@@ -163,8 +163,8 @@ static void wake_closed(uv_handle_t *handle)
         struct zookeeper *z = handle->data;
         void (*closed)(void *) = z->closed;
         void *owner = z->closed_owner;
-        for (struct said *s; (s = zookeeper_take(z));)
-                said_free(s);
+        for (struct zookeeper_event *s; (s = zookeeper_take(z));)
+                zookeeper_event_free(s);
         while (z->calls.first)
                 call_remove(z, z->calls.first);
         uv_mutex_destroy(&z->lock);
@@ -266,9 +266,9 @@ void zk_close(struct zookeeper *z, void (*closed)(void *owner), void *owner)
                 begin_closing(z);
 }
 
-static struct call *call_new(struct zookeeper *z, zookeeper_done *done, void *context)
+static struct zookeeper_request *call_new(struct zookeeper *z, zookeeper_done *done, void *context)
 {
-        struct call *call = new0(struct call);
+        struct zookeeper_request *call = new0(struct zookeeper_request);
         call->done = done;
         call->context = context;
         list_prepend(&z->calls, call);

@@ -21,7 +21,7 @@ struct zookeeper_handle {
 };
 
 /* A pending request. */
-struct request {
+struct pending_request {
         struct zookeeper_handle *handle;
         void *tag;
         size_t n;
@@ -53,9 +53,9 @@ static enum zookeeper_code zookeeper_module_code_of(int rc)
         }
 }
 
-static struct request *request_new(struct zookeeper_handle *h, void *tag, size_t n)
+static struct pending_request *request_new(struct zookeeper_handle *h, void *tag, size_t n)
 {
-        struct request *r = calloc(1, sizeof(*r) + n * sizeof(r->results[0]));
+        struct pending_request *r = calloc(1, sizeof(*r) + n * sizeof(r->results[0]));
         if (!r)
                 abort();
         r->handle = h;
@@ -65,7 +65,7 @@ static struct request *request_new(struct zookeeper_handle *h, void *tag, size_t
 }
 
 /* Completes @answer, which has the request's specific fields, and frees the request. */
-static void zookeeper_module_reply(const struct request *r, int rc, struct zookeeper_answer *answer)
+static void zookeeper_module_reply(const struct pending_request *r, int rc, struct zookeeper_answer *answer)
 {
         const struct zookeeper_receiver *receiver = r->handle->receiver;
         answer->code = zookeeper_module_code_of(rc);
@@ -75,7 +75,7 @@ static void zookeeper_module_reply(const struct request *r, int rc, struct zooke
 }
 
 /* Completes a request that the library rejected at once. */
-static void zookeeper_module_refused(struct request *r, int rc)
+static void zookeeper_module_refused(struct pending_request *r, int rc)
 {
         if (rc != ZOK)
                 zookeeper_module_reply(r, rc, &(struct zookeeper_answer){0});
@@ -106,7 +106,7 @@ static void zookeeper_module_on_watch(zhandle_t *zh, int type, int state, const 
 
 static void on_void(int rc, const void *data)
 {
-        const struct request *r = data;
+        const struct pending_request *r = data;
         struct zookeeper_answer answer = {0};
         for (size_t i = 0; rc != ZOK && i < r->n; i++) {
                 if (r->results[i].err != ZOK && r->results[i].err != ZRUNTIMEINCONSISTENCY) {
@@ -151,32 +151,32 @@ static void zookeeper_module_on_data(int rc, const char *value, int size, const 
 static void zookeeper_module_create(struct zookeeper_handle *h, const char *path, const void *data, size_t size,
                                     bool ephemeral, void *tag)
 {
-        struct request *r = request_new(h, tag, 0);
+        struct pending_request *r = request_new(h, tag, 0);
         zookeeper_module_refused(r, zoo_acreate(h->zh, path, data, (int)size, h->acl,
                                                 ephemeral ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_PERSISTENT, on_string, r));
 }
 
 static void zookeeper_module_exists(struct zookeeper_handle *h, const char *path, bool watch, void *tag)
 {
-        struct request *r = request_new(h, tag, 0);
+        struct pending_request *r = request_new(h, tag, 0);
         zookeeper_module_refused(r, zoo_awexists(h->zh, path, watch ? zookeeper_module_on_watch : NULL, h, on_stat, r));
 }
 
 static void zookeeper_module_children(struct zookeeper_handle *h, const char *path, void *tag)
 {
-        struct request *r = request_new(h, tag, 0);
+        struct pending_request *r = request_new(h, tag, 0);
         zookeeper_module_refused(r, zoo_aget_children(h->zh, path, 0, on_strings, r));
 }
 
 static void zookeeper_module_get(struct zookeeper_handle *h, const char *path, void *tag)
 {
-        struct request *r = request_new(h, tag, 0);
+        struct pending_request *r = request_new(h, tag, 0);
         zookeeper_module_refused(r, zoo_aget(h->zh, path, 0, zookeeper_module_on_data, r));
 }
 
 static void zookeeper_module_multi(struct zookeeper_handle *h, const struct zookeeper_step *steps, size_t n, void *tag)
 {
-        struct request *r = request_new(h, tag, n);
+        struct pending_request *r = request_new(h, tag, n);
         zoo_op_t *ops = calloc(n, sizeof(*ops));
         if (!ops)
                 abort();

@@ -134,7 +134,7 @@ int http_exchange_header(void *context, const char *line, size_t n)
         return 0;
 }
 
-static int take_body(void *context, int status, const char *data, size_t n)
+static int http_append_body(void *context, int status, const char *data, size_t n)
 {
         struct http_exchange *x = context;
         if (x->result < 0)
@@ -157,7 +157,7 @@ void http_exchange_init(struct http_exchange *x, const struct http_request *requ
                                     .answer = answer,
                                     .what = "answer is",
                                     .limit = request->max_answer ? request->max_answer : HTTP_MAX_ANSWER};
-        x->receiver = (struct http_receiver){.header = http_exchange_header, .body = take_body, .context = x};
+        x->receiver = (struct http_receiver){.header = http_exchange_header, .body = http_append_body, .context = x};
         buf_reset(&answer->body);
         buf_reset(&answer->headers);
         free(steal(answer->url));

@@ -126,7 +126,7 @@ static void copy_request(struct http_transfer *t, const struct http_request *q)
 
 /* --------------------------------------------------------------------------------------------- handles of the loop */
 
-struct watched {
+struct watched_socket {
         uv_poll_t poll;
         struct http_async *client;
         int fd;
@@ -145,7 +145,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void on_poll_closed(uv_handle_t *handle)
 {
-        struct watched *w = container_of((uv_poll_t *)handle, struct watched, poll);
+        struct watched_socket *w = container_of((uv_poll_t *)handle, struct watched_socket, poll);
         http_async_on_closed(w->client);
         free(w);
 }
@@ -164,7 +164,7 @@ static void http_async_act(struct http_async *c, int fd, int events)
 
 static void http_async_on_poll(uv_poll_t *poll, int status, int events)
 {
-        struct watched *w = container_of(poll, struct watched, poll);
+        struct watched_socket *w = container_of(poll, struct watched_socket, poll);
         http_async_act(w->client, w->fd,
                        status < 0 ? HTTP_FAILED
                                   : (events & UV_READABLE ? HTTP_READ : 0) | (events & UV_WRITABLE ? HTTP_WRITE : 0));
@@ -173,14 +173,14 @@ static void http_async_on_poll(uv_poll_t *poll, int status, int events)
 static void *http_async_watch(void *context, int fd, int events, void *slot)
 {
         struct http_async *c = context;
-        struct watched *w = slot;
+        struct watched_socket *w = slot;
         if (events == 0) {
                 if (w)
                         uv_close((uv_handle_t *)&w->poll, on_poll_closed);
                 return NULL;
         }
         if (!w) {
-                w = new0(struct watched);
+                w = new0(struct watched_socket);
                 w->client = c;
                 w->fd = fd;
                 if (uv_poll_init_socket(c->loop, &w->poll, fd) < 0) {
@@ -213,7 +213,7 @@ static void http_async_set_timer(void *context, int64_t ms)
 /* ----------------------------------------------------------------------------------------------------------- turns */
 
 /* The exchange's own callback, which does not use the client, runs after this. */
-static int http_async_hear(void *context, const char *line, size_t n)
+static int http_async_on_header(void *context, const char *line, size_t n)
 {
         struct http_transfer *t = container_of((struct http_exchange *)context, struct http_transfer, exchange);
         struct http_async *c = t->client;
@@ -240,7 +240,7 @@ static void http_async_deliver(struct http_async *c, struct http_transfer *t, in
         transfer_free(t);
 }
 
-static bool is_heard(const struct http_async *c)
+static bool has_recent_reply(const struct http_async *c)
 {
         return c->known && uv_now(c->loop) - c->heard <= HEARD_MS;
 }
@@ -248,7 +248,7 @@ static bool is_heard(const struct http_async *c)
 static void http_async_begin(struct http_async *c, struct http_transfer *t, struct transfers *to)
 {
         char message[512] = "";
-        if (!is_heard(c))
+        if (!has_recent_reply(c))
                 c->probe = t;
         c->busy++;
         int r = c->ops->multi_begin(c->multi, &t->request, &t->exchange.receiver, c->options.http1, t, &t->easy,
@@ -262,7 +262,7 @@ static void http_async_begin(struct http_async *c, struct http_transfer *t, stru
 
 static bool may_begin(const struct http_async *c, bool stream)
 {
-        if (!is_heard(c))
+        if (!has_recent_reply(c))
                 return !c->probe;
         if (stream)
                 return true;
@@ -358,7 +358,7 @@ struct http_transfer *http_async_send(struct http_async *c, const struct http_re
         t->owner = owner;
         copy_request(t, request);
         http_exchange_init(&t->exchange, &t->request, &t->answer);
-        t->exchange.receiver.header = http_async_hear;
+        t->exchange.receiver.header = http_async_on_header;
         http_async_join(request->sink ? &c->waiting_streams : &c->waiting, t);
         if (!c->dead && !uv_is_active((uv_handle_t *)&c->kick))
                 uv_idle_start(&c->kick, on_kick);

@@ -68,7 +68,7 @@ static void easy_free(struct http_easy *e)
         free(e);
 }
 
-static void easy_keep(struct http_multi *m, struct http_easy *e)
+static void easy_recycle(struct http_multi *m, struct http_easy *e)
 {
         curl_slist_free_all(e->headers);
         curl_slist_free_all(e->connect_to);
@@ -82,7 +82,7 @@ static void easy_keep(struct http_multi *m, struct http_easy *e)
         m->n_spare++;
 }
 
-static struct http_easy *easy_take(struct http_multi *m)
+static struct http_easy *easy_reuse(struct http_multi *m)
 {
         struct http_easy *e = m->spare;
         if (e) {
@@ -133,7 +133,7 @@ void http_multi_free(struct http_multi *m)
 int http_multi_begin(struct http_multi *m, const struct http_request *q, struct http_receiver *receiver, bool http1,
                      void *owner, struct http_easy **out, char *message, size_t size)
 {
-        struct http_easy *e = easy_take(m);
+        struct http_easy *e = easy_reuse(m);
         if (!e) {
                 snprintf(message, size, "no memory");
                 return -ENOMEM;
@@ -143,7 +143,7 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
         e->text[0] = 0;
         int r = http_configure(&e->handle, q, receiver, e->text, &e->headers, &e->connect_to, message, size);
         if (r < 0) {
-                easy_keep(m, e);
+                easy_recycle(m, e);
                 return r;
         }
         CURL *curl = e->handle.curl;
@@ -158,7 +158,7 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 30L);
         curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 10L);
         if (curl_multi_add_handle(m->curl, curl) != CURLM_OK) {
-                easy_keep(m, e);
+                easy_recycle(m, e);
                 snprintf(message, size, "no memory");
                 return -ENOMEM;
         }
@@ -169,7 +169,7 @@ int http_multi_begin(struct http_multi *m, const struct http_request *q, struct 
 void http_multi_end(struct http_easy *e)
 {
         curl_multi_remove_handle(e->multi->curl, e->handle.curl);
-        easy_keep(e->multi, e);
+        easy_recycle(e->multi, e);
 }
 
 void http_multi_act(struct http_multi *m, int fd, int events)
@@ -207,6 +207,6 @@ bool http_multi_next(struct http_multi *m, void **owner, int *result, char *mess
                 *result = http_error_code(&e->handle, code);
         }
         curl_multi_remove_handle(m->curl, e->handle.curl);
-        easy_keep(m, e);
+        easy_recycle(m, e);
         return true;
 }

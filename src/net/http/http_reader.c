@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum state { STATUS, HEADER, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER };
+enum http_reader_state { STATUS, HEADER, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER };
 
 void http_reader_begin(struct http_reader *r, size_t max_body)
 {
@@ -158,7 +158,7 @@ static int whole_line(struct http_reader *r, struct fst_error *error)
         bool empty = r->line.len == 0;
         if (r->line.len && memchr(r->line.data, 0, r->line.len))
                 return error_set(error, -EBADMSG, "a line of the answer has a NUL in it");
-        switch ((enum state)r->state) {
+        switch ((enum http_reader_state)r->state) {
         case STATUS:
                 return status_line(r, error);
         case HEADER:
@@ -179,7 +179,7 @@ static int whole_line(struct http_reader *r, struct fst_error *error)
 }
 
 /* Adds bytes to the line and handles a complete one. Returns the number of consumed bytes. */
-static ssize_t take_line(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
+static ssize_t http_reader_append_line(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
 {
         const char *end = memchr(data, '\n', n);
         size_t length = end ? (size_t)(end - data) : n;
@@ -194,7 +194,7 @@ static ssize_t take_line(struct http_reader *r, const char *data, size_t n, stru
         return status < 0 ? status : (ssize_t)length + 1;
 }
 
-static ssize_t http_reader_take_body(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
+static ssize_t http_reader_append_body(struct http_reader *r, const char *data, size_t n, struct fst_error *error)
 {
         bool counted = r->state == CHUNK || r->sized;
         size_t take = counted ? MIN(n, r->left) : n;
@@ -214,8 +214,8 @@ ssize_t http_reader_take(struct http_reader *r, const char *data, size_t n, stru
         size_t used = 0;
         while (used < n && !r->done) {
                 bool body = r->state == BODY || r->state == CHUNK;
-                ssize_t step = body ? http_reader_take_body(r, data + used, n - used, error)
-                                    : take_line(r, data + used, n - used, error);
+                ssize_t step = body ? http_reader_append_body(r, data + used, n - used, error)
+                                    : http_reader_append_line(r, data + used, n - used, error);
                 if (step < 0)
                         return step;
                 used += (size_t)step;

@@ -33,20 +33,20 @@
 
 enum connection_state { WAITS, HANDLED, ANSWERED };
 
-struct connection {
+struct server_connection {
         struct http_server *server;
-        struct connection *prev, *next;
+        struct server_connection *prev, *next;
         int fd;
         enum connection_state state;
         int64_t since, allowed_ms;
         bool shut;
-        struct call *call; /* the current request, or NULL */
+        struct server_exchange *call; /* the current request, or NULL */
         char peer[64];
 };
 
-struct call {
+struct server_exchange {
         struct http_call call;
-        struct connection *connection; /* NULL if it is closed, and the reply is discarded */
+        struct server_connection *connection; /* NULL if it is closed, and the reply is discarded */
         void *handle;
         char method[16];
         char *target; /* path, NUL, query */
@@ -70,7 +70,7 @@ struct http_server {
         uv_timer_t look, again, rest;
         int handles;
         bool module_failed, resumed;
-        LIST(struct connection) connections;
+        LIST(struct server_connection) connections;
         int n_connections;
         size_t bodies; /* bytes, of all calls */
 };
@@ -104,24 +104,24 @@ static int http_server_load_module(const struct http_server_ops **out, struct fs
 
 /* ------------------------------------------------------------------------------------------------ connections */
 
-static void connection_state_set(struct connection *c, enum connection_state state, int64_t allowed_ms)
+static void connection_state_set(struct server_connection *c, enum connection_state state, int64_t allowed_ms)
 {
         c->state = state;
         c->since = now_ms();
         c->allowed_ms = allowed_ms;
 }
 
-static void connection_shut(struct connection *c)
+static void connection_shut(struct server_connection *c)
 {
         shutdown(c->fd, SHUT_RDWR);
         c->shut = true;
 }
 
-static void on_look(uv_timer_t *timer)
+static void on_deadline_check(uv_timer_t *timer)
 {
         struct http_server *s = timer->data;
         int64_t now = now_ms();
-        for (struct connection *c = s->connections.first; c; c = c->next)
+        for (struct server_connection *c = s->connections.first; c; c = c->next)
                 if (c->state != HANDLED && !c->shut && now - c->since > c->allowed_ms)
                         connection_shut(c);
 }
@@ -129,21 +129,21 @@ static void on_look(uv_timer_t *timer)
 static void *on_opened(void *owner, int fd)
 {
         struct http_server *s = owner;
-        struct connection *c = new0(struct connection);
+        struct server_connection *c = new0(struct server_connection);
         c->server = s;
         c->fd = fd;
         socket_name(fd, true, c->peer, sizeof(c->peer));
         connection_state_set(c, WAITS, s->options.request_ms);
         list_prepend(&s->connections, c);
         if (s->n_connections++ == 0)
-                uv_timer_start(&s->look, on_look, LOOK_MS, LOOK_MS);
+                uv_timer_start(&s->look, on_deadline_check, LOOK_MS, LOOK_MS);
         return c;
 }
 
 static void http_server_on_closed(void *owner, void *connection)
 {
         struct http_server *s = owner;
-        struct connection *c = connection;
+        struct server_connection *c = connection;
         list_remove(&s->connections, c);
         if (--s->n_connections == 0)
                 uv_timer_stop(&s->look);
@@ -153,9 +153,9 @@ static void http_server_on_closed(void *owner, void *connection)
 /* Makes room for one more by closing the connection that is idle for longest. Returns false if none is idle. */
 static bool http_server_make_room(struct http_server *s)
 {
-        struct connection *oldest = NULL;
+        struct server_connection *oldest = NULL;
         int n = 0;
-        for (struct connection *c = s->connections.first; c; c = c->next) {
+        for (struct server_connection *c = s->connections.first; c; c = c->next) {
                 n += !c->shut;
                 if (c->state == WAITS && !c->shut && (!oldest || c->since < oldest->since))
                         oldest = c;
@@ -170,7 +170,7 @@ static bool http_server_make_room(struct http_server *s)
 
 /* ------------------------------------------------------------------------------------------------------ calls */
 
-static void http_server_call_free(struct call *call)
+static void http_server_call_free(struct server_exchange *call)
 {
         for (size_t i = 0; i < call->headers.len; i++) {
                 free(call->headers.data[i].name);
@@ -185,8 +185,8 @@ static void http_server_call_free(struct call *call)
 
 static void *on_began(void *owner, void *connection, void *handle, const char *target)
 {
-        struct connection *c = connection;
-        struct call *call = new0(struct call);
+        struct server_connection *c = connection;
+        struct server_exchange *call = new0(struct server_exchange);
         call->connection = c;
         call->handle = handle;
         call->target = mem_strdup(target);
@@ -205,7 +205,7 @@ static void *on_began(void *owner, void *connection, void *handle, const char *t
 static void http_server_on_ended(void *owner, void *data)
 {
         struct http_server *s = owner;
-        struct call *call = data;
+        struct server_exchange *call = data;
         s->bodies -= call->body.len;
         connection_state_set(call->connection, WAITS, s->options.request_ms);
         call->connection->call = NULL;
@@ -217,7 +217,7 @@ static void http_server_on_ended(void *owner, void *data)
                 http_server_call_free(call);
 }
 
-static void set_answer(struct call *call, int status, const char *type, struct buf *body)
+static void set_answer(struct server_exchange *call, int status, const char *type, struct buf *body)
 {
         if (type)
                 http_call_set_header(&call->call, "Content-Type", type);
@@ -229,7 +229,7 @@ static void set_answer(struct call *call, int status, const char *type, struct b
         call->answered = true;
 }
 
-static enum http_step http_server_send_answer(struct http_server *s, struct call *call)
+static enum http_step http_server_send_answer(struct http_server *s, struct server_exchange *call)
 {
         size_t size = call->answer.len;
         char *body = size ? steal(call->answer.data) : NULL;
@@ -245,7 +245,7 @@ static bool body_fits(const struct http_server *s, size_t size)
                size <= s->options.max_all_bodies - MIN(s->bodies, s->options.max_all_bodies);
 }
 
-static enum http_step take_head(struct http_server *s, struct call *call, const char *method)
+static enum http_step http_server_handle_head(struct http_server *s, struct server_exchange *call, const char *method)
 {
         call->has_head = true;
         snprintf(call->method, sizeof(call->method), "%s", strcmp(method, "HEAD") == 0 ? "GET" : method);
@@ -266,7 +266,8 @@ static enum http_step take_head(struct http_server *s, struct call *call, const 
         return http_server_send_answer(s, call);
 }
 
-static enum http_step http_server_take_body(struct http_server *s, struct call *call, const char *data, size_t size)
+static enum http_step http_server_handle_body(struct http_server *s, struct server_exchange *call, const char *data,
+                                              size_t size)
 {
         if (!body_fits(s, call->body.len + size) || !body_fits(s, size))
                 return HTTP_STEP_CLOSE; /* its length was unknown at first */
@@ -275,7 +276,7 @@ static enum http_step http_server_take_body(struct http_server *s, struct call *
         return HTTP_STEP_ON;
 }
 
-static enum http_step http_server_handle(struct http_server *s, struct call *call)
+static enum http_step http_server_handle(struct http_server *s, struct server_exchange *call)
 {
         call->handled = true;
         call->call.body = buf_text(&call->body);
@@ -291,13 +292,13 @@ static enum http_step http_server_handle(struct http_server *s, struct call *cal
 static enum http_step http_server_on_step(void *owner, void *data, const char *method, const char *piece, size_t size)
 {
         struct http_server *s = owner;
-        struct call *call = data;
+        struct server_exchange *call = data;
         if (!call)
                 return HTTP_STEP_CLOSE;
         if (!call->has_head)
-                return take_head(s, call, method);
+                return http_server_handle_head(s, call, method);
         if (size)
-                return http_server_take_body(s, call, piece, size);
+                return http_server_handle_body(s, call, piece, size);
         return call->answered ? http_server_send_answer(s, call) : http_server_handle(s, call);
 }
 
@@ -373,7 +374,7 @@ static int start_daemon(struct http_server *s)
         return 0;
 }
 
-static void http_server_take(struct http_server *s, int fd)
+static void http_server_add_connection(struct http_server *s, int fd)
 {
         static const char sorry[] =
                 "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 34\r\n\r\n"
@@ -406,7 +407,7 @@ static void on_listening(uv_poll_t *poll, int status, int happened)
         struct http_server *s = poll->data;
         int fd = 0, n = 0;
         while (n < ACCEPTS_A_TURN && (fd = socket_accept(s->listener)) >= 0) {
-                http_server_take(s, fd);
+                http_server_add_connection(s, fd);
                 n++;
         }
         if (fd < 0 && fd != -EAGAIN) { /* no descriptors: it stays readable */
@@ -420,7 +421,7 @@ static void on_listening(uv_poll_t *poll, int status, int happened)
 /* ----------------------------------------------------------------------------------------------------- answers */
 
 /* Not immediately, because this may be inside `run` of this server. */
-static void http_server_resume(struct http_server *s, struct call *call)
+static void http_server_resume(struct http_server *s, struct server_exchange *call)
 {
         s->ops->resume(call->handle);
         s->resumed = true;
@@ -429,20 +430,20 @@ static void http_server_resume(struct http_server *s, struct call *call)
 
 const char *http_call_header(const struct http_call *call, const char *name)
 {
-        struct call *c = container_of(call, struct call, call);
+        struct server_exchange *c = container_of(call, struct server_exchange, call);
         return c->handle ? c->call.server->ops->header(c->handle, name) : NULL;
 }
 
 void http_call_set_header(struct http_call *call, const char *name, const char *value)
 {
-        struct call *c = container_of(call, struct call, call);
+        struct server_exchange *c = container_of(call, struct server_exchange, call);
         if (!strpbrk(value, "\r\n"))
                 vec_push(&c->headers, (struct http_header){mem_strdup(name), mem_strdup(value)});
 }
 
 void http_call_answer(struct http_call *call, int status, const char *type, struct buf *body)
 {
-        struct call *c = container_of(call, struct call, call);
+        struct server_exchange *c = container_of(call, struct server_exchange, call);
         set_answer(c, status, type, body);
         if (!c->connection)
                 http_server_call_free(c);
@@ -554,7 +555,7 @@ void http_server_free(struct http_server *s)
         if (!s)
                 return;
         if (s->daemon) {
-                for (struct connection *c = s->connections.first; c; c = c->next)
+                for (struct server_connection *c = s->connections.first; c; c = c->next)
                         if (c->call && c->call->suspended && !c->call->answered)
                                 s->ops->resume(c->call->handle);
                 uv_poll_stop(&s->ready);

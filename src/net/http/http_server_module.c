@@ -97,7 +97,7 @@ static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
 }
 
 /* A message at the start is the reason of its failure. Later messages concern clients. */
-static void on_said(void *cls, const char *format, va_list args)
+static void on_daemon_message(void *cls, const char *format, va_list args)
 {
         struct http_daemon *d = cls;
         if (!d->mhd && !d->said[0])
@@ -271,8 +271,8 @@ static int http_server_module_start(const struct http_daemon_options *o, struct 
         items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
         /* The logger comes first, because libmicrohttpd uses it while it reads the others. */
         d->mhd = MHD_start_daemon(
-                flags, 0, NULL, NULL, on_access, d, MHD_OPTION_EXTERNAL_LOGGER, on_said, d, MHD_OPTION_ARRAY, items,
-                MHD_OPTION_CONNECTION_LIMIT, (unsigned int)o->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                flags, 0, NULL, NULL, on_access, d, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_message, d, MHD_OPTION_ARRAY,
+                items, MHD_OPTION_CONNECTION_LIMIT, (unsigned int)o->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_POOL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
                 MHD_OPTION_NOTIFY_CONNECTION, http_server_module_on_connection, d, MHD_OPTION_URI_LOG_CALLBACK,
                 on_target, d, MHD_OPTION_NOTIFY_COMPLETED, http_server_module_on_ended, d, MHD_OPTION_UNESCAPE_CALLBACK,

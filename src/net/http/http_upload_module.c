@@ -48,7 +48,7 @@ static int64_t http_upload_module_now_ms(void)
         return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void http_upload_module_look(struct http_sending *s)
+static void http_upload_module_perform(struct http_sending *s)
 {
         int running, left;
         if (curl_multi_perform(s->multi, &running) != CURLM_OK) {
@@ -72,7 +72,7 @@ static void http_upload_module_pump(struct http_sending *s)
                 curl_easy_pause(s->handle.curl, CURLPAUSE_CONT);
         }
         for (;;) {
-                http_upload_module_look(s);
+                http_upload_module_perform(s);
                 if (s->over || (!s->last && s->left == 0))
                         return;
                 int ready = 0;
