@@ -82,8 +82,8 @@ static int cluster_client_gateway(struct cluster_client *c, const char *master, 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 /* @id is the driver of the request. The reply to a launch contains its own id. */
-static void cluster_client_take_answer(struct rest_answer *out, enum rest_kind kind, const char *id,
-                                       struct legacy_answer *a)
+static void cluster_client_copy_reply(struct rest_answer *out, enum rest_kind kind, const char *id,
+                                      struct legacy_answer *a)
 {
         rest_answer_deinit(out);
         *out = (struct rest_answer){
@@ -150,7 +150,7 @@ static int cluster_client_submit_by_gateway(struct cluster_client *c, const stru
         if (r == 0)
                 r = cluster_client_is_reachable(legacy_client_launch(c->gateway, &words, &s->conf, &a, error));
         if (r == 0)
-                cluster_client_take_answer(answer, REST_CREATE, NULL, &a);
+                cluster_client_copy_reply(answer, REST_CREATE, NULL, &a);
         return r;
 }
 
@@ -176,7 +176,7 @@ int cluster_client_kill(struct cluster_client *c, const struct cluster_place *pl
         if (r == 0 && !place->gateway)
                 r = rest_client_kill(c->rest, id, answer, error);
         else if (r == 0 && (r = cluster_client_is_reachable(legacy_client_kill(c->gateway, id, &a, error))) == 0)
-                cluster_client_take_answer(answer, REST_KILL, id, &a);
+                cluster_client_copy_reply(answer, REST_KILL, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }
 
@@ -189,6 +189,6 @@ int cluster_client_status(struct cluster_client *c, const struct cluster_place *
         if (r == 0 && !place->gateway)
                 r = rest_client_status(c->rest, id, true, answer, error);
         else if (r == 0 && (r = cluster_client_is_reachable(legacy_client_status(c->gateway, id, &a, error))) == 0)
-                cluster_client_take_answer(answer, REST_STATUS, id, &a);
+                cluster_client_copy_reply(answer, REST_STATUS, id, &a);
         return r == FST_REST_E_NO_SERVER ? -ENOTCONN : r;
 }

@@ -81,7 +81,7 @@ static char *legacy_client_copy_or_null(const char *text)
 }
 
 /* Returns whether the reply is a leader's. */
-static bool legacy_client_take_reply(struct legacy_client *c, const Firesteel__Standalone__DriverReply *reply)
+static bool legacy_client_handle_reply(struct legacy_client *c, const Firesteel__Standalone__DriverReply *reply)
 {
         if (reply->standby)
                 return false;
@@ -91,7 +91,7 @@ static bool legacy_client_take_reply(struct legacy_client *c, const Firesteel__S
         return true;
 }
 
-static bool legacy_client_take_status(struct legacy_client *c, const Firesteel__Standalone__DriverStatus *status)
+static bool legacy_client_handle_status(struct legacy_client *c, const Firesteel__Standalone__DriverStatus *status)
 {
         if (status->standby)
                 return false;
@@ -113,8 +113,8 @@ static void legacy_client_add_error(struct legacy_client *c, const struct legacy
         c->status = c->status == 0 || c->status == -ENOTCONN ? status : c->status;
 }
 
-static void legacy_client_take_answer(struct legacy_client *c, const struct legacy_master *m,
-                                      const struct rpc_answer *a)
+static void legacy_client_decode_reply(struct legacy_client *c, const struct legacy_master *m,
+                                       const struct rpc_answer *a)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(a->len);
@@ -125,7 +125,7 @@ static void legacy_client_take_answer(struct legacy_client *c, const struct lega
                                               &memory, &error);
         if (!reply)
                 legacy_client_add_error(c, m, -EPROTO, error_message(&error));
-        else if (status ? legacy_client_take_status(c, reply) : legacy_client_take_reply(c, reply))
+        else if (status ? legacy_client_handle_status(c, reply) : legacy_client_handle_reply(c, reply))
                 c->answered = true;
         else
                 c->standing_by++;
@@ -160,7 +160,7 @@ static void legacy_client_on_answer(void *owner, struct rpc_answer *a)
                 return;
         c->waiting--;
         if (a->status == 0)
-                legacy_client_take_answer(c, m, a);
+                legacy_client_decode_reply(c, m, a);
         else if (a->http)
                 legacy_client_add_error(
                         c, m, -EPROTO,

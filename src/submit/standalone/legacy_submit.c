@@ -79,7 +79,7 @@ static void legacy_submit_report(struct follower *f, const struct legacy_answer 
 }
 
 /* Whether the driver has ended. Then sets *@status. */
-static bool legacy_submit_take_status(struct follower *f, const struct legacy_answer *a, int *unknown, int *status)
+static bool legacy_submit_handle_status(struct follower *f, const struct legacy_answer *a, int *unknown, int *status)
 {
         if (!a->success || !a->state) {
                 if (++*unknown < MAX_UNKNOWN_ANSWERS)
@@ -141,7 +141,7 @@ static int legacy_submit_follow(struct follower *f, int *status, struct fst_erro
                 _cleanup_(legacy_answer_deinit) struct legacy_answer answer = LEGACY_ANSWER_INIT;
                 legacy_submit_kill_if_asked(f);
                 int asked = legacy_client_status(f->client, f->id, &answer, error);
-                if (asked == 0 && legacy_submit_take_status(f, &answer, &unknown, status))
+                if (asked == 0 && legacy_submit_handle_status(f, &answer, &unknown, status))
                         return 0;
                 if (asked == 0) {
                         away_since = 0;

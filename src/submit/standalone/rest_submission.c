@@ -35,7 +35,7 @@ static struct cluster_client *rest_submission_client(struct submit_worker *worke
 }
 
 /* Under the lock: stores the reply and its message. Returns false if the server refused the request. */
-static bool rest_submission_take_answer(fst_submission *app, const struct rest_answer *answer)
+static bool rest_submission_handle_reply(fst_submission *app, const struct rest_answer *answer)
 {
         free(app->answer);
         app->answer = rest_answer_json(answer);
@@ -61,11 +61,11 @@ static bool rest_submission_retry_without_leader(fst_submission *app, int64_t aw
 }
 
 /* Under the lock: the master replied. */
-static void rest_submission_take_submitted(fst_submission *app, const struct rest_answer *answer, int64_t every)
+static void rest_submission_handle_submitted(fst_submission *app, const struct rest_answer *answer, int64_t every)
 {
         const struct cluster_place place = cluster_place_of(&app->prepared);
         app->away_since_ms = 0;
-        if (!rest_submission_take_answer(app, answer)) {
+        if (!rest_submission_handle_reply(app, answer)) {
                 submission_set_state(app, FST_SUBMIT_FAILED);
                 return;
         }
@@ -102,7 +102,7 @@ static int rest_submission_submit(fst_submission *app, struct submit_worker *wor
         if (r < 0)
                 return r;
         pthread_mutex_lock(&app->submitter->lock);
-        rest_submission_take_submitted(app, &answer, every);
+        rest_submission_handle_submitted(app, &answer, every);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
@@ -121,7 +121,7 @@ static int rest_submission_operate(fst_submission *app, struct submit_worker *wo
                 return r;
         pthread_mutex_lock(&app->submitter->lock);
         submission_set_id(app, app->args.submission);
-        submission_set_state(app, rest_submission_take_answer(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
+        submission_set_state(app, rest_submission_handle_reply(app, &answer) ? FST_SUBMIT_FINISHED : FST_SUBMIT_FAILED);
         pthread_mutex_unlock(&app->submitter->lock);
         return 0;
 }
@@ -129,10 +129,10 @@ static int rest_submission_operate(fst_submission *app, struct submit_worker *wo
 /* ---------------------------------------------------------------------------------------------------------- polling */
 
 /* Under the lock: applies the driver's status. */
-static void rest_submission_take_status(fst_submission *app, const struct rest_answer *answer)
+static void rest_submission_handle_status(fst_submission *app, const struct rest_answer *answer)
 {
         app->away_since_ms = 0;
-        bool known = rest_submission_take_answer(app, answer);
+        bool known = rest_submission_handle_reply(app, answer);
         int state = known ? (int)driver_state_parse(answer->driver_state) : FST_SUBMIT_UNKNOWN;
         app->unknown_times = state == FST_SUBMIT_UNKNOWN ? app->unknown_times + 1 : 0;
         if (state == FST_SUBMIT_FAILED)
@@ -146,7 +146,7 @@ static void rest_submission_take_status(fst_submission *app, const struct rest_a
 }
 
 /* Under the lock: no master replied. */
-static void rest_submission_take_silence(fst_submission *app, int64_t away_most, struct fst_error *error)
+static void rest_submission_handle_no_reply(fst_submission *app, int64_t away_most, struct fst_error *error)
 {
         int64_t now = submitter_now_ms();
         submission_set_error(app, error_message(error));
@@ -166,9 +166,9 @@ static void rest_submission_poll(fst_submission *app, bool again, struct cluster
         int r = cluster_client_status(client, &place, app->id, &answer, &error);
         pthread_mutex_lock(&app->submitter->lock);
         if (r == 0)
-                rest_submission_take_status(app, &answer);
+                rest_submission_handle_status(app, &answer);
         else if (r != -ECANCELED)
-                rest_submission_take_silence(app, away, &error);
+                rest_submission_handle_no_reply(app, away, &error);
         if (again && every > 0 && !app->freed && !fst_submit_is_final(app->state))
                 submitter_queue_job(app, JOB_POLL, submitter_now_ms() + every);
         pthread_mutex_unlock(&app->submitter->lock);
@@ -184,7 +184,7 @@ static void rest_submission_kill(fst_submission *app, struct cluster_client *cli
         pthread_mutex_lock(&app->submitter->lock);
         if (r != 0)
                 submission_set_error(app, error_message(&error));
-        else if (rest_submission_take_answer(app, &answer))
+        else if (rest_submission_handle_reply(app, &answer))
                 submitter_queue_job(app, JOB_REFRESH, submitter_now_ms());
         pthread_mutex_unlock(&app->submitter->lock);
         error_deinit(&error);
