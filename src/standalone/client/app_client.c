@@ -111,7 +111,7 @@ static bool leads(const struct master_link *l)
         return registration_leader(c->registration) == (int)(l - c->links);
 }
 
-static void take_leader(struct master_link *l)
+static void app_client_handle_leader(struct master_link *l)
 {
         struct app_client *c = l->client;
         registration_taken(c->registration, (int)(l - c->links));
@@ -135,7 +135,7 @@ static void refuse_id(struct master_link *l, char *id)
                     l->url, c->app_id);
 }
 
-static void take_registered(struct master_link *l, const Firesteel__Standalone__RegisteredApplication *m)
+static void app_client_handle_registered(struct master_link *l, const Firesteel__Standalone__RegisteredApplication *m)
 {
         struct app_client *c = l->client;
         bool first = !*c->app_id;
@@ -149,7 +149,7 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
         }
         if (!first && c->disconnected)
                 log_info(LOG, "Master has changed, new master is at %s", l->url);
-        take_leader(l);
+        app_client_handle_leader(l);
         if (first) {
                 free(c->app_id);
                 c->app_id = mem_strdup(m->app_id);
@@ -162,7 +162,7 @@ static void take_registered(struct master_link *l, const Firesteel__Standalone__
         }
 }
 
-static void take_change(struct master_link *l)
+static void app_client_handle_master_change(struct master_link *l)
 {
         struct app_client *c = l->client;
         if (!*c->app_id) { /* it was a standby at the registration */
@@ -170,11 +170,11 @@ static void take_change(struct master_link *l)
                 return;
         }
         log_info(LOG, "Master has changed, new master is at %s", l->url);
-        take_leader(l);
+        app_client_handle_leader(l);
         app_requests_tell_state(c);
 }
 
-static void take_executor(struct app_client *c, const Firesteel__Standalone__ExecutorAdded *m)
+static void app_client_handle_executor_added(struct app_client *c, const Firesteel__Standalone__ExecutorAdded *m)
 {
         c->next_executor = MAX(c->next_executor, m->executor + 1);
         log_info(LOG, "Executor added: %s/%d on %s (%s) with %d core(s)", c->app_id, m->executor, m->worker_id,
@@ -182,7 +182,7 @@ static void take_executor(struct app_client *c, const Firesteel__Standalone__Exe
         c->ops->executor_added(c->owner, m);
 }
 
-static void take_update(struct app_client *c, const Firesteel__Standalone__ExecutorUpdated *m)
+static void app_client_handle_executor_update(struct app_client *c, const Firesteel__Standalone__ExecutorUpdated *m)
 {
         log_info(LOG, "Executor updated: %s/%d is now %s%s%s%s", c->app_id, m->executor, m->state,
                  *m->message ? " (" : "", m->message, *m->message ? ")" : "");
@@ -226,16 +226,16 @@ static void act(struct master_link *l, int type, const void *message)
                         registration_again(c->registration, now_ns());
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__MASTER_CHANGED:
-                take_change(l);
+                app_client_handle_master_change(l);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTERED_APPLICATION:
-                take_registered(l, message);
+                app_client_handle_registered(l, message);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTOR_ADDED:
-                take_executor(c, message);
+                app_client_handle_executor_added(c, message);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__EXECUTOR_UPDATED:
-                take_update(c, message);
+                app_client_handle_executor_update(c, message);
                 break;
         case FIRESTEEL__STANDALONE__STANDALONE_TYPE__WORKER_REMOVED:
                 log_info(LOG, "Master removed worker %s: %s",
@@ -327,7 +327,7 @@ static const struct rpc_endpoint_class endpoint_class = {
         .receive = receive, .connected = connected, .disconnected = disconnected};
 
 /* All ports belong to other services, so waiting is useless. */
-static bool none_is_a_master(const struct app_client *c)
+static bool app_client_has_no_master(const struct app_client *c)
 {
         for (size_t i = 0; i < c->n_links; i++)
                 if (c->links[i].strangers < MAX_EARLY_CLOSES)
@@ -347,7 +347,7 @@ static void reached(void *owner, struct rpc_answer *answer)
         l->said = true;
         l->http = answer->http;
         l->strangers = answer->http ? MAX_EARLY_CLOSES : answer->stranger ? l->strangers + 1 : 0;
-        if (!*c->app_id && none_is_a_master(c))
+        if (!*c->app_id && app_client_has_no_master(c))
                 no_master(l);
         registration_unreachable(c->registration, (int)(l - c->links), now_ns());
         arm(c);
@@ -367,13 +367,15 @@ static void retrying(void *owner, int attempt)
         log_debug(LOG, "Retrying to register with the masters, attempt %d", attempt);
 }
 
-static void give_up(void *owner)
+static void app_client_ignore_give_up(void *owner)
 {
         /* never called, because the timeout ends the first registration, and later ones never give up */
 }
 
-static const struct registration_ops registration_ops = {
-        .reach = reach, .introduce = app_requests_introduce, .retrying = retrying, .give_up = give_up};
+static const struct registration_ops registration_ops = {.reach = reach,
+                                                         .introduce = app_requests_introduce,
+                                                         .retrying = retrying,
+                                                         .give_up = app_client_ignore_give_up};
 
 /* --------------------------------------------------------------------------------------------- start and end */
 

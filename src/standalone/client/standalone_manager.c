@@ -34,7 +34,7 @@
 
 typedef VEC(Firesteel__Standalone__Property *) properties;
 
-struct command {
+struct executor_command {
         Firesteel__Standalone__Command message;
         struct string_list arguments, class_path, library_path;
         properties environment, settings;
@@ -48,9 +48,9 @@ struct standalone_manager {
         struct app_client *client;
         int64_t cores_each, memory_mib, max_cores; /* 0: not set */
         VEC(Firesteel__Standalone__ResourceNeed *) needs;
-        struct command command;       /* starts executors */
-        struct fst_error *announcing; /* until the application has its id or registration failed */
-        int announced;                /* 1 if it has an id, negative if it failed */
+        struct executor_command command; /* starts executors */
+        struct fst_error *announcing;    /* until the application has its id or registration failed */
+        int announced;                   /* 1 if it has an id, negative if it failed */
         bool client_stopped;
         int failures, most_failures; /* failures: consecutive executors that ended before they registered */
 };
@@ -144,7 +144,7 @@ static void free_properties(properties *list)
         vec_deinit(list);
 }
 
-static void command_deinit(struct command *c)
+static void command_deinit(struct executor_command *c)
 {
         string_list_deinit(&c->arguments);
         string_list_deinit(&c->class_path);
@@ -173,7 +173,7 @@ static void push_modules(struct string_list *class_path)
                 string_list_add(class_path, modules[i]->path);
 }
 
-static void push_settings(struct command *c, const struct fst_context *sc)
+static void push_settings(struct executor_command *c, const struct fst_context *sc)
 {
         push_property(&c->environment, "SPARK_USER", sc->user);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&sc->conf->set, e));) {
@@ -184,7 +184,7 @@ static void push_settings(struct command *c, const struct fst_context *sc)
         }
 }
 
-static void command_init(struct command *c, const struct fst_context *sc, const char *driver_url)
+static void command_init(struct executor_command *c, const struct fst_context *sc, const char *driver_url)
 {
         const char *const words[] = {
                 "--driver-url",
@@ -202,7 +202,7 @@ static void command_init(struct command *c, const struct fst_context *sc, const 
                 "--resourceProfileId",
                 "{{RESOURCE_PROFILE_ID}}",
         };
-        *c = (struct command){0};
+        *c = (struct executor_command){0};
         firesteel__standalone__command__init(&c->message);
         for (size_t i = 0; i < ARRAY_SIZE(words); i++)
                 string_list_add(&c->arguments, words[i]);
@@ -258,7 +258,7 @@ static bool is_finished(const char *state)
         return false;
 }
 
-static void want_no_executors(struct standalone_manager *m)
+static void request_no_executors(struct standalone_manager *m)
 {
         Firesteel__Standalone__ExecutorProfile profile = default_profile(m);
         Firesteel__Standalone__ExecutorTarget none = FIRESTEEL__STANDALONE__EXECUTOR_TARGET__INIT;
@@ -276,7 +276,7 @@ static void count_failure(struct standalone_manager *m, const char *reason)
         _cleanup_free_ char *why = mem_printf(
                 "no executor can be kept running: %d have ended in a row; the last one: %s", m->failures, reason);
         log_error(LOG, "Application has been killed. Reason: %s", why);
-        want_no_executors(m);
+        request_no_executors(m);
         cluster_backend_abort(m->backend, why);
 }
 

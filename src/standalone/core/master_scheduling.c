@@ -14,7 +14,7 @@
  */
 #include "standalone/core/master_state.h"
 
-struct choice {
+struct worker_choice {
         struct master_worker *worker;
         int cores, executors;
 };
@@ -24,7 +24,7 @@ struct placement {
         struct master_app *app;
         struct app_profile *profile;
         int cores_left, executors; /* cores_left: cores to assign. executors: new ones so far */
-        VEC(struct choice) choices;
+        VEC(struct worker_choice) choices;
         VEC(struct master_worker *) some;
 };
 
@@ -38,7 +38,7 @@ static bool wants_more(const struct master_app *app, const struct app_profile *p
         return p->known && app_cores_left(app) >= cores_at_once(p) && p->executors < p->target;
 }
 
-static bool has_room(const struct placement *pl, const struct choice *c)
+static bool has_room(const struct placement *pl, const struct worker_choice *c)
 {
         const struct app_profile *p = pl->profile;
 
@@ -53,7 +53,7 @@ static bool has_room(const struct placement *pl, const struct choice *c)
 /* Assigns one more executor, or one more core of the only one. When packing, assigns all that fit. Returns false if
  * the worker has no room.
  */
-static bool hand_out(struct placement *pl, struct choice *c)
+static bool hand_out(struct placement *pl, struct worker_choice *c)
 {
         bool any = false;
 
@@ -74,7 +74,7 @@ static bool hand_out(struct placement *pl, struct choice *c)
 /* Handles the first turn of a worker. Returns false if no other worker can get an executor. */
 static bool consider(struct placement *pl, struct master_worker *w)
 {
-        struct choice c = {.worker = w};
+        struct worker_choice c = {.worker = w};
 
         if (hand_out(pl, &c))
                 vec_push(&pl->choices, c);
@@ -140,7 +140,7 @@ static bool consider_some(struct placement *pl, uint64_t since)
         return true;
 }
 
-static void launch(struct placement *pl, struct choice *c)
+static void launch(struct placement *pl, struct worker_choice *c)
 {
         struct master *m = pl->m;
         struct app_profile *p = pl->profile;

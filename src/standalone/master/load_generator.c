@@ -28,7 +28,7 @@
 #define MAX_MESSAGE (1 << 20)
 #define MAX_CONNECTING 256 /* parallel connects, the backlog of a listening socket */
 
-struct actor {
+struct load_peer {
         int fd;
         bool worker, connected;
         int number;
@@ -42,7 +42,7 @@ struct cluster_load {
         struct sockaddr_storage master;
         socklen_t master_len;
         int epoll, cores;
-        VEC(struct actor *) workers, apps;
+        VEC(struct load_peer *) workers, apps;
         int connecting, registered, launched, running, killed, finished, lost;
         uint8_t *scratch;
         struct buf packed;
@@ -50,13 +50,13 @@ struct cluster_load {
 
 /* -------------------------------------------------------------------------------------------------------- frames */
 
-static void load_generator_watch(struct cluster_load *l, struct actor *a, int what, bool out)
+static void load_generator_watch(struct cluster_load *l, struct load_peer *a, int what, bool out)
 {
         struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = a};
         epoll_ctl(l->epoll, what, a->fd, &e);
 }
 
-static void load_generator_lose(struct cluster_load *l, struct actor *a)
+static void load_generator_lose(struct cluster_load *l, struct load_peer *a)
 {
         if (a->fd < 0)
                 return;
@@ -65,7 +65,7 @@ static void load_generator_lose(struct cluster_load *l, struct actor *a)
         l->lost++;
 }
 
-static void load_generator_flush(struct cluster_load *l, struct actor *a)
+static void load_generator_flush(struct cluster_load *l, struct load_peer *a)
 {
         while (a->fd >= 0 && a->out.len > 0) {
                 ssize_t n = write(a->fd, a->out.data, a->out.len);
@@ -83,7 +83,8 @@ static void load_generator_flush(struct cluster_load *l, struct actor *a)
         buf_deinit(&a->out);
 }
 
-static void load_generator_put(struct cluster_load *l, struct actor *a, const struct frame_header *h, const void *body)
+static void load_peer_queue_bytes(struct cluster_load *l, struct load_peer *a, const struct frame_header *h,
+                                  const void *body)
 {
         uint8_t head[FRAME_HEADER_SIZE];
         struct iovec iov[] = {{head, sizeof(head)}, {(void *)body, h->body_len}};
@@ -104,7 +105,7 @@ static void load_generator_put(struct cluster_load *l, struct actor *a, const st
         }
 }
 
-static void load_generator_say(struct cluster_load *l, struct actor *a, uint16_t type, const ProtobufCMessage *message)
+static void load_peer_send(struct cluster_load *l, struct load_peer *a, uint16_t type, const ProtobufCMessage *message)
 {
         size_t size = protobuf_c_message_get_packed_size(message);
         struct frame_header h = {.kind = FRAME_SEND,
@@ -115,10 +116,10 @@ static void load_generator_say(struct cluster_load *l, struct actor *a, uint16_t
         buf_reset(&l->packed);
         buf_reserve(&l->packed, size);
         protobuf_c_message_pack(message, (uint8_t *)l->packed.data);
-        load_generator_put(l, a, &h, l->packed.data);
+        load_peer_queue_bytes(l, a, &h, l->packed.data);
 }
 
-static void say_hello(struct cluster_load *l, struct actor *a)
+static void load_peer_send_hello(struct cluster_load *l, struct load_peer *a)
 {
         _cleanup_(buf_deinit) struct buf body = BUF_INIT;
         struct hello hello;
@@ -126,17 +127,17 @@ static void say_hello(struct cluster_load *l, struct actor *a)
         hello.max_message_bytes = MAX_MESSAGE;
         hello_encode(&hello, &body);
         struct frame_header h = {.kind = FRAME_HELLO, .body_len = (uint32_t)body.len};
-        load_generator_put(l, a, &h, body.data);
+        load_peer_queue_bytes(l, a, &h, body.data);
 }
 
 /* ------------------------------------------------------------------------------------------------------- actors */
 
-static void worker_id(const struct actor *a, char *text, size_t size)
+static void worker_id(const struct load_peer *a, char *text, size_t size)
 {
         snprintf(text, size, "worker-20261122053000-simulated-%05d", a->number);
 }
 
-static void load_generator_register_worker(struct cluster_load *l, struct actor *a)
+static void load_generator_register_worker(struct cluster_load *l, struct load_peer *a)
 {
         Firesteel__Standalone__Version version = standalone_version();
         Firesteel__Standalone__RegisterWorker r = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
@@ -151,22 +152,22 @@ static void load_generator_register_worker(struct cluster_load *l, struct actor 
         r.web_ui = ui;
         r.cores = l->cores;
         r.memory = 1024 * (int64_t)l->cores;
-        load_generator_say(l, a, TYPE(REGISTER_WORKER), &r.base);
+        load_peer_send(l, a, TYPE(REGISTER_WORKER), &r.base);
 }
 
 /* Reports no executors and no shuffle service. */
-static void say_state(struct cluster_load *l, struct actor *a)
+static void load_peer_send_state(struct cluster_load *l, struct load_peer *a)
 {
         Firesteel__Standalone__WorkerState s = FIRESTEEL__STANDALONE__WORKER_STATE__INIT;
         char id[64];
         worker_id(a, id, sizeof(id));
         s.worker_id = id;
         s.only_own = true;
-        load_generator_say(l, a, TYPE(WORKER_STATE), &s.base);
+        load_peer_send(l, a, TYPE(WORKER_STATE), &s.base);
 }
 
 /* Registers with a command of realistic size. */
-static void load_generator_register_app(struct cluster_load *l, struct actor *a, int executors)
+static void load_generator_register_app(struct cluster_load *l, struct load_peer *a, int executors)
 {
         static const char *const words[] = {"--driver-url",
                                             "spark://CoarseGrainedScheduler@driver.example:41000",
@@ -202,10 +203,10 @@ static void load_generator_register_app(struct cluster_load *l, struct actor *a,
         r.has_initial_executors = true;
         r.initial_executors = executors;
         r.profile = &profile;
-        load_generator_say(l, a, TYPE(REGISTER_APPLICATION), &r.base);
+        load_peer_send(l, a, TYPE(REGISTER_APPLICATION), &r.base);
 }
 
-static void run_executor(struct cluster_load *l, struct actor *a, const struct frame *f)
+static void run_executor(struct cluster_load *l, struct load_peer *a, const struct frame *f)
 {
         struct wire_memory memory = wire_memory_for(f->header.body_len);
         const Firesteel__Standalone__LaunchExecutor *e = standalone_decode(
@@ -216,12 +217,12 @@ static void run_executor(struct cluster_load *l, struct actor *a, const struct f
                 c.executor = e->executor;
                 c.state = (char *)"RUNNING";
                 l->launched++;
-                load_generator_say(l, a, TYPE(EXECUTOR_STATE_CHANGED), &c.base);
+                load_peer_send(l, a, TYPE(EXECUTOR_STATE_CHANGED), &c.base);
         }
         standalone_memory_deinit(&memory);
 }
 
-static void keep_app_id(struct actor *a, const struct frame *f)
+static void load_peer_store_app_id(struct load_peer *a, const struct frame *f)
 {
         struct wire_memory memory = wire_memory_for(f->header.body_len);
         const Firesteel__Standalone__RegisteredApplication *r = standalone_decode(
@@ -231,7 +232,7 @@ static void keep_app_id(struct actor *a, const struct frame *f)
         standalone_memory_deinit(&memory);
 }
 
-static void load_generator_take(struct cluster_load *l, struct actor *a, const struct frame *f)
+static void load_peer_handle_frame(struct cluster_load *l, struct load_peer *a, const struct frame *f)
 {
         struct frame_header pong = {.kind = FRAME_PONG};
         switch (f->header.kind) {
@@ -241,7 +242,7 @@ static void load_generator_take(struct cluster_load *l, struct actor *a, const s
                         load_generator_register_worker(l, a);
                 return;
         case FRAME_PING:
-                load_generator_put(l, a, &pong, NULL);
+                load_peer_queue_bytes(l, a, &pong, NULL);
                 return;
         case FRAME_SEND:
                 break;
@@ -251,20 +252,20 @@ static void load_generator_take(struct cluster_load *l, struct actor *a, const s
         }
         if (f->header.type == TYPE(WORKER_REGISTERED)) {
                 l->registered++;
-                say_state(l, a);
+                load_peer_send_state(l, a);
         } else if (f->header.type == TYPE(LAUNCH_EXECUTOR))
                 run_executor(l, a, f);
         else if (f->header.type == TYPE(EXECUTOR_UPDATED))
                 l->running++;
         else if (f->header.type == TYPE(REGISTERED_APPLICATION))
-                keep_app_id(a, f);
+                load_peer_store_app_id(a, f);
         else if (f->header.type == TYPE(KILL_EXECUTOR))
                 l->killed++;
         else if (f->header.type == TYPE(APPLICATION_FINISHED))
                 l->finished++;
 }
 
-static void read_actor(struct cluster_load *l, struct actor *a)
+static void read_actor(struct cluster_load *l, struct load_peer *a)
 {
         while (a->fd >= 0) {
                 struct frame f;
@@ -281,19 +282,19 @@ static void read_actor(struct cluster_load *l, struct actor *a)
                 frame_reader_filled(&a->reader, (size_t)n);
                 int r;
                 while ((r = frame_reader_next(&a->reader, &f, NULL)) > 0)
-                        load_generator_take(l, a, &f);
+                        load_peer_handle_frame(l, a, &f);
                 if (r < 0)
                         load_generator_lose(l, a);
         }
 }
 
-static void load_generator_greet(struct cluster_load *l, struct actor *a)
+static void load_generator_greet(struct cluster_load *l, struct load_peer *a)
 {
         a->connected = true;
         if (socket_connected(a->fd) < 0)
                 load_generator_lose(l, a);
         else
-                say_hello(l, a);
+                load_peer_send_hello(l, a);
 }
 
 /* Runs the loop for up to @ms. */
@@ -302,7 +303,7 @@ static void load_generator_turn(struct cluster_load *l, int ms)
         struct epoll_event events[EVENTS_AT_ONCE];
         int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, ms);
         for (int i = 0; i < n; i++) {
-                struct actor *a = events[i].data.ptr;
+                struct load_peer *a = events[i].data.ptr;
                 if (events[i].events & EPOLLOUT) {
                         load_generator_watch(l, a, EPOLL_CTL_MOD, false);
                         if (!a->connected)
@@ -329,12 +330,12 @@ static int load_generator_wait_until(struct cluster_load *l, const int *count, i
         return 0;
 }
 
-static struct actor *actor_new(struct cluster_load *l, bool worker, int number, struct fst_error *error)
+static struct load_peer *actor_new(struct cluster_load *l, bool worker, int number, struct fst_error *error)
 {
         int fd = socket_connect_start((const struct sockaddr *)&l->master, l->master_len, error);
         if (fd < 0)
                 return NULL;
-        struct actor *a = new0(struct actor);
+        struct load_peer *a = new0(struct load_peer);
         a->fd = fd;
         a->worker = worker;
         a->number = number;
@@ -373,7 +374,7 @@ int cluster_load_new(const char *host, int port, struct cluster_load **out, stru
         return 0;
 }
 
-static void actor_free(struct actor *a)
+static void actor_free(struct load_peer *a)
 {
         if (a->fd >= 0)
                 close(a->fd);
@@ -405,7 +406,7 @@ int cluster_load_workers(struct cluster_load *l, int n, int cores, double *secon
         int wanted = l->registered + n;
         l->cores = cores;
         for (int i = 0; i < n; i++) {
-                struct actor *a = actor_new(l, true, (int)l->workers.len, error);
+                struct load_peer *a = actor_new(l, true, (int)l->workers.len, error);
                 if (!a)
                         return -ECONNREFUSED;
                 vec_push(&l->workers, a);
@@ -422,7 +423,7 @@ int cluster_load_apps(struct cluster_load *l, int n, int executors, double *seco
         size_t first = l->apps.len;
         int launched = l->launched + n * executors, running = l->running + n * executors;
         for (int i = 0; i < n; i++) {
-                struct actor *a = actor_new(l, false, (int)l->apps.len, error);
+                struct load_peer *a = actor_new(l, false, (int)l->apps.len, error);
                 if (!a)
                         return -ECONNREFUSED;
                 vec_push(&l->apps, a);
@@ -447,7 +448,7 @@ int cluster_load_end(struct cluster_load *l, double *seconds, int *told, struct 
                 Firesteel__Standalone__ApplicationId id = FIRESTEEL__STANDALONE__APPLICATION_ID__INIT;
                 id.id = l->apps.data[i]->app_id;
                 if (id.id)
-                        load_generator_say(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
+                        load_peer_send(l, l->apps.data[i], TYPE(UNREGISTER_APPLICATION), &id.base);
         }
         int r = load_generator_wait_until(l, &l->killed, l->launched, begin + TIMEOUT_NS, "executors told to end",
                                           error);
@@ -466,7 +467,7 @@ int cluster_load_beat(struct cluster_load *l, int64_t interval_ms, int64_t ms, s
                         char id[64];
                         worker_id(l->workers.data[sent % n], id, sizeof(id));
                         b.id = id;
-                        load_generator_say(l, l->workers.data[sent % n], TYPE(WORKER_HEARTBEAT), &b.base);
+                        load_peer_send(l, l->workers.data[sent % n], TYPE(WORKER_HEARTBEAT), &b.base);
                 }
                 load_generator_turn(l, 2);
                 if (l->lost)

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 /* Values from the command line, NULL if not given. */
-struct words {
+struct master_options {
         const char *host, *port, *web_ui_port, *properties_file;
 };
 
-static int master_conf_read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
+static int master_conf_read_words(struct master_options *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct daemon_option options[] = {
                 {"--host", "-h", &w->host},
@@ -171,7 +171,7 @@ int master_conf_keys(struct master_conf *c, struct fst_error *error)
 
 int master_conf_read(struct master_conf *c, int argc, char *const *argv, struct fst_error *error)
 {
-        struct words w = {0};
+        struct master_options w = {0};
         *c = (struct master_conf){.core = MASTER_CONFIG_DEFAULT};
         conf_init(&c->conf);
         int r = master_conf_read_words(&w, argc, argv, error);

@@ -233,7 +233,7 @@ static void heartbeat(struct master_request *w)
 }
 
 /* Notifies the worker of applications that ended while it was disconnected and whose files it keeps. */
-static void tell_what_ended(struct master_request *w, const char *worker_id, char *const *app_ids, size_t n)
+static void send_ended_apps(struct master_request *w, const char *worker_id, char *const *app_ids, size_t n)
 {
         const struct master *core = w->s->core;
         for (size_t i = 0; core->status != MASTER_STANDBY && i < n; i++) {
@@ -260,7 +260,7 @@ static void worker_state(struct master_request *w)
                 master_worker_state(w->s->core, w->from->number, b->worker_id, executors, (int)b->n_executors, drivers,
                                     (int)b->n_drivers, master_server_now());
                 master_worker_only_own(w->s->core, b->worker_id, b->only_own);
-                tell_what_ended(w, b->worker_id, b->app_ids, b->n_app_ids);
+                send_ended_apps(w, b->worker_id, b->app_ids, b->n_app_ids);
         }
         error_deinit(&error);
 }
@@ -316,7 +316,7 @@ static void unregister_app(struct master_request *w)
 }
 
 /* The peer answers this leader after it was given up: nothing else would tell it. */
-static void tell_late(struct master_request *w, const char *app_id)
+static void send_late_app_removed(struct master_request *w, const char *app_id)
 {
         Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;
         if (w->s->core->status == MASTER_STANDBY || master_app(w->s->core, app_id))
@@ -338,7 +338,7 @@ static void app_state(struct master_request *w)
         else {
                 master_app_changed(w->s->core, w->from->number, b->app_id, targets, (int)b->n_targets, b->next_executor,
                                    master_server_now());
-                tell_late(w, b->app_id);
+                send_late_app_removed(w, b->app_id);
         }
         error_deinit(&error);
 }

@@ -14,13 +14,13 @@
 
 #define MOST_FILES 10000
 
-struct part {
+struct log_part {
         char *name;
         int64_t size;
         bool compressed;
 };
 
-typedef VEC(struct part) parts_t;
+typedef VEC(struct log_part) parts_t;
 
 void log_range_deinit(struct log_range *r)
 {
@@ -79,15 +79,15 @@ static void add_part(parts_t *parts, int directory, const char *name)
         if (fd < 0)
                 return;
         bool compressed = text_ends_with(name, ".gz");
-        vec_push(parts, (struct part){.name = mem_strdup(name),
-                                      .size = compressed ? compressed_size(fd, &st) : st.st_size,
-                                      .compressed = compressed});
+        vec_push(parts, (struct log_part){.name = mem_strdup(name),
+                                          .size = compressed ? compressed_size(fd, &st) : st.st_size,
+                                          .compressed = compressed});
         close(fd);
 }
 
 static int log_reader_by_name(const void *a, const void *b)
 {
-        return strcmp(((const struct part *)a)->name, ((const struct part *)b)->name);
+        return strcmp(((const struct log_part *)a)->name, ((const struct log_part *)b)->name);
 }
 
 /* Takes ownership of the descriptor. */
@@ -147,7 +147,7 @@ static void read_compressed(int fd, int64_t from, int64_t n, struct buf *out)
         gzclose(gz);
 }
 
-static void log_reader_read_part(int directory, const struct part *p, int64_t from, int64_t n, struct buf *out)
+static void log_reader_read_part(int directory, const struct log_part *p, int64_t from, int64_t n, struct buf *out)
 {
         struct stat st;
         int fd = log_reader_open_file(directory, p->name, &st);
@@ -172,7 +172,7 @@ static void log_reader_read_range(int directory, const parts_t *parts, struct lo
 {
         int64_t at = 0;
         for (size_t i = 0; i < parts->len; i++) {
-                const struct part *p = &parts->data[i];
+                const struct log_part *p = &parts->data[i];
                 int64_t from = MAX(r->start - at, (int64_t)0), to = MIN(r->end - at, p->size);
                 if (to > from)
                         log_reader_read_part(directory, p, from, to - from, &r->text);

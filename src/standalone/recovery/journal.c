@@ -186,8 +186,8 @@ static void unpackers_deinit(struct unpackers *u)
 }
 
 /* Reports an entry whose checksums are right. Returns 0, or -EBADMSG and the reason. */
-static int journal_take(const unsigned char *at, const struct header *h, struct unpackers *unpackers,
-                        const struct journal_reader *reader, struct fst_error *error)
+static int journal_parse_entry(const unsigned char *at, const struct header *h, struct unpackers *unpackers,
+                               const struct journal_reader *reader, struct fst_error *error)
 {
         int kind, codec_kind;
         if (h->version != VERSION)
@@ -232,8 +232,8 @@ static char *journal_whose(const unsigned char *at, const struct header *h)
         return mem_printf(" (%s %.*s)", journal_kind_name((enum master_record)kind), (int)h->id_size, at + HEADER);
 }
 
-static void journal_tell(const struct journal_reader *reader, const char *name, size_t from, size_t to, const char *of,
-                         const char *what, bool cut_off)
+static void journal_report_skipped(const struct journal_reader *reader, const char *name, size_t from, size_t to,
+                                   const char *of, const char *what, bool cut_off)
 {
         _cleanup_free_ char *message = mem_printf("%s: skipped bytes %zu to %zu%s: %s", name, from, to, of, what);
         reader->damaged(reader->context, message, cut_off);
@@ -245,11 +245,11 @@ static bool read_entry(const unsigned char *bytes, size_t from, const struct hea
 {
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
         bool whole = body_is_whole(bytes + from, h);
-        if (whole && journal_take(bytes + from, h, unpackers, reader, &error) == 0)
+        if (whole && journal_parse_entry(bytes + from, h, unpackers, reader, &error) == 0)
                 return true;
         _cleanup_free_ char *of = journal_whose(bytes + from, h);
-        journal_tell(reader, name, from, from + journal_entry_size(h), of,
-                     whole ? error_message(&error) : "the record is damaged (its checksum is wrong)", false);
+        journal_report_skipped(reader, name, from, from + journal_entry_size(h), of,
+                               whole ? error_message(&error) : "the record is damaged (its checksum is wrong)", false);
         return false;
 }
 
@@ -268,7 +268,7 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
                 if (at == size)
                         return error_set(error, -EBADMSG, "%s is not a journal of a Firesteel master", name);
                 end = 0;
-                journal_tell(reader, name, 0, at, "", "the file has no journal header", false);
+                journal_report_skipped(reader, name, 0, at, "", "the file has no journal header", false);
         } else if (size < at)
                 return 0;
         while (at < size) {
@@ -280,10 +280,12 @@ int64_t journal_read(const void *data, size_t size, const char *name, const stru
                 }
                 size_t next = next_entry(bytes, size, at + 1);
                 if (next == size)
-                        journal_tell(reader, name, at, size, ", the last ones,",
-                                     "they are an incomplete record, as an interrupted write leaves it", true);
+                        journal_report_skipped(reader, name, at, size, ", the last ones,",
+                                               "they are an incomplete record, as an interrupted write leaves it",
+                                               true);
                 else
-                        journal_tell(reader, name, at, next, "", "they are damaged and hold no readable record", false);
+                        journal_report_skipped(reader, name, at, next, "",
+                                               "they are damaged and hold no readable record", false);
                 at = next;
         }
         return (int64_t)end;
@@ -298,6 +300,6 @@ int journal_read_one(const void *bytes, size_t size, const char *name, const str
                 return error_set(error, -EBADMSG, "%s is not a record of a Firesteel master", name);
         if (journal_entry_size(&h) != size || h.what != WHAT_STORE || !body_is_whole(bytes, &h))
                 return error_set(error, -EBADMSG, "%s is a damaged record of a Firesteel master", name);
-        int r = journal_take(bytes, &h, &unpackers, reader, error);
+        int r = journal_parse_entry(bytes, &h, &unpackers, reader, error);
         return r < 0 ? error_wrap(error, r, "%s is an unreadable record", name) : 0;
 }

@@ -25,7 +25,7 @@
 #define RETRY 1000 /* ms before an attempt that failed for an unknown reason is repeated */
 #define MARK "-latch-"
 
-enum state { PREPARING, LOOKING, WAITING, LEADING, OUT };
+enum latch_state { PREPARING, LOOKING, WAITING, LEADING, OUT };
 
 struct leader_latch {
         uv_loop_t *loop;
@@ -38,7 +38,7 @@ struct leader_latch {
         int timeout;        /* of the session, ms */
         char id[UUID_TEXT]; /* of the session, in its node's name */
         char *node;
-        enum state state;
+        enum latch_state state;
         int unanswered, stale;
         bool warned;                     /* about unreachable servers */
         bool told;                       /* the log has the line that it stands by */
@@ -202,7 +202,7 @@ static void open_session(struct leader_latch *l)
 
 /* ----------------------------------------------------------------------------------------------------- requests */
 
-static void leader_latch_ask(struct leader_latch *l)
+static void leader_latch_count_request(struct leader_latch *l)
 {
         l->unanswered++;
 }
@@ -228,7 +228,7 @@ static void fail_without_rights(struct leader_latch *l, const char *to)
 
 /* Returns true if the caller must handle the answer; handles codes other than OK and those about a node's existence.
  */
-static bool leader_latch_heard(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
+static bool leader_latch_check_reply(struct leader_latch *l, const struct zookeeper_answer *answer, const char *what)
 {
         if (is_stale(l))
                 return false;
@@ -284,7 +284,7 @@ static void lead_on(struct leader_latch *l)
                 l->asking = true;
                 l->asked = now;
                 l->ask_next = now + l->timeout * ms / 6;
-                leader_latch_ask(l);
+                leader_latch_count_request(l);
                 zk_exists(l->z, l->node, false, leader_latch_on_node, l);
         }
         int64_t next = l->connected && !l->asking && l->ask_next < ends ? l->ask_next : ends;
@@ -323,14 +323,14 @@ static void leader_latch_lead(struct leader_latch *l, char *node)
 static void on_created(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
-        if (leader_latch_heard(l, answer, l->election))
+        if (leader_latch_check_reply(l, answer, l->election))
                 leader_latch_step(l);
 }
 
 static void on_predecessor(void *context, const struct zookeeper_answer *answer)
 {
         struct leader_latch *l = context;
-        if (!leader_latch_heard(l, answer, l->election))
+        if (!leader_latch_check_reply(l, answer, l->election))
                 return;
         if (answer->code == ZOOKEEPER_NO_NODE) {
                 leader_latch_step(l);
@@ -356,7 +356,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         struct leader_latch *l = context;
         const char *mine = NULL, *before = NULL;
         long long my_number = -1, its_number = -1;
-        if (!leader_latch_heard(l, answer, l->election))
+        if (!leader_latch_check_reply(l, answer, l->election))
                 return;
         if (answer->code == ZOOKEEPER_NO_NODE && l->no_rights) {
                 fail_without_rights(l, l->dir);
@@ -378,7 +378,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
         }
         if (!mine) {
                 _cleanup_free_ char *path = mem_printf("%s/_c_%s" MARK, l->election, l->id);
-                leader_latch_ask(l);
+                leader_latch_count_request(l);
                 zk_create(l->z, path, l->name, strlen(l->name), true, on_created, l);
                 return;
         }
@@ -394,7 +394,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
                 leader_latch_lead(l, path);
                 return;
         }
-        leader_latch_ask(l);
+        leader_latch_count_request(l);
         zk_exists(l->z, path, true, on_predecessor, l);
         free(path);
 }
@@ -403,7 +403,7 @@ static void on_children(void *context, const struct zookeeper_answer *answer)
 static bool leader_latch_made(struct leader_latch *l, const struct zookeeper_answer *answer)
 {
         if (answer->code != ZOOKEEPER_NO_RIGHTS)
-                return leader_latch_heard(l, answer, l->dir);
+                return leader_latch_check_reply(l, answer, l->dir);
         if (is_stale(l))
                 return false;
         l->no_rights = true;
@@ -431,7 +431,7 @@ static void make_path(struct leader_latch *l, const char *full, zookeeper_done *
         for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
                 if (slash)
                         *slash = '\0';
-                leader_latch_ask(l);
+                leader_latch_count_request(l);
                 zk_create(l->z, path, "", 0, false, slash ? on_made : last, l);
                 if (!slash)
                         return;
@@ -450,7 +450,7 @@ static void leader_latch_step(struct leader_latch *l)
                 return;
         }
         l->asked = now_ns();
-        leader_latch_ask(l);
+        leader_latch_count_request(l);
         zk_children(l->z, l->election, on_children, l);
 }
 

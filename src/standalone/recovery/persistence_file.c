@@ -47,11 +47,11 @@ const struct persistence_file_system persistence_file_default = {
         .pwrite = pwrite, .fdatasync = fdatasync, .fsync = fsync, .rename = rename};
 const struct persistence_file_system *persistence_file_system = &persistence_file_default;
 
-struct live {
+struct current_record {
         enum master_record kind;
         char *id;
         struct buf entry;
-        struct live *prev, *next; /* in the order of first storing */
+        struct current_record *prev, *next; /* in the order of first storing */
 };
 
 enum work { WORK_LEAD, WORK_APPEND, WORK_REWRITE };
@@ -65,7 +65,7 @@ struct file_mode {
         bool keep_damaged; /* copy the old journal */
         bool told;         /* the log has the line that it stands by */
         struct object_table index;
-        struct live *first, *last;
+        struct current_record *first, *last;
         size_t live_bytes;
         struct buf batch, pending;
         uint64_t writing; /* the last change in `batch` */
@@ -93,7 +93,7 @@ static uint64_t persistence_file_key_hash(const struct live_key *key)
 
 static bool persistence_file_has_key(const void *object, const void *key)
 {
-        const struct live *l = object;
+        const struct current_record *l = object;
         const struct live_key *k = key;
         return l->kind == k->kind && strcmp(l->id, k->id) == 0;
 }
@@ -101,7 +101,7 @@ static bool persistence_file_has_key(const void *object, const void *key)
 static void live_remove(struct file_mode *f, const struct live_key *key)
 {
         uint64_t hash = persistence_file_key_hash(key);
-        struct live *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
+        struct current_record *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
         if (!l)
                 return;
         object_table_remove(&f->index, hash, l);
@@ -115,9 +115,9 @@ static void live_remove(struct file_mode *f, const struct live_key *key)
 static void live_store(struct file_mode *f, const struct live_key *key, const struct buf *entry)
 {
         uint64_t hash = persistence_file_key_hash(key);
-        struct live *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
+        struct current_record *l = object_table_find(&f->index, hash, persistence_file_has_key, key);
         if (!l) {
-                l = new0(struct live);
+                l = new0(struct current_record);
                 l->kind = key->kind;
                 l->id = mem_strdup(key->id);
                 list_append(f, l);
@@ -249,7 +249,7 @@ static int read_journal(struct file_mode *f)
 }
 
 /* Warns about Spark's own records: a file for each. */
-static void look_for_spark(struct file_mode *f)
+static void warn_about_spark_records(struct file_mode *f)
 {
         int n = 0;
         DIR *dir = opendir(f->dir);
@@ -269,7 +269,7 @@ static int persistence_file_lead(struct file_mode *f)
         int r = take_lock(f);
         if (r < 0)
                 return r;
-        look_for_spark(f);
+        warn_about_spark_records(f);
         return read_journal(f);
 }
 
@@ -376,7 +376,7 @@ static void persistence_file_collect(void *context, enum master_record kind, con
 static void persistence_file_elected(struct file_mode *f)
 {
         VEC(struct persistence_record) records = {0};
-        for (struct live *l = f->first; l; l = l->next) {
+        for (struct current_record *l = f->first; l; l = l->next) {
                 struct persistence_record record = {.kind = l->kind, .id = l->id};
                 const struct journal_reader reader = {.entry = persistence_file_collect, .context = &record};
                 if (journal_read_one(l->entry.data, l->entry.len, l->id, &reader, NULL) == 0)
@@ -520,7 +520,7 @@ static void file_write(struct persistence *p)
         buf_deinit(&f->batch);
         buf_reserve(&f->batch, strlen(JOURNAL_BEGINNING) + f->live_bytes);
         buf_puts(&f->batch, JOURNAL_BEGINNING);
-        for (struct live *l = f->first; l; l = l->next)
+        for (struct current_record *l = f->first; l; l = l->next)
                 buf_append(&f->batch, l->entry.data, l->entry.len);
         persistence_file_start(f, WORK_REWRITE);
 }

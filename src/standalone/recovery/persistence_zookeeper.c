@@ -36,7 +36,7 @@
 
 const struct zookeeper_ops *persistence_zookeeper_module;
 
-struct change {
+struct record_change {
         uint64_t number;
         char *path;       /* NULL: nothing to do */
         struct buf entry; /* empty: remove */
@@ -53,7 +53,7 @@ struct known {
 };
 
 /* A node that is being read. */
-struct node {
+struct record_node {
         struct zookeeper_mode *mode;
         char *path;
         int64_t created;
@@ -71,14 +71,14 @@ struct zookeeper_mode {
         bool told; /* the owner was notified that it leads */
 
         /* Reading, until the owner is notified. */
-        struct node *nodes;
+        struct record_node *nodes;
         size_t n_nodes, n_asked, n_unanswered;
         bool reading, read_again;
 
         /* Writing. */
         struct object_table index;
         LIST(struct known) known;
-        VEC(struct change) changes;
+        VEC(struct record_change) changes;
         size_t in_batch;   /* the first changes; 0: no batch in progress */
         VEC(size_t) batch; /* those that take effect, the last one of each path, in the order of steps */
         int tries;
@@ -150,11 +150,11 @@ static void forget_nodes(struct zookeeper_mode *m)
 
 static int by_age(const void *a, const void *b)
 {
-        const struct node *x = a, *y = b;
+        const struct record_node *x = a, *y = b;
         return x->created != y->created ? (x->created < y->created ? -1 : 1) : strcmp(x->path, y->path);
 }
 
-struct taken {
+struct read_record {
         struct zookeeper_mode *mode;
         const char *path;
         struct persistence_record record; /* owns id and data */
@@ -164,7 +164,7 @@ struct taken {
 static void persistence_zookeeper_on_entry(void *context, enum master_record kind, const char *id, const void *data,
                                            size_t size)
 {
-        struct taken *t = context;
+        struct read_record *t = context;
         _cleanup_free_ char *path = persistence_zookeeper_path_of(t->mode, kind, id);
         t->fits = strcmp(path, t->path) == 0;
         if (!t->fits)
@@ -180,9 +180,9 @@ static void persistence_zookeeper_elected(struct zookeeper_mode *m)
         VEC(struct persistence_record) records = {0};
         qsort(m->nodes, m->n_nodes, sizeof(*m->nodes), by_age);
         for (size_t i = 0; i < m->n_nodes; i++) {
-                const struct node *n = &m->nodes[i];
+                const struct record_node *n = &m->nodes[i];
                 _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
-                struct taken taken = {.mode = m, .path = n->path};
+                struct read_record taken = {.mode = m, .path = n->path};
                 const struct journal_reader reader = {.entry = persistence_zookeeper_on_entry, .context = &taken};
                 if (!n->there)
                         continue;
@@ -211,7 +211,7 @@ static void read_on(struct zookeeper_mode *m);
 
 static void persistence_zookeeper_on_node(void *context, const struct zookeeper_answer *answer)
 {
-        struct node *n = context;
+        struct record_node *n = context;
         struct zookeeper_mode *m = n->mode;
         m->n_unanswered--;
         if (answer->code == ZOOKEEPER_OK) {
@@ -239,7 +239,7 @@ static void read_on(struct zookeeper_mode *m)
 {
         while (!m->read_again && m->n_asked < m->n_nodes && m->n_unanswered < READS) {
                 m->n_unanswered++;
-                struct node *n = &m->nodes[m->n_asked++];
+                struct record_node *n = &m->nodes[m->n_asked++];
                 zk_get(m->z, n->path, persistence_zookeeper_on_node, n);
         }
         if (m->n_unanswered > 0)
@@ -268,7 +268,7 @@ static void on_names(void *context, const struct zookeeper_answer *answer)
         if (answer->code == ZOOKEEPER_NO_RIGHTS || answer->code == ZOOKEEPER_FAILED)
                 log_warn(PERSISTENCE_LOG, "Cannot read %s, trying again: %s", m->status, answer->text);
         if (!m->read_again) {
-                m->nodes = new_array(struct node, answer->n_children + 1);
+                m->nodes = new_array(struct record_node, answer->n_children + 1);
                 for (size_t i = 0; i < answer->n_children; i++) {
                         if (!is_record(answer->children[i]))
                                 continue;
@@ -317,7 +317,7 @@ static void persistence_zookeeper_try_again(struct zookeeper_mode *m, const char
 }
 
 /* The step for the last change of a path. Returns false if it needs none. */
-static bool step_of(const struct zookeeper_mode *m, const struct change *c, struct zookeeper_step *step)
+static bool step_of(const struct zookeeper_mode *m, const struct record_change *c, struct zookeeper_step *step)
 {
         enum presence presence = presence_of(m, c->path);
         *step = (struct zookeeper_step){.path = c->path, .data = c->entry.data, .size = c->entry.len};
@@ -332,7 +332,7 @@ static bool step_of(const struct zookeeper_mode *m, const struct change *c, stru
 static void doubt_batch(struct zookeeper_mode *m)
 {
         for (size_t i = 0; i < m->batch.len; i++) {
-                const struct change *c = &m->changes.data[m->batch.data[i]];
+                const struct record_change *c = &m->changes.data[m->batch.data[i]];
                 if (c->entry.len > 0 && presence_of(m, c->path) == ABSENT)
                         set_presence(m, c->path, PERHAPS);
         }
@@ -381,7 +381,7 @@ static void on_written(void *context, const struct zookeeper_answer *answer)
         case ZOOKEEPER_OK: {
                 uint64_t number = m->changes.data[n - 1].number;
                 for (size_t i = 0; i < m->batch.len; i++) {
-                        const struct change *c = &m->changes.data[m->batch.data[i]];
+                        const struct record_change *c = &m->changes.data[m->batch.data[i]];
                         set_presence(m, c->path, c->entry.len > 0 ? THERE : ABSENT);
                 }
                 m->tries = 0;
@@ -419,7 +419,7 @@ static void choose_batch(struct zookeeper_mode *m)
         size_t bytes = 0, i = 0;
         m->batch.len = 0;
         for (; i < m->changes.len && m->batch.len < BATCH_STEPS; i++) {
-                const struct change *c = &m->changes.data[i];
+                const struct record_change *c = &m->changes.data[i];
                 size_t k = 0;
                 if (i > 0 && bytes + c->entry.len > BATCH_BYTES)
                         break;
@@ -534,7 +534,7 @@ static void persistence_zookeeper_finish(struct zookeeper_mode *m)
 static void zookeeper_change(struct persistence *p, enum master_record kind, const char *id, const struct buf *entry)
 {
         struct zookeeper_mode *m = p->data;
-        struct change c = {.number = p->changed};
+        struct record_change c = {.number = p->changed};
         if (entry && entry->len > MAX_PERSISTENCE_NODE)
                 log_error(PERSISTENCE_LOG,
                           "%s %s cannot be recovered: its record has %zu bytes when packed, more than ZooKeeper takes",

@@ -200,7 +200,7 @@ static char *keep(struct arena *memory, const char *text)
         return arena_copy(memory, text, strlen(text));
 }
 
-static void *keep_list(struct arena *memory, size_t n)
+static void *allocate_list(struct arena *memory, size_t n)
 {
         return arena_alloc(memory, (n ? n : 1) * sizeof(void *));
 }
@@ -220,7 +220,7 @@ static const char *resolve(const char *value)
 static Firesteel__Standalone__Property **put_map(struct arena *memory, const struct strmap *map, size_t *n,
                                                  bool (*left_out)(const char *key))
 {
-        Firesteel__Standalone__Property **list = keep_list(memory, map->count);
+        Firesteel__Standalone__Property **list = allocate_list(memory, map->count);
         *n = 0;
         for (struct strmap_entry *e = NULL; (e = strmap_next(map, e));) {
                 if (left_out && left_out(e->key))
@@ -258,7 +258,7 @@ static char **put_paths(struct arena *memory, const char *text, size_t *n)
         *n = 0;
         for (const char *p = text; p && *p; p++)
                 most += *p == ':';
-        char **list = keep_list(memory, most);
+        char **list = allocate_list(memory, most);
         size_t filled = 0;
         for (const char *p = text; p && *p;) {
                 size_t len = strcspn(p, ":");
@@ -282,7 +282,7 @@ static int put_java_options(const struct rest_request *q, Firesteel__Standalone_
                         return error_wrap(error, -EBADMSG, "%s", keys[i]);
                 }
         }
-        c->java_options = keep_list(memory, words.len);
+        c->java_options = allocate_list(memory, words.len);
         c->n_java_options = words.len;
         for (size_t i = 0; i < words.len; i++)
                 c->java_options[i] = keep(memory, words.data[i]);
@@ -293,7 +293,7 @@ static int put_java_options(const struct rest_request *q, Firesteel__Standalone_
 static void put_arguments(const struct rest_request *q, Firesteel__Standalone__Command *c, struct arena *memory)
 {
         const char *name = property(q, "spark.app.name");
-        c->arguments = keep_list(memory, q->app_args.len + 5);
+        c->arguments = allocate_list(memory, q->app_args.len + 5);
         c->arguments[c->n_arguments++] = keep(memory, "{{WORKER_URL}}");
         c->arguments[c->n_arguments++] = keep(memory, "{{USER_JAR}}");
         c->arguments[c->n_arguments++] = keep(memory, q->main_class);
@@ -337,7 +337,7 @@ static void set_property(Firesteel__Standalone__Command *c, struct arena *memory
                         c->properties[i]->value = keep(memory, value);
                         return;
                 }
-        Firesteel__Standalone__Property **list = keep_list(memory, c->n_properties + 1);
+        Firesteel__Standalone__Property **list = allocate_list(memory, c->n_properties + 1);
         memcpy(list, c->properties, c->n_properties * sizeof(*list));
         c->properties = list;
         Firesteel__Standalone__Property *p = arena_alloc(memory, sizeof(*p));
@@ -385,7 +385,7 @@ static int put_needs(const struct rest_request *q, Firesteel__Standalone__Driver
                      struct fst_error *error)
 {
         static const char prefix[] = "spark.driver.resource.", suffix[] = ".amount";
-        d->needs = keep_list(memory, q->properties.count);
+        d->needs = allocate_list(memory, q->properties.count);
         for (struct strmap_entry *e = NULL; (e = strmap_next(&q->properties, e));) {
                 size_t n = strlen(e->key), around = sizeof(prefix) + sizeof(suffix) - 2;
                 int32_t amount;

@@ -3,12 +3,12 @@
 
 #include "base/mem.h"
 
-enum place { AWAY, REACHING, REACHED };
+enum connection_stage { AWAY, REACHING, REACHED };
 
 #define FIRST_PAUSE (100 * NS_PER_MS)
 
-struct place_of {
-        enum place place;
+struct registered_master {
+        enum connection_stage stage;
         int tries;    /* consecutive failures */
         int64_t next; /* AWAY: time of the next attempt */
 };
@@ -17,7 +17,7 @@ struct registration {
         struct registration_config config;
         const struct registration_ops *ops;
         void *owner;
-        struct place_of *masters;
+        struct registered_master *masters;
         int leader;
         int attempts;       /* since there is no leader */
         int64_t next_round; /* INT64_MAX if there is a leader */
@@ -31,7 +31,7 @@ struct registration *registration_new(const struct registration_config *config, 
         r->config = *config;
         r->ops = ops;
         r->owner = owner;
-        r->masters = new_array(struct place_of, (size_t)config->masters);
+        r->masters = new_array(struct registered_master, (size_t)config->masters);
         r->leader = -1;
         r->next_round = INT64_MAX;
         for (int i = 0; i < config->masters; i++)
@@ -56,7 +56,7 @@ static int64_t pause_after(const struct registration *r, int attempts)
 
 static void master_registration_reach(struct registration *r, int master)
 {
-        r->masters[master].place = REACHING;
+        r->masters[master].stage = REACHING;
         r->masters[master].next = INT64_MAX;
         r->ops->reach(r->owner, master);
 }
@@ -72,9 +72,9 @@ static void begin_rounds(struct registration *r, int64_t now)
 static void master_registration_ask_all(struct registration *r)
 {
         for (int i = 0; i < r->config.masters && !r->over; i++) {
-                if (r->masters[i].place == AWAY)
+                if (r->masters[i].stage == AWAY)
                         master_registration_reach(r, i);
-                else if (r->masters[i].place == REACHED)
+                else if (r->masters[i].stage == REACHED)
                         r->ops->introduce(r->owner, i);
         }
 }
@@ -87,31 +87,31 @@ void registration_start(struct registration *r, int64_t now)
 
 void registration_reached(struct registration *r, int master, int64_t now)
 {
-        struct place_of *m = &r->masters[master];
+        struct registered_master *m = &r->masters[master];
         (void)now;
         if (r->over)
                 return;
-        *m = (struct place_of){.place = REACHED, .next = INT64_MAX};
+        *m = (struct registered_master){.stage = REACHED, .next = INT64_MAX};
         r->ops->introduce(r->owner, master);
 }
 
 void registration_unreachable(struct registration *r, int master, int64_t now)
 {
-        struct place_of *m = &r->masters[master];
-        bool was_there = m->place == REACHED;
-        if (r->over || m->place == AWAY)
+        struct registered_master *m = &r->masters[master];
+        bool was_there = m->stage == REACHED;
+        if (r->over || m->stage == AWAY)
                 return;
         int64_t most = pause_after(r, r->leader < 0 ? r->attempts : r->config.most);
         double pause = (double)FIRST_PAUSE * r->config.stretch;
         for (int i = 0; i < m->tries && pause < (double)most; i++)
                 pause *= 2;
-        *m = (struct place_of){.place = AWAY, .tries = was_there ? 0 : m->tries + 1};
+        *m = (struct registered_master){.stage = AWAY, .tries = was_there ? 0 : m->tries + 1};
         m->next = now + MIN((int64_t)pause, most);
         if (r->leader != master)
                 return;
         begin_rounds(r, now);
         for (int i = 0; i < r->config.masters; i++)
-                if (r->masters[i].place == REACHED)
+                if (r->masters[i].stage == REACHED)
                         r->ops->introduce(r->owner, i);
 }
 
@@ -159,6 +159,6 @@ void registration_tick(struct registration *r, int64_t now)
                 master_registration_ask_all(r);
         }
         for (int i = 0; i < r->config.masters && !r->over; i++)
-                if (r->masters[i].place == AWAY && now >= r->masters[i].next)
+                if (r->masters[i].stage == AWAY && now >= r->masters[i].next)
                         master_registration_reach(r, i);
 }

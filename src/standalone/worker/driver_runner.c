@@ -29,9 +29,9 @@
 #define MAX_BACKOFF_S 60
 #define PROPERTIES_NAME "driver.conf"
 
-enum phase { NEW, PREPARING, RUNNING, PAUSING, ENDED };
+enum driver_phase { NEW, PREPARING, RUNNING, PAUSING, ENDED };
 
-struct preparation {
+struct driver_preparation {
         uv_work_t work;
         char *jar_url, *directory;
         struct strmap conf;
@@ -45,11 +45,11 @@ struct preparation {
 struct driver_runner {
         struct worker_driver_state state;
         const struct worker_context *context;
-        enum phase phase;
+        enum driver_phase phase;
         bool killed;
         struct wire_memory memory;                                   /* owns description */
         const Firesteel__Standalone__DriverDescription *description; /* NULL if malformed */
-        struct preparation preparation;
+        struct driver_preparation preparation;
         struct worker_process *process;
         uv_timer_t timer;
         int64_t started_ms;
@@ -224,7 +224,7 @@ static void start_again(uv_timer_t *timer)
 /* ---------------------------------------------------------------------------------------------------- preparing */
 
 /* Writes the driver's configuration, readable only by its user. The secret is passed elsewhere. */
-static int write_properties(const struct preparation *p, struct fst_error *error)
+static int write_properties(const struct driver_preparation *p, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf text = BUF_INIT;
         _cleanup_free_ char *path = mem_printf("%s/" PROPERTIES_NAME, p->directory);
@@ -239,7 +239,7 @@ static int write_properties(const struct preparation *p, struct fst_error *error
         return r ? error_set(error, r, "writing %s: %s", path, strerror(-r)) : 0;
 }
 
-static int write_resources(struct preparation *p, struct fst_error *error)
+static int write_resources(struct driver_preparation *p, struct fst_error *error)
 {
         _cleanup_free_ char *path = NULL;
         int r = worker_resources_write(p->resources, p->n_resources, "spark.driver", p->directory, &path, error);
@@ -251,7 +251,7 @@ static int write_resources(struct preparation *p, struct fst_error *error)
 /* Runs on a thread of the pool. */
 static void prepare(uv_work_t *work)
 {
-        struct preparation *p = work->data;
+        struct driver_preparation *p = work->data;
         int r = work_dir_make(p->directory, &p->error);
         if (r == 0)
                 r = driver_jar_fetch(p->jar_url, p->directory, &p->conf, &p->jar, &p->error);
@@ -264,7 +264,7 @@ static void prepare(uv_work_t *work)
 
 static void prepared(uv_work_t *work, int status)
 {
-        struct preparation *p = work->data;
+        struct driver_preparation *p = work->data;
         struct driver_runner *d = container_of(p, struct driver_runner, preparation);
         (void)status;
         if (d->killed)
@@ -332,7 +332,7 @@ static void start(uv_timer_t *timer)
                 end(d, d->killed ? DRIVER_KILLED : DRIVER_ERROR, d->killed ? NULL : reason);
                 return;
         }
-        struct preparation *p = &d->preparation;
+        struct driver_preparation *p = &d->preparation;
         take_properties(d);
         p->work.data = p;
         p->jar_url = mem_strdup(d->description->jar_url);

@@ -184,7 +184,7 @@ static void remove_oldest(const char *path, int retained)
 }
 
 /* Compresses and removes files on a thread of the pool. The loop does not use the first of `rolled` meanwhile. */
-static void look_after(uv_work_t *work)
+static void compress_and_remove(uv_work_t *work)
 {
         struct log_roller *r = work->data;
         const char *rolled = r->rolled.data[0];
@@ -204,18 +204,18 @@ static void maybe_free(struct log_roller *r)
         free(r);
 }
 
-static void looked_after(uv_work_t *work, int status);
+static void on_compressed(uv_work_t *work, int status);
 
-static void look_after_next(struct log_roller *r)
+static void start_next_compression(struct log_roller *r)
 {
         if (r->busy || r->rolled.len == 0)
                 return;
         r->busy = true;
         r->work.data = r;
-        uv_queue_work(r->loop, &r->work, look_after, looked_after);
+        uv_queue_work(r->loop, &r->work, compress_and_remove, on_compressed);
 }
 
-static void looked_after(uv_work_t *work, int status)
+static void on_compressed(uv_work_t *work, int status)
 {
         struct log_roller *r = work->data;
         (void)status;
@@ -223,7 +223,7 @@ static void looked_after(uv_work_t *work, int status)
         free(r->rolled.data[0]);
         r->rolled.len--;
         memmove(r->rolled.data, r->rolled.data + 1, r->rolled.len * sizeof(*r->rolled.data));
-        look_after_next(r);
+        start_next_compression(r);
         maybe_free(r);
 }
 
@@ -281,7 +281,7 @@ static void log_roller_roll(struct log_roller *r)
         set_next(r);
         if (e == 0 && (r->rolling.compress || r->rolling.retained > 0)) {
                 string_list_take(&r->rolled, name);
-                look_after_next(r);
+                start_next_compression(r);
         } else {
                 free(name);
         }

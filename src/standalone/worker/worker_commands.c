@@ -95,7 +95,7 @@ void worker_orders_forget_apps(struct worker_server *s)
                 forget_app(s, &s->apps.data[s->apps.len - 1]);
 }
 
-static void take_app_finished(struct worker_server *s, const void *message)
+static void worker_commands_app_finished(struct worker_server *s, const void *message)
 {
         const Firesteel__Standalone__ApplicationId *m = message;
         struct worker_app *app = find_app(s, m->id);
@@ -138,8 +138,8 @@ static void executor_free(struct worker_executor_state *x)
         executor_runner_free(executor_runner_of(x));
 }
 
-static void executor_gone(struct worker_server *s, struct worker_executor_state *x, const char *message,
-                          const int *status)
+static void worker_commands_executor_ended(struct worker_server *s, struct worker_executor_state *x,
+                                           const char *message, const int *status)
 {
         char code[32] = "";
         if (status)
@@ -160,7 +160,7 @@ static void executor_gone(struct worker_server *s, struct worker_executor_state 
 
 static void executor_has_ended(void *owner, struct executor_runner *runner, int status, const char *message)
 {
-        executor_gone(owner, executor_runner_state(runner), message, &status);
+        worker_commands_executor_ended(owner, executor_runner_state(runner), message, &status);
 }
 
 static int start_executor(struct worker_server *s, struct executor_runner *runner,
@@ -173,7 +173,7 @@ static int start_executor(struct worker_server *s, struct executor_runner *runne
         return r ? r : executor_runner_start(runner, m, app->list, executor_has_ended, s, error);
 }
 
-static void take_launch_executor(struct worker_server *s, const void *message)
+static void worker_commands_launch_executor(struct worker_server *s, const void *message)
 {
         const Firesteel__Standalone__LaunchExecutor *m = message;
         struct fst_error error = FST_ERROR_INIT;
@@ -197,11 +197,11 @@ static void take_launch_executor(struct worker_server *s, const void *message)
         }
         log_error("Worker", "Failed to launch executor %s/%d for %s: %s", m->app_id, m->executor, m->app_name,
                   error_message(&error));
-        executor_gone(s, x, error_message(&error), NULL);
+        worker_commands_executor_ended(s, x, error_message(&error), NULL);
         error_deinit(&error);
 }
 
-static void take_kill_executor(struct worker_server *s, const void *message)
+static void worker_commands_kill_executor(struct worker_server *s, const void *message)
 {
         const Firesteel__Standalone__ExecutorName *m = message;
         for (size_t i = 0; i < s->view.executors.len; i++) {
@@ -266,7 +266,7 @@ static void driver_has_ended(void *owner, struct driver_runner *runner)
         worker_server_check_stopped(s);
 }
 
-static void take_launch_driver(struct worker_server *s, const void *message)
+static void worker_commands_launch_driver(struct worker_server *s, const void *message)
 {
         const Firesteel__Standalone__LaunchDriver *m = message;
         if (strcmp(m->master_url, worker_masters_url(s->masters)) != 0) {
@@ -287,7 +287,7 @@ static void take_launch_driver(struct worker_server *s, const void *message)
         driver_runner_start(runner, driver_has_ended, s);
 }
 
-static void take_kill_driver(struct worker_server *s, const void *message)
+static void worker_commands_kill_driver(struct worker_server *s, const void *message)
 {
         const Firesteel__Standalone__DriverId *m = message;
         log_info("Worker", "Asked to kill driver %s", m->id);
@@ -306,11 +306,13 @@ static const struct {
         const ProtobufCMessageDescriptor *descriptor;
         void (*take)(struct worker_server *s, const void *message);
 } orders[] = {
-        [TYPE(LAUNCH_EXECUTOR)] = {&firesteel__standalone__launch_executor__descriptor, take_launch_executor},
-        [TYPE(KILL_EXECUTOR)] = {&firesteel__standalone__executor_name__descriptor, take_kill_executor},
-        [TYPE(LAUNCH_DRIVER)] = {&firesteel__standalone__launch_driver__descriptor, take_launch_driver},
-        [TYPE(KILL_DRIVER)] = {&firesteel__standalone__driver_id__descriptor, take_kill_driver},
-        [TYPE(APPLICATION_FINISHED)] = {&firesteel__standalone__application_id__descriptor, take_app_finished},
+        [TYPE(LAUNCH_EXECUTOR)] = {&firesteel__standalone__launch_executor__descriptor,
+                                   worker_commands_launch_executor},
+        [TYPE(KILL_EXECUTOR)] = {&firesteel__standalone__executor_name__descriptor, worker_commands_kill_executor},
+        [TYPE(LAUNCH_DRIVER)] = {&firesteel__standalone__launch_driver__descriptor, worker_commands_launch_driver},
+        [TYPE(KILL_DRIVER)] = {&firesteel__standalone__driver_id__descriptor, worker_commands_kill_driver},
+        [TYPE(APPLICATION_FINISHED)] = {&firesteel__standalone__application_id__descriptor,
+                                        worker_commands_app_finished},
 };
 
 void worker_orders_take(struct worker_server *s, const struct rpc_message *m)

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 /* Values from the command line, NULL if not given. */
-struct words {
+struct worker_options {
         const char *host, *port, *web_ui_port, *cores, *memory, *work_dir, *properties_file, *masters;
 };
 
-static int worker_conf_read_words(struct words *w, int argc, char *const *argv, struct fst_error *error)
+static int worker_conf_read_words(struct worker_options *w, int argc, char *const *argv, struct fst_error *error)
 {
         const struct daemon_option options[] = {
                 {"--host", "-h", &w->host},         {"--ip", "-i", &w->host},
@@ -204,7 +204,7 @@ static int check_instances(const struct worker_conf *c, struct fst_error *error)
 
 int worker_conf_read(struct worker_conf *c, int argc, char *const *argv, struct fst_error *error)
 {
-        struct words words = {0};
+        struct worker_options words = {0};
         *c = (struct worker_conf){.web_ui_port = 8081};
         conf_init(&c->conf);
         int r = worker_conf_read_words(&words, argc, argv, error);

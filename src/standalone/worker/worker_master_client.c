@@ -13,7 +13,7 @@
 
 #define MASTER(type) FIRESTEEL__STANDALONE__STANDALONE_TYPE__##type
 
-struct link {
+struct worker_master_link {
         struct worker_masters *masters;
         int number;
         const char *address; /* "host:port" */
@@ -24,7 +24,7 @@ struct link {
 };
 
 /* A state change that a leader must acknowledge. */
-struct report {
+struct pending_report {
         uint16_t type;
         int asked; /* index of the master asked last, -1 if none or if its connection is lost */
         size_t len;
@@ -34,9 +34,9 @@ struct report {
 /* Asks whether a master has stored a report. A frozen master does not reply, and another may lead meanwhile. Then the
  * report goes to that one too, and a late reply of the first is ignored.
  */
-struct question {
+struct report_query {
         struct worker_masters *masters;
-        struct report *report; /* NULL if acknowledged */
+        struct pending_report *report; /* NULL if acknowledged */
         int asked;
 };
 
@@ -48,7 +48,7 @@ struct worker_masters {
         void *owner;
         struct registration *registration;
         uv_timer_t timer;
-        struct link *links;
+        struct worker_master_link *links;
         size_t n;
         void *introduction;
         size_t introduction_len;
@@ -56,8 +56,8 @@ struct worker_masters {
         char *url, *web_ui;
         bool was_taken; /* at least once */
         bool closed;
-        VEC(struct report *) reports;
-        VEC(struct question *) questions; /* unanswered */
+        VEC(struct pending_report *) reports;
+        VEC(struct report_query *) questions; /* unanswered */
 };
 
 /* ------------------------------------------------------------------------------------------------- the clock */
@@ -83,7 +83,7 @@ static void worker_master_client_on_timer(uv_timer_t *timer)
 
 /* ------------------------------------------------------------------------------------------------- reaching */
 
-static void link_drop(struct link *l)
+static void link_drop(struct worker_master_link *l)
 {
         if (l->peer)
                 rpc_peer_unref(steal(l->peer));
@@ -92,7 +92,7 @@ static void link_drop(struct link *l)
 
 static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
 {
-        struct link *l = owner;
+        struct worker_master_link *l = owner;
         struct worker_masters *m = l->masters;
         if (m->closed)
                 return;
@@ -115,7 +115,7 @@ static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
 static void worker_master_client_reach(void *owner, int number)
 {
         struct worker_masters *m = owner;
-        struct link *l = &m->links[number];
+        struct worker_master_link *l = &m->links[number];
         log_at(l->told ? LOG_DEBUG : LOG_INFO, "Worker", "Connecting to master %s...", l->address);
         int r = rpc_ask(l->ref, MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, worker_master_client_reached, l);
         if (r) {
@@ -163,9 +163,9 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
         m->web_ui = mem_strdup("");
         m->nonce = mem_strdup("");
         m->n = conf->masters.len;
-        m->links = new_array(struct link, m->n);
+        m->links = new_array(struct worker_master_link, m->n);
         for (size_t i = 0; i < m->n; i++) {
-                struct link *l = &m->links[i];
+                struct worker_master_link *l = &m->links[i];
                 l->masters = m;
                 l->number = (int)i;
                 l->address = conf->masters.data[i];
@@ -217,7 +217,7 @@ void worker_masters_close(struct worker_masters *m)
 
 /* -------------------------------------------------------------------------------------------- what masters say */
 
-static struct link *worker_master_client_link_of(struct worker_masters *m, const struct rpc_peer *peer)
+static struct worker_master_link *worker_master_client_link_of(struct worker_masters *m, const struct rpc_peer *peer)
 {
         for (size_t i = 0; i < m->n; i++)
                 if (m->links[i].peer == peer)
@@ -233,7 +233,8 @@ static void set_text(char **text, const char *value)
         *text = mem_strdup(value);
 }
 
-static void worker_master_client_taken(struct worker_masters *m, struct link *l, const char *url, const char *web_ui)
+static void worker_master_client_taken(struct worker_masters *m, struct worker_master_link *l, const char *url,
+                                       const char *web_ui)
 {
         registration_taken(m->registration, l->number);
         worker_master_client_set_timer(m);
@@ -245,7 +246,7 @@ static void worker_master_client_taken(struct worker_masters *m, struct link *l,
 }
 
 /* Checks the master's version. A mismatch counts as a refusal unless another master leads. */
-static bool worker_master_client_fits(struct worker_masters *m, const struct link *l,
+static bool worker_master_client_fits(struct worker_masters *m, const struct worker_master_link *l,
                                       const Firesteel__Standalone__Version *version)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -259,8 +260,8 @@ static bool worker_master_client_fits(struct worker_masters *m, const struct lin
         return false;
 }
 
-static void worker_master_client_take_registered(struct worker_masters *m, struct link *l,
-                                                 const struct rpc_message *message)
+static void handle_worker_registered(struct worker_masters *m, struct worker_master_link *l,
+                                     const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__WorkerRegistered *r = standalone_decode(
@@ -275,7 +276,8 @@ static void worker_master_client_take_registered(struct worker_masters *m, struc
         worker_master_client_taken(m, l, r->master_url, r->master_web_ui);
 }
 
-static void take_standby(struct worker_masters *m, struct link *l, const struct rpc_message *message)
+static void handle_master_in_standby(struct worker_masters *m, struct worker_master_link *l,
+                                     const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__MasterInStandby *s = standalone_decode(
@@ -299,7 +301,8 @@ static void ask_master(struct worker_masters *m, const char *url)
         }
 }
 
-static void take_changed(struct worker_masters *m, struct link *l, const struct rpc_message *message)
+static void handle_master_changed(struct worker_masters *m, struct worker_master_link *l,
+                                  const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__MasterChanged *c = standalone_decode(
@@ -317,7 +320,7 @@ static void take_changed(struct worker_masters *m, struct link *l, const struct 
         worker_master_client_taken(m, l, c->master_url, c->master_web_ui);
 }
 
-static void worker_master_client_take_refusal(struct worker_masters *m, const struct rpc_message *message)
+static void handle_registration_refused(struct worker_masters *m, const struct rpc_message *message)
 {
         _cleanup_(standalone_memory_deinit) struct wire_memory memory = wire_memory_for(message->len);
         const Firesteel__Standalone__Sentence *s = standalone_decode(
@@ -328,7 +331,7 @@ static void worker_master_client_take_refusal(struct worker_masters *m, const st
         m->ops->refused(m->owner);
 }
 
-static void take_reconnect(struct worker_masters *m, const struct link *l)
+static void handle_reconnect(struct worker_masters *m, const struct worker_master_link *l)
 {
         if (registration_leader(m->registration) >= 0 && !worker_masters_leads(m, l->peer))
                 return;
@@ -339,7 +342,7 @@ static void take_reconnect(struct worker_masters *m, const struct link *l)
 
 bool worker_masters_receive(struct worker_masters *m, struct rpc_message *message)
 {
-        struct link *l = worker_master_client_link_of(m, message->peer);
+        struct worker_master_link *l = worker_master_client_link_of(m, message->peer);
         switch (message->type) {
         case MASTER(WORKER_REGISTERED):
         case MASTER(REGISTRATION_REFUSED):
@@ -353,21 +356,21 @@ bool worker_masters_receive(struct worker_masters *m, struct rpc_message *messag
         if (m->closed || (!l && message->type != MASTER(MASTER_CHANGED)))
                 return true;
         if (message->type == MASTER(WORKER_REGISTERED))
-                worker_master_client_take_registered(m, l, message);
+                handle_worker_registered(m, l, message);
         else if (message->type == MASTER(MASTER_IN_STANDBY))
-                take_standby(m, l, message);
+                handle_master_in_standby(m, l, message);
         else if (message->type == MASTER(MASTER_CHANGED))
-                take_changed(m, l, message);
+                handle_master_changed(m, l, message);
         else if (message->type == MASTER(RECONNECT_WORKER))
-                take_reconnect(m, l);
+                handle_reconnect(m, l);
         else
-                worker_master_client_take_refusal(m, message);
+                handle_registration_refused(m, message);
         return true;
 }
 
 void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer, const char *why)
 {
-        struct link *l = worker_master_client_link_of(m, peer);
+        struct worker_master_link *l = worker_master_client_link_of(m, peer);
         if (!l || m->closed)
                 return;
         log_info("Worker", "%s Disassociated !", l->address);
@@ -416,7 +419,7 @@ void worker_masters_send(struct worker_masters *m, uint16_t type, const Protobuf
                 rpc_send_packed(worker_master_client_leader(m), type, body, NULL);
 }
 
-static void forget_report(struct worker_masters *m, struct report *report)
+static void forget_report(struct worker_masters *m, struct pending_report *report)
 {
         for (size_t i = 0; i < m->questions.len; i++)
                 if (m->questions.data[i]->report == report)
@@ -433,9 +436,9 @@ static void forget_report(struct worker_masters *m, struct report *report)
 
 static void worker_master_client_reported(void *owner, struct rpc_answer *answer)
 {
-        struct question *question = owner;
+        struct report_query *question = owner;
         struct worker_masters *m = question->masters;
-        struct report *report = question->report;
+        struct pending_report *report = question->report;
         for (size_t i = 0; i < m->questions.len; i++)
                 if (m->questions.data[i] == question) {
                         m->questions.data[i] = m->questions.data[--m->questions.len];
@@ -455,11 +458,11 @@ static void send_reports(struct worker_masters *m)
 {
         int number = registration_leader(m->registration);
         for (size_t i = 0; number >= 0 && i < m->reports.len; i++) {
-                struct report *report = m->reports.data[i];
+                struct pending_report *report = m->reports.data[i];
                 if (report->asked == number)
                         continue;
-                struct question *question = new0(struct question);
-                *question = (struct question){m, report, number};
+                struct report_query *question = new0(struct report_query);
+                *question = (struct report_query){m, report, number};
                 if (rpc_ask(worker_master_client_leader(m), report->type, report->body, report->len, NULL, 0,
                             worker_master_client_reported, question)) {
                         free(question);
@@ -473,7 +476,7 @@ static void send_reports(struct worker_masters *m)
 void worker_masters_send_reliable(struct worker_masters *m, uint16_t type, const ProtobufCMessage *body)
 {
         size_t len = protobuf_c_message_get_packed_size(body);
-        struct report *report = mem_zero(sizeof(*report) + len);
+        struct pending_report *report = mem_zero(sizeof(*report) + len);
         report->type = type;
         report->asked = -1;
         report->len = protobuf_c_message_pack(body, report->body);

@@ -171,7 +171,7 @@ static int find_resources(struct worker_server *s, struct fst_error *error)
         return 0;
 }
 
-static int listen_there(struct worker_server *s, struct fst_error *error)
+static int worker_server_listen(struct worker_server *s, struct fst_error *error)
 {
         const struct fst_conf *conf = &s->conf->conf;
         struct rpc_options options;
@@ -250,7 +250,8 @@ static int set_up(struct worker_server *s, struct fst_error *error)
          * directories.
          */
         disk_dirs_sweep(s->conf->local_dirs);
-        if ((r = find_resources(s, error)) || (r = start_shuffle_service(s, error)) || (r = listen_there(s, error)))
+        if ((r = find_resources(s, error)) || (r = start_shuffle_service(s, error)) ||
+            (r = worker_server_listen(s, error)))
                 return r;
         s->view.port = rpc_env_port(s->rpc);
         return make_id(s, error);
