@@ -48,7 +48,7 @@ static int plan(const char *name, uint32_t record, uint64_t block, struct input_
         return binary_records_plan(path, record, &options, splits, error);
 }
 
-static void splits_end_where_records_do(void **state)
+static void splits_end_at_record_boundaries(void **state)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
         make_file("a", 10, 100, 0);
@@ -70,7 +70,7 @@ static void splits_end_where_records_do(void **state)
         input_splits_deinit(&splits);
 }
 
-static void what_is_no_file_of_records_is_refused(void **state)
+static void rejects_files_of_incomplete_records(void **state)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -116,7 +116,7 @@ static void records_are_read(void **state)
         binary_records_free(NULL);
 }
 
-static void samples_are_spread(void **state)
+static void samples_spread_over_the_split(void **state)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
         struct binary_records *r = binary_records_new(10);
@@ -144,7 +144,7 @@ static void samples_are_spread(void **state)
         input_splits_deinit(&splits);
 }
 
-static void a_file_that_shrinks_is_noticed(void **state)
+static void reports_file_that_shrinks(void **state)
 {
         struct input_splits splits = INPUT_SPLITS_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -165,11 +165,11 @@ static void a_file_that_shrinks_is_noticed(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(splits_end_where_records_do),
-                cmocka_unit_test(what_is_no_file_of_records_is_refused),
+                cmocka_unit_test(splits_end_at_record_boundaries),
+                cmocka_unit_test(rejects_files_of_incomplete_records),
                 cmocka_unit_test(records_are_read),
-                cmocka_unit_test(samples_are_spread),
-                cmocka_unit_test(a_file_that_shrinks_is_noticed),
+                cmocka_unit_test(samples_spread_over_the_split),
+                cmocka_unit_test(reports_file_that_shrinks),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -58,7 +58,7 @@ static int plan(const char *name, const struct whole_files_options *o, struct in
         return r;
 }
 
-static void files_are_packed_into_partitions_as_by_spark(void **state)
+static void packs_files_into_partitions_like_spark(void **state)
 {
         static const struct {
                 int sizes[9]; /* -1: end */
@@ -123,7 +123,7 @@ static int read_file(const char *name, bool unpack, struct buf *content, uint64_
         return r;
 }
 
-static void content_comes_whole(void **state)
+static void reads_whole_content(void **state)
 {
         _cleanup_(buf_deinit) struct buf content = BUF_INIT;
         uint64_t bytes = 0;
@@ -170,8 +170,8 @@ static void names_files_larger_than_a_row(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(files_are_packed_into_partitions_as_by_spark),
-                cmocka_unit_test(content_comes_whole),
+                cmocka_unit_test(packs_files_into_partitions_like_spark),
+                cmocka_unit_test(reads_whole_content),
                 cmocka_unit_test(names_files_larger_than_a_row),
         };
         return cmocka_run_group_tests(tests, setup, teardown);

@@ -84,7 +84,7 @@ static int sign(int x)
         return (x > 0) - (x < 0);
 }
 
-static void bytes_have_the_order_of_columns(void **state)
+static void encodes_keys_in_the_order_of_columns(void **state)
 {
         static const enum fst_kind kinds[] = {FST_KIND_I64, FST_KIND_F64, FST_KIND_BYTES};
         uint64_t random = 11;
@@ -106,7 +106,7 @@ static void bytes_have_the_order_of_columns(void **state)
         }
 }
 
-static void a_full_key_stays_as_it_was(void **state)
+static void does_not_append_to_a_full_key(void **state)
 {
         unsigned char space[32];
         struct column columns[] = {
@@ -126,7 +126,7 @@ static void a_full_key_stays_as_it_was(void **state)
         }
 }
 
-static void an_empty_key_is_empty(void **state)
+static void encodes_empty_key(void **state)
 {
         fst_key_buffer key = fst_key_in(NULL, 0);
         assert_int_equal(fst_key_encoded(&key).len, 0);
@@ -137,9 +137,9 @@ static void an_empty_key_is_empty(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(bytes_have_the_order_of_columns),
-                cmocka_unit_test(a_full_key_stays_as_it_was),
-                cmocka_unit_test(an_empty_key_is_empty),
+                cmocka_unit_test(encodes_keys_in_the_order_of_columns),
+                cmocka_unit_test(does_not_append_to_a_full_key),
+                cmocka_unit_test(encodes_empty_key),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static uint64_t file_size(void)
         return size;
 }
 
-static void rows_come_back(void **state)
+static void round_trips_rows(void **state)
 {
         static const uint32_t counts[] = {0, 1, 1000, 30000};
         struct fst_error error = FST_ERROR_INIT;
@@ -134,7 +134,7 @@ static void splits_share_a_file(void **state)
         }
 }
 
-static void every_type_is_written(void **state)
+static void round_trips_every_type(void **state)
 {
         struct object_point {
                 int32_t x, y;
@@ -189,7 +189,7 @@ static void set_content(const void *data, size_t size)
         fclose(f);
 }
 
-static void what_is_damaged_is_told(void **state)
+static void reports_damage_with_the_path(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         char bytes[20000];
@@ -232,10 +232,10 @@ static void what_is_damaged_is_told(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(rows_come_back),
+                cmocka_unit_test(round_trips_rows),
                 cmocka_unit_test(splits_share_a_file),
-                cmocka_unit_test(every_type_is_written),
-                cmocka_unit_test(what_is_damaged_is_told),
+                cmocka_unit_test(round_trips_every_type),
+                cmocka_unit_test(reports_damage_with_the_path),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

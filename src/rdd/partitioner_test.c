@@ -24,7 +24,7 @@ static size_t key_of(int i, char *text, size_t size)
         }
 }
 
-static void bounds_that_share_a_prefix_place_as_all_others(void **state)
+static void places_by_bounds_with_a_common_prefix(void **state)
 {
         struct partitioner p;
         struct sample_key *sample = new_array(struct sample_key, KEYS);
@@ -67,7 +67,7 @@ static void bounds_that_share_a_prefix_place_as_all_others(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(bounds_that_share_a_prefix_place_as_all_others),
+                cmocka_unit_test(places_by_bounds_with_a_common_prefix),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

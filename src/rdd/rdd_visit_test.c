@@ -51,7 +51,7 @@ static void check(fst_rdd *final, enum rdd_visit_extent extent, uint32_t n)
         rdd_visit_deinit(&walk);
 }
 
-static void chains_end_at_their_source_or_shuffle(void **state)
+static void visits_chains_up_to_source_or_shuffle(void **state)
 {
         struct rdd_graph g = {.n = 0};
         fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
@@ -63,7 +63,7 @@ static void chains_end_at_their_source_or_shuffle(void **state)
         graph_free(&g);
 }
 
-static void what_is_reached_twice_is_listed_once(void **state)
+static void visits_shared_ancestors_once(void **state)
 {
         struct rdd_graph g = {.n = 0};
         fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
@@ -78,7 +78,7 @@ static void what_is_reached_twice_is_listed_once(void **state)
         graph_free(&g);
 }
 
-static void deep_lineages_need_no_stack(void **state)
+static void visits_deep_lineages_without_recursion(void **state)
 {
         struct rdd_graph g = {.n = 0};
         fst_rdd *source = node(&g, RDD_RANGE, NULL, NULL), *at = source;
@@ -91,9 +91,9 @@ static void deep_lineages_need_no_stack(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(chains_end_at_their_source_or_shuffle),
-                cmocka_unit_test(what_is_reached_twice_is_listed_once),
-                cmocka_unit_test(deep_lineages_need_no_stack),
+                cmocka_unit_test(visits_chains_up_to_source_or_shuffle),
+                cmocka_unit_test(visits_shared_ancestors_once),
+                cmocka_unit_test(visits_deep_lineages_without_recursion),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static int split(const char *text, size_t len, char *joined)
         return pieces;
 }
 
-static void splits_as_java_does(void **state)
+static void splits_like_java(void **state)
 {
         const char *texts[] = {"", " ", "  ", "a", " a", "a ", "a  ", "a b", "a  b", "  a  b  ", "ab cd ef"};
         const int pieces[] = {1, 0, 0, 1, 2, 1, 1, 2, 3, 5, 3};
@@ -62,7 +62,7 @@ static void splits_as_java_does(void **state)
         }
 }
 
-static void words_are_never_empty(void **state)
+static void skips_empty_words(void **state)
 {
         const char *texts[] = {"", "   ", "a", "  a  b c ", "a b"};
         const char *words[] = {"", "", "a|", "a|b|c|", "a|b|"};
@@ -77,7 +77,7 @@ static void words_are_never_empty(void **state)
 }
 
 /* fst_split_all keeps every piece: one more than there are separators. */
-static void all_keeps_empty_pieces_at_the_end(void **state)
+static void split_all_keeps_trailing_empty_pieces(void **state)
 {
         const char *texts[] = {"", ",", ",,", "a", ",a", "a,", "a,b,,", "a,,b"};
         const char *pieces[] = {"|", "||", "|||", "a|", "|a|", "a||", "a|b|||", "a||b|"};
@@ -101,7 +101,7 @@ static void all_keeps_empty_pieces_at_the_end(void **state)
 }
 
 /* Texts of every length that end directly before an unmapped page. */
-static void never_leaves_its_page(void **state)
+static void reads_nothing_beyond_the_text(void **state)
 {
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
         char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -123,10 +123,10 @@ static void never_leaves_its_page(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(splits_as_java_does),
-                cmocka_unit_test(words_are_never_empty),
-                cmocka_unit_test(all_keeps_empty_pieces_at_the_end),
-                cmocka_unit_test(never_leaves_its_page),
+                cmocka_unit_test(splits_like_java),
+                cmocka_unit_test(skips_empty_words),
+                cmocka_unit_test(split_all_keeps_trailing_empty_pieces),
+                cmocka_unit_test(reads_nothing_beyond_the_text),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Accumulators through the public interface: what counts, and what does not. */
+/* Tests accumulators through the public interface: which updates count. */
 #include "api/api_fixture.h"
 
 struct shared {
@@ -20,7 +20,7 @@ static int64_t count_of(fst_rdd *rdd)
         return r < 0 ? r : count;
 }
 
-static void sums(void **state)
+static void adds_integers(void **state)
 {
         fst_context *sc = *state;
         struct shared s = {fst_accumulator_i64(sc, "sum")};
@@ -43,7 +43,7 @@ static bool add_half(fst_task *task, int64_t x)
         return false;
 }
 
-static void floats(void **state)
+static void adds_floats(void **state)
 {
         fst_context *sc = *state;
         struct shared s = {fst_accumulator_f64(sc, NULL), fst_accumulator_f64(sc, "ones")};
@@ -53,7 +53,7 @@ static void floats(void **state)
         assert_true(fst_accumulator_sum_f64(sc, s.b) == 100);
 }
 
-/* The first attempt of a partition adds, and then fails: that must not count. */
+/* The first attempt of a partition adds and then fails: its updates must not count. */
 static int add_and_fail(fst_task *task, fst_iter *rows, fst_out *out)
 {
         const struct shared *s = fst_captured(task);
@@ -82,8 +82,8 @@ static int pair(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Map tasks count as well; a second job skips them. */
-static void map_tasks(void **state)
+/* Updates of map tasks count, too; a second job skips the map tasks. */
+static void counts_map_tasks_once(void **state)
 {
         fst_context *sc = *state;
         struct shared s = {fst_accumulator_i64(sc, "mapped")};
@@ -95,7 +95,7 @@ static void map_tasks(void **state)
         assert_int_equal(fst_accumulator_sum_i64(sc, s.a), 1000);
 }
 
-/* An accumulator of one's own: the least and the greatest multiple of three, and a set of last digits. */
+/* An application's accumulator: the smallest and the greatest multiple of three, and a set of last digits. */
 struct seen {
         uint64_t digits;
         int64_t most;
@@ -128,7 +128,7 @@ static int disagree(fst_task *task, void *into, const void *from)
         return fst_fail(task, "these two do not go together");
 }
 
-static void of_ones_own(void **state)
+static void merges_application_states(void **state)
 {
         fst_context *sc = *state;
         struct seen zero = {.most = -1}, got;
@@ -151,7 +151,7 @@ static int set_up_heard(void **state)
         return 0;
 }
 
-static void wrong_handles(void **state)
+static void rejects_invalid_handles(void **state)
 {
         fst_context *sc = *state;
         struct shared s = {{0}};
@@ -173,12 +173,12 @@ static void wrong_handles(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(sums, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(floats, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(adds_integers, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(adds_floats, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(failed_attempts_do_not_count, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(map_tasks, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(of_ones_own, set_up_heard, api_teardown),
-                cmocka_unit_test_setup_teardown(wrong_handles, set_up_heard, api_teardown),
+                cmocka_unit_test_setup_teardown(counts_map_tasks_once, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(merges_application_states, set_up_heard, api_teardown),
+                cmocka_unit_test_setup_teardown(rejects_invalid_handles, set_up_heard, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* fold and aggregate: where the zero counts, every type of rows and results, what is refused; in order. */
+/* Tests fold and aggregate: where the zero value counts, every type of rows and results, invalid functions, and the
+ * order. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -116,8 +117,8 @@ static int make_text(fst_task *task, int64_t x, fst_out *out)
 
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
-/* Spark's fold and aggregate: zero in each partition, and once more. */
-static void zero_counts_once_a_partition_and_once_more(void **state)
+/* As in Spark's fold and aggregate: the zero counts in each partition and once more. */
+static void applies_zero_in_each_partition_and_once_more(void **state)
 {
         int64_t zero = 100, ten = 10, sum;
         assert_int_equal(fst_fold(fst_range_n(*state, 0, 10, 4), &zero, add, &sum), 0);
@@ -128,7 +129,7 @@ static void zero_counts_once_a_partition_and_once_more(void **state)
         assert_int_equal(sum, 45 + 300);
 }
 
-static void without_rows_there_is_the_zero(void **state)
+static void returns_zero_without_rows(void **state)
 {
         int64_t zero = 7, result = 0;
         fst_bytes nothing = fst_bytes_of(""), text;
@@ -139,8 +140,8 @@ static void without_rows_there_is_the_zero(void **state)
         assert_refused(fst_reduce(fst_range_n(*state, 5, 5, 3), add, &result), -ENODATA, "empty collection");
 }
 
-/* Not commutative: only in order does it come out so. */
-static void partitions_are_combined_in_order(void **state)
+/* The function is not commutative: only the right order gives this result. */
+static void combines_partitions_in_order(void **state)
 {
         fst_bytes nothing = fst_bytes_of(""), dash = fst_bytes_of("-"), text;
         const char *all = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,";
@@ -155,7 +156,7 @@ static void partitions_are_combined_in_order(void **state)
         assert_string_equal(text.data, "--0,1,-2,3,");
 }
 
-static void rows_and_results_are_of_any_type(void **state)
+static void aggregates_every_type(void **state)
 {
         int64_t zero = 0, n;
         double none = 0, total, limit = 4.5;
@@ -178,7 +179,7 @@ static void rows_and_results_are_of_any_type(void **state)
         assert_true(all.rows == 1000 && all.x == 3500 && all.z == 499500);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void rejects_functions_that_do_not_fit(void **state)
 {
         int64_t zero = 0, n = -1;
         double none = 0, x = -1;
@@ -194,8 +195,8 @@ static void what_does_not_fit_is_refused(void **state)
         assert_true(x == -1);
 }
 
-/* The function that combines fails at the driver. */
-static void a_failing_combination_is_told(void **state)
+/* The combining function fails on the driver. */
+static void reports_failure_of_combination_on_driver(void **state)
 {
         int64_t zero = 0, n = -1;
         assert_refused(fst_aggregate(fst_range_n(*state, 0, 10, 2), &zero, add, refuse, &n), -EIO, "not with me");
@@ -209,7 +210,7 @@ static int64_t fail_first(fst_task *task, int64_t so_far, int64_t row)
         return so_far + row;
 }
 
-static void a_repeated_task_counts_once(void **state)
+static void counts_repeated_task_once(void **state)
 {
         int64_t zero = 0, n;
         assert_int_equal(fst_aggregate(fst_range_n(*state, 0, 10, 4), &zero, fail_first, add, &n), 0);
@@ -219,20 +220,20 @@ static void a_repeated_task_counts_once(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(zero_counts_once_a_partition_and_once_more),
-                cmocka_unit_test(without_rows_there_is_the_zero),
-                cmocka_unit_test(partitions_are_combined_in_order),
-                cmocka_unit_test(rows_and_results_are_of_any_type),
-                cmocka_unit_test(what_does_not_fit_is_refused),
-                cmocka_unit_test(a_failing_combination_is_told),
-                cmocka_unit_test(a_repeated_task_counts_once),
+                cmocka_unit_test(applies_zero_in_each_partition_and_once_more),
+                cmocka_unit_test(returns_zero_without_rows),
+                cmocka_unit_test(combines_partitions_in_order),
+                cmocka_unit_test(aggregates_every_type),
+                cmocka_unit_test(rejects_functions_that_do_not_fit),
+                cmocka_unit_test(reports_failure_of_combination_on_driver),
+                cmocka_unit_test(counts_repeated_task_once),
         };
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(zero_counts_once_a_partition_and_once_more),
-                cmocka_unit_test(partitions_are_combined_in_order),
-                cmocka_unit_test(rows_and_results_are_of_any_type),
+                cmocka_unit_test(applies_zero_in_each_partition_and_once_more),
+                cmocka_unit_test(combines_partitions_in_order),
+                cmocka_unit_test(aggregates_every_type),
         };
-        /* Processes are to be begun while there is no thread yet. */
+        /* Task processes must be started before the first thread. */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         return failed + cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
 }

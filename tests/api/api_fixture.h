@@ -1,4 +1,4 @@
-/* What the tests of the public interface share: contexts in this process, quiet, with settings of the test. */
+/* Helpers for tests of the public interface: quiet contexts in this process with the test's settings. */
 #pragma once
 
 #include <firesteel/firesteel.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* A context on @master with keys and values in turn, NULL at the end. */
+/* A context on @master with alternating keys and values, ended by NULL. */
 static inline fst_context *api_context(const char *master, ...)
 {
         fst_conf *conf = fst_conf_new();
@@ -40,7 +40,7 @@ static inline int api_setup_loud(void **state)
         return 0;
 }
 
-/* The same with tasks in worker processes, which are to be begun while there is no thread yet. */
+/* The same with tasks in task processes, which must be started before the first thread. */
 static inline int api_setup_workers(void **state)
 {
         *state = api_context("local[2,4]", "spark.log.level", "ERROR", "spark.firesteel.task.isolation", "process",
@@ -54,7 +54,7 @@ static inline int api_teardown(void **state)
         return 0;
 }
 
-/* Gather what is written to standard error from here on; api_heard ends that and returns it, to be freed. */
+/* Captures standard error from here on. api_heard ends the capture and returns the text, which the caller frees. */
 static inline int api_listen(void)
 {
         char path[] = "/tmp/firesteel-test-XXXXXX";
@@ -76,7 +76,7 @@ static inline char *api_heard(int was)
         return text;
 }
 
-/* @call is @status, and tells of @text. */
+/* Checks that @call returns @status and reports a message that contains @text. */
 #define assert_refused(call, status, text)                                                                             \
         do {                                                                                                           \
                 int was_ = api_listen();                                                                               \

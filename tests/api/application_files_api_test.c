@@ -1,4 +1,4 @@
-/* Files of the application through the public interface, in one process. */
+/* Tests files of the application through the public interface, in one process. */
 #include "api/api_fixture.h"
 
 #include <fcntl.h>
@@ -50,21 +50,21 @@ static int64_t sum_with(fst_context *sc, const char *file)
         return r ? r : sum;
 }
 
-static void is_found_by_tasks(void **state)
+static void tasks_find_files(void **state)
 {
         fst_context *sc = *state;
         write_file(in_folder("number.txt"), "100\n");
         assert_int_equal(fst_add_file(sc, in_folder("number.txt")), 0);
         assert_int_equal(sum_with(sc, "number.txt"), 1045);
-        assert_int_equal(fst_add_file(sc, in_folder("number.txt")), 0); /* again: it is that file */
+        assert_int_equal(fst_add_file(sc, in_folder("number.txt")), 0); /* a second call has no effect */
         write_file(in_folder("number.txt"), "200\n");
-        assert_int_equal(sum_with(sc, "number.txt"), 1045); /* later changes are not seen */
+        assert_int_equal(sum_with(sc, "number.txt"), 1045); /* later changes have no effect */
         const char *path = fst_file(sc, "number.txt");
         assert_non_null(path);
         assert_int_equal(path[0], '/');
 }
 
-static void refusals(void **state)
+static void rejects_invalid_files(void **state)
 {
         fst_context *sc = *state;
         write_file(in_folder("a.txt"), "1\n");
@@ -86,7 +86,7 @@ static int heard_setup(void **state)
         return 0;
 }
 
-static void archives(void **state)
+static void unpacks_archives(void **state)
 {
         char command[1024];
         write_file(in_folder("n.txt"), "7\n");
@@ -110,7 +110,7 @@ static void archives(void **state)
         write_file(in_folder("m.txt"), "7\n");
         assert_refused(fst_add_archive(sc, in_folder("m.txt")), -EINVAL, "unpacking");
         fst_context_stop(sc);
-        assert_int_equal(stat(command, &st), -1); /* it went with the context */
+        assert_int_equal(stat(command, &st), -1); /* removed with the context */
 }
 
 static int set_up(void **state)
@@ -128,9 +128,9 @@ static int tear_down(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(is_found_by_tasks, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(refusals, heard_setup, api_teardown),
-                cmocka_unit_test(archives),
+                cmocka_unit_test_setup_teardown(tasks_find_files, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(rejects_invalid_files, heard_setup, api_teardown),
+                cmocka_unit_test(unpacks_archives),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);
 }

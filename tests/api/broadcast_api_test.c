@@ -1,4 +1,4 @@
-/* Broadcast variables through the public interface, in one process. */
+/* Tests broadcast variables through the public interface, in one process. */
 #include "api/api_fixture.h"
 
 struct point {
@@ -28,7 +28,7 @@ static int64_t total(fst_rdd *rdd)
         return r ? r : sum;
 }
 
-static void is_read_by_tasks(void **state)
+static void tasks_read_values(void **state)
 {
         fst_context *sc = *state;
         int64_t *table = malloc(100000 * sizeof(*table));
@@ -46,7 +46,7 @@ static void is_read_by_tasks(void **state)
         assert_int_equal(total(fst_map(fst_range_n(sc, 0, 10, 2), FST_WITH(look_up, s), FST_I64)), 3 * 45 + 20);
 }
 
-static void empty(void **state)
+static void broadcasts_empty_value(void **state)
 {
         fst_broadcast nothing = fst_broadcast_bytes(*state, "", 0);
         fst_bytes value = fst_broadcast_value((fst_context *)*state, nothing);
@@ -60,7 +60,7 @@ static int heard_setup(void **state)
         return 0;
 }
 
-static void wrong_handles(void **state)
+static void rejects_invalid_handles(void **state)
 {
         fst_context *sc = *state;
         struct point point = {1, 2};
@@ -81,8 +81,8 @@ static void wrong_handles(void **state)
         assert_refused(run, -EIO, "was destroyed, or never was");
 }
 
-/* More than memory holds: it lies in files then, and is read all the same. */
-static void more_than_memory(void **state)
+/* A value larger than memory is stored in files and read from there. */
+static void reads_values_larger_than_memory(void **state)
 {
         fst_context *sc = *state;
         fst_broadcast variables[12];
@@ -103,10 +103,10 @@ static void more_than_memory(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(is_read_by_tasks, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(empty, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(wrong_handles, heard_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(more_than_memory, heard_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(tasks_read_values, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(broadcasts_empty_value, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(rejects_invalid_handles, heard_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reads_values_larger_than_memory, heard_setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

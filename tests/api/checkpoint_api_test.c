@@ -1,4 +1,4 @@
-/* Checkpoints: what is computed from is forgotten, what is read stays. */
+/* Tests checkpoints: dependencies are dropped, and rows are read from the checkpoint. */
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
@@ -10,7 +10,7 @@ static int setup(void **state)
         return 0;
 }
 
-/* Counts how often it is called: local tasks run in this process. */
+/* Counts calls: local tasks run in this process. */
 static int calls;
 
 static int64_t counted(fst_task *task, int64_t x)
@@ -36,7 +36,7 @@ static int keyed_again(fst_task *task, int64_t key, int64_t value, fst_out *out)
         return 0;
 }
 
-static void computed_once(void **state)
+static void computes_checkpointed_rows_once(void **state)
 {
         int64_t n, sum;
         calls = 0;
@@ -49,12 +49,12 @@ static void computed_once(void **state)
         assert_int_equal(fst_reduce(later, fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 999 * 1000 / 2 + 2000);
         assert_int_equal(calls, 2000);
-        /* What it was computed from is no dependency any more. */
+        /* The former dependencies are gone. */
         assert_int_equal(kept->lineage.n_deps, 1);
         assert_int_equal(kept->lineage.deps[0].parent->n_deps, 0);
 }
 
-static void all_partitions_are_there_after_take(void **state)
+static void take_computes_all_partitions(void **state)
 {
         fst_iter *rows;
         int64_t n, x;
@@ -65,16 +65,16 @@ static void all_partitions_are_there_after_take(void **state)
         assert_true(fst_is_checkpointed(kept));
         assert_int_equal(fst_count(kept, &n), 0);
         assert_int_equal(n, 1000);
-        assert_true(calls <= 1000 + 1024); /* the first partition may have been left early, and computed again */
+        assert_true(calls <= 1000 + 1024); /* the first partition may have been left early and computed again */
 }
 
-static void behind_a_shuffle(void **state)
+static void checkpoints_after_a_shuffle(void **state)
 {
         int64_t n, sum;
         fst_rdd *sums = fst_reduce_by_key(fst_map(fst_range_n(*state, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_fn_sum);
         assert_int_equal(fst_count(sums, &n), 0);
         fst_local_checkpoint(sums);
-        /* A shuffle's reader, which others were built on before. */
+        /* The reader of a shuffle on which other RDDs were built before. */
         fst_rdd *again = fst_reduce_by_key(sums, fst_fn_max);
         assert_int_equal(again->op, RDD_COMBINE);
         assert_int_equal(fst_count(again, &n), 0);
@@ -84,7 +84,7 @@ static void behind_a_shuffle(void **state)
         assert_int_equal(sum, 499500);
 }
 
-static void the_nearest_first(void **state)
+static void reads_nearest_checkpoint(void **state)
 {
         int64_t n;
         fst_rdd *below = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
@@ -102,7 +102,7 @@ static void the_nearest_first(void **state)
         assert_true(fst_is_checkpointed(below));
 }
 
-static void lost_blocks_are_told_of(void **state)
+static void reports_lost_blocks(void **state)
 {
         int64_t n;
         fst_rdd *kept = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
@@ -118,8 +118,8 @@ static int level_of(const fst_rdd *rdd)
         return rdd->lineage.storage_level;
 }
 
-/* LocalCheckpointSuite: whatever level is asked for, and whenever, what has to leave memory goes to disk. */
-static void levels_get_disk(void **state)
+/* LocalCheckpointSuite: whatever the level and whenever it is set, rows evicted from memory go to disk. */
+static void adds_disk_to_storage_levels(void **state)
 {
         static const int levels[][2] = {
                 {FST_STORAGE_NONE, FST_STORAGE_MEMORY_AND_DISK},
@@ -171,7 +171,7 @@ static void outlives_memory(const char *isolation)
         fst_local_checkpoint(kept);
         assert_int_equal(fst_count(kept, &n), 0);
         assert_true(fst_is_checkpointed(kept));
-        for (int i = 0; i < 3; i++) /* 40 MB each, where 19 MB fit */
+        for (int i = 0; i < 3; i++) /* 40 MB each, of which 19 MB fit */
                 assert_int_equal(fst_count(fst_cache(fst_range_n(sc, 0, 5000000, 10)), &n), 0);
         assert_int_equal(fst_reduce(kept, fst_fn_sum, &x), 0);
         assert_int_equal(x, 1000000LL * 1000001 / 2);
@@ -179,24 +179,24 @@ static void outlives_memory(const char *isolation)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-/* Partitions that were in memory alone, before anything was said of a checkpoint, have to stay as well. */
-static void what_was_cached_before_outlives_memory(void **state)
+/* Partitions cached only in memory before the checkpoint was requested must survive, too. */
+static void keeps_earlier_cached_partitions(void **state)
 {
         outlives_memory("none");
 }
 
-static void what_workers_cached_before_outlives_memory(void **state)
+static void keeps_earlier_cached_partitions_of_task_processes(void **state)
 {
         outlives_memory("process");
 }
 
-/* What was unpersisted before there was a checkpoint would be lost with it. */
-static void nothing_is_cut_off_that_is_not_kept(void **state)
+/* Rows unpersisted before the checkpoint was written would be lost with their dependencies. */
+static void keeps_dependencies_until_checkpointed(void **state)
 {
         int64_t n;
         fst_rdd *numbers = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 10, 2), counted, FST_I64));
         fst_unpersist(numbers);
-        assert_refused(fst_count(numbers, &n), -EINVAL, "was unpersisted");
+        assert_refused(fst_count(numbers, &n), -EINVAL, "then unpersisted");
         fst_persist(numbers, FST_STORAGE_MEMORY_ONLY);
         assert_int_equal(fst_count(numbers, &n), 0);
         assert_int_equal(n, 10);
@@ -216,8 +216,8 @@ static void *count_it(void *arg)
         return NULL;
 }
 
-/* Jobs that use an RDD while another thread's job has it checkpointed. */
-static void among_threads(void **state)
+/* Jobs use an RDD while another thread's job checkpoints it. */
+static void checkpoints_while_other_threads_run_jobs(void **state)
 {
         for (int round = 0; round < 20; round++) {
                 fst_rdd *kept = fst_local_checkpoint(fst_reduce_by_key(
@@ -246,7 +246,7 @@ static int text_row(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-static void reliably(void **state)
+static void checkpoints_into_files(void **state)
 {
         char dir[] = "/tmp/firesteel-test-XXXXXX";
         int64_t n, x = 0, want = 0;
@@ -271,7 +271,7 @@ static void reliably(void **state)
         assert_int_equal(want, 100000);
         assert_int_equal(calls, 200000);
 
-        /* Pairs with bytes; partitions without rows; a partitioner that stays known. */
+        /* Pairs with bytes, partitions without rows, and a partitioner that stays known. */
         fst_rdd *placed = fst_partition_by(fst_map(fst_range_n(*state, 0, 100, 2), text_row, FST_PAIR(BYTES, I64)), 8);
         fst_checkpoint(placed);
         assert_int_equal(fst_count(placed, &n), 0);
@@ -285,7 +285,7 @@ static void reliably(void **state)
         assert_true(fst_next(rows, &text, &x));
         assert_int_equal(text.len, MAX(x % 50 + 1, x > 9 ? 2 : 1));
 
-        /* Persisted, what is written is not computed again. */
+        /* Rows of a persisted RDD are not computed again for writing. */
         calls = 0;
         fst_rdd *kept = fst_checkpoint(fst_cache(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64)));
         assert_int_equal(fst_count(kept, &n), 0);
@@ -294,13 +294,13 @@ static void reliably(void **state)
         assert_int_equal(fst_count(kept, &n), 0);
         assert_int_equal(n, 1000);
         assert_int_equal(calls, 1000);
-        /* It stays where it is, whatever is asked for afterwards. */
+        /* A written checkpoint stays in its place whatever is requested later. */
         assert_ptr_equal(fst_local_checkpoint(written), written);
         assert_non_null(fst_checkpoint_file(written));
         assert_string_equal(fst_checkpoint_file(fst_checkpoint(placed)), fst_checkpoint_file(placed));
         assert_int_equal(fst_count(written, &n), 0);
         assert_int_equal(n, 100000);
-        /* A local one that was asked for stays local, before it is made and after it. */
+        /* A requested local checkpoint stays local, before and after it is written. */
         fst_rdd *local = fst_local_checkpoint(fst_map(fst_range_n(*state, 0, 1000, 4), counted, FST_I64));
         for (int i = 0; i < 2; i++) {
                 assert_ptr_equal(fst_checkpoint(local), local);
@@ -313,7 +313,7 @@ static void reliably(void **state)
         assert_refused(fst_count(kept, &n), -EIO, "part-0000");
 }
 
-/* Fails the first attempt of each partition of the job that writes, when it has written the whole of it. */
+/* Fails the first attempt of each partition of the writing job after it has written everything. */
 static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
 {
         int64_t x;
@@ -324,8 +324,8 @@ static int fail_late(fst_task *task, fst_iter *rows, fst_out *out)
         return fst_iter_status(rows);
 }
 
-/* SPARK-31484: what an attempt before has written is no hindrance. SPARK-48268: a setting says where files go. */
-static void attempts_that_failed_are_written_again(void **state)
+/* SPARK-31484: files of an earlier attempt do not matter. SPARK-48268: a setting names the directory. */
+static void rewrites_files_of_failed_attempts(void **state)
 {
         char dir[] = "/tmp/firesteel-test-XXXXXX";
         assert_non_null(mkdtemp(dir));
@@ -343,7 +343,7 @@ static void attempts_that_failed_are_written_again(void **state)
         remove_tree(dir);
 }
 
-/* @text with no numbers of lines: "map at a.c:12" is "map at a.c:". Owned by the caller. */
+/* @text without line numbers: "map at a.c:12" becomes "map at a.c:". The caller owns it. */
 static char *without_lines(const char *text)
 {
         char *copy = calloc(strlen(text) + 1, 1), *to = copy;
@@ -365,8 +365,8 @@ static void assert_told(fst_rdd *rdd, const char *want)
 
 #define HERE " at checkpoint_api_test.c:"
 
-/* As Spark tells of such a lineage. */
-static void told_in_lines(void **state)
+/* Spark's description of the same lineage. */
+static void prints_lineage_as_spark(void **state)
 {
         int64_t n;
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20, 12), keyed, FST_PAIR(I64, I64));
@@ -398,13 +398,13 @@ static size_t lines_of(fst_rdd *rdd)
         return n;
 }
 
-/* Lineage that doubles in each round is told in a time that anyone has. */
-static void told_of_diamonds(void **state)
+/* Lineage that doubles in each iteration is printed in reasonable time. */
+static void prints_lineage_with_many_paths(void **state)
 {
         fst_rdd *rdd = fst_map(fst_range_n(*state, 0, 2, 1), keyed, FST_PAIR(I64, I64));
         for (int round = 0; round < 3; round++)
                 rdd = fst_union(rdd, rdd);
-        assert_int_equal(lines_of(rdd), 1 + 2 + 4 + 2 * 8); /* all of it, as in Spark */
+        assert_int_equal(lines_of(rdd), 1 + 2 + 4 + 2 * 8); /* completely, as in Spark */
         for (int round = 0; round < 60; round++)
                 rdd = fst_coalesce(fst_union(rdd, rdd), 1);
         assert_in_range(lines_of(rdd), 10000, 10300);
@@ -413,22 +413,22 @@ static void told_of_diamonds(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(computed_once, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(all_partitions_are_there_after_take, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(behind_a_shuffle, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(the_nearest_first, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(lost_blocks_are_told_of, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(reliably, setup, api_teardown),
-                cmocka_unit_test(attempts_that_failed_are_written_again),
-                cmocka_unit_test_setup_teardown(levels_get_disk, setup, api_teardown),
-                cmocka_unit_test(what_was_cached_before_outlives_memory),
-                cmocka_unit_test_setup_teardown(nothing_is_cut_off_that_is_not_kept, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(told_in_lines, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(told_of_diamonds, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(among_threads, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(computes_checkpointed_rows_once, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(take_computes_all_partitions, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(checkpoints_after_a_shuffle, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reads_nearest_checkpoint, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_lost_blocks, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(checkpoints_into_files, setup, api_teardown),
+                cmocka_unit_test(rewrites_files_of_failed_attempts),
+                cmocka_unit_test_setup_teardown(adds_disk_to_storage_levels, setup, api_teardown),
+                cmocka_unit_test(keeps_earlier_cached_partitions),
+                cmocka_unit_test_setup_teardown(keeps_dependencies_until_checkpointed, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(prints_lineage_as_spark, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(prints_lineage_with_many_paths, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(checkpoints_while_other_threads_run_jobs, setup, api_teardown),
         };
-        /* Processes are to be begun while there is no thread yet. */
-        const struct CMUnitTest in_processes[] = {cmocka_unit_test(what_workers_cached_before_outlives_memory)};
+        /* Task processes must be started before the first thread. */
+        const struct CMUnitTest in_processes[] = {cmocka_unit_test(keeps_earlier_cached_partitions_of_task_processes)};
         int failed = cmocka_run_group_tests(in_processes, NULL, NULL);
         return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

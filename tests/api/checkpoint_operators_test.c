@@ -1,7 +1,5 @@
-/*
- * Checkpoints of every operator, and below every operator, in files and by way of cached partitions: the same rows from
- * elsewhere. Cases restate Spark's CheckpointSuite.
- */
+/* Tests checkpoints of every operator, and below every operator, in files and as cached partitions: the rows stay
+ * equal. Cases follow Spark's CheckpointSuite. */
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
@@ -10,7 +8,7 @@
 
 enum { MOST = 40 };
 
-/* Counts how often it is called: local tasks run in this process. */
+/* Counts calls: local tasks run in this process. */
 static int calls;
 
 static int64_t counted(fst_task *task, int64_t x)
@@ -33,7 +31,7 @@ static int with_text(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* The same for the same rows, in whatever order, and how many there are. */
+/* A digest of rows that does not depend on their order, and their number. */
 struct content {
         uint64_t hash;
         int64_t rows;
@@ -127,7 +125,7 @@ static int by_parity(fst_task *task, int64_t key, int partitions)
         return (int)(key % 2);
 }
 
-/* One of each operator, of some numbers: returns how many. */
+/* Builds one RDD of each operator from some numbers. Returns the number of RDDs. */
 static int operators(fst_context *sc, fst_rdd **to)
 {
         fst_rdd *numbers = fst_map(fst_range_n(sc, 0, 100, 4), counted, FST_I64);
@@ -175,7 +173,7 @@ static void checkpoint(fst_rdd *rdd, bool local)
                 fst_checkpoint(rdd);
 }
 
-/* The same rows, partitions and partitioner, and nothing that it is computed from. */
+/* Checks that rows, partitions and partitioner are unchanged and dependencies are gone. */
 static void check_checkpoint(fst_rdd *rdd, bool local, struct content was, int which)
 {
         int partitions = fst_rdd_partitions(rdd);
@@ -195,7 +193,7 @@ static void check_checkpoint(fst_rdd *rdd, bool local, struct content was, int w
         assert_int_equal(rdd->lineage.deps[0].parent->n_deps, 0);
 }
 
-/* What is computed from others that are checkpointed, before and after they are. */
+/* Computes an RDD whose parents are checkpointed, before and after they are. */
 static void check_parents(fst_rdd *rdd, bool local, struct content was, int which)
 {
         for (int i = 0; i < rdd->n_parents; i++)
@@ -219,7 +217,7 @@ static void each_with(void **state, void (*check)(fst_rdd *rdd, bool local, stru
         for (int local = 0; local < 2; local++) {
                 fst_rdd *computed[MOST];
                 for (int i = 0, n = operators(*state, computed); i < n; i++) {
-                        fst_rdd *rdds[MOST]; /* of their own: others may have checkpointed what these are made of */
+                        fst_rdd *rdds[MOST]; /* separate ones: other cases may have checkpointed their ancestors */
                         operators(*state, rdds);
                         check(rdds[i], local, content_of(computed[i]), i);
                 }
@@ -227,19 +225,19 @@ static void each_with(void **state, void (*check)(fst_rdd *rdd, bool local, stru
         remove_tree(dir);
 }
 
-static void of_every_operator(void **state)
+static void checkpoints_every_operator(void **state)
 {
         each_with(state, check_checkpoint);
 }
 
-static void below_every_operator(void **state)
+static void checkpoints_below_every_operator(void **state)
 {
         each_with(state, check_parents);
 }
 
 #define CASES                                                                                                          \
-        cmocka_unit_test_setup_teardown(of_every_operator, api_setup, api_teardown),                                   \
-                cmocka_unit_test_setup_teardown(below_every_operator, api_setup, api_teardown)
+        cmocka_unit_test_setup_teardown(checkpoints_every_operator, api_setup, api_teardown),                                   \
+                cmocka_unit_test_setup_teardown(checkpoints_below_every_operator, api_setup, api_teardown)
 
 int main(void)
 {

@@ -1,4 +1,5 @@
-/* What goes when RDDs are released: cached partitions, map outputs, checkpoints; and what stays. */
+/* Tests what the cleaner removes when RDDs are released (cached partitions, map outputs, checkpoints) and what it
+ * keeps. */
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
@@ -31,7 +32,7 @@ static fst_rdd *sums(fst_context *sc)
         return fst_reduce_by_key_n(fst_map(fst_range_n(sc, 0, 1000, 4), keyed, FST_PAIR(I64, I64)), fst_fn_sum, 3);
 }
 
-static void what_nobody_needs_goes(void **state)
+static void cleans_released_rdds(void **state)
 {
         fst_context *sc = *state;
         int64_t n;
@@ -42,13 +43,13 @@ static void what_nobody_needs_goes(void **state)
         assert_int_equal(blocks(sc), 3);
         size_t all = outputs(sc);
         assert_true(all >= 4 + 3);
-        /* It is needed for what is computed from it. */
+        /* Kept, because another RDD is computed from it. */
         fst_release(kept);
         assert_int_equal(blocks(sc), 3);
         assert_int_equal(outputs(sc), all);
         assert_int_equal(fst_count(below, &n), 0);
         fst_release(below);
-        /* What it was computed from was not released: the rows of sums are nobody's, but its parents' are there. */
+        /* Its parents were not released: only the map output of sums is removed. */
         assert_int_equal(blocks(sc), 0);
         assert_int_equal(outputs(sc), 0);
 }
@@ -64,8 +65,8 @@ static int left_of(fst_task *task, int64_t key, int64_t left, int64_t right, fst
         return 0;
 }
 
-/* What a function makes on the way to what it returns goes with that. */
-static void what_was_made_on_the_way_goes(void **state)
+/* The intermediate RDDs of a public function are removed with its result. */
+static void cleans_intermediate_rdds(void **state)
 {
         fst_context *sc = *state;
         int64_t n;
@@ -83,11 +84,11 @@ static void what_was_made_on_the_way_goes(void **state)
         }
         for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
                 fst_release(made[i]);
-        /* But for what the application made itself. */
+        /* RDDs that the application itself created stay. */
         assert_int_equal(outputs(sc), 4);
 }
 
-static void rounds_leave_nothing_behind(void **state)
+static void iterations_leave_nothing_behind(void **state)
 {
         fst_context *sc = *state;
         int64_t n;
@@ -131,7 +132,7 @@ static int refuses(fst_task *task, void *a, int64_t x)
         return fst_fail(task, "not this");
 }
 
-/* Actions that shuffle make RDDs of their own, which go with them, also when they fail. */
+/* Actions that shuffle create RDDs of their own. These are removed with the action, also when it fails. */
 static void actions_leave_nothing_behind(void **state)
 {
         struct sum {
@@ -148,7 +149,7 @@ static void actions_leave_nothing_behind(void **state)
         assert_int_equal(fst_count_by_key(pairs, &counts), 0);
         assert_int_equal(fst_map_count(counts), 10);
         assert_int_equal(outputs(sc), before);
-        assert_ptr_equal(sc->registry.rdds, pairs); /* the newest that is left */
+        assert_ptr_equal(sc->registry.rdds, pairs); /* the newest remaining RDD */
         assert_int_equal(fst_take_sample(numbers, false, 10, 1, &(fst_iter *){NULL}), 0);
         assert_ptr_equal(sc->registry.rdds, pairs);
         assert_int_equal(fst_tree_reduce(numbers, fst_fn_sum, 3, &n), 0);
@@ -158,7 +159,7 @@ static void actions_leave_nothing_behind(void **state)
         assert_int_equal(outputs(sc), before);
         assert_true(fst_tree_aggregate(numbers, &zero, refuses, both, 2, &sum) < 0);
         assert_int_equal(outputs(sc), before);
-        /* What they were given is not theirs. */
+        /* The action's arguments stay. */
         fst_rdd *kept = fst_cache(sums(sc));
         assert_int_equal(fst_count_by_key(kept, &counts), 0);
         assert_int_equal(blocks(sc), 3);
@@ -166,7 +167,7 @@ static void actions_leave_nothing_behind(void **state)
         fst_release(kept);
 }
 
-static void not_without_tracking(void **state)
+static void keeps_everything_without_reference_tracking(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.cleaner.referenceTracking", "false", NULL);
         int64_t n;
@@ -180,7 +181,7 @@ static void not_without_tracking(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void checkpoints_if_it_is_said(void **state)
+static void cleans_checkpoints_if_configured(void **state)
 {
         for (int clean = 0; clean < 2; clean++) {
                 char dir[] = "/tmp/firesteel-test-XXXXXX";
@@ -218,8 +219,8 @@ static void *count_often(void *arg)
         return NULL;
 }
 
-/* Other threads' jobs lose nothing. */
-static void among_threads(void **state)
+/* Jobs of other threads lose nothing. */
+static void keeps_rdds_of_other_threads_jobs(void **state)
 {
         fst_context *sc = *state;
         struct other other = {.sc = sc, .rdd = fst_cache(sums(sc))};
@@ -242,13 +243,13 @@ static void among_threads(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(what_nobody_needs_goes, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(what_was_made_on_the_way_goes, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(rounds_leave_nothing_behind, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(cleans_released_rdds, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(cleans_intermediate_rdds, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(iterations_leave_nothing_behind, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(actions_leave_nothing_behind, api_setup, api_teardown),
-                cmocka_unit_test(not_without_tracking),
-                cmocka_unit_test(checkpoints_if_it_is_said),
-                cmocka_unit_test_setup_teardown(among_threads, api_setup, api_teardown),
+                cmocka_unit_test(keeps_everything_without_reference_tracking),
+                cmocka_unit_test(cleans_checkpoints_if_configured),
+                cmocka_unit_test_setup_teardown(keeps_rdds_of_other_threads_jobs, api_setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

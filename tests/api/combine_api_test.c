@@ -1,7 +1,5 @@
-/*
- * Values of a key taken into one: fold, aggregate and combine by key, here and by way of the wire, in memory and on
- * disk. Cases restate Spark's PairRDDFunctionsSuite.
- */
+/* Tests fold, aggregate and combine by key, here and with lineage from the wire, in memory and on disk. Cases follow
+ * Spark's PairRDDFunctionsSuite. */
 #include "api/pair_fixture.h"
 
 static int one_mean(fst_task *task, int64_t value, fst_out *out)
@@ -72,7 +70,7 @@ static int64_t twice_of(fst_task *task, int64_t key, double value)
         return key * 1000 + (int64_t)(2 * value);
 }
 
-static void values_are_taken_into_accumulators(void **state)
+static void combines_values_into_accumulators(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *pairs = PAIRS(sc, 3, 1001, 1002, 2010, 1003, 2020);
@@ -85,14 +83,14 @@ static void values_are_taken_into_accumulators(void **state)
                        mean_of, FST_I64),
                100603, 203002);
 
-        /* Placed as wanted, it is done in one task for each partition. */
+        /* With the right partitioner, one task for each partition does everything. */
         fst_rdd *placed = fst_partition_by(pairs, 4);
         means = fst_aggregate_by_key(placed, &none, add_to_mean, both_means);
         EXPECT(fst_map(means, mean_of, FST_I64), 100603, 203002);
         assert_int_equal(shuffles_until(means, placed), 0);
         assert_ptr_equal(means->partitioner, placed->partitioner);
 
-        /* Other kinds. */
+        /* Other types. */
         fst_rdd *texts = fst_map(fst_range_n(sc, 95, 105, 3), to_texts, FST_PAIR(BYTES, BYTES));
         EXPECT(fst_map(fst_aggregate_by_key_n(texts, &(int64_t){0}, longest, fst_fn_max, 2), longest_of_text, FST_I64), 2,
                12, 23, 33, 43, 53, 63);
@@ -103,7 +101,7 @@ static void values_are_taken_into_accumulators(void **state)
         EXPECT(fst_map(fst_aggregate_by_key(pairs, &empty, append_digit, append_texts), sum_of_digits, FST_I64), 10006,
                20003);
 
-        /* Zero counts in each partition where the key is, and is copied. */
+        /* The zero value is copied, and counts in each partition that has the key. */
         int64_t one = 1, ten = 10;
         fst_rdd *sums = fst_fold_by_key(PAIRS(sc, 1, 1001, 1002, 2003), &ten, fst_fn_sum);
         fst_rdd *products = fst_fold_by_key(pairs, &one, product);
@@ -145,8 +143,8 @@ static bool is_sample(fst_task *task, int64_t key, const void *mean)
         return key % 100 == 0;
 }
 
-/* More keys than a table holds in little memory, on both sides of the shuffle; and hardly any twice. */
-static void accumulators_go_to_disk(void **state)
+/* More keys than fit into a table in little memory, on both sides of the shuffle, with few repetitions. */
+static void spills_accumulators(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.25", NULL);
         struct mean none = {0};
@@ -175,10 +173,10 @@ static void accumulators_go_to_disk(void **state)
 int main(void)
 {
         const struct CMUnitTest cases[] = {
-                cmocka_unit_test_setup_teardown(values_are_taken_into_accumulators, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(combines_values_into_accumulators, loud_setup, api_teardown),
         };
         const struct CMUnitTest more[] = {
-                cmocka_unit_test(accumulators_go_to_disk),
+                cmocka_unit_test(spills_accumulators),
         };
         return pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));
 }

@@ -1,7 +1,5 @@
-/*
- * What a context answers and is told: job groups, cancelling by job and stage, status (StatusTrackerSuite's cases), the
- * numbers of partitions that it would choose, and parallelize of every type.
- */
+/* Tests queries and settings of a context: job groups, cancelling by job and stage, status (cases of
+ * StatusTrackerSuite), default numbers of partitions, and parallelize of every type. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "api/gate_fixture.h"
@@ -20,7 +18,7 @@ static fst_future *held_count(fst_context *sc)
 /* --------------------------------------------------------------------------------------------- groups and cancelling
  */
 
-static void a_group_is_described_and_cleared(void **state)
+static void sets_and_clears_job_group(void **state)
 {
         fst_context *sc = *state;
         assert_null(fst_local_property(sc, "spark.jobGroup.id"));
@@ -43,13 +41,13 @@ static int job_of(fst_future *f)
         return fst_future_job(f);
 }
 
-static void jobs_are_cancelled_by_id(void **state)
+static void cancels_jobs_by_id(void **state)
 {
         int64_t n;
         gate_close();
         fst_future *a = held_count(*state), *b = held_count(*state);
         gate_await(2);
-        fst_cancel_job(*state, 1 << 20); /* there is none */
+        fst_cancel_job(*state, 1 << 20); /* no such job */
         fst_cancel_job(*state, job_of(a));
         assert_int_equal(fst_future_wait(a), -ECANCELED);
         assert_false(fst_future_done(b));
@@ -57,7 +55,7 @@ static void jobs_are_cancelled_by_id(void **state)
         assert_int_equal(fst_future_count(b, &n), 0);
 }
 
-static void and_by_the_stage_that_they_need(void **state)
+static void cancels_jobs_by_stage(void **state)
 {
         int stage;
         gate_close();
@@ -72,7 +70,7 @@ static void and_by_the_stage_that_they_need(void **state)
 
 /* --------------------------------------------------------------------------------------------------------- status */
 
-static void status_follows_a_job(void **state)
+static void reports_status_of_running_job(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         struct fst_job_info job;
@@ -102,8 +100,8 @@ static void status_follows_a_job(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-/* StatusTrackerSuite's "getJobIdsForGroup()". */
-static void jobs_are_found_by_group(void **state)
+/* "getJobIdsForGroup()" of StatusTrackerSuite. */
+static void finds_jobs_by_group(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         int ids[8];
@@ -128,13 +126,13 @@ static void jobs_are_found_by_group(void **state)
 
 /* ---------------------------------------------------------------------------------------------------- partitions */
 
-static void numbers_of_partitions(void **state)
+static void chooses_numbers_of_partitions(void **state)
 {
         assert_int_equal(fst_context_default_parallelism(*state), 2);
         assert_int_equal(fst_context_default_min_partitions(*state), 2);
 }
 
-static void numbers_of_partitions_as_set(void **state)
+static void takes_numbers_of_partitions_from_configuration(void **state)
 {
         fst_context *sc = api_context("local[4]", "spark.default.parallelism", "1", NULL);
         assert_int_equal(fst_context_default_parallelism(sc), 1);
@@ -144,10 +142,10 @@ static void numbers_of_partitions_as_set(void **state)
 
 struct point {
         double x, y;
-        int64_t color; /* no padding, which nobody sets */
+        int64_t color; /* without padding, which would be undefined */
 };
 
-static void arrays_of_every_type(void **state)
+static void parallelizes_arrays_of_every_type(void **state)
 {
         int64_t numbers[] = {3, 1, 2}, n;
         fst_bytes words[] = {{"a", 1}, {"", 0}, {"ccc", 3}}, word;
@@ -173,7 +171,7 @@ static void arrays_of_every_type(void **state)
         assert_true(fst_next(rows, &x, &p) && x == 0.5);
         assert_int_equal(fst_count(fst_parallelize_pairs(*state, halves, points, 0), &n), 0);
         assert_int_equal(n, 0);
-        /* more than one batch, and partitions that batches do not fit */
+        /* several batches, and partitions that do not match batches */
         int64_t *many = new_array(int64_t, 100000), key, value;
         for (int i = 0; i < 100000; i++)
                 many[i] = i;
@@ -187,7 +185,7 @@ static void arrays_of_every_type(void **state)
 /* --------------------------------------------------------------------------------------------------- take_sample */
 
 /* sc.parallelize(1 to 100, 2).takeSample(false, 10, 1L), and with replacement */
-static void samples_are_sparks(void **state)
+static void take_sample_equals_spark(void **state)
 {
         static const int64_t once[] = {91, 90, 6, 39, 26, 35, 53, 7, 47, 32},
                              replaced[] = {51, 99, 71, 33, 16, 56, 47, 8, 44, 45};
@@ -217,8 +215,8 @@ static int rows_in(fst_iter *rows, int64_t *sum)
         return n;
 }
 
-/* RDDSuite's "takeSample". */
-static void samples_have_the_size_asked_for(void **state)
+/* "takeSample" of RDDSuite. */
+static void take_sample_has_requested_size(void **state)
 {
         fst_rdd *rdd = fst_range_n(*state, 0, 1000, 3), *few = fst_range_n(*state, 0, 5, 2);
         fst_iter *rows;
@@ -247,18 +245,18 @@ static void samples_have_the_size_asked_for(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_group_is_described_and_cleared),
-                cmocka_unit_test(numbers_of_partitions),
-                cmocka_unit_test(arrays_of_every_type),
-                cmocka_unit_test(samples_are_sparks),
-                cmocka_unit_test(samples_have_the_size_asked_for),
-                cmocka_unit_test(jobs_are_cancelled_by_id),
-                cmocka_unit_test(and_by_the_stage_that_they_need),
+                cmocka_unit_test(sets_and_clears_job_group),
+                cmocka_unit_test(chooses_numbers_of_partitions),
+                cmocka_unit_test(parallelizes_arrays_of_every_type),
+                cmocka_unit_test(take_sample_equals_spark),
+                cmocka_unit_test(take_sample_has_requested_size),
+                cmocka_unit_test(cancels_jobs_by_id),
+                cmocka_unit_test(cancels_jobs_by_stage),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(numbers_of_partitions_as_set),
-                cmocka_unit_test(status_follows_a_job),
-                cmocka_unit_test(jobs_are_found_by_group),
+                cmocka_unit_test(takes_numbers_of_partitions_from_configuration),
+                cmocka_unit_test(reports_status_of_running_job),
+                cmocka_unit_test(finds_jobs_by_group),
         };
         int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

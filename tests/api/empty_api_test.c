@@ -1,7 +1,5 @@
-/*
- * RDDs without rows, and RDDs without partitions, which a directory without files is: every operator and action takes
- * them. Cases restate what Spark's RDDSuite and PairRDDFunctionsSuite say of empty RDDs.
- */
+/* Tests every operator and action with RDDs without rows, and without partitions (a directory without files). Cases
+ * follow Spark's RDDSuite and PairRDDFunctionsSuite. */
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
@@ -12,7 +10,7 @@
 struct world {
         fst_context *sc;
         char dir[40];
-        fst_rdd *none[2]; /* PAIR(I64, I64): of partitions without rows, of no partitions at all */
+        fst_rdd *none[2]; /* PAIR(I64, I64): partitions without rows; no partitions */
         fst_rdd *some;    /* (1, 1), (2, 2) */
 };
 
@@ -46,7 +44,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
         struct world *w = *state;
-        fst_context_stop(w->sc); /* the first action that found no rows to reduce */
+        fst_context_stop(w->sc); /* the first action that had no rows to reduce */
         remove_tree(w->dir);
         return 0;
 }
@@ -134,7 +132,7 @@ static int64_t add(fst_task *task, int64_t so_far, int64_t key)
 
 /* ------------------------------------------------------------------------------------------------------- the cases */
 
-static void partitions_are_those_of_the_source(void **state)
+static void keeps_the_number_of_partitions(void **state)
 {
         struct world *w = *state;
         static const int64_t nothing[1];
@@ -149,7 +147,7 @@ static void partitions_are_those_of_the_source(void **state)
         assert_int_equal(fst_rdd_partitions(fst_partition_by(w->none[1], 4)), 4);
 }
 
-static void actions_find_nothing(void **state)
+static void actions_return_empty_results(void **state)
 {
         struct world *w = *state;
         for (int i = 0; i < 2; i++) {
@@ -197,7 +195,7 @@ static void actions_find_nothing(void **state)
         }
 }
 
-static void transformations_make_nothing_of_it(void **state)
+static void transformations_yield_no_rows(void **state)
 {
         struct world *w = *state;
         for (int i = 0; i < 2; i++) {
@@ -245,7 +243,7 @@ static void transformations_make_nothing_of_it(void **state)
         }
 }
 
-static void the_other_side_stays(void **state)
+static void keeps_rows_of_the_other_side(void **state)
 {
         struct world *w = *state;
         for (int i = 0; i < 2; i++) {
@@ -269,13 +267,14 @@ static void the_other_side_stays(void **state)
                         assert_int_equal(fst_reduce(both[k], fst_fn_sum, &sum), 0);
                         assert_int_equal(sum, k < 4 ? 3 : 2);
                 }
-                /* Spark: an RDD that was grouped into no partitions, and others, are grouped in as many as the others.
+                /*
+                 * As in Spark: a cogroup of an RDD without partitions and others has as many partitions as the others.
                  */
                 assert_true(fst_rdd_partitions(fst_cogroup(grouped, w->some, sizes, FST_I64)) > 0);
         }
 }
 
-static void files_of_nothing(void **state)
+static void writes_and_reads_empty_files(void **state)
 {
         struct world *w = *state;
         for (int i = 0; i < 2; i++) {
@@ -290,7 +289,7 @@ static void files_of_nothing(void **state)
         }
 }
 
-static void it_is_kept(void **state)
+static void persists_empty_rdds(void **state)
 {
         struct world *w = *state;
         assert_int_equal(fst_set_checkpoint_dir(w->sc, w->dir), 0);
@@ -309,9 +308,9 @@ static void it_is_kept(void **state)
 }
 
 #define CASES                                                                                                          \
-        cmocka_unit_test(partitions_are_those_of_the_source), cmocka_unit_test(actions_find_nothing),                  \
-                cmocka_unit_test(transformations_make_nothing_of_it), cmocka_unit_test(the_other_side_stays),          \
-                cmocka_unit_test(files_of_nothing), cmocka_unit_test(it_is_kept)
+        cmocka_unit_test(keeps_the_number_of_partitions), cmocka_unit_test(actions_return_empty_results),                  \
+                cmocka_unit_test(transformations_yield_no_rows), cmocka_unit_test(keeps_rows_of_the_other_side),          \
+                cmocka_unit_test(writes_and_reads_empty_files), cmocka_unit_test(persists_empty_rdds)
 
 int main(void)
 {

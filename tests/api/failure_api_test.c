@@ -1,13 +1,11 @@
-/*
- * What is left behind when tasks fail, jobs are cancelled and applications do what they should not: nothing that the
- * next task, the retry or the next job would notice.
- */
+/* Tests that failed tasks, cancelled jobs and misbehaving applications leave nothing that the next task, retry or job
+ * would notice. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
 #include <limits.h>
 
-/* Fails one attempt of every partition in the middle, after rows were emitted, by fst_fail alone: it answers 0. */
+/* Fails one attempt of every partition in the middle, after emitting rows, only by fst_fail: it returns 0. */
 static int64_t fail_silently(fst_task *task, int64_t x)
 {
         if (x % 1000 == 777 && fst_task_attempt(task) == 0)
@@ -61,7 +59,7 @@ static fst_context *the_context;
 static fst_rdd *the_rdd;
 static int64_t answer;
 
-/* Answers 0 whatever the call answers: the call itself fails the task. */
+/* Returns 0 whatever the call returns: the call itself fails the task. */
 static int count_inside(fst_task *task, int64_t x)
 {
         fst_count(the_rdd, &answer);
@@ -86,7 +84,7 @@ static int begin_inside(fst_task *task, int64_t x)
         return 0;
 }
 
-/* Leaves a row out where it fails, and answers 0. */
+/* Emits nothing and returns 0 when it fails. */
 static int fail_and_drop(fst_task *task, int64_t x, fst_out *out)
 {
         if (x % 1000 == 777 && fst_task_attempt(task) == 0)
@@ -155,7 +153,7 @@ static void a_failed_attempt_commits_no_file(void **state)
         assert_int_equal(system(clean), 0);
 }
 
-static void what_a_failed_call_emitted_is_forgotten(void **state)
+static void drops_rows_of_failed_calls(void **state)
 {
         fst_rdd *texts = fst_map(fst_range_n(*state, 0, 2000, 2), text_of, FST_BYTES);
         fst_bytes longest;
@@ -170,7 +168,7 @@ static void reading_rows_as_another_type_fails_the_task(void **state)
         assert_int_not_equal(fst_count(fst_map_partitions(numbers, into_wrong_variables, FST_F64), &n), 0);
 }
 
-static void an_action_inside_of_a_task_is_refused(void **state)
+static void rejects_action_inside_a_task(void **state)
 {
         fst_rdd *rows = fst_range_n(*state, 0, 4, 4);
         the_context = *state;
@@ -186,7 +184,7 @@ static void an_action_inside_of_a_task_is_refused(void **state)
                        "SparkContext should only be created and accessed on the driver.");
 }
 
-static void everything_can_be_taken(void **state)
+static void takes_more_rows_than_there_are(void **state)
 {
         fst_iter *rows;
         int64_t x = 0, n = 0;
@@ -199,7 +197,7 @@ static void everything_can_be_taken(void **state)
         assert_true(x == INT64_MIN);
 }
 
-static void tasks_that_need_more_cores_than_there_are_are_refused(void **state)
+static void rejects_tasks_with_too_many_cores(void **state)
 {
         int64_t n;
         fst_context *sc = api_context("local[2]", "spark.task.cpus", "3", NULL);
@@ -233,7 +231,7 @@ static int fail_with_two_lines(fst_task *task, fst_iter *rows, fst_out *out)
         return fst_fail(task, "first line\nsecond line\n99/12/31 23:59:59 ERROR forged: third line");
 }
 
-static void reason_of_several_lines_stays_several_lines(void **state)
+static void keeps_line_breaks_in_failure_messages(void **state)
 {
         int64_t n;
         int was = api_listen();
@@ -251,14 +249,14 @@ int main(void)
                 cmocka_unit_test(rows_of_failed_attempts_are_not_kept),
                 cmocka_unit_test(shuffles_of_failed_attempts_are_forgotten),
                 cmocka_unit_test(a_failed_attempt_commits_no_file),
-                cmocka_unit_test(what_a_failed_call_emitted_is_forgotten),
+                cmocka_unit_test(drops_rows_of_failed_calls),
                 cmocka_unit_test(reading_rows_as_another_type_fails_the_task),
-                cmocka_unit_test(an_action_inside_of_a_task_is_refused),
-                cmocka_unit_test(reason_of_several_lines_stays_several_lines),
-                cmocka_unit_test(everything_can_be_taken),
+                cmocka_unit_test(rejects_action_inside_a_task),
+                cmocka_unit_test(keeps_line_breaks_in_failure_messages),
+                cmocka_unit_test(takes_more_rows_than_there_are),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(tasks_that_need_more_cores_than_there_are_are_refused),
+                cmocka_unit_test(rejects_tasks_with_too_many_cores),
                 cmocka_unit_test(broken_settings_stop_the_context_cleanly),
         };
         int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);

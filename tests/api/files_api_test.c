@@ -1,4 +1,4 @@
-/* Files of all kinds as RDDs: whole files, records of one length, object files of every type. */
+/* Tests files of all kinds as RDDs: whole files, records of fixed length, object files of every type. */
 #include "base/mem.h"
 #include "base/fs.h"
 #include "api/api_fixture.h"
@@ -38,7 +38,7 @@ static int teardown(void **state)
         return api_teardown(state);
 }
 
-/* One of four at a time. */
+/* Valid for the last four calls. */
 static const char *path_of(const char *name)
 {
         static char paths[4][80];
@@ -61,7 +61,7 @@ static bool is(fst_bytes bytes, const char *text)
         return bytes.len == strlen(text) && memcmp(bytes.data, text, bytes.len) == 0;
 }
 
-static void whole_files_are_rows(void **state)
+static void reads_whole_files(void **state)
 {
         char large[300000];
         memset(large, 'z', sizeof(large));
@@ -94,14 +94,14 @@ static void whole_files_are_rows(void **state)
                        "Can not create a Path from an empty string");
 }
 
-/* Content may be read long after the row, in any stage. */
+/* Content may be read long after its row, in any stage. */
 static int length(fst_task *task, fst_bytes name, fst_bytes content, fst_out *out)
 {
         fst_emit(out, name, (int64_t)content.len);
         return 0;
 }
 
-static void whole_files_go_through_shuffles(void **state)
+static void shuffles_whole_files(void **state)
 {
         fst_iter *rows;
         fst_bytes name;
@@ -127,7 +127,7 @@ static int64_t sum_of(fst_task *task, const void *record)
         return (int64_t)p.x + p.y;
 }
 
-static void records_are_structs(void **state)
+static void reads_records_as_structs(void **state)
 {
         enum { N = 200000 };
         struct point *points = new_array(struct point, N);
@@ -145,7 +145,7 @@ static void records_are_structs(void **state)
         assert_int_equal(n, N);
         assert_int_equal(fst_reduce(fst_map(records, sum_of, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, expected);
-        /* 1.6 MB in blocks of 1 MB, which end where records do. */
+        /* 1.6 MB in blocks of 1 MB, which end at records. */
         fst_context_stop(sc);
         sc = api_context("local[2]", "spark.log.level", "ERROR", "spark.hadoop.fs.local.block.size", "1000003", NULL);
         records = fst_binary_records(sc, path_of("points"), sizeof(struct point));
@@ -176,8 +176,8 @@ static int by_x(fst_task *task, const void *record, fst_out *out)
         return 0;
 }
 
-/* Bounds come of a sample of the file's blocks; the order is right, and partitions are of like size. */
-static void records_are_sorted_by_a_sample(void **state)
+/* A sample of the file's blocks gives the bounds; the order is right, and partitions have similar sizes. */
+static void sorts_records_by_a_sample(void **state)
 {
         enum { N = 500000, PARTITIONS = 4 };
         struct point *points = new_array(struct point, N);
@@ -230,7 +230,7 @@ static int as_text(fst_task *task, int64_t n, const void *record, fst_out *out)
         return 0;
 }
 
-static void objects_come_back(void **state)
+static void round_trips_object_files(void **state)
 {
         enum { N = 30000 };
         fst_type type = FST_PAIR(BYTES, FIXED(sizeof(struct point)));
@@ -254,7 +254,7 @@ static void objects_come_back(void **state)
                 assert_true(p.x == n && p.y == -n);
         }
         assert_int_equal(n, N);
-        /* Several partitions a file. */
+        /* Several partitions for each file. */
         again = fst_object_file_n(*state, path_of("objects"), type, 20);
         assert_true(fst_rdd_partitions(again) >= 20);
         assert_int_equal(fst_count(again, &n), 0);
@@ -270,8 +270,8 @@ static void objects_come_back(void **state)
                        "part-00001 is damaged: it is truncated");
 }
 
-/* Pairs are written as a struct of both; a configuration that packs files does not pack records. */
-static void records_come_back(void **state)
+/* Pairs are written as a struct of both. A configuration that compresses files does not compress records. */
+static void round_trips_records(void **state)
 {
         enum { N = 30000 };
         struct record {
@@ -304,7 +304,7 @@ static void records_come_back(void **state)
         fst_context_stop(sc);
 }
 
-static void what_is_saved_may_be_packed(void **state)
+static void compresses_saved_files(void **state)
 {
         int64_t n;
         fst_rdd *numbers = fst_range_n(*state, 0, 1000, 2);
@@ -320,14 +320,14 @@ static void what_is_saved_may_be_packed(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(whole_files_are_rows), cmocka_unit_test(whole_files_go_through_shuffles),
-                  cmocka_unit_test(records_are_sorted_by_a_sample),
-                cmocka_unit_test(objects_come_back),    
-                cmocka_unit_test(what_is_saved_may_be_packed),
+                cmocka_unit_test(reads_whole_files), cmocka_unit_test(shuffles_whole_files),
+                  cmocka_unit_test(sorts_records_by_a_sample),
+                cmocka_unit_test(round_trips_object_files),    
+                cmocka_unit_test(compresses_saved_files),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(records_are_structs),
-                cmocka_unit_test(records_come_back),
+                cmocka_unit_test(reads_records_as_structs),
+                cmocka_unit_test(round_trips_records),
         };
         int failed = cmocka_run_group_tests(tests, setup, teardown);
         return failed + cmocka_run_group_tests(own_context, folder_setup, folder_teardown);

@@ -1,5 +1,5 @@
-/* Actions that do not wait: AsyncRDDActionsSuite's cases, several at a time, cancelled, failed, and the context's end.
- */
+/* Tests asynchronous actions: cases of AsyncRDDActionsSuite, several at a time, cancelled, failed, and at the context's
+ * end. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "driver/events/app_status.h"
@@ -38,7 +38,7 @@ static bool late(fst_task *task, int64_t x)
 
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
-static void results_are_those_of_the_actions(void **state)
+static void futures_return_results_of_actions(void **state)
 {
         fst_rdd *rdd = fst_range_n(*state, 0, 10000, 5);
         fst_iter *rows;
@@ -66,7 +66,7 @@ static void results_are_those_of_the_actions(void **state)
         for (int64_t i = 0; i < 10000; i++)
                 assert_true(fst_next(rows, &x) && x == i);
         assert_false(fst_next(rows, &x));
-        /* many rounds, as rows are found late */
+        /* needs many rounds, because rows come late */
         assert_int_equal(fst_future_rows(fst_take_async(fst_filter(fst_range_n(*state, 0, 1000, 100), late), 3), &rows),
                          0);
         for (int64_t i = 900; i < 903; i++)
@@ -74,7 +74,7 @@ static void results_are_those_of_the_actions(void **state)
         assert_false(fst_next(rows, &x));
 }
 
-static void functions_are_called_for_their_effects(void **state)
+static void runs_foreach_asynchronously(void **state)
 {
         fst_rdd *rdd = fst_range_n(*state, 0, 1000, 7);
         fst_accumulator rows = fst_accumulator_i64(*state, "rows"), parts = fst_accumulator_i64(*state, "partitions");
@@ -88,7 +88,7 @@ static void functions_are_called_for_their_effects(void **state)
         assert_refused(fst_future_rows(each, &(fst_iter *){0}), -EINVAL, "gives no rows");
 }
 
-static void two_run_at_the_same_time(void **state)
+static void runs_two_futures_at_once(void **state)
 {
         int64_t n, m;
         gate_close();
@@ -105,7 +105,7 @@ static void two_run_at_the_same_time(void **state)
         assert_int_equal(fst_future_wait_for(a, INT64_MAX), 0);
 }
 
-static void the_threads_properties_are_the_jobs(void **state)
+static void jobs_take_properties_of_the_calling_thread(void **state)
 {
         int64_t n;
         gate_close();
@@ -122,7 +122,7 @@ static void the_threads_properties_are_the_jobs(void **state)
         assert_int_equal(fst_future_count(b, &n), 0);
 }
 
-static void a_sorted_rdd_is_sampled_first(void **state)
+static void samples_before_sorting(void **state)
 {
         fst_iter *rows;
         int64_t x;
@@ -131,7 +131,7 @@ static void a_sorted_rdd_is_sampled_first(void **state)
         assert_true(fst_next(rows, &x) && x == 999 && fst_next(rows, &x) && x == 998 && !fst_next(rows, &x));
 }
 
-static void what_is_cancelled_is_no_failure(void **state)
+static void cancelling_is_not_a_failure(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         gate_close();
@@ -146,7 +146,7 @@ static void what_is_cancelled_is_no_failure(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void a_failure_is_the_contexts_even_if_nobody_waits(void **state)
+static void context_reports_failures_without_a_wait(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         fst_future *f = fst_count_async(fst_map(fst_range_n(sc, 0, 20, 2), unlucky, FST_I64));
@@ -160,7 +160,7 @@ static int wait_loudly(fst_context *sc, int64_t *n)
         return fst_future_count(fst_count_async(fst_map(fst_range_n(sc, 0, 20, 2), unlucky, FST_I64)), n);
 }
 
-static void failures_are_told(void **state)
+static void reports_failures(void **state)
 {
         int64_t n = -1;
         assert_refused(wait_loudly(*state, &n), -EIO, "thirteen");
@@ -173,7 +173,7 @@ static void failures_are_told(void **state)
         free(heard);
 }
 
-static void a_context_that_stops_ends_them(void **state)
+static void stopping_the_context_ends_futures(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         gate_close();
@@ -183,8 +183,8 @@ static void a_context_that_stops_ends_them(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-/* In a context that could not start there is nothing to wait for. */
-static void a_context_that_is_none(void **state)
+/* In a context that could not start, waiting returns at once. */
+static void rejects_futures_of_refused_context(void **state)
 {
         fst_context *sc = api_context("local[nonsense]", "spark.log.level", "OFF", NULL);
         fst_future *f = fst_count_async(fst_range_n(sc, 0, 10, 4));
@@ -218,19 +218,19 @@ static void any_thread_may_wait(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(results_are_those_of_the_actions),
-                cmocka_unit_test(functions_are_called_for_their_effects),
-                cmocka_unit_test(two_run_at_the_same_time),
-                cmocka_unit_test(the_threads_properties_are_the_jobs),
-                cmocka_unit_test(a_sorted_rdd_is_sampled_first),
-                cmocka_unit_test(failures_are_told),
+                cmocka_unit_test(futures_return_results_of_actions),
+                cmocka_unit_test(runs_foreach_asynchronously),
+                cmocka_unit_test(runs_two_futures_at_once),
+                cmocka_unit_test(jobs_take_properties_of_the_calling_thread),
+                cmocka_unit_test(samples_before_sorting),
+                cmocka_unit_test(reports_failures),
                 cmocka_unit_test(any_thread_may_wait),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(what_is_cancelled_is_no_failure),
-                cmocka_unit_test(a_failure_is_the_contexts_even_if_nobody_waits),
-                cmocka_unit_test(a_context_that_stops_ends_them),
-                cmocka_unit_test(a_context_that_is_none),
+                cmocka_unit_test(cancelling_is_not_a_failure),
+                cmocka_unit_test(context_reports_failures_without_a_wait),
+                cmocka_unit_test(stopping_the_context_ends_futures),
+                cmocka_unit_test(rejects_futures_of_refused_context),
         };
         int failed = cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

@@ -1,7 +1,5 @@
-/*
- * For the tests of the public interface: a gate that tasks wait at. It is one of this process, which is the only
- * executor, so that functions of tasks and the test see the same one.
- */
+/* A gate at which tasks wait, for tests of the public interface. It belongs to this process, which is the only
+ * executor, so tasks and the test share it. */
 #pragma once
 
 #include <firesteel/firesteel.h>
@@ -12,7 +10,7 @@ static struct {
         int entered, open;
 } gate;
 
-/* Nobody is there, and who comes waits. */
+/* Closes the gate: tasks that arrive from now on wait. */
 static inline void gate_close(void)
 {
         __atomic_store_n(&gate.entered, 0, __ATOMIC_RELAXED);
@@ -24,7 +22,7 @@ static inline void gate_open(void)
         __atomic_store_n(&gate.open, 1, __ATOMIC_RELAXED);
 }
 
-/* Called by tasks: until the gate is open, or the task is to stop. */
+/* Called by tasks: waits until the gate is open or the task should stop. */
 static inline void gate_pass(fst_task *task)
 {
         __atomic_add_fetch(&gate.entered, 1, __ATOMIC_RELAXED);
@@ -32,7 +30,7 @@ static inline void gate_pass(fst_task *task)
                 usleep(500);
 }
 
-/* Until @n tasks have come. */
+/* Waits until @n tasks have arrived. */
 static inline void gate_await(int n)
 {
         while (__atomic_load_n(&gate.entered, __ATOMIC_RELAXED) < n)

@@ -1,10 +1,8 @@
-/*
- * Groups of a key's values: group_by_key, group_by, flat_map_groups, cogroup, here and by way of the wire. Cases
- * restate Spark's PairRDDFunctionsSuite.
- */
+/* Tests groups of a key's values: group_by_key, group_by, flat_map_groups, cogroup, here and with lineage from the
+ * wire. Cases follow Spark's PairRDDFunctionsSuite. */
 #include "api/pair_fixture.h"
 
-/* Lists of I64 as one number: in the order in which they are, two digits each; and the key before them. */
+/* A list of I64 as one number: two digits for each element in order, after the key. */
 static int64_t digits_of_list(fst_task *task, int64_t key, fst_bytes list)
 {
         int64_t x, digits = key;
@@ -28,7 +26,7 @@ static void group_by_key_gives_lists(void **state)
         EXPECT(fst_map(many, digits_of_list, FST_I64), 201, 1010203);
         assert_int_equal(fst_rdd_partitions(many), 10);
 
-        /* What is grouped is placed: it is neither shuffled again nor is what it is joined with by its number. */
+        /* A grouped RDD has a partitioner: neither it nor a joined RDD with as many partitions is shuffled again. */
         assert_int_equal(shuffles_until(fst_group_by_key(groups), groups), 0);
         assert_int_equal(shuffles_until(fst_reduce_by_key_n(many, fst_fn_first, 10), many), 0);
         expect_none(fst_group_by_key(fst_filter(pairs, never)));
@@ -58,7 +56,7 @@ static int text_key(fst_task *task, fst_bytes key, fst_bytes value, fst_out *out
         return 0;
 }
 
-/* How many of the elements begin with … and their sum */
+/* Checks the key of each element and adds up check_texts. INT64_MIN: a wrong element. */
 static int64_t sum_of_texts(fst_task *task, fst_bytes key, fst_bytes list)
 {
         int64_t total = 0;
@@ -72,7 +70,7 @@ static int64_t sum_of_texts(fst_task *task, fst_bytes key, fst_bytes list)
         return fst_list_status(&l) ? INT64_MIN : total;
 }
 
-static void rows_are_grouped_by_what_is_computed(void **state)
+static void groups_rows_by_computed_key(void **state)
 {
         fst_context *sc = *state;
         EXPECT(fst_map(fst_group_by(fst_range_n(sc, 0, 5, 1), even, FST_I64), digits_of_list, FST_I64), 204, 10103);
@@ -85,11 +83,11 @@ static void rows_are_grouped_by_what_is_computed(void **state)
         assert_int_equal(total, 999 * 1000 / 2);
         assert_int_equal(fst_count(sums, &n), 0);
         assert_int_equal(n, 7);
-        /* As many partitions as the partitioner that the rows have, as in Spark. */
+        /* As in Spark: as many partitions as the rows' partitioner has. */
         assert_int_equal(fst_rdd_partitions(fst_group_by(fst_partition_by(pairs, 5), value_mod_2, FST_I64)), 5);
 }
 
-/* key, and the first two values */
+/* the key and its first two values */
 static int first_two(fst_task *task, int64_t key, fst_iter *values, fst_out *out)
 {
         int64_t a = 0, b = 0;
@@ -99,7 +97,7 @@ static int first_two(fst_task *task, int64_t key, fst_iter *values, fst_out *out
         return 0;
 }
 
-static void groups_stream(void **state)
+static void streams_values_of_a_group(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *pairs = PAIRS(sc, 3, 1001, 2007, 1002, 1003, 3009);
@@ -131,8 +129,8 @@ static int skewed(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* 10 MB of one key, in a task of some 5 MB. */
-static void a_group_may_be_larger_than_memory(void **state)
+/* 10 MB of one key in a task with about 5 MB. */
+static void reads_group_larger_than_memory(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.3",
                                       "spark.log.level", "ERROR", NULL);
@@ -166,7 +164,7 @@ static int four_sides(fst_task *task, int64_t key, fst_iter *const *groups, fst_
         return 0;
 }
 
-static void cogroups_have_every_key(void **state)
+static void cogroups_keys_of_all_sides(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = PAIRS(sc, 2, 1001, 1002, 2001, 3001), *b = PAIRS(sc, 3, 1011, 2012, 2013, 4014);
@@ -189,12 +187,12 @@ int main(void)
 {
         const struct CMUnitTest cases[] = {
                 cmocka_unit_test_setup_teardown(group_by_key_gives_lists, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(rows_are_grouped_by_what_is_computed, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(groups_stream, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(cogroups_have_every_key, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(groups_rows_by_computed_key, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(streams_values_of_a_group, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(cogroups_keys_of_all_sides, loud_setup, api_teardown),
         };
         const struct CMUnitTest more[] = {
-                cmocka_unit_test(a_group_may_be_larger_than_memory),
+                cmocka_unit_test(reads_group_larger_than_memory),
         };
         return pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));
 }

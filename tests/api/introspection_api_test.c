@@ -1,4 +1,4 @@
-/* What an application may ask of its context, its RDDs, its tasks, accumulators and futures. */
+/* Tests queries of an application about its context, RDDs, tasks, accumulators and futures. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -38,7 +38,7 @@ static fst_rdd *pairs(fst_context *sc)
         return fst_map(fst_range_n(sc, 0, 1000, 4), keyed, FST_PAIR(I64, I64));
 }
 
-static void partitioners_are_told(void **state)
+static void reports_partitioners(void **state)
 {
         fst_rdd *rdd = pairs(*state), *hashed = fst_partition_by(rdd, 3), *again = fst_reduce_by_key_n(rdd, fst_fn_sum, 3);
         fst_rdd *ranges = fst_sort_by_key(rdd, FST_ASCENDING), *own = fst_partition_by_function(rdd, 2, by_parity);
@@ -56,7 +56,7 @@ static void partitioners_are_told(void **state)
         assert_false(fst_rdd_same_partitioner(rdd, rdd));
 }
 
-static void what_is_kept_is_told(void **state)
+static void reports_persisted_rdds(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *rdds[4] = {0}, *first = fst_range_n(sc, 0, 1000, 4), *second = pairs(sc);
@@ -98,7 +98,7 @@ static void what_is_kept_is_told(void **state)
         assert_int_equal(fst_persisted_rdds(sc, rdds, 4), 0);
 }
 
-static void checkpoints_are_named_as_such(void **state)
+static void reports_checkpoints(void **state)
 {
         fst_context *sc = *state;
         char dir[] = "/tmp/firesteel-test-XXXXXX", command[64];
@@ -113,7 +113,7 @@ static void checkpoints_are_named_as_such(void **state)
         assert_non_null(strstr(fst_checkpoint_file(rdd), fst_checkpoint_dir(sc)));
         assert_non_null(strstr(fst_to_debug_string(rdd), "\n |  ReliableCheckpointRDD["));
         fst_rdd *local = fst_local_checkpoint(pairs(sc));
-        fst_checkpoint(local); /* stays a local one */
+        fst_checkpoint(local); /* stays local */
         assert_int_equal(fst_count(local, &n), 0);
         assert_true(fst_is_checkpointed(local));
         assert_null(fst_checkpoint_file(local));
@@ -122,7 +122,7 @@ static void checkpoints_are_named_as_such(void **state)
         assert_int_equal(system(command), 0);
 }
 
-static void tasks_know_their_stage(void **state)
+static void tasks_report_their_stage(void **state)
 {
         int64_t n;
         assert_int_equal(fst_max(fst_map(fst_range_n(*state, 0, 10, 7), partitions_of_stage, FST_I64), &n), 0);
@@ -132,7 +132,7 @@ static void tasks_know_their_stage(void **state)
         assert_int_equal(n, 3 * 100 + 1);
 }
 
-static void the_context_tells_of_itself(void **state)
+static void reports_properties_of_context(void **state)
 {
         fst_context *sc = *state;
         struct timespec now;
@@ -142,11 +142,11 @@ static void the_context_tells_of_itself(void **state)
         assert_string_equal(fst_version(), FIRESTEEL_VERSION);
 }
 
-static void files_are_listed(void **state)
+static void lists_files(void **state)
 {
         fst_context *sc = *state;
         char path[] = "/tmp/firesteel-test-XXXXXX", dir[] = "/tmp/firesteel-test-XXXXXX", named[128], archive[64];
-        static const char nothing[1024]; /* of a tar file without files */
+        static const char nothing[1024]; /* an empty tar file */
         const char *names[2] = {0};
         close(mkstemp(path));
         assert_non_null(mkdtemp(dir));
@@ -167,7 +167,7 @@ static void files_are_listed(void **state)
         assert_int_equal(unlink(path) | unlink(archive) | rmdir(dir), 0);
 }
 
-static void accumulators_are_set(void **state)
+static void sets_and_resets_accumulators(void **state)
 {
         fst_context *sc = *state;
         fst_accumulator whole = fst_accumulator_i64(sc, "whole"), real = fst_accumulator_f64(sc, NULL);
@@ -209,7 +209,7 @@ static char heard(struct ending *ending)
         return byte;
 }
 
-static void ends_are_told(void **state)
+static void calls_completion_callbacks(void **state)
 {
         struct ending ending;
         assert_int_equal(pipe(ending.pipe), 0);
@@ -218,7 +218,7 @@ static void ends_are_told(void **state)
         assert_int_equal(heard(&ending), 'y');
         assert_int_equal(ending.count, 1000);
         assert_int_equal(fst_future_wait(ending.future), 0);
-        fst_future_on_complete(ending.future, note_end, &ending); /* too late: at once */
+        fst_future_on_complete(ending.future, note_end, &ending); /* too late: called at once */
         assert_int_equal(heard(&ending), 'y');
 
         ending.future = fst_count_async(fst_map(fst_range_n(*state, 0, 1, 1), wait_for_end, FST_I64));
@@ -234,20 +234,20 @@ static void ends_are_told(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(partitioners_are_told, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(what_is_kept_is_told, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(checkpoints_are_named_as_such, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(tasks_know_their_stage, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(the_context_tells_of_itself, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(files_are_listed, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(accumulators_are_set, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(ends_are_told, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_partitioners, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_persisted_rdds, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_checkpoints, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(tasks_report_their_stage, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(reports_properties_of_context, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(lists_files, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(sets_and_resets_accumulators, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(calls_completion_callbacks, api_setup, api_teardown),
         };
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(tasks_know_their_stage),
-                cmocka_unit_test(what_is_kept_is_told),
+                cmocka_unit_test(tasks_report_their_stage),
+                cmocka_unit_test(reports_persisted_rdds),
         };
-        /* Processes are to be begun while there is no thread yet. */
+        /* Task processes must be started before the first thread. */
         int failed = cmocka_run_group_tests_name("in worker processes", in_processes, api_setup_workers, api_teardown);
         return failed + cmocka_run_group_tests_name("in threads", tests, NULL, NULL);
 }

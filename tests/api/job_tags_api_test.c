@@ -1,7 +1,7 @@
-/* Tags of jobs: how the list changes, and which jobs a tag cancels. */
+/* Tests tags of jobs: changes of the list, and cancelling by tag. */
 #include "api/api_fixture.h"
 
-static void the_list(void **state)
+static void adds_and_removes_tags(void **state)
 {
         fst_context *sc = *state;
         assert_string_equal(fst_job_tags(sc), "");
@@ -45,7 +45,7 @@ static void *ask(void *arg)
         return NULL;
 }
 
-static void cancels_what_has_it(void **state)
+static void cancels_jobs_with_the_tag(void **state)
 {
         fst_context *sc = *state;
         struct asking a = {sc, 0};
@@ -64,8 +64,8 @@ static void cancels_what_has_it(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(the_list, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(cancels_what_has_it, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(adds_and_removes_tags, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(cancels_jobs_with_the_tag, api_setup, api_teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

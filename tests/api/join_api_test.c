@@ -1,7 +1,5 @@
-/*
- * Union and join through the public interface: what joins shuffle and what they need not, in which order rows come,
- * keys whose rows do not fit into memory, and numbers that are equal without being the same.
- */
+/* Tests union and join through the public interface: which sides are shuffled, the order of rows, keys whose rows
+ * exceed memory, and numbers that are equal but not identical. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "rdd/partitioner.h"
@@ -23,7 +21,7 @@ static int by_modulus(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Three digits each for left and right. */
+/* Three digits each for the left and the right value. */
 static int digits(fst_task *task, int64_t key, int64_t left, int64_t right, fst_out *out)
 {
         fst_emit(out, key * 1000000 + left * 1000 + right);
@@ -88,7 +86,7 @@ static void union_has_the_partitions_of_all(void **state)
         assert_int_equal(collect_i64(twice, got, 10), 20);
 }
 
-static void union_of_what_is_placed_alike_stays_in_place(void **state)
+static void union_keeps_a_common_partitioner(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = fst_partition_by(pairs_of(sc, 0, 100, 10, 3), 4),
@@ -125,7 +123,7 @@ static void unions_of_many_are_computed(void **state)
 static void rows_come_by_key_then_left_then_right(void **state)
 {
         fst_context *sc = *state;
-        /* keys 0 … 2 on the left, 0 … 3 on the right; in one partition */
+        /* keys 0 … 2 on the left, 0 … 3 on the right, in one partition */
         fst_rdd *rows = fst_join_n(pairs_of(sc, 0, 6, 3, 2), pairs_of(sc, 0, 8, 4, 3), digits, FST_I64, 1);
         static const int64_t expected[] = {0,       4,       3000,    3004,    1001001, 1001005,
                                            1004001, 1004005, 2002002, 2002006, 2005002, 2005006};
@@ -162,7 +160,7 @@ static void sides_that_are_placed_are_not_shuffled(void **state)
         }
 }
 
-static void sorted_sides_lend_their_bounds(void **state)
+static void joins_reuse_bounds_of_a_sorted_side(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *sorted = fst_sort_by_key_n(pairs_of(sc, 0, 1000, 100, 3), FST_DESCENDING, 5);
@@ -174,14 +172,14 @@ static void sorted_sides_lend_their_bounds(void **state)
         assert_ptr_equal(joined->parents[0]->shuffle.like, sorted);
         assert_int_equal(fst_count(fst_sort_by_key(joined, FST_ASCENDING), &n), 0);
         assert_int_equal(n, 50 * 4 * 10);
-        /* What has taken the bounds is placed alike. */
+        /* An RDD that took over the bounds has the same partitioner. */
         fst_rdd *again = fst_join(joined->parents[0], sorted, products, FST_PAIR(I64, I64));
         assert_ptr_equal(again->parents[0], joined->parents[0]);
         assert_int_equal(fst_count(again, &n), 0);
         assert_int_equal(n, 50 * 4 * 10);
 }
 
-static void zeros_and_nans_are_one_key_each(void **state)
+static void joins_zeros_and_nans_as_equal_keys(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 30, 3), to_f64_pair, FST_PAIR(F64, F64)); /* 20 zeros, 10 NaNs */
@@ -193,7 +191,7 @@ static void zeros_and_nans_are_one_key_each(void **state)
         assert_int_equal(n, 20 * 20 + 10 * 10);
 }
 
-static void nothing_joins_nothing(void **state)
+static void joins_empty_sides(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *some = pairs_of(sc, 0, 10, 10, 2), *none = pairs_of(sc, 0, 0, 1, 2),
@@ -238,10 +236,8 @@ static int pair_up(fst_task *task, int64_t key, fst_bytes left, fst_bytes right,
         return 0;
 }
 
-/*
- * Both sides' rows of a key are several times what a task may have: @left rows against @right ones for each of @keys.
- * What comes is checked to be in order.
- */
+/* Joins @left rows with @right rows for each of @keys. Both sides' rows of a key exceed a task's memory several times.
+ * Checks the order of the result. */
 static void join_large(const char *fraction, int64_t keys, int64_t left, int64_t right)
 {
         fst_context *sc =
@@ -260,17 +256,17 @@ static void join_large(const char *fraction, int64_t keys, int64_t left, int64_t
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void a_key_may_have_more_rows_than_memory(void **state)
+static void joins_keys_larger_than_memory(void **state)
 {
         join_large("0.3", 1, 5, 10000); /* 16 MB on the right */
         join_large("0.3", 1, 8000, 5);  /* and on the left */
         join_large("0.3", 2, 3000, 7);
-        join_large("0.3", 3, 3, 3000); /* each key's rows go to disk, one key after another */
+        join_large("0.3", 3, 3, 3000); /* each key's rows are spilled, one key after another */
         join_large("0.3", 9000, 1, 1);
-        join_large("0.3", 4, 1, 2500); /* read once, as they come */
+        join_large("0.3", 4, 1, 2500); /* read once, in input order */
 }
 
-static void runs_longer_than_a_batch_are_sought(void **state)
+static void joins_keys_longer_than_a_batch(void **state)
 {
         join_large("0.9", 2, 3, 1100);
         join_large("0.9", 1, 1100, 1100);
@@ -280,15 +276,15 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(union_has_the_partitions_of_all, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(union_of_what_is_placed_alike_stays_in_place, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(union_keeps_a_common_partitioner, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(unions_of_many_are_computed, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(rows_come_by_key_then_left_then_right, api_setup, api_teardown),
                 cmocka_unit_test_setup_teardown(sides_that_are_placed_are_not_shuffled, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(sorted_sides_lend_their_bounds, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(zeros_and_nans_are_one_key_each, api_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(nothing_joins_nothing, api_setup, api_teardown),
-                cmocka_unit_test(a_key_may_have_more_rows_than_memory),
-                cmocka_unit_test(runs_longer_than_a_batch_are_sought),
+                cmocka_unit_test_setup_teardown(joins_reuse_bounds_of_a_sorted_side, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(joins_zeros_and_nans_as_equal_keys, api_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(joins_empty_sides, api_setup, api_teardown),
+                cmocka_unit_test(joins_keys_larger_than_memory),
+                cmocka_unit_test(joins_keys_longer_than_a_batch),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

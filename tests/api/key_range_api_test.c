@@ -1,5 +1,5 @@
-/* filter_by_range: against filtering, for each kind of key; and only the partitions that can have such keys computed.
- */
+/* Compares filter_by_range with filter for each kind of key, and checks that only partitions with such keys are
+ * computed. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -49,7 +49,7 @@ static int by_place(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* What is in the accumulator afterwards are the rows that were computed. */
+/* Counts the computed rows in the accumulator. */
 static int64_t counted(fst_task *task, int64_t value)
 {
         const fst_accumulator *computed = fst_captured(task);
@@ -69,7 +69,7 @@ static fst_rdd *pairs(fst_context *sc)
         return fst_map(fst_range_n(sc, 0, ROWS, 4), as_pair, FST_PAIR(I64, I64));
 }
 
-static void keys_are_those_between(void **state)
+static void filters_keys_by_bounds(void **state)
 {
         fst_rdd *rdd = pairs(*state);
         fst_iter *rows;
@@ -87,7 +87,7 @@ static void keys_are_those_between(void **state)
         assert_int_equal(fst_rdd_partitions(fst_filter_by_range(rdd, 1, 2)), 4);
 }
 
-static void doubles_are_in_the_order_of_sorting(void **state)
+static void compares_doubles_in_sort_order(void **state)
 {
         fst_rdd *rdd = fst_map(fst_range_n(*state, 0, ROWS, 4), by_double, FST_PAIR(F64, I64));
         fst_rdd *sorted = fst_sort_by_key_n(rdd, FST_ASCENDING, 7);
@@ -102,7 +102,7 @@ static void doubles_are_in_the_order_of_sorting(void **state)
         }
 }
 
-static void text_and_structs_compare_by_their_bytes(void **state)
+static void compares_text_and_structs_by_bytes(void **state)
 {
         fst_rdd *named = fst_map(fst_range_n(*state, 0, ROWS, 4), by_text, FST_PAIR(BYTES, I64));
         fst_rdd *placed =
@@ -121,7 +121,7 @@ static void text_and_structs_compare_by_their_bytes(void **state)
         }
 }
 
-/* How many of the rows of @ranges are computed for those with keys @low … @high, of which there are @found. */
+/* The number of rows of @ranges that are computed to find the @found rows with keys @low … @high. */
 static int64_t computed_for(fst_context *sc, fst_rdd *ranges, int64_t low, int64_t high, int64_t found)
 {
         fst_accumulator computed = fst_accumulator_i64(sc, NULL);
@@ -132,7 +132,7 @@ static int64_t computed_for(fst_context *sc, fst_rdd *ranges, int64_t low, int64
         return fst_accumulator_sum_i64(sc, computed);
 }
 
-static void other_partitions_are_not_computed(void **state)
+static void skips_partitions_outside_the_range(void **state)
 {
         fst_rdd *ascending = fst_sort_by_key_n(pairs(*state), FST_ASCENDING, 8);
         fst_rdd *descending = fst_partition_by_range(pairs(*state), 8, FST_DESCENDING);
@@ -150,8 +150,8 @@ static void other_partitions_are_not_computed(void **state)
         assert_int_equal(computed_for(*state, pairs(*state), 100, 110, 11), ROWS);
 }
 
-/* It is placed as before: nothing is shuffled for what needs equal keys together. */
-static void the_partitioner_is_kept(void **state)
+/* It keeps its partitioner: operators by key do not shuffle it. */
+static void filter_keeps_the_partitioner(void **state)
 {
         fst_rdd *some = fst_filter_by_range(fst_partition_by(pairs(*state), 3), 7, 70);
         const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(some, fst_fn_sum, 3));
@@ -172,11 +172,11 @@ static void rejects_bounds_of_another_type(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(keys_are_those_between),
-                cmocka_unit_test(doubles_are_in_the_order_of_sorting),
-                cmocka_unit_test(text_and_structs_compare_by_their_bytes),
-                cmocka_unit_test(other_partitions_are_not_computed),
-                cmocka_unit_test(the_partitioner_is_kept),
+                cmocka_unit_test(filters_keys_by_bounds),
+                cmocka_unit_test(compares_doubles_in_sort_order),
+                cmocka_unit_test(compares_text_and_structs_by_bytes),
+                cmocka_unit_test(skips_partitions_outside_the_range),
+                cmocka_unit_test(filter_keeps_the_partitioner),
                 cmocka_unit_test(rejects_bounds_of_another_type),
         };
         int r = cmocka_run_group_tests_name("in worker processes", tests, api_setup_workers, api_teardown);

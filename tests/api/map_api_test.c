@@ -1,4 +1,4 @@
-/* Maps at the driver: count_by_key, count_by_value, collect_as_map, reduce_by_key_locally; and lookup. */
+/* Tests maps on the driver: count_by_key, count_by_value, collect_as_map, reduce_by_key_locally; and lookup. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "driver/events/app_status.h"
@@ -57,7 +57,7 @@ static int place_key(fst_task *task, int64_t key, int partitions)
 
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
-static void rows_are_counted_by_key(void **state)
+static void counts_rows_by_key(void **state)
 {
         fst_map *counts;
         int64_t n = -1;
@@ -80,7 +80,7 @@ static void rows_are_counted_by_key(void **state)
         assert_refused(fst_count_by_key(fst_range_n(*state, 0, 3, 1), &counts), -EINVAL, "count_by_key needs pairs");
 }
 
-static void rows_are_counted_by_value(void **state)
+static void counts_rows_by_value(void **state)
 {
         fst_map *counts;
         int64_t n;
@@ -107,7 +107,7 @@ static void rows_are_counted_by_value(void **state)
                        "does not count pairs");
 }
 
-static void of_several_the_last_counts(void **state)
+static void collect_as_map_keeps_the_last_value(void **state)
 {
         fst_map *map;
         int64_t value;
@@ -139,7 +139,7 @@ static bool get_wrongly(fst_map *map, int which)
         return which ? fst_map_get(map, 1, &x) : fst_map_get(map, "1", &n);
 }
 
-static void other_types_are_told(void **state)
+static void rejects_maps_of_other_types(void **state)
 {
         fst_map *map;
         assert_int_equal(fst_collect_as_map(fst_map(fst_range_n(*state, 0, 10, 1), by_digit, FST_PAIR(I64, I64)), &map),
@@ -148,7 +148,7 @@ static void other_types_are_told(void **state)
         assert_refused(get_wrongly(map, 1), false, "gives I64, but the variable is for F64");
 }
 
-static void keys_are_reduced_in_order(void **state)
+static void reduces_values_in_order(void **state)
 {
         fst_map *map;
         int64_t value;
@@ -191,8 +191,8 @@ static void check_values(fst_rdd *pairs, int64_t key, int64_t first, int64_t ste
         assert_false(fst_next(values, &x));
 }
 
-/* PairRDDFunctionsSuite's "lookup", for every kind of key. */
-static void values_of_a_key(void **state)
+/* "lookup" of PairRDDFunctionsSuite, for every kind of key. */
+static void looks_up_values_of_a_key(void **state)
 {
         fst_iter *values;
         fst_bytes text;
@@ -214,7 +214,7 @@ static void values_of_a_key(void **state)
         assert_refused(fst_lookup(fst_range_n(*state, 0, 6, 2), 3, &values), -EINVAL, "lookup needs pairs");
 }
 
-static void only_the_partition_that_can_have_it(void **state)
+static void looks_up_in_one_partition(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "OFF", NULL);
         fst_rdd *pairs = fst_map(fst_range_n(sc, 0, 100, 3), by_digit, FST_PAIR(I64, I64));
@@ -234,17 +234,20 @@ static void only_the_partition_that_can_have_it(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(rows_are_counted_by_key),
-                cmocka_unit_test(keys_are_reduced_in_order),
-                cmocka_unit_test(values_of_a_key),
+                cmocka_unit_test(counts_rows_by_key),
+                cmocka_unit_test(reduces_values_in_order),
+                cmocka_unit_test(looks_up_values_of_a_key),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(rows_are_counted_by_key),    cmocka_unit_test(rows_are_counted_by_value),
-                cmocka_unit_test(of_several_the_last_counts), cmocka_unit_test(other_types_are_told),
-                cmocka_unit_test(keys_are_reduced_in_order),  cmocka_unit_test(values_of_a_key),
+                cmocka_unit_test(counts_rows_by_key),    cmocka_unit_test(counts_rows_by_value),
+                cmocka_unit_test(collect_as_map_keeps_the_last_value), cmocka_unit_test(rejects_maps_of_other_types),
+                cmocka_unit_test(reduces_values_in_order),  cmocka_unit_test(looks_up_values_of_a_key),
         };
-        const struct CMUnitTest own_context[] = {cmocka_unit_test(only_the_partition_that_can_have_it)};
-        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest own_context[] = {cmocka_unit_test(looks_up_in_one_partition)};
+        /*
+         * Task processes must be started before the first thread.
+         *
+         */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         failed += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

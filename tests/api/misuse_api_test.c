@@ -1,7 +1,5 @@
-/*
- * Handles that are not valid: of a stopped context, of an RDD that was released, of a second context, or never made. Each
- * call says what is wrong, the context that runs answers -EINVAL when it stops, and nothing crashes.
- */
+/* Tests invalid handles: of a stopped context, a released RDD, a second context, or never set. Each call reports the
+ * mistake, the running context returns -EINVAL when it stops, and nothing crashes. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -70,7 +68,7 @@ static void refuses_handles_of_stopped_context(void **state)
         assert_true(fst_context_stop(sc) < 0);
 }
 
-static void names_what_was_stopped(void **state)
+static void names_stopped_context(void **state)
 {
         fst_context *sc = loud();
         fst_rdd *rows = fst_range(sc, 0, 10);
@@ -129,7 +127,7 @@ int main(void)
                 cmocka_unit_test(refuses_second_context),
                 cmocka_unit_test(gives_place_to_next_context),
                 cmocka_unit_test(refuses_handles_of_stopped_context),
-                cmocka_unit_test(names_what_was_stopped),
+                cmocka_unit_test(names_stopped_context),
                 cmocka_unit_test(names_released_rdd),
                 cmocka_unit_test(refuses_configuration_of_another_context),
         };

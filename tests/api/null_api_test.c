@@ -1,7 +1,5 @@
-/*
- * Every public function with NULL for every pointer: it says that something is missing, or is documented to take NULL,
- * and never crashes. tests/guide_test.py asks that every function of the headers is here.
- */
+/* Calls every public function with NULL for every pointer: it reports the missing argument, or is documented to take
+ * NULL, and never crashes. tests/guide_test.py checks that every function of the headers is here. */
 #include "api/api_fixture.h"
 
 #define HERE FST_HERE("call")
@@ -13,7 +11,7 @@
 #define NO_BROADCAST ((fst_broadcast){0})
 #define NO_ACCUMULATOR ((fst_accumulator){0})
 
-/* The call is reported: at once, or, where it makes an RDD, by the action. */
+/* Checks that the call is reported: at once or, if it returns an RDD, by the action. */
 #define NOTHING(call)                                                                                                  \
         do {                                                                                                           \
                 int was_ = api_listen();                                                                               \
@@ -27,10 +25,10 @@
 
 static int silent;
 
-static void names_each_null(void **state)
+static void reports_each_null_argument(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "ERROR", NULL);
-        fst_context_stop(sc); /* which leaves the level of the log */
+        fst_context_stop(sc); /* also restores the log level */
         NOTHING(fst_count_at(NULL, NULL, HERE));
         NOTHING(fst_reduce_at(NULL, NO_FN, NO_VARIABLE, HERE));
         NOTHING(fst_fold_at(NULL, NO_CONSTANT, NO_FN, NO_VARIABLE, HERE));
@@ -239,7 +237,7 @@ static void names_each_null(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(names_each_null),
+                cmocka_unit_test(reports_each_null_argument),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

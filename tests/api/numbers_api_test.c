@@ -1,7 +1,5 @@
-/*
- * sum, mean, stats, min, max, histogram, first and is_empty: the behaviours of Spark's DoubleRDDSuite and of
- * JavaAPISuite's numeric actions, and what the types here add.
- */
+/* Tests sum, mean, stats, min, max, histogram, first and is_empty: the behaviour of Spark's DoubleRDDSuite and of the
+ * numeric actions of JavaAPISuite, and Firesteel's additional types. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -30,7 +28,7 @@ static fst_rdd *nothing(fst_context *sc)
 
 /* -------------------------------------------------------------------------------------------------- sums and stats */
 
-static void sums_are_of_either_kind(void **state)
+static void sums_integers_and_floats(void **state)
 {
         int64_t sum = -1;
         double total = -1;
@@ -56,7 +54,7 @@ static void near(double a, double b)
                 fail_msg("%.17g is not %.17g", a, b);
 }
 
-static void stats_count_everything(void **state)
+static void computes_stats(void **state)
 {
         struct fst_statistics s;
         assert_int_equal(fst_stats(DOUBLES(1, 2, 3, 4), &s), 0);
@@ -66,14 +64,14 @@ static void stats_count_everything(void **state)
         near(s.stdev, sqrt(1.25));
         near(s.sample_variance, 5.0 / 3);
         near(s.sample_stdev, sqrt(5.0 / 3));
-        /* (n * n - 1) / 12 for 0 … n - 1, over many blocks and partitions of unlike sizes */
+        /* (n * n - 1) / 12 for 0 … n - 1, over many blocks and partitions of different sizes */
         assert_int_equal(fst_stats(fst_union(fst_range_n(*state, 0, 7, 2), fst_range_n(*state, 7, 100000, 3)), &s), 0);
         assert_true(s.count == 100000 && s.min == 0 && s.max == 99999);
         near(s.mean, 49999.5);
         near(s.variance, (1e10 - 1) / 12);
 }
 
-/* Squares of numbers far from 0 would drown what tells them apart. */
+/* Squares of numbers far from 0 would lose the differences between them. */
 static int64_t far_away(fst_task *task, int64_t x)
 {
         return 1000000000 + x % 2;
@@ -86,7 +84,7 @@ static void stats_are_stable(void **state)
         near(s.variance, 0.25);
 }
 
-static void without_rows_numbers_are_what_spark_says(void **state)
+static void equals_spark_without_rows(void **state)
 {
         struct fst_statistics s;
         double x = -1;
@@ -107,7 +105,7 @@ static void without_rows_numbers_are_what_spark_says(void **state)
         assert_true(s.variance == 0 && isnan(s.sample_variance));
 }
 
-static void nan_is_seen_wherever_it_is(void **state)
+static void finds_nan_at_every_position(void **state)
 {
         struct fst_statistics s;
         for (size_t at = 0; at < 40; at++) {
@@ -127,7 +125,7 @@ static void nan_is_seen_wherever_it_is(void **state)
 
 /* ------------------------------------------------------------------------------------------------------- extremes */
 
-static void extremes_are_in_the_order_of_sorting(void **state)
+static void finds_extremes_in_sort_order(void **state)
 {
         double x = 1;
         int64_t n;
@@ -151,7 +149,7 @@ static void extremes_are_in_the_order_of_sorting(void **state)
         assert_int_equal(word.len, 0);
 }
 
-/* The names without arguments are the engine's functions, as before. */
+/* Without arguments the names are still functions of the engine. */
 static int pair_up(fst_task *task, int64_t x, fst_out *out)
 {
         fst_emit(out, x % 3, x);
@@ -171,7 +169,7 @@ static int64_t reduced(fst_context *sc, fst_fn f)
         return sum;
 }
 
-static void names_stay_functions_of_the_engine(void **state)
+static void names_without_arguments_stay_functions(void **state)
 {
         fst_fn all[] = {fst_fn_sum, fst_fn_min, fst_fn_max, FST_FN(fst_fn_first)};
         assert_int_equal(reduced(*state, all[0]), 36);
@@ -207,8 +205,8 @@ static void check_counts(fst_rdd *rdd, const double *bounds, int n, const int64_
                 __VA_ARGS__                                                                                            \
         }
 
-/* DoubleRDDSuite, one after another. */
-static void rows_fall_into_given_buckets(void **state)
+/* The cases of DoubleRDDSuite. */
+static void histogram_with_given_buckets(void **state)
 {
         check_counts(nothing(*state), BOUNDS(0, 10), COUNTS(0));
         check_counts(DOUBLES(1, 2, 3, 4), BOUNDS(0, 10), COUNTS(4));
@@ -243,7 +241,7 @@ static void check_even(fst_rdd *rdd, size_t buckets, const double *bounds, int n
                 assert_int_equal(h.counts[i], counts[i]);
 }
 
-static void rows_fall_into_even_buckets(void **state)
+static void histogram_with_even_buckets(void **state)
 {
         struct fst_buckets h;
         check_even(DOUBLES(1, 2, 3, 4), 1, BOUNDS(1, 4), COUNTS(4));
@@ -265,7 +263,7 @@ static void rows_fall_into_even_buckets(void **state)
         assert_refused(fst_histogram(DOUBLES(1, 2), -5, &h), -EINVAL, "a histogram has at most");
 }
 
-/* A program that was compiled against another version of the header passes the size of its struct. */
+/* A program compiled against another version of the header passes its own struct size. */
 static void fills_structs_of_older_and_newer_programs(void **state)
 {
         struct {
@@ -346,7 +344,7 @@ static void first_is_the_first_row(void **state)
                        "stats takes I64 or F64, not PAIR(BYTES, I64)");
 }
 
-/* RDDSuite's "countApproxDistinct", for every kind of row. */
+/* "countApproxDistinct" of RDDSuite, for every kind of row. */
 static int64_t modulo(fst_task *task, int64_t x)
 {
         return x % *(const int64_t *)fst_captured(task);
@@ -360,7 +358,7 @@ static void check_distinct(fst_rdd *rdd, double deviation, double want)
                 fail_msg("%lld is too far from %g", (long long)n, want);
 }
 
-static void distinct_rows_are_counted_roughly(void **state)
+static void estimates_distinct_rows(void **state)
 {
         fst_rdd *all = fst_range_n(*state, 0, 60000, 7);
         for (int64_t different = 1; different <= 50000; different = different * 3 + 1) {
@@ -383,28 +381,28 @@ static void distinct_rows_are_counted_roughly(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(sums_are_of_either_kind),
-                cmocka_unit_test(stats_count_everything),
-                cmocka_unit_test(extremes_are_in_the_order_of_sorting),
-                cmocka_unit_test(rows_fall_into_given_buckets),
-                cmocka_unit_test(rows_fall_into_even_buckets),
-                cmocka_unit_test(distinct_rows_are_counted_roughly),
+                cmocka_unit_test(sums_integers_and_floats),
+                cmocka_unit_test(computes_stats),
+                cmocka_unit_test(finds_extremes_in_sort_order),
+                cmocka_unit_test(histogram_with_given_buckets),
+                cmocka_unit_test(histogram_with_even_buckets),
+                cmocka_unit_test(estimates_distinct_rows),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(sums_are_of_either_kind),
-                cmocka_unit_test(stats_count_everything),
+                cmocka_unit_test(sums_integers_and_floats),
+                cmocka_unit_test(computes_stats),
                 cmocka_unit_test(stats_are_stable),
-                cmocka_unit_test(without_rows_numbers_are_what_spark_says),
-                cmocka_unit_test(nan_is_seen_wherever_it_is),
-                cmocka_unit_test(extremes_are_in_the_order_of_sorting),
-                cmocka_unit_test(names_stay_functions_of_the_engine),
-                cmocka_unit_test(rows_fall_into_given_buckets),
-                cmocka_unit_test(rows_fall_into_even_buckets),
+                cmocka_unit_test(equals_spark_without_rows),
+                cmocka_unit_test(finds_nan_at_every_position),
+                cmocka_unit_test(finds_extremes_in_sort_order),
+                cmocka_unit_test(names_without_arguments_stay_functions),
+                cmocka_unit_test(histogram_with_given_buckets),
+                cmocka_unit_test(histogram_with_even_buckets),
                 cmocka_unit_test(fills_structs_of_older_and_newer_programs),
                 cmocka_unit_test(first_is_the_first_row),
-                cmocka_unit_test(distinct_rows_are_counted_roughly),
+                cmocka_unit_test(estimates_distinct_rows),
         };
-        /* Processes are to be begun while there is no thread yet. */
+        /* Task processes must be started before the first thread. */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         return failed + cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
 }

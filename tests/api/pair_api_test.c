@@ -1,7 +1,5 @@
-/*
- * Operators by key through the public interface, here and by way of the wire: what they give, in how many partitions,
- * what is shuffled and what need not be. Cases restate the behaviours of Spark's PairRDDFunctionsSuite.
- */
+/* Tests operators by key through the public interface, here and with lineage from the wire: results, numbers of
+ * partitions, and shuffles. Cases follow Spark's PairRDDFunctionsSuite. */
 #include "api/pair_fixture.h"
 
 #include "rdd/partitioner.h"
@@ -10,7 +8,7 @@
 
 /* -------------------------------------------------------------------------------------------- keys, values, key_by */
 
-static void keys_and_values(void **state)
+static void separates_keys_and_values(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *pairs = PAIRS(sc, 2, 1001, 2002, 1003);
@@ -31,7 +29,7 @@ static int64_t value_of(fst_task *task, int64_t key, int64_t value)
         return value;
 }
 
-/* A key, and a pair in bytes */
+/* a key, and a pair in bytes */
 static int unpack(fst_task *task, int64_t key, fst_bytes row, fst_out *out)
 {
         int64_t k, v;
@@ -40,7 +38,7 @@ static int unpack(fst_task *task, int64_t key, fst_bytes row, fst_out *out)
         return 0;
 }
 
-static void rows_with_keys_of_their_own(void **state)
+static void key_by_computed_keys(void **state)
 {
         fst_context *sc = *state;
         EXPECT(folded(fst_key_by(fst_range_n(sc, 8, 12, 2), last_digit, FST_I64)), 10, 1011, 8008, 9009);
@@ -64,7 +62,7 @@ static int text_up_to(fst_task *task, fst_bytes value, fst_out *out)
         return 0;
 }
 
-static void values_are_flattened(void **state)
+static void flat_maps_values(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *pairs = fst_partition_by(PAIRS(sc, 2, 1002, 2000, 3003), 3);
@@ -72,7 +70,7 @@ static void values_are_flattened(void **state)
         EXPECT(folded(flat), 1000, 1001, 3000, 3001, 3002);
         assert_ptr_equal(flat->partitioner, pairs->partitioner);
 
-        /* More than a batch of one value, and bytes that lie in the row. */
+        /* More than a batch from one value, and bytes that point into the row. */
         int64_t n;
         assert_int_equal(fst_count(fst_flat_map_values(PAIRS(sc, 1, 5999, 5999, 6999), up_to, FST_I64), &n), 0);
         assert_int_equal(n, 3 * 999);
@@ -110,7 +108,7 @@ static int full_digits(fst_task *task, int64_t key, const int64_t *l, const int6
         return 0;
 }
 
-static void outer_joins(void **state)
+static void joins_with_missing_sides(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = PAIRS(sc, 2, 1001, 1002, 2001, 3001), *b = PAIRS(sc, 2, 1011, 2012, 2013, 4014);
@@ -133,22 +131,22 @@ static bool is_short(fst_task *task, fst_bytes key, fst_bytes value)
         return value.len == 1;
 }
 
-static void pairs_without_their_keys(void **state)
+static void subtracts_by_key(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = PAIRS(sc, 2, 1001, 2001, 2002, 3001, 4001), *b = PAIRS(sc, 20, 2007, 4008, 4009, 5001);
         fst_rdd *left = fst_subtract_by_key(a, b);
         EXPECT(folded(left), 1001, 3001);
-        assert_int_equal(fst_rdd_partitions(left), 2); /* the left one's, however many the right one has */
+        assert_int_equal(fst_rdd_partitions(left), 2); /* as the left side, whatever the right side has */
         assert_non_null(left->partitioner);
         EXPECT(folded(fst_subtract_by_key_n(a, b, 5)), 1001, 3001);
 
-        /* A left side that is placed is not shuffled, and says where rows are. */
+        /* A left side with a partitioner is not shuffled, and the result keeps the partitioner. */
         fst_rdd *placed = fst_partition_by(a, 7), *narrow = fst_subtract_by_key(placed, b);
         EXPECT(folded(narrow), 1001, 3001);
         assert_int_equal(shuffles_until(narrow, placed), 0);
         assert_int_equal(fst_rdd_partitions(narrow), 7);
-        /* Values of another type do not matter on the right. */
+        /* The type of the values on the right does not matter. */
         fst_rdd *texts = fst_map(fst_range(sc, 100, 107), to_texts, FST_PAIR(BYTES, BYTES));
         fst_rdd *digits =
                 fst_map_values(fst_filter(fst_map(fst_range(sc, 0, 3), to_texts, FST_PAIR(BYTES, BYTES)), is_short),
@@ -168,7 +166,7 @@ static double to_f64(fst_task *task, int64_t x)
         return x % 3 == 0 ? NAN : x % 3 == 1 ? 0.0 : -0.0;
 }
 
-static void whole_rows_are_compared(void **state)
+static void compares_whole_rows(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *twice = fst_map(fst_range_n(sc, 0, 12, 3), halve, FST_I64);
@@ -184,7 +182,7 @@ static void whole_rows_are_compared(void **state)
         expect_none(fst_subtract(twice, twice));
         EXPECT(fst_intersection(twice, twice), 0, 1, 2, 3, 4, 5);
 
-        /* NaN is NaN here, and there is one zero. */
+        /* All NaNs are one key, and both zeros are. */
         int64_t n;
         assert_int_equal(fst_count(fst_distinct(fst_map(twice, to_f64, FST_F64)), &n), 0);
         assert_int_equal(n, 2);
@@ -193,7 +191,7 @@ static void whole_rows_are_compared(void **state)
         assert_refused(fst_count(fst_distinct_n(twice, -1), &n), -EINVAL, "cannot be negative");
 }
 
-static void pairs_are_compared_as_a_whole(void **state)
+static void compares_whole_pairs(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = PAIRS(sc, 3, 1001, 1002, 1001, 2001, 2001), *b = PAIRS(sc, 2, 2001, 1002, 3001);
@@ -201,7 +199,7 @@ static void pairs_are_compared_as_a_whole(void **state)
         EXPECT(folded(fst_subtract(a, b)), 1001, 1001);
         EXPECT(folded(fst_intersection(a, b)), 1002, 2001);
 
-        /* Pairs that are placed have equal ones together. */
+        /* Pairs with a partitioner have equal ones in one partition. */
         fst_rdd *placed = fst_partition_by(a, 4), *distinct = fst_distinct(placed);
         EXPECT(folded(distinct), 1001, 1002, 2001);
         assert_int_equal(shuffles_until(distinct, placed), 0);
@@ -257,7 +255,7 @@ static int texts_counted(fst_task *task, fst_bytes key, fst_iter *values, fst_ou
         return 0;
 }
 
-static void a_promise_saves_a_shuffle(void **state)
+static void preserved_partitioning_saves_a_shuffle(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = fst_partition_by(PAIRS(sc, 2, 1001, 2002), 4);
@@ -283,8 +281,8 @@ static void a_promise_saves_a_shuffle(void **state)
                        -EINVAL, "emits another key type");
 }
 
-/* Spark's rules: which partitioner is taken, and how many partitions there are without one. */
-static void partitioners_are_chosen_as_in_spark(void **state)
+/* Spark's rules for the choice of a partitioner, and for the number of partitions without one. */
+static void chooses_partitioners_like_spark(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *few = PAIRS(sc, 3, 1001), *many = PAIRS(sc, 12, 1002), *huge = PAIRS(sc, 400, 1003);
@@ -293,14 +291,14 @@ static void partitioners_are_chosen_as_in_spark(void **state)
         int64_t zero = 0;
         assert_int_equal(fst_rdd_partitions(fst_group_by_key(many)), 12);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(few, many, both_sides, FST_I64)), 12);
-        /* An existing one if it has a tenth of the partitions or more; else as many as the largest. */
+        /* An existing one if it has at least a tenth of the partitions; otherwise as many as the largest. */
         assert_int_equal(fst_rdd_partitions(fst_cogroup(placed, many, both_sides, FST_I64)), 5);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(placed, huge, both_sides, FST_I64)), 400);
         fst_rdd *three[] = {few, placed, many};
         assert_int_equal(fst_rdd_partitions(fst_cogroup_all(sc, three, 3, three_sides, FST_I64)), 5);
         fst_rdd *larger = fst_partition_by(many, 7);
         assert_int_equal(fst_rdd_partitions(fst_cogroup(placed, larger, both_sides, FST_I64)), 7);
-        /* What is placed stays where it is, by a hash or in order. */
+        /* An RDD with a partitioner, hash or range, is not shuffled. */
         fst_rdd *sorted = fst_sort_by_key_n(many, FST_ASCENDING, 4);
         fst_rdd *by_key[] = {
                 fst_reduce_by_key(placed, fst_fn_sum), fst_fold_by_key(placed, &zero, fst_fn_sum),
@@ -319,7 +317,7 @@ static void partitioners_are_chosen_as_in_spark(void **state)
                        "Number of partitions cannot be negative");
 }
 
-static void default_parallelism_counts(void **state)
+static void applies_default_parallelism(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.default.parallelism", "4", NULL);
         fst_rdd *pairs = PAIRS(sc, 9, 1001, 2002);
@@ -341,18 +339,18 @@ static void default_parallelism_counts(void **state)
 int main(void)
 {
         const struct CMUnitTest cases[] = {
-                cmocka_unit_test_setup_teardown(keys_and_values, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(rows_with_keys_of_their_own, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(values_are_flattened, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(outer_joins, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(pairs_without_their_keys, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(whole_rows_are_compared, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(pairs_are_compared_as_a_whole, loud_setup, api_teardown),
-                cmocka_unit_test_setup_teardown(a_promise_saves_a_shuffle, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(separates_keys_and_values, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(key_by_computed_keys, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(flat_maps_values, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(joins_with_missing_sides, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(subtracts_by_key, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(compares_whole_rows, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(compares_whole_pairs, loud_setup, api_teardown),
+                cmocka_unit_test_setup_teardown(preserved_partitioning_saves_a_shuffle, loud_setup, api_teardown),
         };
         const struct CMUnitTest more[] = {
-                cmocka_unit_test_setup_teardown(partitioners_are_chosen_as_in_spark, loud_setup, api_teardown),
-                cmocka_unit_test(default_parallelism_counts),
+                cmocka_unit_test_setup_teardown(chooses_partitioners_like_spark, loud_setup, api_teardown),
+                cmocka_unit_test(applies_default_parallelism),
         };
         return pair_cases_run(cases, ARRAY_SIZE(cases), more, ARRAY_SIZE(more));
 }

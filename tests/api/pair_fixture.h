@@ -1,4 +1,4 @@
-/* For the tests of operators by key: pairs of small numbers, made from and read as one number each. */
+/* Helpers for tests of operators by key: pairs of small numbers, written and read as one number each. */
 #pragma once
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static inline int loud_setup(void **state)
         return 0;
 }
 
-/* (key, value) as one number each; x → (x / 1000, x mod 1000) */
+/* (key, value) as one number: x → (x / 1000, x mod 1000) */
 static inline int unfold(fst_task *task, int64_t x, fst_out *out)
 {
         fst_emit(out, x / 1000, x % 1000);
@@ -32,7 +32,7 @@ static inline int by_value(const void *x, const void *y)
         return (a > b) - (a < b);
 }
 
-/* The rows of an RDD of I64, sorted, are these. */
+/* Checks that the sorted rows of an RDD of I64 are these. */
 static inline void expect(fst_rdd *rdd, const int64_t *wanted, size_t n)
 {
         fst_iter *rows;
@@ -68,7 +68,7 @@ static inline fst_rdd *folded(fst_rdd *pairs)
         return fst_map(pairs, fold, FST_I64);
 }
 
-/* Shuffles between @rdd and @from, at most; -1: it is not made of it. */
+/* The largest number of shuffles between @rdd and @from; -1: @from is not an ancestor. */
 static inline int shuffles_until(const fst_rdd *rdd, const fst_rdd *from)
 {
         int below = rdd == from ? 0 : -1;
@@ -103,7 +103,7 @@ static inline int64_t text_length(fst_task *task, fst_bytes value)
         return (int64_t)value.len;
 }
 
-/* Two digits for each value of each side, which is separated by 99. */
+/* Two digits for each value of each side; 99 separates the sides. */
 static inline int both_sides(fst_task *task, int64_t key, fst_iter *a, fst_iter *b, fst_out *out)
 {
         int64_t digits = key, x;
@@ -155,7 +155,8 @@ static inline int both_means(fst_task *task, void *a, const void *b)
         return 0;
 }
 
-/* Cases that take a context run here, and again by way of the wire; @more only here. How many groups failed. */
+/* Runs the cases that take a context here and with lineage from the wire, and @more only here. Returns the number of
+ * failures. */
 static inline int pair_cases_run(const struct CMUnitTest *cases, size_t n, const struct CMUnitTest *more, size_t n_more)
 {
         struct CMUnitTest here[64];

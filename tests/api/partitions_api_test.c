@@ -1,4 +1,4 @@
-/* foreach_partition, run_job and to_local_iterator. */
+/* Tests foreach_partition, run_job and to_local_iterator. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -66,7 +66,7 @@ static int64_t unlucky(fst_task *task, int64_t x)
 
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
-static void results_come_in_the_order_asked_for(void **state)
+static void returns_results_in_requested_order(void **state)
 {
         fst_iter *rows;
         int64_t partition, sum;
@@ -92,7 +92,7 @@ static void results_come_in_the_order_asked_for(void **state)
         assert_false(fst_next(rows, &sum));
 }
 
-static void a_partition_that_is_not_there(void **state)
+static void rejects_unknown_partition(void **state)
 {
         fst_iter *rows;
         fst_rdd *rdd = fst_range_n(*state, 1, 11, 4);
@@ -105,7 +105,7 @@ static void a_partition_that_is_not_there(void **state)
         assert_refused(fst_foreach_partition(rdd, pass), -EINVAL, "is not a function for foreach_partition");
 }
 
-static void each_partition_is_seen_once(void **state)
+static void calls_function_once_for_each_partition(void **state)
 {
         fst_accumulator sums[] = {fst_accumulator_i64(*state, "sum"), fst_accumulator_i64(*state, "partitions")};
         fst_rdd *rdd = fst_range_n(*state, 0, 1000, 7);
@@ -116,7 +116,7 @@ static void each_partition_is_seen_once(void **state)
         assert_refused(fst_foreach_partition(rdd, read_wrongly), -EIO, "reads them with fst_next");
 }
 
-static void one_partition_at_a_time(void **state)
+static void iterates_one_partition_at_a_time(void **state)
 {
         fst_iter *rows;
         int64_t x;
@@ -126,12 +126,13 @@ static void one_partition_at_a_time(void **state)
         assert_false(fst_next(rows, &x));
         assert_false(fst_next(rows, &x));
         assert_int_equal(fst_iter_status(rows), 0);
-        assert_int_equal(fst_to_local_iterator(fst_range_n(*state, 0, 2, 5), &rows), 0); /* empty ones between */
+        /* with empty partitions in between */
+        assert_int_equal(fst_to_local_iterator(fst_range_n(*state, 0, 2, 5), &rows), 0);
         assert_true(fst_next(rows, &x) && x == 0 && fst_next(rows, &x) && x == 1 && !fst_next(rows, &x));
 }
 
-/* Rows before the failing partition are there: its job runs when it is reached. */
-static void a_failure_comes_where_it_is(void **state)
+/* Rows before the failing partition are returned: its job runs when the iterator reaches it. */
+static void reports_failure_at_its_partition(void **state)
 {
         fst_iter *rows;
         int64_t x;
@@ -151,15 +152,15 @@ static void a_failure_comes_where_it_is(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(results_come_in_the_order_asked_for),
-                cmocka_unit_test(each_partition_is_seen_once),
+                cmocka_unit_test(returns_results_in_requested_order),
+                cmocka_unit_test(calls_function_once_for_each_partition),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(results_come_in_the_order_asked_for), cmocka_unit_test(a_partition_that_is_not_there),
-                cmocka_unit_test(each_partition_is_seen_once),         cmocka_unit_test(one_partition_at_a_time),
-                cmocka_unit_test(a_failure_comes_where_it_is),
+                cmocka_unit_test(returns_results_in_requested_order), cmocka_unit_test(rejects_unknown_partition),
+                cmocka_unit_test(calls_function_once_for_each_partition),         cmocka_unit_test(iterates_one_partition_at_a_time),
+                cmocka_unit_test(reports_failure_at_its_partition),
         };
-        /* Processes are to be begun while there is no thread yet. */
+        /* Task processes must be started before the first thread. */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         return failed + cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
 }

@@ -1,8 +1,9 @@
-/* Persisted RDDs between threads, evictions and early ends; applications that stop while others still wait. */
+/* Tests persisted RDDs with several threads, evictions and early ends, and applications that stop while other threads
+ * wait. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
-/* Functions of tasks count their calls here, which works because this process is the only executor. */
+/* Functions of tasks count their calls here: this process is the only executor. */
 static int calls;
 static fst_rdd *dropped;
 
@@ -25,7 +26,7 @@ static int to_pair(fst_task *task, int64_t x, fst_out *out)
 
 static enum { DROP_IDLE, DROP_WANTED, DROP_DONE, DROP_END } drop_state; /* atomic */
 
-/* Waits until the driver, which alone may do so, has dropped the RDD. */
+/* Waits until the driver has unpersisted the RDD; only the driver may do so. */
 static int64_t drop(fst_task *task, int64_t key, int64_t value)
 {
         if (key == *(const int64_t *)fst_captured(task)) {
@@ -62,7 +63,7 @@ static int first_of_each(fst_task *task, fst_iter *rows, fst_out *out)
         return 0;
 }
 
-static void is_computed_once(void **state)
+static void computes_persisted_rows_once(void **state)
 {
         int64_t n;
         fst_rdd *kept = fst_cache(fst_map(fst_range_n(*state, 0, 50000, 8), counted, FST_I64));
@@ -77,7 +78,7 @@ static void is_computed_once(void **state)
         assert_int_equal(called(), 50000);
 }
 
-static void what_is_not_read_to_its_end_is_not_kept(void **state)
+static void discards_partially_read_blocks(void **state)
 {
         int64_t n, x;
         fst_iter *rows;
@@ -96,7 +97,7 @@ static void what_is_not_read_to_its_end_is_not_kept(void **state)
         assert_int_equal(called(), 0);
 }
 
-static void rows_of_iterators_are_kept(void **state)
+static void persists_rows_of_iterators(void **state)
 {
         int64_t n, x;
         fst_rdd *numbers = fst_map(fst_range_n(*state, 0, 50000, 8), counted, FST_I64);
@@ -112,8 +113,8 @@ static void rows_of_iterators_are_kept(void **state)
         assert_int_equal(called(), 50000);
 }
 
-/* Blocks that were there when the job began may be gone when its tasks come to them. */
-static void what_goes_during_a_job_is_computed_again(void **state)
+/* Blocks that exist when the job begins may be gone when its tasks run. */
+static void recomputes_blocks_lost_during_a_job(void **state)
 {
         int64_t n, key = 500;
         pthread_t driver;
@@ -148,7 +149,7 @@ static void *count_it(void *arg)
         return NULL;
 }
 
-static void jobs_of_two_threads_share_it(void **state)
+static void two_threads_share_persisted_rows(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 50000, 6), to_pair, FST_PAIR(I64, I64));
         fst_rdd *kept = fst_cache(fst_reduce_by_key_n(pairs, fst_fn_sum, 7));
@@ -171,8 +172,8 @@ static void jobs_of_two_threads_share_it(void **state)
         }
 }
 
-/* 40 MB of rows where 19 MB fit. */
-static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
+/* 40 MB of rows, of which 19 MB fit. */
+static void persists_more_than_memory(void **state)
 {
         static const enum fst_storage_level levels[] = {FST_STORAGE_MEMORY_ONLY, FST_STORAGE_MEMORY_AND_DISK, FST_STORAGE_DISK_ONLY,
                                                         FST_STORAGE_OFF_HEAP};
@@ -193,8 +194,8 @@ static void more_than_there_is_memory_for_is_kept_or_computed(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-/* Every level that there is: computed once, read as it was, gone when it is not wanted any more. */
-static void every_level_keeps_it(void **state)
+/* Every level: computed once, read back unchanged, removed when it is unpersisted. */
+static void persists_at_every_level(void **state)
 {
         for (int level = FST_STORAGE_MEMORY_ONLY; level <= FST_STORAGE_OFF_HEAP; level++) {
                 int64_t n, x;
@@ -213,11 +214,11 @@ static void every_level_keeps_it(void **state)
         }
 }
 
-static void a_level_is_kept(void **state)
+static void rejects_second_storage_level(void **state)
 {
         int64_t n;
         fst_rdd *numbers = fst_range_n(*state, 0, 10, 2);
-        fst_persist(numbers, FST_STORAGE_NONE); /* none is not a level that it has */
+        fst_persist(numbers, FST_STORAGE_NONE); /* NONE does not count as a level */
         fst_persist(numbers, FST_STORAGE_MEMORY_ONLY_SER);
         fst_persist(numbers, FST_STORAGE_MEMORY_ONLY_SER);
         fst_unpersist(numbers);
@@ -266,16 +267,16 @@ static void stopping_cancels_the_jobs_of_other_threads(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(is_computed_once),
-                cmocka_unit_test(what_is_not_read_to_its_end_is_not_kept),
-                cmocka_unit_test(rows_of_iterators_are_kept),
-                cmocka_unit_test(what_goes_during_a_job_is_computed_again),
-                cmocka_unit_test(jobs_of_two_threads_share_it),
-                cmocka_unit_test(every_level_keeps_it),
-                cmocka_unit_test(a_level_is_kept),
+                cmocka_unit_test(computes_persisted_rows_once),
+                cmocka_unit_test(discards_partially_read_blocks),
+                cmocka_unit_test(persists_rows_of_iterators),
+                cmocka_unit_test(recomputes_blocks_lost_during_a_job),
+                cmocka_unit_test(two_threads_share_persisted_rows),
+                cmocka_unit_test(persists_at_every_level),
+                cmocka_unit_test(rejects_second_storage_level),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(more_than_there_is_memory_for_is_kept_or_computed),
+                cmocka_unit_test(persists_more_than_memory),
                 cmocka_unit_test(stopping_cancels_the_jobs_of_other_threads),
         };
         int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);

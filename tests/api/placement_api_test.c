@@ -1,7 +1,7 @@
 /*
- * Where rows are: in which partition each goes, what keeps that, which shuffles are therefore not made, and how evenly
- * partitions are filled. Cases restate what Spark's RDDSuite and PairRDDFunctionsSuite say of partitioners, union,
- * coalesce and repartition.
+ * Tests partitioners: the partition of each row, operators that keep the partitioner, the shuffles that this saves, and
+ * even partitions. Cases follow Spark's RDDSuite and PairRDDFunctionsSuite for partitioners, union, coalesce and
+ * repartition.
  */
 #include "base/mem.h"
 #include "api/api_fixture.h"
@@ -16,7 +16,7 @@ static int set_up(void **state)
         return 0;
 }
 
-/* Shuffles between @rdd and @from; -1: it is not made of it. */
+/* The number of shuffles between @rdd and @from; -1: @from is not an ancestor. */
 static int shuffles_until(const fst_rdd *rdd, const fst_rdd *from)
 {
         int most = rdd == from ? 0 : -1;
@@ -47,7 +47,8 @@ static int64_t fold_pair(fst_task *task, int64_t key, int64_t value)
         return key * 1000 + value;
 }
 
-/* The rows of each partition, as text: "0 1 2|3|" has three partitions, of which the last has none. Up to 1,000 rows.
+/*
+ * The rows of each partition as text: "0 1 2|3|" has three partitions, of which the last is empty. At most 1,000 rows.
  */
 static char *told(fst_rdd *rdd)
 {
@@ -105,7 +106,7 @@ static int odd_last(fst_task *task, int64_t key, int partitions)
         return (int)(key % 2) * (partitions - 1);
 }
 
-static void what_leaves_keys_alone_leaves_them_in_place(void **state)
+static void operators_without_new_keys_keep_the_partitioner(void **state)
 {
         fst_rdd *pairs = pairs_of(*state, 0, 20, 3);
         fst_rdd *placed[] = {fst_partition_by(pairs, 4), fst_sort_by_key_n(pairs, FST_ASCENDING, 4),
@@ -135,8 +136,8 @@ static void what_leaves_keys_alone_leaves_them_in_place(void **state)
         }
 }
 
-/* SPARK-32384: what is placed so already is not shuffled to be sorted. */
-static void sorting_in_place_shuffles_once(void **state)
+/* SPARK-32384: an RDD with the right partitioner is not shuffled to be sorted. */
+static void sorts_by_partitioned_keys_with_one_shuffle(void **state)
 {
         fst_rdd *pairs = pairs_of(*state, 0, 100, 3), *placed = fst_partition_by(pairs, 4);
         fst_rdd *sorted = fst_repartition_and_sort_within_partitions(placed, 4, FST_ASCENDING);
@@ -151,7 +152,7 @@ static void sorting_in_place_shuffles_once(void **state)
                     "5 8 2006|1003 3008 3008");
 }
 
-static void distinct_rows_of_what_is_sorted(void **state)
+static void finds_distinct_rows_of_sorted_rdd(void **state)
 {
         fst_rdd *rows = fst_map(fst_range_n(*state, 1, 101, 10), by_last_digit, FST_PAIR(I64, I64));
         fst_rdd *sorted = fst_sort_by_key(rows, FST_ASCENDING), *other = fst_distinct_n(sorted, 5);
@@ -161,8 +162,8 @@ static void distinct_rows_of_what_is_sorted(void **state)
         assert_int_equal(count_of(other), 10);
 }
 
-/* Rows are compared as a whole: a partitioner of pairs says how many partitions the result has, and no more. */
-static void rows_are_subtracted_into_as_many_partitions(void **state)
+/* Rows are compared as a whole: a partitioner of pairs only gives the number of partitions of the result. */
+static void subtract_takes_partitioners_number_of_partitions(void **state)
 {
         fst_rdd *pairs = pairs_of(*state, 0, 20, 3), *placed = fst_partition_by_function(pairs, 4, odd_last);
         fst_rdd *left = fst_subtract(placed, pairs_of(*state, 5, 100, 9));
@@ -177,7 +178,7 @@ static void rows_are_subtracted_into_as_many_partitions(void **state)
 
 /* ---------------------------------------------------------------------------------------------------------- union */
 
-static void unions_go_partition_by_partition(void **state)
+static void unions_by_partition(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *a = fst_partition_by_function(pairs_of(sc, 1, 5, 1), 2, odd_last),
@@ -190,7 +191,7 @@ static void unions_go_partition_by_partition(void **state)
         assert_ptr_equal(both->partitioner, a->partitioner);
         assert_ptr_equal(one->partitioner, a->partitioner);
 
-        /* One that is not placed, first or last: all partitions, one after the other. */
+        /* If one has no partitioner, first or last: all partitions, one RDD after the other. */
         fst_rdd *loose = pairs_of(sc, 9, 10, 1), *mixed[] = {fst_union(a, loose), fst_union(loose, a)};
         assert_told(folded(mixed[0]), "2020 4040|1010 3030|9090");
         assert_told(folded(mixed[1]), "9090|2020 4040|1010 3030");
@@ -200,7 +201,7 @@ static void unions_go_partition_by_partition(void **state)
 
 /* ----------------------------------------------------------------------------------------- coalesce, repartition */
 
-static void neighbours_are_put_together(void **state)
+static void coalesces_neighbouring_partitions(void **state)
 {
         fst_rdd *ten = fst_range_n(*state, 1, 11, 10);
         assert_told(fst_coalesce(ten, 2), "1 2 3 4 5|6 7 8 9 10");
@@ -209,7 +210,7 @@ static void neighbours_are_put_together(void **state)
         assert_told(fst_coalesce(ten, 20), "1|2|3|4|5|6|7|8|9|10");
         int64_t n;
         assert_refused(fst_count(fst_coalesce(ten, 0), &n), -EINVAL, "Number of partitions must be positive");
-        /* A shuffle before it keeps the work of the partitions parallel, and can make more of them. */
+        /* A shuffle before coalesce keeps the earlier work parallel, and can increase the number of partitions. */
         fst_rdd *dealt = fst_repartition(ten, 20);
         assert_int_equal(shuffles_until(dealt, ten), 1);
         assert_int_equal(fst_rdd_partitions(dealt), 20);
@@ -221,8 +222,8 @@ static int64_t constant(fst_task *task, int64_t x)
         return 1;
 }
 
-/* As many in each as there are on average, but for one of each of the partitions before. */
-static void rows_are_dealt_out_evenly(void **state)
+/* Each partition has the average number of rows, give or take one for each input partition. */
+static void repartitions_evenly(void **state)
 {
         static const struct {
                 int rows, from, to;
@@ -245,8 +246,8 @@ static void rows_are_dealt_out_evenly(void **state)
         }
 }
 
-/* SPARK-4019: results of partitions without rows come as well. */
-static void most_partitions_may_be_empty(void **state)
+/* SPARK-4019: partitions without rows have results, too. */
+static void handles_mostly_empty_partitions(void **state)
 {
         assert_int_equal(count_of(fst_repartition(fst_range_n(*state, 0, 10, 1000), 2001)), 10);
         fst_iter *rows;
@@ -258,7 +259,7 @@ static void most_partitions_may_be_empty(void **state)
 }
 
 /* SPARK-48656 */
-static void more_partitions_than_there_can_be(void **state)
+static void rejects_too_many_partitions(void **state)
 {
         int64_t n;
         fst_rdd *many = fst_range_n(*state, 0, 65536, 65536);
@@ -273,7 +274,7 @@ static int sum_of(fst_task *task, int64_t key, int64_t l, int64_t r, fst_out *ou
         return 0;
 }
 
-static void the_largest_decides(void **state)
+static void largest_rdd_gives_number_of_partitions(void **state)
 {
         fst_rdd *a = pairs_of(*state, 0, 4, 2), *many = pairs_of(*state, 0, 4, 2000);
         assert_int_equal(fst_rdd_partitions(fst_join(a, many, sum_of, FST_PAIR(I64, I64))), 2000);
@@ -289,8 +290,8 @@ static int minus_one(fst_task *task, int64_t key, int partitions)
         return key == 11 ? -1 : (int)(key % partitions);
 }
 
-/* PairRDDFunctionsSuite's "lookup with bad partitioner" */
-static void a_function_that_places_nowhere(void **state)
+/* "lookup with bad partitioner" of PairRDDFunctionsSuite. */
+static void reports_partitions_out_of_range(void **state)
 {
         fst_rdd *placed = fst_partition_by_function(pairs_of(*state, 0, 10, 2), 3, minus_one);
         fst_iter *values;
@@ -303,16 +304,16 @@ static void a_function_that_places_nowhere(void **state)
 }
 
 #define CASES                                                                                                          \
-        cmocka_unit_test(what_leaves_keys_alone_leaves_them_in_place),                                                 \
-                cmocka_unit_test(sorting_in_place_shuffles_once), cmocka_unit_test(distinct_rows_of_what_is_sorted),   \
-                cmocka_unit_test(rows_are_subtracted_into_as_many_partitions),                                         \
-                cmocka_unit_test(unions_go_partition_by_partition), cmocka_unit_test(neighbours_are_put_together),     \
-                cmocka_unit_test(rows_are_dealt_out_evenly), cmocka_unit_test(most_partitions_may_be_empty),           \
-                cmocka_unit_test(the_largest_decides), cmocka_unit_test(a_function_that_places_nowhere)
+        cmocka_unit_test(operators_without_new_keys_keep_the_partitioner),                                                 \
+                cmocka_unit_test(sorts_by_partitioned_keys_with_one_shuffle), cmocka_unit_test(finds_distinct_rows_of_sorted_rdd),   \
+                cmocka_unit_test(subtract_takes_partitioners_number_of_partitions),                                         \
+                cmocka_unit_test(unions_by_partition), cmocka_unit_test(coalesces_neighbouring_partitions),     \
+                cmocka_unit_test(repartitions_evenly), cmocka_unit_test(handles_mostly_empty_partitions),           \
+                cmocka_unit_test(largest_rdd_gives_number_of_partitions), cmocka_unit_test(reports_partitions_out_of_range)
 
 int main(void)
 {
-        const struct CMUnitTest here[] = {CASES, cmocka_unit_test(more_partitions_than_there_can_be)};
+        const struct CMUnitTest here[] = {CASES, cmocka_unit_test(rejects_too_many_partitions)};
         const struct CMUnitTest by_way_of_the_wire[] = {CASES};
         int failed = cmocka_run_group_tests_name("here", here, set_up, api_teardown);
         local_backend_set_probe(&by_wire);

@@ -1,4 +1,4 @@
-/* The public interface against what its comments say, on a real context with local[2] and local[2,4]. */
+/* Tests the public interface against its comments, on real contexts with local[2] and local[2,4]. */
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -58,7 +58,7 @@ static int repeat(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Text in a buffer of its own: must be copied by the engine. */
+/* Text in a buffer of its own: the engine must copy it. */
 static int spell(fst_task *task, int64_t x, fst_out *out)
 {
         char text[32];
@@ -176,7 +176,7 @@ static void maps_and_reduces(void **state)
         assert_int_equal(sum, 0);
 }
 
-static void one_row_can_become_many(void **state)
+static void flat_map_emits_many_rows(void **state)
 {
         int64_t count;
         assert_int_equal(fst_count(fst_flat_map(fst_range_n(*state, 0, 3000, 3), repeat, FST_I64), &count), 0);
@@ -201,7 +201,7 @@ static void emitted_text_is_copied(void **state)
         assert_int_equal(fst_iter_status(rows), 0);
 }
 
-static void partitions_are_read_through_iterators_and_batches(void **state)
+static void reads_partitions_by_iterator_and_batch(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 10000, 4);
         int64_t sum, count;
@@ -213,7 +213,7 @@ static void partitions_are_read_through_iterators_and_batches(void **state)
         assert_int_equal(count, 12);
         assert_int_equal(fst_reduce(fst_map_partitions(numbers, count_batch, FST_I64), fst_fn_sum, &sum), 0);
         assert_int_equal(sum, 10000);
-        /* An empty partition still calls the function. */
+        /* The function is called for an empty partition, too. */
         assert_int_equal(fst_count(fst_map_partitions(fst_range_n(*state, 0, 0, 4), sum_partition, FST_I64), &count),
                          0);
         assert_int_equal(count, 4);
@@ -221,7 +221,7 @@ static void partitions_are_read_through_iterators_and_batches(void **state)
 
 /* ------------------------------------------------------------------------------------------------- shuffles */
 
-/* All rows, and one behind them. */
+/* Emits all rows and one more. */
 static int one_more(fst_task *task, fst_iter *rows, fst_out *out)
 {
         int64_t x;
@@ -239,8 +239,8 @@ static int first_two(fst_task *task, fst_iter *rows, fst_out *out)
         return 0;
 }
 
-/* A function stops reading: what the one before it still emits is not the beginning of the next partition. */
-static void rows_that_nobody_wants_are_dropped(void **state)
+/* After a function stops reading, rows that the previous function still emits must not appear in the next partition. */
+static void drops_rows_after_early_end(void **state)
 {
         fst_context *sc = context("local[1]");
         fst_rdd *some = fst_map_partitions(fst_map_partitions(fst_range_n(sc, 0, 12, 3), one_more, FST_I64), first_two,
@@ -254,8 +254,8 @@ static void rows_that_nobody_wants_are_dropped(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-/* Only pairs have a partitioner: a union of sorted rows is one behind the other, as in Spark. */
-static void sorted_rows_are_united_one_behind_the_other(void **state)
+/* Only pairs have a partitioner: as in Spark, a union of sorted rows concatenates them. */
+static void union_of_sorted_rdds_concatenates(void **state)
 {
         fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 4, 2), fst_fn_identity, FST_I64, FST_DESCENDING, 2);
         fst_rdd *both = fst_union(sorted, sorted);
@@ -272,7 +272,7 @@ static void reduces_by_key(void **state)
 {
         int m = 10;
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 1000, 5), FST_WITH(modulo, m), FST_PAIR(I64, I64));
-        m = 3; /* what was captured is a copy */
+        m = 3; /* the captured value is a copy */
         fst_iter *rows;
         int64_t key, sum, seen = 0;
         fst_rdd *sums = fst_reduce_by_key(pairs, fst_fn_sum);
@@ -281,7 +281,7 @@ static void reduces_by_key(void **state)
         for (; fst_next(rows, &key, &sum); seen += 1LL << (4 * key))
                 assert_int_equal(sum, 49500 + 100 * key);
         assert_int_equal(seen, 0x1111111111);
-        /* Partitioned already: no second shuffle is needed to reduce again. */
+        /* Already partitioned: a second reduce needs no shuffle. */
         assert_int_equal(fst_collect(fst_reduce_by_key(fst_map_values(sums, negate_value, FST_I64), fst_fn_max), &rows),
                          0);
         for (seen = 0; fst_next(rows, &key, &sum); seen++)
@@ -310,7 +310,7 @@ static void reduces_structs_and_bytes(void **state)
         assert_memory_equal(word.data, "apple", 5);
 }
 
-static void places_by_key_and_coalesces(void **state)
+static void partitions_by_key_and_coalesces(void **state)
 {
         int m = 100;
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 1000, 5), FST_WITH(modulo, m), FST_PAIR(I64, I64));
@@ -326,7 +326,7 @@ static void places_by_key_and_coalesces(void **state)
         assert_int_equal(count, 1000);
 }
 
-static void takes_from_the_front(void **state)
+static void takes_first_rows(void **state)
 {
         fst_iter *rows;
         int64_t x, at = 0;
@@ -367,7 +367,7 @@ static int merge_seen(fst_task *task, void *into, const void *from)
         return 0;
 }
 
-/* Rows in the last partition alone. */
+/* Rows only in the last partition. */
 static int only_of_the_last(fst_task *task, int partition, fst_iter *rows, fst_out *out)
 {
         struct seen *seen = fst_accumulator_state(task, *(const fst_accumulator *)fst_captured(task));
@@ -377,8 +377,8 @@ static int only_of_the_last(fst_task *task, int partition, fst_iter *rows, fst_o
         return 0;
 }
 
-/* One, then four times as many as were looked at, and so on; or as settings say (SPARK-40211). */
-static void looks_at_as_many_partitions_as_settings_say(void **state)
+/* One partition, then four times as many as before, and so on, or by configuration (SPARK-40211). */
+static void take_scales_up_by_configuration(void **state)
 {
         static const struct {
                 const char *first, *factor;
@@ -411,21 +411,21 @@ static void looks_at_as_many_partitions_as_settings_say(void **state)
 
 /* --------------------------------------------------------------------------------------------------- failure */
 
-static void a_failed_task_is_tried_again(void **state)
+static void retries_failed_task(void **state)
 {
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 100, 10), fail_once), 0);
         assert_true(fst_foreach(fst_range_n(*state, 0, 100, 10), fail_always) < 0);
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 100, 10), fail_once), 0);
 }
 
-static void one_failure_ends_the_job_without_retries(void **state)
+static void fails_job_without_retries(void **state)
 {
         fst_context *sc = context("local[2]");
         assert_true(fst_foreach(fst_range_n(sc, 0, 100, 10), fail_once) < 0);
         assert_true(fst_context_stop(sc) < 0);
 }
 
-static void lineage_that_cannot_be_fails_its_action(void **state)
+static void action_reports_invalid_lineage(void **state)
 {
         fst_rdd *numbers = fst_range(*state, 0, 10);
         int64_t count;
@@ -451,7 +451,7 @@ static void *cancel_soon(void *sc)
         return NULL;
 }
 
-static void a_job_group_can_be_cancelled(void **state)
+static void cancels_job_group(void **state)
 {
         pthread_t thread;
         fst_set_local_property(*state, "spark.jobGroup.id", "slow");
@@ -462,7 +462,7 @@ static void a_job_group_can_be_cancelled(void **state)
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 100, 10), fail_once), 0);
 }
 
-static void bad_configuration_is_named_and_stops_everything(void **state)
+static void reports_invalid_configuration(void **state)
 {
         fst_context *sc = context("local[0]");
         int64_t count;
@@ -472,7 +472,7 @@ static void bad_configuration_is_named_and_stops_everything(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ files */
 
-static void saves_text_and_reads_it_again(void **state)
+static void round_trips_text_files(void **state)
 {
         char dir[] = "/tmp/firesteel-test-XXXXXX";
         assert_non_null(mkdtemp(dir));
@@ -495,24 +495,24 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(maps_and_reduces),
-                cmocka_unit_test(one_row_can_become_many),
+                cmocka_unit_test(flat_map_emits_many_rows),
                 cmocka_unit_test(emitted_text_is_copied),
-                cmocka_unit_test(partitions_are_read_through_iterators_and_batches),
+                cmocka_unit_test(reads_partitions_by_iterator_and_batch),
                 cmocka_unit_test(reduces_by_key),
                 cmocka_unit_test(reduces_structs_and_bytes),
-                cmocka_unit_test(places_by_key_and_coalesces),
-                cmocka_unit_test(takes_from_the_front),
-                cmocka_unit_test(a_failed_task_is_tried_again),
-                cmocka_unit_test(lineage_that_cannot_be_fails_its_action),
-                cmocka_unit_test(a_job_group_can_be_cancelled),
-                cmocka_unit_test(saves_text_and_reads_it_again),
+                cmocka_unit_test(partitions_by_key_and_coalesces),
+                cmocka_unit_test(takes_first_rows),
+                cmocka_unit_test(retries_failed_task),
+                cmocka_unit_test(action_reports_invalid_lineage),
+                cmocka_unit_test(cancels_job_group),
+                cmocka_unit_test(round_trips_text_files),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(looks_at_as_many_partitions_as_settings_say),
-                cmocka_unit_test_setup_teardown(sorted_rows_are_united_one_behind_the_other, setup, teardown),
-                cmocka_unit_test(rows_that_nobody_wants_are_dropped),
-                cmocka_unit_test(one_failure_ends_the_job_without_retries),
-                cmocka_unit_test(bad_configuration_is_named_and_stops_everything),
+                cmocka_unit_test(take_scales_up_by_configuration),
+                cmocka_unit_test_setup_teardown(union_of_sorted_rdds_concatenates, setup, teardown),
+                cmocka_unit_test(drops_rows_after_early_end),
+                cmocka_unit_test(fails_job_without_retries),
+                cmocka_unit_test(reports_invalid_configuration),
         };
         int failed = cmocka_run_group_tests(tests, setup, teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

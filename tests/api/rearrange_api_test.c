@@ -1,6 +1,7 @@
 /*
- * What takes, numbers, pairs and places rows: sample, random_split, zip_with_index, zip, zip_partitions, cartesian,
- * repartition, partition_by of all kinds, sort_within_partitions. Rows that Spark 4.3 gives are named as such.
+ * Tests operators that select, number, pair and partition rows: sample, random_split, zip_with_index, zip,
+ * zip_partitions, cartesian, repartition, partition_by of all kinds, sort_within_partitions. Comments mark rows that
+ * come from Spark 4.3.
  */
 #include "base/mem.h"
 #include "api/api_fixture.h"
@@ -11,7 +12,7 @@ static int setup(void **state)
         return 0;
 }
 
-/* The sum of (i + 1) × the i-th of the collected numbers, how many there are in *@n. */
+/* The sum of (i + 1) × the i-th collected number; *@n is their count. */
 static int64_t checksum(fst_rdd *rdd, int64_t *n)
 {
         fst_iter *rows;
@@ -23,7 +24,7 @@ static int64_t checksum(fst_rdd *rdd, int64_t *n)
         return sum;
 }
 
-static void samples_as_spark(void **state)
+static void samples_like_spark(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 400, 4);
         int64_t n;
@@ -31,7 +32,7 @@ static void samples_as_spark(void **state)
         assert_int_equal(n, 42);
         assert_int_equal(checksum(fst_sample(numbers, true, 2.5, -123456789012), &n), 130503943);
         assert_int_equal(n, 991);
-        /* By partition, whatever number it has in the job. */
+        /* The sample depends on the partition, not on its number in the job. */
         assert_int_equal(fst_count(fst_union(fst_range_n(*state, 0, 7, 3), fst_sample(numbers, false, 0.1, 42)), &n),
                          0);
         assert_int_equal(n, 49);
@@ -56,7 +57,7 @@ static void splits_rows_at_random(void **state)
         fst_random_split(fst_range_n(*state, 0, 400, 4), weights, 3, 99, splits);
         for (int i = 0; i < 3; i++)
                 assert_int_equal(checksum(splits[i], &n), sums[i]);
-        /* Pairs with bytes, as large as they are: none is in two, none is lost. */
+        /* Pairs with bytes: each is in exactly one part. */
         fst_random_split(fst_map(fst_range_n(*state, 0, 5000, 3), pair_with_text, FST_PAIR(BYTES, I64)), weights, 3, 5,
                          splits);
         int64_t total = 0;
@@ -100,7 +101,7 @@ static void numbers_rows(void **state)
                 assert_int_equal(i, ids[want]);
         assert_int_equal(want, 7);
 
-        /* Pairs travel as bytes; an RDD of one partition needs no counting, one of none has no rows. */
+        /* Pairs are encoded as bytes. An RDD of one partition needs no counting; one without partitions has no rows. */
         fst_bytes row = {0};
         fst_rdd *pairs = fst_map(fst_range_n(*state, 5, 8, 1), pair_with_text, FST_PAIR(BYTES, I64));
         assert_int_equal(fst_collect(fst_zip_with_index(pairs), &rows), 0);
@@ -109,7 +110,7 @@ static void numbers_rows(void **state)
         assert_memory_equal(row.data + 4, "row 5", 5);
 }
 
-static void numbers_rows_of_what_was_numbered(void **state)
+static void numbers_rows_again(void **state)
 {
         fst_iter *rows;
         int64_t i, want = 0;
@@ -141,7 +142,7 @@ static void zips_rows(void **state)
         for (; fst_next(rows, &a, &b); n++)
                 assert_true(a == n && b == n / 2);
         assert_int_equal(n, 10000);
-        /* Zipped rows are set aside from their source, which may be the same RDD on both sides. */
+        /* Zipped rows are copied from their source, which may be the same RDD on both sides. */
         assert_int_equal(fst_take(fst_zip(numbers, numbers), 3, &rows), 0);
         for (n = 0; fst_next(rows, &a, &b); n++)
                 assert_true(a == n && b == n);
@@ -159,7 +160,7 @@ static void zips_rows(void **state)
                        "zip pairs rows of one column, but was given PAIR(I64, I64)");
 }
 
-/* One row: how many rows there are on each side, and the first text. */
+/* One row: the numbers of rows on both sides, and the first text. */
 static int sizes(fst_task *task, fst_iter *numbers, fst_iter *texts, fst_out *out)
 {
         int64_t x, value, n = 0, m = 0;
@@ -238,7 +239,7 @@ static void crosses_rows(void **state)
                 assert_true(a == want[n][0] && b == want[n][1]);
         assert_int_equal(n, 8);
 
-        /* More rows than a batch, on either side; bytes. */
+        /* More rows than a batch on either side; bytes. */
         fst_bytes text = {0};
         int64_t value, sum = 0;
         fst_rdd *texts = fst_map(fst_range_n(*state, 0, 3000, 1), half, FST_I64);
@@ -262,11 +263,11 @@ static int partition_number(fst_task *task, int partition, fst_iter *rows, fst_o
         return 0;
 }
 
-static void deals_rows_out_as_spark(void **state)
+static void repartitions_like_spark(void **state)
 {
         fst_iter *rows;
         int64_t p, x;
-        /* Where Spark's repartition puts 0, 100, 200 … of eight partitions with 100 rows each. */
+        /* The partitions that Spark's repartition gives to 0, 100, 200 … of eight partitions with 100 rows each. */
         static const int of_5[] = {4, 4, 4, 3, 4, 1, 1, 1}, of_16[] = {4, 4, 0, 12, 10, 15, 13, 7};
         fst_rdd *numbers = fst_range_n(*state, 0, 800, 8);
         for (int n = 5; n <= 16; n += 11) {
@@ -322,7 +323,7 @@ static int key_and_partition(fst_task *task, int partition, fst_iter *rows, fst_
         return 0;
 }
 
-static void places_rows(void **state)
+static void partitions_rows_by_function(void **state)
 {
         fst_iter *rows;
         int64_t key, p, n = 0, last = -1;
@@ -335,7 +336,7 @@ static void places_rows(void **state)
         for (; fst_next(rows, &key, &p); n++)
                 assert_int_equal(p, key / 100 % 5);
         assert_int_equal(n, 1000);
-        /* The same function with equal captured values places alike; with others it does not. */
+        /* The same function with equal captured values is the same partitioner; with other values it is not. */
         assert_ptr_equal(fst_partition_by_function(placed, 5, FST_WITH(by_hundreds, places)), placed);
         places.from = 50;
         assert_ptr_not_equal(fst_partition_by_function(placed, 5, FST_WITH(by_hundreds, places)), placed);
@@ -368,7 +369,7 @@ static void places_rows(void **state)
         assert_true(last >= 0);
 }
 
-static void makes_lists_of_partitions(void **state)
+static void gloms_partitions(void **state)
 {
         fst_iter *rows;
         fst_bytes list = {0}, text = {0};
@@ -410,7 +411,7 @@ static void pipes_rows(void **state)
         assert_int_equal(text.len, 9);
         assert_memory_equal(text.data, "(ROW 7,7)", 9);
 
-        /* One that prints before it reads, one that reads no more, one whose lines do not end, one that never ends. */
+        /* Programs that print before they read, stop reading, do not end their lines, and do not terminate. */
         const char *words[] = {"sh", "-c", "echo \"$GREETING\"; head -n 1 >/dev/null; printf last", NULL};
         const char *environment[] = {"GREETING=good morning", NULL};
         assert_int_equal(fst_collect(fst_pipe_with(numbers, words, environment), &rows), 0);
@@ -424,7 +425,7 @@ static void pipes_rows(void **state)
                 assert_true(text.len == 1 && text.data[0] == 'y');
         assert_int_equal(n, 5000);
 
-        /* A line that is longer than what is heard at a time, while it is fed and at its end. */
+        /* A line longer than the read buffer, while input is written and at its end. */
         const char *talking[] = {"sh", "-c", "head -c 3000000 /dev/zero; cat >/dev/null; head -c 2000000 /dev/zero",
                                  NULL};
         assert_int_equal(
@@ -441,8 +442,8 @@ static void pipes_rows(void **state)
         assert_refused(fst_count(fst_pipe(numbers, "  "), &n), -EINVAL, "pipe needs a command");
 }
 
-/* Where there is little memory. */
-static void goes_to_disk(void **state)
+/* With little memory. */
+static void spills_rows(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.1", NULL);
         int64_t n;
@@ -454,25 +455,25 @@ static void goes_to_disk(void **state)
         fst_rdd *three[] = {many, many, many};
         assert_int_equal(fst_count(fst_zip_partitions_all(sc, three, 3, alternate, FST_I64), &n), 0);
         assert_int_equal(n, 6000000);
-        assert_int_equal(fst_count(fst_glom(many), &n), -EIO); /* one partition is more than a task may have */
+        assert_int_equal(fst_count(fst_glom(many), &n), -EIO); /* one partition is larger than a task's memory */
         assert_int_equal(fst_context_stop(sc), -EIO);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(samples_as_spark, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(samples_like_spark, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(splits_rows_at_random, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(numbers_rows, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(numbers_rows_of_what_was_numbered, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(numbers_rows_again, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(zips_rows, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(zips_partitions, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(crosses_rows, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(deals_rows_out_as_spark, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(places_rows, setup, api_teardown),
-                cmocka_unit_test_setup_teardown(makes_lists_of_partitions, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(repartitions_like_spark, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(partitions_rows_by_function, setup, api_teardown),
+                cmocka_unit_test_setup_teardown(gloms_partitions, setup, api_teardown),
                 cmocka_unit_test_setup_teardown(pipes_rows, setup, api_teardown),
-                cmocka_unit_test(goes_to_disk),
+                cmocka_unit_test(spills_rows),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

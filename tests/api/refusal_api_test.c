@@ -1,4 +1,4 @@
-/* What cannot be is refused, in words that name it. */
+/* Tests that invalid calls are rejected with a message that names the mistake. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -48,7 +48,7 @@ static int64_t key(fst_task *task, int64_t x, int64_t y)
         return x;
 }
 
-static void a_struct_of_another_size_is_no_place_for_a_result(void **state)
+static void rejects_result_struct_of_another_size(void **state)
 {
         fst_rdd *rows = fst_map(fst_range_n(*state, 0, 100, 3), make_small, FST_FIXED(sizeof(struct small)));
         struct small total;
@@ -90,7 +90,7 @@ static int emit_small_value(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* An array is as long as the rows are, not its elements. */
+/* Emits an array: its whole size counts as the row's, not that of an element. */
 static int emit_array(fst_task *task, int64_t x, fst_out *out)
 {
         struct small made[2] = {{x}, {x}};
@@ -113,7 +113,7 @@ static int read_large(fst_task *task, fst_iter *rows, fst_out *out)
         return 0;
 }
 
-static void structs_of_another_size_are_not_read_or_emitted(void **state)
+static void rejects_row_structs_of_another_size(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *rows = fst_range_n(sc, 0, 10, 2);
@@ -148,7 +148,7 @@ static void structs_of_another_size_are_not_read_or_emitted(void **state)
         assert_refused(fst_lookup(pairs, &key, &all), -EINVAL, "the given key is a struct of 8 bytes");
 }
 
-static void types_that_cannot_be_are_refused(void **state)
+static void rejects_invalid_types(void **state)
 {
         fst_rdd *rows = fst_range_n(*state, 0, 10, 2);
         int64_t n;
@@ -245,7 +245,7 @@ static void rejects_joins_and_unions_of_other_types(void **state)
         assert_refused(fst_count(fst_join_n(lost, pairs, join_i64, type, 3), &n), -ENOENT, "/no/such/file");
 }
 
-static void a_type_of_two_columns_is_not_cut_to_one(void **state)
+static void rejects_pairs_where_one_column_is_needed(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 10, 2), pair, FST_PAIR(I64, I64));
         int64_t n;
@@ -274,7 +274,7 @@ static int give_first(fst_task *task, fst_iter *a, fst_iter *b, fst_out *out)
         return fst_iter_status(b);
 }
 
-static void null_is_no_rdd(void **state)
+static void rejects_null_rdd(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *rows = fst_range_n(sc, 0, 10, 2), *pairs = fst_map(rows, pair, FST_PAIR(I64, I64));
@@ -315,7 +315,7 @@ static void null_is_no_rdd(void **state)
         assert_null(answer);
 }
 
-static void null_is_no_function_array_or_path(void **state)
+static void rejects_null_function_array_and_path(void **state)
 {
         fst_context *sc = *state;
         fst_rdd *rows = fst_range_n(sc, 0, 10, 2);
@@ -336,11 +336,11 @@ static void null_is_no_function_array_or_path(void **state)
         assert_int_equal(none.id, 0);
         assert_non_null(strstr(heard, "NULL instead of 10 bytes"));
         assert_int_not_equal(fst_broadcast_bytes(sc, NULL, 0).id, 0);
-        assert_int_equal(fst_count(rows, NULL), 0); /* who only wants it computed */
+        assert_int_equal(fst_count(rows, NULL), 0); /* computes the RDD without a result */
 }
 
-/* A file that may not grow stands for a disk that is full. */
-static void a_full_disk_is_named_with_path_and_reason(void **state)
+/* A limit on file sizes simulates a full disk. */
+static void reports_full_disk_with_path(void **state)
 {
         char dir[] = "/tmp/firesteel-full-XXXXXX";
         assert_non_null(mkdtemp(dir));
@@ -372,16 +372,16 @@ static void a_full_disk_is_named_with_path_and_reason(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_struct_of_another_size_is_no_place_for_a_result),
-                cmocka_unit_test(structs_of_another_size_are_not_read_or_emitted),
-                cmocka_unit_test(types_that_cannot_be_are_refused),
+                cmocka_unit_test(rejects_result_struct_of_another_size),
+                cmocka_unit_test(rejects_row_structs_of_another_size),
+                cmocka_unit_test(rejects_invalid_types),
                 cmocka_unit_test(rejects_joins_and_unions_of_other_types),
-                cmocka_unit_test(a_type_of_two_columns_is_not_cut_to_one),
-                cmocka_unit_test(null_is_no_rdd),
-                cmocka_unit_test(null_is_no_function_array_or_path),
+                cmocka_unit_test(rejects_pairs_where_one_column_is_needed),
+                cmocka_unit_test(rejects_null_rdd),
+                cmocka_unit_test(rejects_null_function_array_and_path),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(a_full_disk_is_named_with_path_and_reason),
+                cmocka_unit_test(reports_full_disk_with_path),
         };
         int failed = cmocka_run_group_tests(tests, narrow_setup, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Rows that collect and take hand out: how long they live, and when they are not handed out after all. */
+/* Tests rows returned by collect and take: their lifetime, and their release after a failure. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "driver/context.h"
@@ -71,7 +71,7 @@ static void structs_stay_until_the_context_stops(void **state)
         check_spans(spans, n);
 }
 
-static void structs_and_bytes_stay_side_by_side(void **state)
+static void keeps_structs_beside_bytes(void **state)
 {
         static const void *spans[ROWS];
         static fst_bytes texts[ROWS];
@@ -91,7 +91,7 @@ static void structs_and_bytes_stay_side_by_side(void **state)
         }
 }
 
-/* Values that are large, and rubbish where they are small. */
+/* The size of a large value in bytes. */
 enum { LARGE = 100 << 10 };
 
 static int large(fst_task *task, int64_t x, fst_out *out)
@@ -104,7 +104,7 @@ static int large(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Rows with the bytes that their batch holds, which must be few at a time. */
+/* Reports the rows and bytes of a batch, which must be few. */
 static int look_at_batch(fst_task *task, const fst_batch *batch, fst_out *out)
 {
         const fst_bytes *rows = batch->type.value ? batch->value.bytes : batch->key.bytes;
@@ -135,7 +135,7 @@ static int twice_or_never(fst_task *task, int64_t x, fst_out *out)
         return x % 100 == 51 ? 0 : large(task, x, out);
 }
 
-static void large_rows_do_not_pile_up(void **state)
+static void frees_large_rows_early(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 2000, 1);
         int64_t n;
@@ -164,7 +164,7 @@ static int64_t inverse(fst_task *task, int64_t x)
         return x * 7 % 1999;
 }
 
-static void large_keys_stay_beside_their_rows(void **state)
+static void keeps_large_keys_beside_rows(void **state)
 {
         fst_rdd *sorted = fst_sort_by_n(fst_range_n(*state, 0, 1999, 1), large_key, FST_BYTES, FST_ASCENDING, 1);
         fst_iter *rows;
@@ -175,7 +175,7 @@ static void large_keys_stay_beside_their_rows(void **state)
         assert_int_equal(n, 1999);
 }
 
-static void a_failed_take_keeps_no_rows(void **state)
+static void frees_rows_of_failed_take(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
         fst_iter *rows = NULL;
@@ -192,12 +192,12 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(structs_stay_until_the_context_stops),
-                cmocka_unit_test(structs_and_bytes_stay_side_by_side),
-                cmocka_unit_test(large_rows_do_not_pile_up),
-                cmocka_unit_test(large_keys_stay_beside_their_rows),
+                cmocka_unit_test(keeps_structs_beside_bytes),
+                cmocka_unit_test(frees_large_rows_early),
+                cmocka_unit_test(keeps_large_keys_beside_rows),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(a_failed_take_keeps_no_rows),
+                cmocka_unit_test(frees_rows_of_failed_take),
         };
         int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

@@ -1,7 +1,5 @@
-/*
- * sample_by_key and sample_by_key_exact take the pairs that genuine Spark 4.3 takes; count_approx_distinct_by_key; in
- * threads and in worker processes, to which keys, fractions and thresholds travel.
- */
+/* Compares sample_by_key and sample_by_key_exact with genuine Spark 4.3, and tests count_approx_distinct_by_key; in
+ * threads and in task processes, to which keys, fractions and thresholds are sent. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -44,7 +42,7 @@ static int by_place(fst_task *task, int64_t x, fst_out *out)
 }
 
 struct wanted {
-        int64_t rows, checksum; /* of (i + 1) × the i-th value */
+        int64_t rows, checksum; /* checksum: sum of (i + 1) × the i-th value */
         int64_t first[8];
 };
 
@@ -72,7 +70,7 @@ static fst_rdd *pairs_of(fst_context *sc, int64_t n)
         return fst_map(fst_range_n(sc, 0, n, 4), by_third, FST_PAIR(I64, I64));
 }
 
-static void pairs_are_those_that_spark_takes(void **state)
+static void takes_pairs_of_spark(void **state)
 {
         static const struct {
                 int64_t n, seed;
@@ -102,12 +100,12 @@ static void pairs_are_those_that_spark_takes(void **state)
                                 ? fst_sample_by_key_exact(pairs, cases[i].again, thirds, fractions, 3, cases[i].seed)
                                 : fst_sample_by_key(pairs, cases[i].again, thirds, fractions, 3, cases[i].seed);
                 check_values(sample, &cases[i].want);
-                check_values(sample, &cases[i].want); /* and again what was taken the first time */
+                check_values(sample, &cases[i].want); /* the same again */
         }
 }
 
-/* Of fractions of 0, 1 and more than 1 as well; genuine Spark's numbers. */
-static void fractions_may_be_all_and_nothing(void **state)
+/* Fractions of 0, 1 and more than 1, with the numbers of genuine Spark. */
+static void takes_fractions_of_zero_and_one(void **state)
 {
         static const int64_t keys[] = {0, 1, 2};
         static const struct wanted all = {267, 9508037, {0, 1, 3, 4, 6, 7, 9, 10}};
@@ -128,8 +126,8 @@ static void fractions_may_be_all_and_nothing(void **state)
         assert_int_equal(n, 0);
 }
 
-/* Keys of every kind: as many of each as there are to be. The last fraction of a key counts. */
-static void keys_are_of_any_type(void **state)
+/* Keys of every kind with the exact number of pairs. The last fraction of a key counts. */
+static void samples_keys_of_every_type(void **state)
 {
         fst_rdd *numbers = fst_range_n(*state, 0, 3000, 3);
         static const fst_bytes words[] = {{"b", 1}, {"", 0}, {"a long word, longer than a short key", 36}, {"b", 1}};
@@ -161,8 +159,8 @@ static void keys_are_of_any_type(void **state)
         assert_true(fst_map_get(counts, &places[2], &n) && n == 300);
 }
 
-/* Thousands of keys, with a fraction each. */
-static void keys_may_be_many(void **state)
+/* Thousands of keys, each with a fraction. */
+static void samples_many_keys(void **state)
 {
         enum { KEYS = 5000 };
         int64_t *keys = new_array(int64_t, KEYS), n;
@@ -209,13 +207,13 @@ static void rejects_missing_and_negative_fractions(void **state)
 }
 
 /* Equal keys stay together, so nothing is shuffled again. */
-static void the_partitioner_is_kept(void **state)
+static void sample_keeps_the_partitioner(void **state)
 {
         fst_rdd *placed = fst_partition_by(pairs_of(*state, 400), 3);
         fst_rdd *sample = fst_sample_by_key(placed, false, thirds, once, 3, 42);
         const char *lineage = fst_to_debug_string(fst_reduce_by_key_n(sample, fst_fn_sum, 3));
         assert_non_null(strstr(lineage, "sample_by_key"));
-        assert_null(strstr(strstr(lineage, "+-(") + 1, "+-(")); /* the one shuffle of partition_by */
+        assert_null(strstr(strstr(lineage, "+-(") + 1, "+-(")); /* only the shuffle of partition_by */
 }
 
 /* ------------------------------------------------------------------------------------ count_approx_distinct_by_key */
@@ -246,7 +244,7 @@ static int as_place(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* Values of key 0: 0 … 99 by threes, as 100 is no multiple of 3 all of them come; of 1 200, of 2 each third of 300. */
+/* Key 0 has all of 0 … 99, because 3 does not divide 100; key 1 has 200 values; key 2 has every third of 300. */
 static void check_distinct(fst_rdd *pairs, double deviation)
 {
         static const double exact[] = {100, 200, 100};
@@ -263,7 +261,7 @@ static void check_distinct(fst_rdd *pairs, double deviation)
         assert_int_equal(seen, 7);
 }
 
-static void different_values_are_counted_by_key(void **state)
+static void estimates_distinct_values_by_key(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 0, 20000, 4), by_third_repeated, FST_PAIR(I64, I64));
         check_distinct(pairs, 0.05);
@@ -274,7 +272,7 @@ static void different_values_are_counted_by_key(void **state)
         check_distinct(fst_map_values(pairs, as_place, FST_FIXED(sizeof(struct place))), 0.05);
         assert_int_equal(fst_rdd_partitions(fst_count_approx_distinct_by_key(pairs, 0.05)), 4);
         int64_t n;
-        fst_rdd *placed = fst_partition_by(pairs, 5); /* combined where they are */
+        fst_rdd *placed = fst_partition_by(pairs, 5); /* combined without a shuffle */
         assert_int_equal(fst_rdd_partitions(fst_count_approx_distinct_by_key(placed, 0.05)), 5);
         assert_int_equal(fst_count(fst_count_approx_distinct_by_key(placed, 0.05), &n), 0);
         assert_int_equal(n, 3);
@@ -289,13 +287,13 @@ static void different_values_are_counted_by_key(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(pairs_are_those_that_spark_takes),
-                cmocka_unit_test(fractions_may_be_all_and_nothing),
-                cmocka_unit_test(keys_are_of_any_type),
-                cmocka_unit_test(keys_may_be_many),
+                cmocka_unit_test(takes_pairs_of_spark),
+                cmocka_unit_test(takes_fractions_of_zero_and_one),
+                cmocka_unit_test(samples_keys_of_every_type),
+                cmocka_unit_test(samples_many_keys),
                 cmocka_unit_test(rejects_missing_and_negative_fractions),
-                cmocka_unit_test(the_partitioner_is_kept),
-                cmocka_unit_test(different_values_are_counted_by_key),
+                cmocka_unit_test(sample_keeps_the_partitioner),
+                cmocka_unit_test(estimates_distinct_values_by_key),
         };
         int r = cmocka_run_group_tests_name("in worker processes", tests, api_setup_workers, api_teardown);
         return cmocka_run_group_tests_name("in threads", tests, api_setup_loud, api_teardown) + r;

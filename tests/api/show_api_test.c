@@ -1,8 +1,8 @@
-/* show: what its table looks like for each type of rows. */
+/* Tests the table of fst_show for each type of rows. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
-/* What the call prints, to be freed. */
+/* The output of the call; the caller frees it. */
 static char *show_printed(fst_rdd *rdd, int64_t n, int status)
 {
         char path[] = "/tmp/firesteel-test-XXXXXX";
@@ -57,12 +57,12 @@ static int fails(fst_task *task, int64_t x, fst_out *out)
         return fst_fail(task, "no");
 }
 
-static void numbers_are_set_to_the_right(void **state)
+static void aligns_numbers_right(void **state)
 {
         SHOWS(fst_range_n(*state, 9, 12, 2), 20, "+-----+\n|value|\n+-----+\n|    9|\n|   10|\n|   11|\n+-----+\n");
 }
 
-static void pairs_have_two_columns(void **state)
+static void prints_pairs_in_two_columns(void **state)
 {
         SHOWS(fst_flat_map(fst_range_n(*state, 1, 3, 1), word_pair, FST_PAIR(BYTES, F64)), 2,
               "+--------------------+-----+\n"
@@ -73,7 +73,7 @@ static void pairs_have_two_columns(void **state)
               "+--------------------+-----+\n");
 }
 
-static void text_cannot_break_the_table(void **state)
+static void escapes_control_characters(void **state)
 {
         SHOWS(fst_flat_map(fst_range_n(*state, 0, 4, 1), odd_text, FST_BYTES), 9,
               "+--------------------+\n"
@@ -86,13 +86,13 @@ static void text_cannot_break_the_table(void **state)
               "+--------------------+\n");
 }
 
-static void structs_are_bytes(void **state)
+static void prints_structs_as_bytes(void **state)
 {
         SHOWS(fst_flat_map(fst_range_n(*state, 1, 2, 1), as_struct, FST_FIXED(2)), 1,
               "+-------+\n|  value|\n+-------+\n|[01 FF]|\n+-------+\n");
 }
 
-static void says_that_there_are_more(void **state)
+static void notes_omitted_rows(void **state)
 {
         SHOWS(fst_range_n(*state, 0, 9, 2), 1, "+-----+\n|value|\n+-----+\n|    0|\n+-----+\nonly showing top 1 row\n");
         SHOWS(fst_range_n(*state, 0, 9, 2), 0, "+-----+\n|value|\n+-----+\n+-----+\nonly showing top 0 rows\n");
@@ -101,7 +101,7 @@ static void says_that_there_are_more(void **state)
         SHOWS(fst_range_n(*state, 0, 0, 2), 3, "+-----+\n|value|\n+-----+\n+-----+\n");
 }
 
-static void a_failure_prints_nothing(void **state)
+static void prints_nothing_after_failure(void **state)
 {
         char *printed = show_printed(fst_flat_map(fst_range(*state, 0, 3), fails, FST_I64), 3, -EIO);
         assert_string_equal(printed, "");
@@ -114,9 +114,9 @@ static void a_failure_prints_nothing(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(numbers_are_set_to_the_right), cmocka_unit_test(pairs_have_two_columns),
-                cmocka_unit_test(text_cannot_break_the_table),  cmocka_unit_test(structs_are_bytes),
-                cmocka_unit_test(says_that_there_are_more),     cmocka_unit_test(a_failure_prints_nothing),
+                cmocka_unit_test(aligns_numbers_right), cmocka_unit_test(prints_pairs_in_two_columns),
+                cmocka_unit_test(escapes_control_characters),  cmocka_unit_test(prints_structs_as_bytes),
+                cmocka_unit_test(notes_omitted_rows),     cmocka_unit_test(prints_nothing_after_failure),
         };
         return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

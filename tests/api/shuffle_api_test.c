@@ -1,4 +1,4 @@
-/* Shuffles where memory is short, partitions are many, and rows are large. */
+/* Tests shuffles with little memory, many partitions, and large rows. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -41,13 +41,13 @@ static int64_t value_of(fst_task *task, fst_bytes name, int64_t value)
         return value;
 }
 
-/* A task's share is some 1.6 MB: 6 pages of the pool for 200 partitions. */
+/* A task's share is about 1.6 MB: 6 pages of the pool for 200 partitions. */
 static fst_context *narrow(void)
 {
         return api_context("local[2]", "spark.driver.memory", "32m", "spark.memory.fraction", "0.1", NULL);
 }
 
-static void more_partitions_than_pages(void **state)
+static void shuffles_more_partitions_than_pages(void **state)
 {
         fst_context *sc = narrow();
         fst_rdd *rows = fst_map(fst_range_n(sc, 0, 200000, 4), named, FST_PAIR(BYTES, I64));
@@ -59,7 +59,7 @@ static void more_partitions_than_pages(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void a_full_table_is_drained_into_what_was_set_aside(void **state)
+static void drains_full_table_into_reserved_pages(void **state)
 {
         fst_context *sc = narrow();
         fst_rdd *rows = fst_map(fst_range_n(sc, 0, 300000, 2), named, FST_PAIR(BYTES, I64));
@@ -69,7 +69,7 @@ static void a_full_table_is_drained_into_what_was_set_aside(void **state)
         assert_int_equal(fst_context_stop(sc), 0);
 }
 
-static void many_partitions_of_little(void **state)
+static void shuffles_many_small_partitions(void **state)
 {
         fst_rdd *rows = fst_map(fst_range_n(*state, 0, 300, 2000), limits, FST_PAIR(I64, I64));
         int64_t n;
@@ -77,7 +77,7 @@ static void many_partitions_of_little(void **state)
         assert_int_equal(n, 2);
 }
 
-static void rows_larger_than_a_page(void **state)
+static void shuffles_rows_larger_than_a_page(void **state)
 {
         size_t size = 3000000;
         fst_context *sc = api_context("local[2]", "spark.driver.memory", "32m", NULL);
@@ -92,13 +92,13 @@ static void rows_larger_than_a_page(void **state)
                 assert_int_equal(text.data[size - 1], 'a' + x);
         }
         assert_int_equal(n, 8);
-        size = 40000000; /* more than a task may have: an error, not the end */
+        size = 40000000; /* more than a task's memory: an error, not a crash */
         rows = fst_map(fst_range_n(sc, 0, 2, 2), FST_WITH(large, size), FST_PAIR(I64, BYTES));
         assert_true(fst_count(fst_partition_by(rows, 3), &n) < 0);
         assert_true(fst_context_stop(sc) < 0);
 }
 
-static void zeros_and_nans_are_one_key_each(void **state)
+static void shuffles_zeros_and_nans_as_equal_keys(void **state)
 {
         fst_rdd *rows = fst_map(fst_range_n(*state, 0, 3000, 5), special, FST_PAIR(F64, I64));
         fst_iter *iter;
@@ -110,7 +110,7 @@ static void zeros_and_nans_are_one_key_each(void **state)
         assert_int_equal(n, 2);
 }
 
-static void nothing_goes_through(void **state)
+static void shuffles_no_rows(void **state)
 {
         int64_t n;
         fst_rdd *none = fst_map(fst_range_n(*state, 5, 5, 3), named, FST_PAIR(BYTES, I64));
@@ -123,14 +123,14 @@ static void nothing_goes_through(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(many_partitions_of_little),
-                cmocka_unit_test(zeros_and_nans_are_one_key_each),
-                cmocka_unit_test(nothing_goes_through),
+                cmocka_unit_test(shuffles_many_small_partitions),
+                cmocka_unit_test(shuffles_zeros_and_nans_as_equal_keys),
+                cmocka_unit_test(shuffles_no_rows),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(more_partitions_than_pages),
-                cmocka_unit_test(a_full_table_is_drained_into_what_was_set_aside),
-                cmocka_unit_test(rows_larger_than_a_page),
+                cmocka_unit_test(shuffles_more_partitions_than_pages),
+                cmocka_unit_test(drains_full_table_into_reserved_pages),
+                cmocka_unit_test(shuffles_rows_larger_than_a_page),
         };
         int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

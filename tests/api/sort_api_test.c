@@ -1,7 +1,5 @@
-/*
- * sort_by_key and sort_by through the public interface: in which order rows come, from how many partitions, and how
- * evenly those are filled. Cases restate the behaviours of Spark's SortingSuite, and what its RDDSuite says of sorting.
- */
+/* Tests sort_by_key and sort_by through the public interface: order, numbers of partitions, and even partitions. Cases
+ * follow Spark's SortingSuite, and RDDSuite for sorting. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "driver/backend/wire_fixture.h"
@@ -10,7 +8,7 @@ enum { MANY = 1000 };
 
 /* ----------------------------------------------------------------------------------------------------- the rows */
 
-/* Keys without order, each once, and values that tell whose they are. */
+/* Distinct keys in random order, with values that identify them. */
 static void shuffled_pairs(int64_t *keys, int64_t *values, int n)
 {
         uint64_t random = 42;
@@ -28,7 +26,7 @@ static fst_rdd *pairs_of(fst_context *sc, int n, int partitions)
         return fst_parallelize_pairs_n(sc, keys, values, (size_t)n, partitions);
 }
 
-/* @n pairs, each key beyond the one before, each with its value. */
+/* Checks @n pairs: keys strictly in order, each with its value. */
 static void assert_sorted(fst_rdd *sorted, enum fst_order order, int n)
 {
         fst_iter *rows;
@@ -49,7 +47,7 @@ static int keyed(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-/* For each partition its least and its greatest key, and how many there are; nothing for an empty one. */
+/* The smallest and the greatest key of each partition and their number; no row for an empty partition. */
 struct extent {
         int64_t first, last, n;
 };
@@ -82,7 +80,7 @@ static int collect_extents(fst_rdd *sorted, struct extent *extents, int room)
 
 /* ------------------------------------------------------------------------------------------------------- by key */
 
-static void few_keys_come_in_order(void **state)
+static void sorts_few_keys(void **state)
 {
         static const int64_t numbers[] = {1, 2, 0, 3};
         fst_rdd *pairs = fst_map(fst_parallelize_n(*state, numbers, 4, 2), keyed, FST_PAIR(I64, I64));
@@ -94,7 +92,7 @@ static void few_keys_come_in_order(void **state)
         assert_int_equal(at, 4);
 }
 
-static void many_keys_into_any_number_of_partitions(void **state)
+static void sorts_many_keys_into_partitions(void **state)
 {
         for (enum fst_order order = FST_ASCENDING; order <= FST_DESCENDING; order++) {
                 fst_rdd *pairs = pairs_of(*state, MANY, 2), *sorted = fst_sort_by_key(pairs, order);
@@ -110,7 +108,7 @@ static void many_keys_into_any_number_of_partitions(void **state)
         }
 }
 
-static void more_partitions_than_keys(void **state)
+static void sorts_into_more_partitions_than_keys(void **state)
 {
         assert_sorted(fst_sort_by_key(pairs_of(*state, 10, 30), FST_ASCENDING), FST_ASCENDING, 10);
         assert_sorted(fst_sort_by_key_n(pairs_of(*state, 10, 2), FST_DESCENDING, 30), FST_DESCENDING, 10);
@@ -121,7 +119,7 @@ static bool never(fst_task *task, int64_t x)
         return false;
 }
 
-static void nothing_is_sorted(void **state)
+static void sorts_no_rows(void **state)
 {
         fst_rdd *none = fst_filter(fst_range_n(*state, 0, 10, 2), never);
         assert_sorted(fst_sort_by_key(pairs_of(*state, 0, 2), FST_ASCENDING), FST_ASCENDING, 0);
@@ -132,8 +130,8 @@ static void nothing_is_sorted(void **state)
         assert_int_equal(n, 0);
 }
 
-/* 1 … 1000 in four partitions: each has its share, none a key that belongs before another's. */
-static void partitions_get_about_as_much(void **state)
+/* 1 … 1000 in four partitions: each has its share, and the partitions are in order. */
+static void fills_partitions_evenly(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 1, MANY + 1, 4), keyed, FST_PAIR(I64, I64));
         for (enum fst_order order = FST_ASCENDING; order <= FST_DESCENDING; order++) {
@@ -160,8 +158,8 @@ static bool within(fst_task *task, int64_t key, int64_t value)
         return key >= b->low && key <= b->high;
 }
 
-/* What Spark's filterByRange gives: a filter keeps the order, and the partitioner. */
-static void a_range_of_the_keys(void **state)
+/* Spark's filterByRange: the filter keeps order and partitioner. */
+static void filters_sorted_keys_by_range(void **state)
 {
         fst_rdd *pairs = fst_map(fst_range_n(*state, 1, MANY + 1, 10), keyed, FST_PAIR(I64, I64));
         fst_rdd *sorted[] = {fst_sort_by_key(pairs, FST_ASCENDING), fst_sort_by_key(pairs, FST_DESCENDING)};
@@ -224,7 +222,7 @@ static fst_rdd *lines_of(fst_context *sc, const char *const *texts, int n)
         return fst_parallelize_n(sc, lines, (size_t)n, 2);
 }
 
-static void rows_by_any_of_their_columns(void **state)
+static void sorts_rows_by_each_column(void **state)
 {
         static const char *const texts[] = {"5|50|A", "4|60|C", "6|40|B"};
         fst_rdd *lines = lines_of(*state, texts, 3);
@@ -245,7 +243,7 @@ static int64_t age_of(fst_task *task, fst_bytes line)
         return atoll(text);
 }
 
-/* The order is that of the key's bytes: what comes first in it counts first. */
+/* The order is that of the key's bytes: the first field matters most. */
 static int last_name_first(fst_task *task, fst_bytes line, fst_out *out)
 {
         char key[100];
@@ -255,7 +253,7 @@ static int last_name_first(fst_task *task, fst_bytes line, fst_out *out)
         return 0;
 }
 
-static void rows_in_an_order_of_ones_own(void **state)
+static void sorts_rows_by_computed_key(void **state)
 {
         static const char *const texts[] = {"Bob|Smith|50", "Jane|Smith|40", "Thomas|Williams|30", "Karen|Williams|60"};
         fst_rdd *people = lines_of(*state, texts, 4);
@@ -286,7 +284,7 @@ static int key_of(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-static void keys_of_columns_sort_by_columns(void **state)
+static void sorts_composite_keys_by_columns(void **state)
 {
         static const int64_t wanted[] = {2, 5, 8, 1, 4, 7, 0, 3, 6};
         fst_iter *rows;
@@ -299,8 +297,8 @@ static void keys_of_columns_sort_by_columns(void **state)
         assert_int_equal(at, ARRAY_SIZE(wanted));
 }
 
-/* Once in a process: this is the only case that sorts structs. */
-static void struct_keys_are_warned_of_once(void **state)
+/* The warning appears once in a process: this is the only case that sorts structs. */
+static void warns_once_of_struct_keys(void **state)
 {
         fst_context *sc = api_context("local[2]", "spark.log.level", "WARN", NULL);
         int was = api_listen();
@@ -318,11 +316,11 @@ static void struct_keys_are_warned_of_once(void **state)
 }
 
 #define CASES                                                                                                          \
-        cmocka_unit_test(few_keys_come_in_order), cmocka_unit_test(many_keys_into_any_number_of_partitions),           \
-                cmocka_unit_test(more_partitions_than_keys), cmocka_unit_test(nothing_is_sorted),                      \
-                cmocka_unit_test(partitions_get_about_as_much), cmocka_unit_test(a_range_of_the_keys),                 \
-                cmocka_unit_test(rows_by_any_of_their_columns), cmocka_unit_test(rows_in_an_order_of_ones_own), \
-                cmocka_unit_test(keys_of_columns_sort_by_columns)
+        cmocka_unit_test(sorts_few_keys), cmocka_unit_test(sorts_many_keys_into_partitions),           \
+                cmocka_unit_test(sorts_into_more_partitions_than_keys), cmocka_unit_test(sorts_no_rows),                      \
+                cmocka_unit_test(fills_partitions_evenly), cmocka_unit_test(filters_sorted_keys_by_range),                 \
+                cmocka_unit_test(sorts_rows_by_each_column), cmocka_unit_test(sorts_rows_by_computed_key), \
+                cmocka_unit_test(sorts_composite_keys_by_columns)
 
 int main(void)
 {
@@ -331,6 +329,6 @@ int main(void)
         local_backend_set_probe(&by_wire);
         failed += cmocka_run_group_tests_name("by way of the wire", by_way_of_the_wire, api_setup, api_teardown);
         local_backend_set_probe(NULL);
-        const struct CMUnitTest warnings[] = {cmocka_unit_test(struct_keys_are_warned_of_once)};
+        const struct CMUnitTest warnings[] = {cmocka_unit_test(warns_once_of_struct_keys)};
         return failed + cmocka_run_group_tests_name("warnings", warnings, NULL, NULL);
 }

@@ -1,10 +1,9 @@
-/* What a task knows and has called: local properties and listeners; TaskContextSuite's cases, in worker processes too.
- */
+/* Tests local properties and listeners of tasks: cases of TaskContextSuite, also in task processes. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
-/* Listeners write what they see into accumulators, which only tasks that succeed add to, or into what follows. */
-static int completed, failed, last_number; /* atomic: where this process is the only executor */
+/* Listeners write into accumulators, to which only successful tasks add, or into these variables. */
+static int completed, failed, last_number; /* atomic; for contexts in which this process is the only executor */
 static char order[64], told[256];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -94,7 +93,7 @@ static int listen_and_wait(fst_task *task, int64_t x)
         return 0;
 }
 
-static void listeners_are_called_in_reverse(void **state)
+static void calls_listeners_in_reverse_order(void **state)
 {
         forget();
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 10, 1), listen), 0);
@@ -102,7 +101,7 @@ static void listeners_are_called_in_reverse(void **state)
         assert_int_equal(failed, 0);
 }
 
-static void of_failure_before_of_completion(void **state)
+static void calls_failure_listeners_first(void **state)
 {
         forget();
         assert_refused(fst_foreach(fst_range_n(*state, 0, 10, 1), listen_and_fail), -EIO, "three is too much");
@@ -110,15 +109,15 @@ static void of_failure_before_of_completion(void **state)
         assert_non_null(strstr(told, "three is too much"));
 }
 
-static void a_listener_that_fails_fails_the_task(void **state)
+static void failing_listener_fails_the_task(void **state)
 {
         forget();
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 10, 1), listen_badly), 0);
-        assert_string_equal(order, "32131"); /* all are called; the second attempt is good */
+        assert_string_equal(order, "32131"); /* all are called; the second attempt succeeds */
         assert_int_equal(failed, 0);
 }
 
-/* Its result does not count. */
+/* Its result must not count. */
 static int listen_badly_pairs(fst_task *task, int64_t x, fst_out *out)
 {
         if (x == 0 && fst_task_attempt(task) == 0)
@@ -127,7 +126,7 @@ static int listen_badly_pairs(fst_task *task, int64_t x, fst_out *out)
         return 0;
 }
 
-static void what_such_a_task_computed_is_dropped(void **state)
+static void drops_results_after_failing_listener(void **state)
 {
         fst_iter *rows;
         int64_t key, n, sum = 0;
@@ -142,7 +141,7 @@ static void what_such_a_task_computed_is_dropped(void **state)
         assert_int_equal(sum, 3000);
 }
 
-static void listeners_may_add_listeners(void **state)
+static void calls_listeners_added_by_listeners(void **state)
 {
         forget();
         assert_int_equal(fst_foreach(fst_range_n(*state, 0, 10, 1), listen_more), 0);
@@ -157,7 +156,7 @@ static void *cancel(void *sc)
         return NULL;
 }
 
-static void a_cancelled_task_is_completed(void **state)
+static void calls_listeners_of_cancelled_task(void **state)
 {
         pthread_t thread;
         forget();
@@ -165,7 +164,7 @@ static void a_cancelled_task_is_completed(void **state)
         assert_int_equal(pthread_create(&thread, NULL, cancel, sc), 0);
         assert_int_equal(fst_foreach(fst_range_n(sc, 0, 1, 1), listen_and_wait), -ECANCELED);
         pthread_join(thread, NULL);
-        fst_context_stop(sc); /* the task ends at the latest then */
+        fst_context_stop(sc); /* this ends the task at the latest */
         assert_string_equal(order, "1");
 }
 
@@ -204,7 +203,7 @@ static int64_t value_of(fst_task *task, int64_t key, int64_t value)
         return value;
 }
 
-static void tasks_have_the_properties_of_their_jobs_thread(void **state)
+static void tasks_see_local_properties_of_their_job(void **state)
 {
         fst_context *sc = *state;
         pthread_t thread;
@@ -216,7 +215,7 @@ static void tasks_have_the_properties_of_their_jobs_thread(void **state)
         pthread_join(thread, NULL);
         assert_int_equal(last_number, 400);
         assert_int_equal(number_at(numbers), 28);
-        /* in the map stage as well */
+        /* also in the map stage */
         assert_int_equal(
                 number_at(fst_map(
                         fst_reduce_by_key(fst_map(fst_range_n(sc, 0, 6, 3), pair_number, FST_PAIR(I64, I64)), fst_fn_sum),
@@ -241,7 +240,7 @@ static int listen_in_process(fst_task *task, fst_iter *rows)
         return 0;
 }
 
-static void listeners_work_wherever_tasks_run(void **state)
+static void calls_listeners_in_every_task_environment(void **state)
 {
         fst_accumulator ended = fst_accumulator_i64(*state, "ended");
         assert_int_equal(fst_foreach_partition(fst_range_n(*state, 0, 10, 5), FST_WITH(listen_in_process, ended)), 0);
@@ -251,21 +250,21 @@ static void listeners_work_wherever_tasks_run(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(tasks_have_the_properties_of_their_jobs_thread),
-                cmocka_unit_test(listeners_work_wherever_tasks_run),
-                cmocka_unit_test(what_such_a_task_computed_is_dropped),
+                cmocka_unit_test(tasks_see_local_properties_of_their_job),
+                cmocka_unit_test(calls_listeners_in_every_task_environment),
+                cmocka_unit_test(drops_results_after_failing_listener),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(listeners_are_called_in_reverse),
-                cmocka_unit_test(of_failure_before_of_completion),
-                cmocka_unit_test(a_listener_that_fails_fails_the_task),
-                cmocka_unit_test(what_such_a_task_computed_is_dropped),
-                cmocka_unit_test(listeners_may_add_listeners),
-                cmocka_unit_test(tasks_have_the_properties_of_their_jobs_thread),
-                cmocka_unit_test(listeners_work_wherever_tasks_run),
+                cmocka_unit_test(calls_listeners_in_reverse_order),
+                cmocka_unit_test(calls_failure_listeners_first),
+                cmocka_unit_test(failing_listener_fails_the_task),
+                cmocka_unit_test(drops_results_after_failing_listener),
+                cmocka_unit_test(calls_listeners_added_by_listeners),
+                cmocka_unit_test(tasks_see_local_properties_of_their_job),
+                cmocka_unit_test(calls_listeners_in_every_task_environment),
         };
-        const struct CMUnitTest own_context[] = {cmocka_unit_test(a_cancelled_task_is_completed)};
-        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest own_context[] = {cmocka_unit_test(calls_listeners_of_cancelled_task)};
+        /* Task processes must be started before the first thread. */
         int failures = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         failures += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failures + cmocka_run_group_tests(own_context, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Several threads of an application use one context: whom they wait for, what they see of each other, what is left. */
+/* Tests a context that several threads use: which calls wait for each other, shared state, and cleanup. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "api/gate_fixture.h"
@@ -32,7 +32,7 @@ static void *count_it(void *arg)
         return NULL;
 }
 
-static void who_needs_no_bounds_does_not_wait_for_them(void **state)
+static void action_without_bounds_does_not_wait(void **state)
 {
         fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_fn_identity, FST_I64,
                                         FST_ASCENDING, 4);
@@ -45,7 +45,7 @@ static void who_needs_no_bounds_does_not_wait_for_them(void **state)
         gate_await(1);
         assert_int_equal(fst_count(fst_range_n(*state, 0, 1000, 4), &n), 0);
         assert_int_equal(n, 1000);
-        assert_int_equal(fst_count(other, &n), 0); /* bounds of its own */
+        assert_int_equal(fst_count(other, &n), 0); /* has its own bounds */
         assert_int_equal(n, 1000);
         assert_int_equal(__atomic_load_n(&c.done, __ATOMIC_RELAXED), 0);
         gate_open();
@@ -54,7 +54,7 @@ static void who_needs_no_bounds_does_not_wait_for_them(void **state)
         assert_int_equal(c.n, 100);
 }
 
-static void cancelled_sampling_ends_its_action_only(void **state)
+static void cancelled_sampling_fails_only_its_action(void **state)
 {
         fst_rdd *sorted = fst_sort_by_n(fst_map(fst_range_n(*state, 0, 100, 1), held, FST_I64), fst_fn_identity, FST_I64,
                                         FST_ASCENDING, 4);
@@ -94,7 +94,7 @@ static void names_change_while_jobs_run(void **state)
         }
 }
 
-/* A thread that lives longer than the context. */
+/* A thread that outlives the context. */
 static pthread_barrier_t set, stopped;
 
 static void *outlive(void *arg)
@@ -111,7 +111,7 @@ static void *set_one(void *arg)
         return NULL;
 }
 
-static void properties_of_threads_go_with_thread_or_context(void **state)
+static void frees_properties_with_thread_or_context(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
         pthread_t longer, shorter;
@@ -141,7 +141,7 @@ static void *run_for_ever(void *arg)
         return NULL;
 }
 
-static void stop_tells_of_the_actions_that_it_ended(void **state)
+static void stop_reports_actions_that_it_ended(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
         struct counting c = {.sc = sc, .rdd = fst_range_n(sc, 0, 4, 2)};
@@ -157,13 +157,13 @@ static void stop_tells_of_the_actions_that_it_ended(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(who_needs_no_bounds_does_not_wait_for_them),
-                cmocka_unit_test(cancelled_sampling_ends_its_action_only),
+                cmocka_unit_test(action_without_bounds_does_not_wait),
+                cmocka_unit_test(cancelled_sampling_fails_only_its_action),
                 cmocka_unit_test(names_change_while_jobs_run),
         };
         const struct CMUnitTest own_context[] = {
-                cmocka_unit_test(properties_of_threads_go_with_thread_or_context),
-                cmocka_unit_test(stop_tells_of_the_actions_that_it_ended),
+                cmocka_unit_test(frees_properties_with_thread_or_context),
+                cmocka_unit_test(stop_reports_actions_that_it_ended),
         };
         int failed = cmocka_run_group_tests(tests, api_setup, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

@@ -1,4 +1,4 @@
-/* top, take_ordered and take_ordered_by: against sorting everything, for every kind of row; RDDSuite's cases. */
+/* Compares top, take_ordered and take_ordered_by with sorting all rows, for every kind of row; cases of RDDSuite. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 
@@ -68,7 +68,7 @@ static void check_numbers(fst_iter *rows, const int64_t *want, int n)
 
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
-static void the_first_in_order(void **state)
+static void takes_first_rows_in_order(void **state)
 {
         fst_iter *rows;
         int64_t numbers[] = {5, 3, 9, 1, 7, 3, 8};
@@ -87,7 +87,7 @@ static void the_first_in_order(void **state)
         assert_refused(fst_top(rdd, -1, &rows), -EINVAL, "cannot be negative");
 }
 
-static void many_rows_are_as_if_sorted(void **state)
+static void equals_sorting_for_many_rows(void **state)
 {
         fst_iter *rows, *sorted;
         int64_t x, y;
@@ -107,7 +107,7 @@ static void many_rows_are_as_if_sorted(void **state)
                 }
 }
 
-static void every_kind_of_row(void **state)
+static void orders_every_kind_of_row(void **state)
 {
         fst_iter *rows;
         fst_bytes text;
@@ -133,7 +133,7 @@ static void every_kind_of_row(void **state)
         assert_true(fst_next(rows, &x) && x == __builtin_inf());
 }
 
-static void by_a_key(void **state)
+static void orders_by_computed_key(void **state)
 {
         fst_iter *rows;
         fst_bytes text;
@@ -141,7 +141,7 @@ static void by_a_key(void **state)
         const void *p;
         fst_rdd *numbers = fst_range_n(*state, 0, 100, 7);
         assert_int_equal(fst_take_ordered_by(numbers, 4, digit, FST_I64, FST_DESCENDING, &rows), 0);
-        WANT(rows, 9, 19, 29, 39); /* of equal keys the first */
+        WANT(rows, 9, 19, 29, 39); /* the first of equal keys */
         assert_int_equal(fst_take_ordered_by(numbers, 3, fst_fn_identity, FST_I64, FST_DESCENDING, &rows), 0);
         WANT(rows, 99, 98, 97);
         assert_int_equal(fst_take_ordered_by(fst_map(numbers, to_point, FST_FIXED(sizeof(struct point))), 2, y_of,
@@ -165,8 +165,8 @@ static void by_a_key(void **state)
                        "the type of the keys only");
 }
 
-/* What a task sends is held to the limit. */
-static void results_are_limited(void **state)
+/* The limit applies to the result of a task. */
+static void limits_results_by_size(void **state)
 {
         fst_iter *rows;
         fst_context *sc = api_context("local[2]", "spark.driver.maxResultSize", "1k", NULL);
@@ -178,18 +178,18 @@ static void results_are_limited(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(the_first_in_order),
-                cmocka_unit_test(every_kind_of_row),
-                cmocka_unit_test(by_a_key),
+                cmocka_unit_test(takes_first_rows_in_order),
+                cmocka_unit_test(orders_every_kind_of_row),
+                cmocka_unit_test(orders_by_computed_key),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_first_in_order),
-                cmocka_unit_test(many_rows_are_as_if_sorted),
-                cmocka_unit_test(every_kind_of_row),
-                cmocka_unit_test(by_a_key),
+                cmocka_unit_test(takes_first_rows_in_order),
+                cmocka_unit_test(equals_sorting_for_many_rows),
+                cmocka_unit_test(orders_every_kind_of_row),
+                cmocka_unit_test(orders_by_computed_key),
         };
-        const struct CMUnitTest own_context[] = {cmocka_unit_test(results_are_limited)};
-        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest own_context[] = {cmocka_unit_test(limits_results_by_size)};
+        /* Task processes must be started before the first thread. */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         failed += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

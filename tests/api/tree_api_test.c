@@ -1,7 +1,5 @@
-/*
- * tree_reduce and tree_aggregate: where the zero counts (numbers of genuine Spark's), that order is kept, and that the
- * tree is made of stages.
- */
+/* Tests tree_reduce and tree_aggregate: where the zero value counts (compared with genuine Spark), the order, and the
+ * stages of the tree. */
 #include "base/mem.h"
 #include "api/api_fixture.h"
 #include "driver/events/app_status.h"
@@ -66,7 +64,7 @@ static double to_f64(fst_task *task, int64_t x)
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
 /* sc.parallelize(1 to 100, partitions).treeAggregate(1000)(_ + _, _ + _, depth) */
-static void zero_counts_as_in_spark(void **state)
+static void applies_zero_like_spark(void **state)
 {
         static const struct {
                 int partitions, depth, want;
@@ -85,7 +83,7 @@ static void zero_counts_as_in_spark(void **state)
         }
 }
 
-static void order_is_kept(void **state)
+static void keeps_order(void **state)
 {
         char want[1000] = "";
         fst_bytes nothing = fst_bytes_of(""), text;
@@ -99,7 +97,7 @@ static void order_is_kept(void **state)
                 }
 }
 
-static void of_every_type(void **state)
+static void aggregates_every_type_in_a_tree(void **state)
 {
         struct tally none = {0}, all;
         fst_rdd *rdd = fst_range_n(*state, 0, 1000, 20);
@@ -113,7 +111,7 @@ static void of_every_type(void **state)
         assert_true(sum == 499500);
 }
 
-static void without_rows(void **state)
+static void returns_zero_without_rows_in_a_tree(void **state)
 {
         int64_t zero = 1, x = -1;
         fst_rdd *empty = fst_range_n(*state, 3, 3, 10);
@@ -127,7 +125,7 @@ static void without_rows(void **state)
 }
 
 /* Three stages for 27 partitions and depth 3: 27 → 9 → 3. */
-static void the_tree_is_of_stages(void **state)
+static void builds_one_stage_for_each_level(void **state)
 {
         fst_context *sc = api_context("local[2]", NULL);
         int64_t sum;
@@ -144,17 +142,20 @@ static void the_tree_is_of_stages(void **state)
 int main(void)
 {
         const struct CMUnitTest in_processes[] = {
-                cmocka_unit_test(of_every_type),
-                cmocka_unit_test(order_is_kept),
+                cmocka_unit_test(aggregates_every_type_in_a_tree),
+                cmocka_unit_test(keeps_order),
         };
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(zero_counts_as_in_spark),
-                cmocka_unit_test(order_is_kept),
-                cmocka_unit_test(of_every_type),
-                cmocka_unit_test(without_rows),
+                cmocka_unit_test(applies_zero_like_spark),
+                cmocka_unit_test(keeps_order),
+                cmocka_unit_test(aggregates_every_type_in_a_tree),
+                cmocka_unit_test(returns_zero_without_rows_in_a_tree),
         };
-        const struct CMUnitTest own_context[] = {cmocka_unit_test(the_tree_is_of_stages)};
-        /* Processes are to be begun while there is no thread yet. */
+        const struct CMUnitTest own_context[] = {cmocka_unit_test(builds_one_stage_for_each_level)};
+        /*
+         * Task processes must be started before the first thread.
+         *
+         */
         int failed = cmocka_run_group_tests(in_processes, api_setup_workers, api_teardown);
         failed += cmocka_run_group_tests(tests, api_setup_loud, api_teardown);
         return failed + cmocka_run_group_tests(own_context, NULL, NULL);

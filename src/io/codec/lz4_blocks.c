@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_RATIO 255 /* of lz4: the most text for one byte */
+#define MAX_RATIO 255 /* of lz4: the most text for one byte */
 
 struct lz4_blocks {
         unsigned char number[4]; /* of which `digits` have arrived */
@@ -125,7 +125,7 @@ static bool lz4_blocks_take_number(struct lz4_blocks *b, const unsigned char *da
 static const char *lz4_blocks_unpack_chunk(struct lz4_blocks *b)
 {
         size_t most = MIN((size_t)b->block_left, MAX_LZ4_BLOCKS);
-        most = MIN(most, b->chunk_len * MOST_RATIO);
+        most = MIN(most, b->chunk_len * MAX_RATIO);
         if (!lz4_blocks_make_room((void **)&b->plain, &b->plain_room, most))
                 return lz4_blocks_fault(b, "needs more memory for its text");
         int n = LZ4_decompress_safe((const char *)b->chunk, b->plain, (int)b->chunk_len, (int)most);

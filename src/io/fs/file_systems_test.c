@@ -61,7 +61,7 @@ static void without_an_application_files_are_local(void **state)
         says("", -EINVAL, "Can not create a Path from an empty string");
 }
 
-static void an_application_has_others(void **state)
+static void application_adds_remote_file_systems(void **state)
 {
         struct strmap spark = STRMAP_INIT;
         strmap_set(&spark, "spark.app.name", "x");
@@ -78,7 +78,7 @@ static void an_application_has_others(void **state)
         strmap_deinit(&spark);
 }
 
-static void paths_are_of_the_default_file_system(void **state)
+static void resolves_paths_by_default_file_system(void **state)
 {
         struct strmap spark = STRMAP_INIT, other = STRMAP_INIT;
         strmap_set(&spark, "spark.hadoop.fs.defaultFS", "hdfs://depot:8020");
@@ -111,7 +111,7 @@ static void write_site(const char *folder, const char *text)
         assert_int_equal(fclose(f), 0);
 }
 
-static void executors_are_told_of_hadoop_s_files(void **state)
+static void describes_hadoop_configuration_for_executors(void **state)
 {
         char folder[] = "/tmp/file_systems_test.XXXXXX";
         struct strmap told = STRMAP_INIT;
@@ -144,9 +144,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_teardown(without_an_application_files_are_local, teardown),
-                cmocka_unit_test_teardown(an_application_has_others, teardown),
-                cmocka_unit_test_teardown(paths_are_of_the_default_file_system, teardown),
-                cmocka_unit_test_teardown(executors_are_told_of_hadoop_s_files, teardown),
+                cmocka_unit_test_teardown(application_adds_remote_file_systems, teardown),
+                cmocka_unit_test_teardown(resolves_paths_by_default_file_system, teardown),
+                cmocka_unit_test_teardown(describes_hadoop_configuration_for_executors, teardown),
         };
         return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -38,7 +38,7 @@ static void parse(struct hadoop_conf *conf, const char *text)
                 fail_msg("%s", error_message(&error));
 }
 
-static void properties(void **state)
+static void reads_properties(void **state)
 {
         struct hadoop_conf conf;
         hadoop_conf_init(&conf, env);
@@ -67,7 +67,7 @@ static void properties(void **state)
         hadoop_conf_deinit(&conf);
 }
 
-static void variables(void **state)
+static void expands_variables(void **state)
 {
         struct hadoop_conf conf;
         hadoop_conf_init(&conf, env);
@@ -106,7 +106,7 @@ static void variables(void **state)
         strmap_deinit(&environment);
 }
 
-static void refused(void **state)
+static void rejects_invalid_files(void **state)
 {
         static const char *const cases[][2] = {
                 {"<configuration>", "error parsing conf x.xml: line 1: no element found"},
@@ -135,7 +135,7 @@ static void write_file(const char *name, const char *text)
         fclose(file);
 }
 
-static void files_and_spark(void **state)
+static void merges_files_environment_and_spark(void **state)
 {
         struct hadoop_conf conf;
         struct strmap spark = STRMAP_INIT;
@@ -204,10 +204,10 @@ static int remove_folder(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(properties),
-                cmocka_unit_test(variables),
-                cmocka_unit_test(refused),
-                cmocka_unit_test(files_and_spark),
+                cmocka_unit_test(reads_properties),
+                cmocka_unit_test(expands_variables),
+                cmocka_unit_test(rejects_invalid_files),
+                cmocka_unit_test(merges_files_environment_and_spark),
         };
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -166,7 +166,7 @@ static void assert_store(const char *keys)
         assert_string_equal(buf_text(&all), keys);
 }
 
-static void objects_are_files(void **state)
+static void reads_and_lists_objects(void **state)
 {
         const struct file_system *fs = system_of("s3a://bucket/x");
         struct open_file file;
@@ -193,7 +193,7 @@ static void objects_are_files(void **state)
 }
 
 /* The reader reads small pieces, but sends few requests. */
-static void reading_asks_for_much_at_a_time(void **state)
+static void reads_ahead_in_few_requests(void **state)
 {
         const struct file_system *fs = system_of("s3a://bucket/x");
         struct open_file file;
@@ -227,7 +227,7 @@ static void reading_asks_for_much_at_a_time(void **state)
         free(content);
 }
 
-static void blocks_have_sizes(void **state)
+static void reports_block_sizes(void **state)
 {
         struct file_status status;
         const struct file_system *fs = system_of("s3a://bucket/x");
@@ -246,7 +246,7 @@ static void blocks_have_sizes(void **state)
         done(fs->remove(fs, "s3a://bucket/x", &error));
 }
 
-static void directories_of_objects_are_renamed(void **state)
+static void renames_directories_of_objects(void **state)
 {
         const struct file_system *fs = system_of("s3a://bucket/x");
         done(fs->mkdirs(fs, "s3a://bucket/new/empty", &error));
@@ -289,7 +289,7 @@ static const char *hdfs(int status, const char *says)
         return path;
 }
 
-static void namenodes_are_asked(void **state)
+static void asks_the_active_namenode(void **state)
 {
         const char *path = hdfs(307, "");
         const struct file_system *fs = system_of(path);
@@ -310,7 +310,7 @@ static void namenodes_are_asked(void **state)
         assert_int_equal(fs->mkdirs(fs, path, &error), -EIO);
 }
 
-static void namenodes_know_blocks_and_hosts(void **state)
+static void reads_hosts_of_blocks(void **state)
 {
         _cleanup_(block_list_deinit) struct block_list blocks = {0};
         struct file_status status;
@@ -340,7 +340,7 @@ static void namenodes_know_blocks_and_hosts(void **state)
         assert_int_equal(blocks.len, 2);
 }
 
-static void what_namenodes_refuse_has_its_number(void **state)
+static void maps_namenode_exceptions_to_errno(void **state)
 {
         static const struct {
                 const char *says;
@@ -397,13 +397,13 @@ static int stop(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(objects_are_files),
-                cmocka_unit_test(reading_asks_for_much_at_a_time),
-                cmocka_unit_test(blocks_have_sizes),
-                cmocka_unit_test(directories_of_objects_are_renamed),
-                cmocka_unit_test(namenodes_are_asked),
-                cmocka_unit_test(namenodes_know_blocks_and_hosts),
-                cmocka_unit_test(what_namenodes_refuse_has_its_number),
+                cmocka_unit_test(reads_and_lists_objects),
+                cmocka_unit_test(reads_ahead_in_few_requests),
+                cmocka_unit_test(reports_block_sizes),
+                cmocka_unit_test(renames_directories_of_objects),
+                cmocka_unit_test(asks_the_active_namenode),
+                cmocka_unit_test(reads_hosts_of_blocks),
+                cmocka_unit_test(maps_namenode_exceptions_to_errno),
         };
         return cmocka_run_group_tests(tests, start, stop);
 }

@@ -13,12 +13,12 @@
 #include <inttypes.h>
 
 #define MIB ((uint64_t)1 << 20)
-#define LEAST_PART (5 * MIB) /* S3's minimum for all parts but the last */
+#define MIN_PART (5 * MIB) /* S3's minimum for all parts but the last */
 #define OUR_PART (8 * MIB)
-#define MOST_COPIED ((int64_t)5 << 30) /* S3's maximum for one copy request */
+#define MAX_COPIED ((int64_t)5 << 30) /* S3's maximum for one copy request */
 #define COPY_LIMIT_KEY "firesteel.s3a.copy.limit"
 #define MAX_PARTS 10000
-#define MOST_REMOVED 1000 /* S3's maximum for one request */
+#define MAX_REMOVED 1000 /* S3's maximum for one request */
 #define DOUBLED_EACH 1000
 
 /* A multipart upload. */
@@ -136,7 +136,7 @@ int s3a_create(struct remote_call *c, const char *path, struct open_file *file, 
                 return error_wrap(error, r, "fs.s3a.multipart.size");
         struct s3a_file *f = new0(struct s3a_file);
         f->file = (struct remote_file){.written = true, .call = c};
-        f->part_size = (uint64_t)MAX(part_size, (int64_t)LEAST_PART);
+        f->part_size = (uint64_t)MAX(part_size, (int64_t)MIN_PART);
         file->state = f;
         return 0;
 }
@@ -255,7 +255,7 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
         _cleanup_(buf_deinit) struct buf source = BUF_INIT;
         _cleanup_free_ char *bucket = remote_authority(from), *said = hadoop_conf_get(c->conf, COPY_LIMIT_KEY);
         bool marker = text_ends_with(to, "/");
-        int64_t most = MOST_COPIED;
+        int64_t most = MAX_COPIED;
         int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &most, error) : 0;
         if (r < 0)
                 return error_wrap(error, r, COPY_LIMIT_KEY);
@@ -353,7 +353,7 @@ static int s3a_remove_below(struct remote_call *c, const struct file_list *list,
         bool many = list->len > 1;
         int r = 0;
         for (size_t to = list->len, from; r == 0 && to > 0; to = from) {
-                from = many && to > MOST_REMOVED ? to - MOST_REMOVED : many ? 0 : to - 1;
+                from = many && to > MAX_REMOVED ? to - MAX_REMOVED : many ? 0 : to - 1;
                 r = many ? s3a_remove_many(c, list, from, to, error)
                          : s3a_remove_key(c, list->data[from].path, s3a_key(list->data[from].path), error);
                 if (r == -ENOSYS) {

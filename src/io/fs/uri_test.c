@@ -17,7 +17,7 @@ static void assert_part(struct uri_part part, const char *expected)
         assert_string_equal(text, expected);
 }
 
-static void parts_are_found(void **state)
+static void parses_parts(void **state)
 {
         static const struct {
                 const char *text, *scheme, *authority, *path, *query, *fragment;
@@ -56,7 +56,7 @@ static void parts_are_found(void **state)
         assert_false(uri_has_scheme(&u, "loca"));
 }
 
-static void what_is_no_uri(void **state)
+static void rejects_invalid_uris(void **state)
 {
         static const char *const refused[] = {
                 "a b.jar",     "x#a#b",      "http://h/%zz",   "http://h/a b", "http:", "://x",
@@ -71,7 +71,7 @@ static void what_is_no_uri(void **state)
         assert_true(u.opaque);
 }
 
-static void quoting(void **state)
+static void quotes_and_decodes(void **state)
 {
         struct buf out = BUF_INIT;
         uri_put_path(&out, "/a b/100%/#[x]/\xc3\xa9;,=");
@@ -89,9 +89,9 @@ static void quoting(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(parts_are_found),
-                cmocka_unit_test(what_is_no_uri),
-                cmocka_unit_test(quoting),
+                cmocka_unit_test(parses_parts),
+                cmocka_unit_test(rejects_invalid_uris),
+                cmocka_unit_test(quotes_and_decodes),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static struct accumulator_updates *some(void)
         return u;
 }
 
-static void totals(void **state)
+static void adds_up_totals(void **state)
 {
         fst_totals_i64 a = {0}, b = {0};
         accumulator_merge_i64(&a, &b);
@@ -43,7 +43,7 @@ static void totals(void **state)
         assert_int_equal(a.sum, INT64_MIN + 11);
 }
 
-static void there_and_back(void **state)
+static void round_trips(void **state)
 {
         struct accumulator_updates *u = some(), *v = NULL;
         struct buf bytes = BUF_INIT, again = BUF_INIT;
@@ -75,7 +75,7 @@ static void there_and_back(void **state)
         buf_deinit(&again);
 }
 
-static void nothing(void **state)
+static void encodes_empty_table(void **state)
 {
         struct buf bytes = BUF_INIT;
         struct accumulator_updates *u = NULL;
@@ -86,7 +86,7 @@ static void nothing(void **state)
         buf_deinit(&bytes);
 }
 
-static void golden(void **state)
+static void encodes_golden_bytes(void **state)
 {
         static const unsigned char expected[] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 32, 0,
                                                  0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0,  0,
@@ -102,7 +102,7 @@ static void golden(void **state)
 }
 
 /* Changes one byte of the header: an unknown kind, a size that does not fit the kind, a duplicate id. */
-static void refused(void **state)
+static void rejects_damaged_updates(void **state)
 {
         static const struct {
                 size_t at;
@@ -130,7 +130,7 @@ static void refused(void **state)
         buf_deinit(&bytes);
 }
 
-static void too_many(void **state)
+static void rejects_too_many_accumulators(void **state)
 {
         struct accumulator_updates *u = NULL;
         for (int64_t id = 1; id <= MAX_ACCUMULATOR_UPDATES; id++)
@@ -142,8 +142,9 @@ static void too_many(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(totals), cmocka_unit_test(there_and_back), cmocka_unit_test(nothing),
-                cmocka_unit_test(golden), cmocka_unit_test(refused),        cmocka_unit_test(too_many),
+                cmocka_unit_test(adds_up_totals),          cmocka_unit_test(round_trips),
+                cmocka_unit_test(encodes_empty_table),     cmocka_unit_test(encodes_golden_bytes),
+                cmocka_unit_test(rejects_damaged_updates), cmocka_unit_test(rejects_too_many_accumulators),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void counts_bytes_keys(void **state)
 }
 
 /* Numbers of keys around the sizes at which tables grow. */
-static void grows(void **state)
+static void grows_around_table_sizes(void **state)
 {
         for (size_t keys = 1400; keys <= 1700; keys += 17) {
                 struct aggregate_fixture f;
@@ -256,7 +256,7 @@ static void drains_when_full(void **state)
         fixture_deinit(&f);
 }
 
-static void one_row_too_large(void **state)
+static void rejects_row_larger_than_memory(void **state)
 {
         struct aggregate_fixture f;
         struct fst_error error = FST_ERROR_INIT;
@@ -284,7 +284,7 @@ static int next_one(struct aggregate_fixture *f, fst_batch *out)
         return (int)out->rows;
 }
 
-static void number_keys(void **state)
+static void combines_number_keys(void **state)
 {
         struct aggregate_fixture f;
         double nan2 = -__builtin_nan("7");
@@ -513,7 +513,7 @@ static void combines_bytes(void **state)
         fixture_deinit(&f);
 }
 
-static void distinct_rows(void **state)
+static void keeps_distinct_rows(void **state)
 {
         struct aggregate_fixture f;
         int64_t keys[1000];
@@ -542,7 +542,7 @@ static void refuses_functions(void **state)
         fixture_deinit(&f);
 }
 
-static void says_when_useless(void **state)
+static void reports_when_keys_rarely_repeat(void **state)
 {
         for (int repeat = 0; repeat < 2; repeat++) {
                 struct aggregate_fixture f;
@@ -562,7 +562,7 @@ static void says_when_useless(void **state)
 }
 
 /* Keys at the end of readable memory must not be read beyond it, on either side of the inline length. */
-static void keys_at_the_edge(void **state)
+static void reads_no_key_beyond_its_page(void **state)
 {
         char page[4096] __attribute__((aligned(4096)));
         for (size_t i = 0; i < sizeof(page); i++)
@@ -583,7 +583,7 @@ static void keys_at_the_edge(void **state)
 
 /* Short, similar keys must hash as well as random numbers: the number of equal 32-bit halves and the fullest of 4,096
  * bins stay within chance, and every input bit changes about half of the output. */
-static void hashes_well(void **state)
+static void hashes_short_keys_evenly(void **state)
 {
         enum { KEYS = 1 << 16 };
         uint32_t bins[2][4096];
@@ -620,7 +620,7 @@ static void hashes_well(void **state)
 }
 
 /* A smaller table of the other side takes the rows in the order of the first table without long searches. */
-static void order_of_another_table(void **state)
+static void takes_rows_in_another_tables_order(void **state)
 {
         struct aggregate_fixture map, reduce;
         int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS] = {0};
@@ -648,7 +648,7 @@ static void order_of_another_table(void **state)
 
 /* ------------------------------------------------------------------------------------------------- spilling */
 
-static void spills(void **state)
+static void spills_bytes_keys(void **state)
 {
         struct aggregate_fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, AGGREGATE_REDUCE, FST_PAIR(BYTES, I64), sum);
@@ -767,7 +767,7 @@ static void spills_bytes_values(void **state)
 }
 
 /* Another consumer of the task needs the memory. */
-static void gives_way(void **state)
+static void frees_memory_for_others(void **state)
 {
         struct memory_consumer other;
         int64_t keys[FST_BATCH_ROWS], values[FST_BATCH_ROWS];
@@ -795,7 +795,7 @@ static void gives_way(void **state)
 }
 
 /* All keys hash to the last slots: searches wrap around, and reading by bucket still finds each key once. */
-static void crowded_table(void **state)
+static void finds_keys_that_hash_to_the_last_slots(void **state)
 {
         enum { KEYS = 700 };
         static int64_t keys[KEYS], values[KEYS];
@@ -855,24 +855,24 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(counts_bytes_keys),
-                cmocka_unit_test(grows),
+                cmocka_unit_test(grows_around_table_sizes),
                 cmocka_unit_test(drains_when_full),
-                cmocka_unit_test(one_row_too_large),
-                cmocka_unit_test(number_keys),
+                cmocka_unit_test(rejects_row_larger_than_memory),
+                cmocka_unit_test(combines_number_keys),
                 cmocka_unit_test(combines_numbers),
                 cmocka_unit_test(combines_fixed),
                 cmocka_unit_test(combines_bytes),
-                cmocka_unit_test(distinct_rows),
+                cmocka_unit_test(keeps_distinct_rows),
                 cmocka_unit_test(refuses_functions),
-                cmocka_unit_test(says_when_useless),
-                cmocka_unit_test(keys_at_the_edge),
-                cmocka_unit_test(hashes_well),
-                cmocka_unit_test(order_of_another_table),
-                cmocka_unit_test(spills),
+                cmocka_unit_test(reports_when_keys_rarely_repeat),
+                cmocka_unit_test(reads_no_key_beyond_its_page),
+                cmocka_unit_test(hashes_short_keys_evenly),
+                cmocka_unit_test(takes_rows_in_another_tables_order),
+                cmocka_unit_test(spills_bytes_keys),
                 cmocka_unit_test(spills_numbers),
                 cmocka_unit_test(spills_bytes_values),
-                cmocka_unit_test(gives_way),
-                cmocka_unit_test(crowded_table),
+                cmocka_unit_test(frees_memory_for_others),
+                cmocka_unit_test(finds_keys_that_hash_to_the_last_slots),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,13 +188,13 @@ uint32_t poisson_next(struct well19937c *s, double mean)
 
 /* Up to this fraction Spark draws gaps between rows instead of a number for each row. */
 #define GAP_FRACTION 0.4
-#define LEAST_RANDOM 5e-11
+#define MIN_RANDOM 5e-11
 
 static void sampler_draw_gap(struct sampler *s)
 {
         double f = s->plan.fraction;
         double scale = s->plan.how == SAMPLING_REPLACED ? -f : log1p(-f);
-        s->skip = (int64_t)(log(MAX(xorshift_f64(&s->xorshift), LEAST_RANDOM)) / scale);
+        s->skip = (int64_t)(log(MAX(xorshift_f64(&s->xorshift), MIN_RANDOM)) / scale);
 }
 
 void sampler_begin(struct sampler *s, const struct sampling_plan *plan, int partition)

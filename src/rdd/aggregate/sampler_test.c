@@ -42,7 +42,7 @@ static void check(struct sampling_plan plan, struct expected_sample want)
         assert_int_equal(got.checksum, want.checksum);
 }
 
-static void takes_what_spark_takes_once(void **state)
+static void takes_spark_rows_without_replacement(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_ONCE, .fraction = 0.1, .seed = 42},
               (struct expected_sample){42, 255803, {12, 26, 38, 40, 41, 42, 47, 48}});
@@ -52,7 +52,7 @@ static void takes_what_spark_takes_once(void **state)
               (struct expected_sample){22, 70358, {26, 33, 50, 73, 91, 103, 182, 187}});
 }
 
-static void takes_what_spark_takes_with_replacement(void **state)
+static void takes_spark_rows_with_replacement(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_REPLACED, .fraction = 0.3, .seed = 7},
               (struct expected_sample){130, 2350013, {7, 13, 14, 14, 15, 17, 19, 21}});
@@ -62,7 +62,7 @@ static void takes_what_spark_takes_with_replacement(void **state)
               (struct expected_sample){991, 130503943, {0, 0, 0, 0, 0, 1, 1, 1}});
 }
 
-static void splits_as_spark_splits(void **state)
+static void splits_like_spark(void **state)
 {
         check((struct sampling_plan){.how = SAMPLING_RANGE, .lower = 0, .upper = 1.0 / 6, .seed = 99},
               (struct expected_sample){65, 616704, {10, 13, 15, 28, 31, 41, 53, 64}});
@@ -93,7 +93,7 @@ static void takes_rows_many_times(void **state)
         }
 }
 
-static void draws_javas_and_sparks_numbers(void **state)
+static void draws_java_and_spark_numbers(void **state)
 {
         assert_int_equal(java_random_long(42, 0), -5025562857975149833);
         assert_int_equal(java_random_long(42, 1), -5843495416241995736);
@@ -108,12 +108,12 @@ static void draws_javas_and_sparks_numbers(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(takes_what_spark_takes_once),
-                cmocka_unit_test(takes_what_spark_takes_with_replacement),
-                cmocka_unit_test(splits_as_spark_splits),
+                cmocka_unit_test(takes_spark_rows_without_replacement),
+                cmocka_unit_test(takes_spark_rows_with_replacement),
+                cmocka_unit_test(splits_like_spark),
                 cmocka_unit_test(takes_none_and_all),
                 cmocka_unit_test(takes_rows_many_times),
-                cmocka_unit_test(draws_javas_and_sparks_numbers),
+                cmocka_unit_test(draws_java_and_spark_numbers),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,14 +99,14 @@ uint32_t strata_find(const struct strata *s, const fst_batch *batch, uint32_t ro
 
 /* The probability that a sample accepts too many pairs, and that its wait list is too short. */
 #define STRATA_DELTA 5e-5
-#define LEAST_RATE 1e-10
+#define MIN_RATE 1e-10
 
 void strata_bounds_once(double fraction, int64_t items, double *accept, double *wait)
 {
         double gamma = -log(STRATA_DELTA) / (double)items, low = gamma * (2.0 / 3.0);
         *accept = fraction + low - sqrt(low * low + 3 * low * fraction);
         double upper = fraction + gamma + sqrt(gamma * gamma + 2 * gamma * fraction);
-        *wait = isnan(upper) ? upper : fmin(1, fmax(LEAST_RATE, upper));
+        *wait = isnan(upper) ? upper : fmin(1, fmax(MIN_RATE, upper));
 }
 
 /* The number of standard deviations of a Poisson distribution with mean @size for that probability. */

@@ -75,13 +75,13 @@ static void check_lists(uint8_t kind, size_t pool)
         check_lists_of(kind, pool, FST_I64, 0, 1, 0);
 }
 
-static void lists_have_the_values_of_a_key_in_order(void **state)
+static void lists_keep_the_order_of_values(void **state)
 {
         for_all_kinds(check_lists);
 }
 
 /* One key whose values fill half of the task's memory, among as many other rows, and in rows that just fit. */
-static void lists_may_take_half_of_the_memory(void **state)
+static void lists_take_up_to_half_of_memory(void **state)
 {
         size_t values = TIGHT / sizeof(int64_t) / 2;
         check_lists_of(FST_KIND_I64, TIGHT, FST_I64, values, 1, 100);
@@ -147,7 +147,7 @@ static void lists_grow_in_few_steps(void **state)
         vec_deinit(&rows);
 }
 
-static void lists_that_do_not_fit_say_what_to_do(void **state)
+static void lists_too_large_fail_with_advice(void **state)
 {
         struct cogroup_fixture f;
         fixture_init(&f, TIGHT, true);
@@ -167,7 +167,7 @@ static void lists_that_do_not_fit_say_what_to_do(void **state)
 }
 
 /* Elements of every type, contiguous, as functions may also write them. */
-static void lists_are_read_by_type(void **state)
+static void reads_lists_by_type(void **state)
 {
         char text[] = {3, 0, 0, 0, 2, 0, 0, 0, 'o', 'n', 'e', 'i', 'n', 0, 0, 0, 0, 1, 0, 0, 0, 'x'};
         fst_list list = fst_list_of((fst_bytes){text, sizeof(text)}, FST_PAIR(BYTES, BYTES));
@@ -212,12 +212,12 @@ static void lists_are_read_by_type(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(lists_have_the_values_of_a_key_in_order),
-                cmocka_unit_test(lists_may_take_half_of_the_memory),
+                cmocka_unit_test(lists_keep_the_order_of_values),
+                cmocka_unit_test(lists_take_up_to_half_of_memory),
                 cmocka_unit_test(lists_of_few_rows_take_little_memory),
                 cmocka_unit_test(lists_grow_in_few_steps),
-                cmocka_unit_test(lists_that_do_not_fit_say_what_to_do),
-                cmocka_unit_test(lists_are_read_by_type),
+                cmocka_unit_test(lists_too_large_fail_with_advice),
+                cmocka_unit_test(reads_lists_by_type),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

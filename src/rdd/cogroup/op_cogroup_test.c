@@ -98,13 +98,13 @@ static void check_joins(uint8_t kind, size_t pool)
         }
 }
 
-static void joins_give_all_pairs_of_rows_and_what_has_none(void **state)
+static void joins_pair_all_rows_and_unmatched_rows(void **state)
 {
         for_all_kinds(check_joins);
 }
 
 /* One key has nearly all rows of one side and many of the other: more than memory holds. */
-static void outer_joins_of_a_skewed_key(void **state)
+static void outer_joins_with_a_skewed_key(void **state)
 {
         struct cogroup_fixture f;
         seen_rows wanted = {0};
@@ -251,7 +251,7 @@ static void check_groups(uint8_t kind, size_t pool)
         check_group(kind, pool, 5, 10);
 }
 
-static void groups_are_read_as_far_as_one_likes(void **state)
+static void groups_may_be_read_partially(void **state)
 {
         for_all_kinds(check_groups);
 }
@@ -302,7 +302,7 @@ static void expect_failure(fst_fn fn, int status, const char *message)
         vec_deinit(&rows);
 }
 
-static void functions_of_groups_fail_with_their_reason(void **state)
+static void group_functions_fail_with_their_message(void **state)
 {
         expect_failure(FST_FN(refuses), 0, "not 3");
         expect_failure(FST_FN(first_of_each), -EINVAL,
@@ -311,7 +311,7 @@ static void functions_of_groups_fail_with_their_reason(void **state)
         expect_failure(FST_FN(stops), -ECANCELED, "cancelled");
 }
 
-static void groups_end_when_enough_was_seen(void **state)
+static void groups_end_when_downstream_has_enough(void **state)
 {
         struct cogroup_fixture f;
         fixture_init(&f, AMPLE, true);
@@ -402,7 +402,7 @@ static void check_keeps(uint8_t kind, size_t pool)
         check_keep(kind, pool, COGROUP_INTERSECT, key, key);
 }
 
-static void rows_stay_by_what_the_other_side_has(void **state)
+static void filters_rows_by_keys_of_the_other_side(void **state)
 {
         for_all_kinds(check_keeps);
 }
@@ -420,7 +420,7 @@ static void refused(enum cogroup_mode mode, fst_type left, fst_type right, fst_f
         error_deinit(&error);
 }
 
-static void what_does_not_go_together_is_refused(void **state)
+static void rejects_types_that_do_not_fit(void **state)
 {
         fst_type pair = FST_PAIR(I64, I64);
         refused(COGROUP_JOIN, pair, FST_I64, FST_FN(inner_i64), "it needs pairs on both sides");
@@ -440,13 +440,13 @@ static void what_does_not_go_together_is_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(joins_give_all_pairs_of_rows_and_what_has_none),
-                cmocka_unit_test(outer_joins_of_a_skewed_key),
-                cmocka_unit_test(groups_are_read_as_far_as_one_likes),
-                cmocka_unit_test(functions_of_groups_fail_with_their_reason),
-                cmocka_unit_test(groups_end_when_enough_was_seen),
-                cmocka_unit_test(rows_stay_by_what_the_other_side_has),
-                cmocka_unit_test(what_does_not_go_together_is_refused),
+                cmocka_unit_test(joins_pair_all_rows_and_unmatched_rows),
+                cmocka_unit_test(outer_joins_with_a_skewed_key),
+                cmocka_unit_test(groups_may_be_read_partially),
+                cmocka_unit_test(group_functions_fail_with_their_message),
+                cmocka_unit_test(groups_end_when_downstream_has_enough),
+                cmocka_unit_test(filters_rows_by_keys_of_the_other_side),
+                cmocka_unit_test(rejects_types_that_do_not_fit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

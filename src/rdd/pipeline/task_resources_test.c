@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void tasks_read_their_addresses(void **state)
+static void reads_addresses_in_tasks(void **state)
 {
         const char *const gpus[] = {"0", "", "3"}, *const none[] = {NULL};
         struct task_resources r = {0};
@@ -31,7 +31,7 @@ static void tasks_read_their_addresses(void **state)
         task_run_deinit(&run);
 }
 
-static void only_texts_are_taken(void **state)
+static void rejects_invalid_texts(void **state)
 {
         static const char good[] = "gpu\0"
                                    "0\0";
@@ -56,8 +56,8 @@ static void only_texts_are_taken(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(tasks_read_their_addresses),
-                cmocka_unit_test(only_texts_are_taken),
+                cmocka_unit_test(reads_addresses_in_tasks),
+                cmocka_unit_test(rejects_invalid_texts),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void run_task(struct memory_manager *m, struct sort_index *ix, size_t row
         memory_task_free(task);
 }
 
-static void keeps_the_least_memory_for_tiny_partitions(void **state)
+static void keeps_smallest_index_for_tiny_partitions(void **state)
 {
         struct memory_manager *m = memory_manager_new(64 << 20, 0.5);
         struct sort_index ix = {0};
@@ -43,7 +43,7 @@ static void keeps_the_least_memory_for_tiny_partitions(void **state)
         memory_manager_free(m);
 }
 
-static void gives_back_what_small_partitions_do_not_use(void **state)
+static void shrinks_for_small_partitions(void **state)
 {
         struct memory_manager *m = memory_manager_new(64 << 20, 0.5);
         struct sort_index ix = {0};
@@ -59,8 +59,8 @@ static void gives_back_what_small_partitions_do_not_use(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(keeps_the_least_memory_for_tiny_partitions),
-                cmocka_unit_test(gives_back_what_small_partitions_do_not_use),
+                cmocka_unit_test(keeps_smallest_index_for_tiny_partitions),
+                cmocka_unit_test(shrinks_for_small_partitions),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

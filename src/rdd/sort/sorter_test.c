@@ -258,7 +258,7 @@ static void sorts_in_memory(void **state)
 }
 
 /* Each key is a prefix of the next: they separate one at a time. */
-static void sorts_a_staircase(void **state)
+static void sorts_keys_that_are_prefixes_of_the_next(void **state)
 {
         enum { ROWS = 700 };
         struct sorter_fixture f;
@@ -279,7 +279,7 @@ static void sorts_a_staircase(void **state)
 }
 
 /* Rows in order, or all but one, at any position. */
-static void takes_what_is_in_order_as_it_is(void **state)
+static void detects_rows_in_order(void **state)
 {
         enum { ROWS = 30000 };
         for (int spill = 0; spill < 2; spill++) {
@@ -306,7 +306,7 @@ static void takes_what_is_in_order_as_it_is(void **state)
         }
 }
 
-static void spills(void **state)
+static void spills_and_merges(void **state)
 {
         struct sorter_fixture f;
         fixture_init(&f, 16 * PAGE_BLOCK, true);
@@ -341,7 +341,7 @@ static void merges_in_rounds(void **state)
         fixture_deinit(&f);
 }
 
-static void large_records(void **state)
+static void sorts_records_larger_than_a_page(void **state)
 {
         struct sorter_fixture f;
         fixture_init(&f, 24 * PAGE_BLOCK, true);
@@ -349,7 +349,7 @@ static void large_records(void **state)
         fixture_deinit(&f);
 }
 
-static void refused_without_disk(void **state)
+static void fails_without_memory_and_disk(void **state)
 {
         struct sorter_fixture f;
         struct fst_error error = FST_ERROR_INIT;
@@ -367,7 +367,7 @@ static void refused_without_disk(void **state)
 }
 
 /* Another consumer of the task takes the memory: the rows are written, and read back. */
-static void gives_way(void **state)
+static void writes_runs_when_others_need_memory(void **state)
 {
         struct sorter_fixture f;
         struct memory_consumer other;
@@ -398,7 +398,7 @@ static void gives_way(void **state)
 }
 
 /* The upstream operator holds all of the task's memory and cannot free it. */
-static void gets_nothing_more(void **state)
+static void sorts_while_upstream_holds_all_memory(void **state)
 {
         enum { ROWS = 30000 };
         struct sorter_fixture f;
@@ -435,14 +435,14 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(sorts_in_memory),
-                cmocka_unit_test(sorts_a_staircase),
-                cmocka_unit_test(spills),
+                cmocka_unit_test(sorts_keys_that_are_prefixes_of_the_next),
+                cmocka_unit_test(spills_and_merges),
                 cmocka_unit_test(merges_in_rounds),
-                cmocka_unit_test(large_records),
-                cmocka_unit_test(refused_without_disk),
-                cmocka_unit_test(gives_way),
-                cmocka_unit_test(gets_nothing_more),
-                cmocka_unit_test(takes_what_is_in_order_as_it_is),
+                cmocka_unit_test(sorts_records_larger_than_a_page),
+                cmocka_unit_test(fails_without_memory_and_disk),
+                cmocka_unit_test(writes_runs_when_others_need_memory),
+                cmocka_unit_test(sorts_while_upstream_holds_all_memory),
+                cmocka_unit_test(detects_rows_in_order),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
