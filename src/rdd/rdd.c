@@ -255,7 +255,7 @@ void rdd_check_columns(fst_rdd *rdd)
                 if (rdd->parents[i]->type.value && !rdd->status) {
                         error_set(&error, -EINVAL,
                                   "%s pairs rows of one column, but was given %s: map them to "
-                                  "one column before",
+                                  "one column first",
                                   rdd->site.operation, fst_type_name(rdd->parents[i]->type, text));
                         rdd_fail_with(rdd, -EINVAL, &error);
                 }

@@ -103,11 +103,12 @@ int file_system_of(const char *path, const struct file_system **fs, struct fst_e
         pthread_mutex_lock(&lock);
         bool known = current && remote_fs_knows(path);
         int r = known ? application_remote_fs(current, path, fs, error) : 0;
-        const char *there = current ? "are: file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n" : "is: file";
+        const char *schemes = current ? "file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n" : "file";
         pthread_mutex_unlock(&lock);
         if (!known)
-                return error_set(error, -EPROTONOSUPPORT, "No FileSystem for scheme \"%.*s\" (of %s); there %s", (int)n,
-                                 path, path, there);
+                return error_set(error, -EPROTONOSUPPORT,
+                                 "No FileSystem for scheme \"%.*s\" (of %s); known schemes: %s", (int)n, path, path,
+                                 schemes);
         return r < 0 ? error_wrap(error, r, "%s", path) : 0;
 }
 

@@ -57,7 +57,7 @@ static void without_an_application_files_are_local(void **state)
 {
         resolves_to("/x//y/", "file:/x/y", "file");
         says("hdfs://depot/x", -EPROTONOSUPPORT,
-             "No FileSystem for scheme \"hdfs\" (of hdfs://depot/x); there is: file");
+             "No FileSystem for scheme \"hdfs\" (of hdfs://depot/x); known schemes: file");
         says("", -EINVAL, "Can not create a Path from an empty string");
 }
 
@@ -71,9 +71,9 @@ static void application_adds_remote_file_systems(void **state)
         resolves_to("webhdfs://depot:1/x/", "webhdfs://depot:1/x", "hdfs");
         resolves_to("s3a://bucket", "s3a://bucket/", "s3a");
         resolves_to("s3n://bucket/x", "s3n://bucket/x", "s3a");
-        says("gs://bucket/x", -EPROTONOSUPPORT, "there are: file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n");
+        says("gs://bucket/x", -EPROTONOSUPPORT, "known schemes: file, hdfs, webhdfs, swebhdfs, s3a, s3, s3n");
         file_systems_leave(&spark);
-        says("s3a://bucket/x", -EPROTONOSUPPORT, "there is: file");
+        says("s3a://bucket/x", -EPROTONOSUPPORT, "known schemes: file");
         file_systems_leave(&spark);
         strmap_deinit(&spark);
 }

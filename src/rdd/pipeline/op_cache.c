@@ -16,7 +16,7 @@ static int cache_op_consume(struct op *op, const struct rows *in)
         struct fst_error error = FST_ERROR_INIT;
         int r = self->writer ? block_writer_append(self->writer, &in->batch, &error) : 0;
         if (r < 0) {
-                log_warn("BlockManager", "a partition is not kept: %s", error_message(&error));
+                log_warn("BlockManager", "cannot cache a partition: %s", error_message(&error));
                 error_deinit(&error);
                 block_writer_abort(steal(self->writer));
         }
@@ -58,6 +58,6 @@ void cache_op_finish(struct op *op, bool whole)
                 return;
         }
         if (block_writer_commit(writer, &error) < 0)
-                log_warn("BlockManager", "a partition is not kept: %s", error_message(&error));
+                log_warn("BlockManager", "cannot cache a partition: %s", error_message(&error));
         error_deinit(&error);
 }

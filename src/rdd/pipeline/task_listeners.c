@@ -38,7 +38,7 @@ static void task_listeners_call(struct task_run *run, const struct task_listener
         int before = run->status;
         int r = l->completed ? l->completed(&run->task, l->data) : l->failed(&run->task, l->data, message);
         if (r && before) /* the first message counts */
-                log_error("Executor", "a listener of task %lld answered %d", (long long)run->task.info.id, r);
+                log_error("Executor", "a listener of task %lld returned %d", (long long)run->task.info.id, r);
         else if (r)
                 task_run_fail_by(run, r, run->function);
         task_run_leave(run, outer);
