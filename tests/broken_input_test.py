@@ -14,12 +14,37 @@ APPLICATION = r"""
 #include <string.h>
 #include <unistd.h>
 
+static fst_rdd *write_rows(fst_context *sc, const char *path)
+{
+        fst_rdd *rows = fst_range_n(sc, 0, 1000000, 2);
+        fst_save_as_object_file(rows, path);
+        return rows;
+}
+
+/* A checkpoint below @path; its first file is damaged. */
+static fst_rdd *kept(fst_context *sc, const char *path)
+{
+        int64_t n;
+        char file[4096];
+        fst_set_checkpoint_dir(sc, path);
+        fst_rdd *rows = fst_checkpoint(fst_range_n(sc, 0, 1000000, 2));
+        fst_count(rows, &n);
+        snprintf(file, sizeof(file), "%s/part-00000", fst_checkpoint_file(rows) + strlen("file:"));
+        if (truncate(file, 1000) != 0)
+                perror(file);
+        return rows;
+}
+
 /* KIND PATH [FILE]: counts rows; with FILE twice, and removes FILE between the counts. */
 int main(int argc, char **argv)
 {
         fst_context *sc = fst_context_new("broken input");
         fst_rdd *rows = strcmp(argv[1], "text") == 0      ? fst_text_file(sc, argv[2])
                         : strcmp(argv[1], "whole") == 0   ? fst_whole_text_files(sc, argv[2])
+                        : strcmp(argv[1], "object") == 0  ? fst_object_file(sc, argv[2], FST_I64)
+                        : strcmp(argv[1], "other") == 0   ? fst_object_file(sc, argv[2], FST_F64)
+                        : strcmp(argv[1], "kept") == 0    ? kept(sc, argv[2])
+                        : strcmp(argv[1], "write") == 0   ? write_rows(sc, argv[2])
                                                           : fst_binary_records(sc, argv[2], 4);
         int64_t n = -1;
         if (fst_count(rows, &n) == 0)
@@ -103,3 +128,45 @@ def test_error_of_a_function_is_not_taken_for_a_corrupt_file(folder):
     (folder.parent / "app.c").write_text(text.replace("/* KIND", function + "/* KIND"), encoding="utf-8")
     status, counts, log = run(folder, "text", folder / "a.txt", conf=[CORRUPT])
     assert status != 0 and not counts and "bad line" in log
+
+
+@pytest.fixture
+def objects(folder):
+    """A million numbers in two object files."""
+    place = folder.parent / "objects"
+    assert run(folder, "write", place)[:2] == (0, [1000000])
+    return place
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,2,1024]"])
+@pytest.mark.parametrize("file,size,least,most", [("part-00000", 10, 500000, 500000), ("part-00001", 10, 500000, 500000),
+                                                  ("part-00001", None, 500000, 999999)])
+def test_rest_of_a_corrupt_object_file_is_skipped(folder, objects, file, size, least, most, master):
+    """Cut after some bytes, or (None) a byte in the last page is another one."""
+    part = objects / file
+    data = part.read_bytes()
+    part.write_bytes(data[:size] if size else data[:-20000] + bytes([data[-20000] ^ 1]) + data[-19999:])
+    status, counts, log = run(folder, "object", objects, master=master)
+    assert status != 0 and not counts and file in log
+    status, counts, log = run(folder, "object", objects, conf=[CORRUPT], master=master)
+    assert status == 0 and least <= counts[0] <= most, log
+    assert "Skipped the rest content in the corrupted file: " in log and file in log
+
+
+def test_missing_object_file_gives_no_rows(folder, objects):
+    file = objects / "part-00001"
+    assert run(folder, "object", objects, file, conf=[CORRUPT])[1] == [1000000]
+    assert run(folder, "write", objects.parent / "again")[0] == 0
+    status, counts, log = run(folder, "object", objects.parent / "again", objects.parent / "again/part-00001", conf=[MISSING])
+    assert (status, counts) == (0, [1000000, 500000]), log
+
+
+def test_object_file_of_another_type_is_not_taken_for_corrupt(folder, objects):
+    status, counts, log = run(folder, "other", objects, conf=[CORRUPT, MISSING])
+    assert status != 0 and not counts and "has rows of I64, not of F64" in log
+
+
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,2,1024]"])
+def test_corrupt_checkpoint_fails_the_job(folder, master):
+    status, counts, log = run(folder, "kept", folder.parent / "checkpoints", conf=[CORRUPT, MISSING], master=master)
+    assert status != 0 and not counts, log

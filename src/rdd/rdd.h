@@ -18,6 +18,7 @@ enum rdd_op {
         RDD_BINARY_RECORDS = 60,
         RDD_WHOLE_FILES = 61,
         RDD_OBJECT_FILE = 62,
+        RDD_CHECKPOINT_FILES = 63, /* object files of a reliable checkpoint: no file may be skipped */
         RDD_PARALLELIZE = 2,
         RDD_RANGE = 3,
         RDD_MAP = 4,

@@ -93,8 +93,7 @@ const struct rdd_class rdd_checkpointed_class = {
 
 fst_rdd *rdd_checkpoint_files(fst_rdd *rdd, struct input_splits *splits)
 {
-        fst_rdd *source = rdd_new(rdd->sc, RDD_OBJECT_FILE, rdd->type, NULL, rdd->site);
-        source->class = &rdd_checkpoint_files_class;
+        fst_rdd *source = rdd_new(rdd->sc, RDD_CHECKPOINT_FILES, rdd->type, NULL, rdd->site);
         source->text.paths = mem_strdup(rdd->checkpoint.path);
         source->text.splits = *splits;
         *splits = INPUT_SPLITS_INIT;

@@ -8,6 +8,7 @@ static const struct rdd_class *const classes[] = {
         [RDD_BINARY_RECORDS] = &rdd_binary_records_class,
         [RDD_WHOLE_FILES] = &rdd_whole_files_class,
         [RDD_OBJECT_FILE] = &rdd_object_file_class,
+        [RDD_CHECKPOINT_FILES] = &rdd_checkpoint_files_class,
         [RDD_TEXT_FILE] = &rdd_text_file_class,
         [RDD_PARALLELIZE] = &rdd_parallelize_class,
         [RDD_RANGE] = &rdd_range_class,
@@ -48,6 +49,7 @@ SAME(TEXT_FILE);
 SAME(BINARY_RECORDS);
 SAME(WHOLE_FILES);
 SAME(OBJECT_FILE);
+SAME(CHECKPOINT_FILES);
 SAME(PARALLELIZE);
 SAME(RANGE);
 SAME(MAP);

@@ -2,8 +2,11 @@
 #include "rdd/object_file.h"
 
 #include "rdd/operators/rdd_files.h"
+#include "rdd/rdd_registry.h"
 
+#include "base/error.h"
 #include "base/mem.h"
+#include "conf/conf.h"
 #include "io/text_plan.h"
 
 FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type type, int min_partitions, fst_site site)
@@ -11,15 +14,24 @@ FST_API fst_rdd *fst_object_file_at(fst_context *sc, const char *path, fst_type 
         return rdd_files_new(sc, RDD_OBJECT_FILE, type, path, min_partitions, site);
 }
 
-/* Checks the type of the first file. Tasks check the other files. */
+/*
+ * Checks the type of the first file. Tasks check the other files. With spark.files.ignoreCorruptFiles a damaged file is
+ * left to the tasks, too.
+ */
 static int object_check_rows(const fst_rdd *rdd, struct fst_error *error)
 {
         char found[64], wanted[64];
         fst_type type;
-        if (rdd->text.splits.len == 0)
-                return 0;
+        bool ignores;
+        int r = conf_get_bool(rdd_registry_conf(rdd->sc), "spark.files.ignoreCorruptFiles", &ignores, error);
+        if (r || rdd->text.splits.len == 0)
+                return r;
         const char *path = rdd->text.splits.data[0].path;
-        int r = object_file_type(path, &type, error);
+        r = object_file_type(path, &type, error);
+        if (r == -EBADMSG && ignores) {
+                error_deinit(error);
+                return 0;
+        }
         if (r < 0 || fst_type_equal(type, rdd->type))
                 return r;
         return error_set(error, -EINVAL, "%s has rows of %s, not of %s", path, fst_type_name(type, found),
@@ -47,16 +59,25 @@ static void object_state_free(void *state)
         object_reader_free(state);
 }
 
+/* A damaged or missing file, not one with rows of another type or of another version. A checkpoint is always whole. */
+static bool object_may_skip(const struct pipeline_node *node, int status)
+{
+        return node->rdd->op == RDD_OBJECT_FILE && status != -EINVAL && status != -ENOTSUP;
+}
+
 static int object_feed(struct pipeline_node *node, int partition, struct op *to)
 {
         struct object_reader *reader = node->state;
         struct task_run *run = node_env(node)->run;
         struct fst_error error = FST_ERROR_INIT;
         struct rows rows = {0};
-        int r = object_reader_open(reader, &node->rdd->text.splits.data[partition], node->rdd->type, &error);
+        const struct input_split *split = &node->rdd->text.splits.data[partition];
+        int r = object_reader_open(reader, split, node->rdd->type, &error);
+        bool unreadable = r < 0;
         while (r == 0) {
                 const void *stable = NULL;
                 r = object_reader_next(reader, &rows.batch, &stable, &rows.stable[0].size, &error);
+                unreadable = r < 0;
                 if (r || rows.batch.rows == 0)
                         break;
                 rows.stable[0].start = (uintptr_t)stable;
@@ -65,6 +86,8 @@ static int object_feed(struct pipeline_node *node, int partition, struct op *to)
         }
         run->counters.input_bytes += (int64_t)object_reader_bytes(reader);
         object_reader_close(reader);
+        if (unreadable && object_may_skip(node, r) && rdd_files_skip(node, split, r, &error))
+                r = 0;
         return r < 0 ? task_run_fail_with(run, r, &error) : r;
 }
 
@@ -75,5 +98,4 @@ static int object_feed(struct pipeline_node *node, int partition, struct op *to)
 
 const struct rdd_class rdd_object_file_class = {CLASS_OF_FILES("MapPartitionsRDD")};
 
-/* Used on the driver only: on the wire these are object files. */
 const struct rdd_class rdd_checkpoint_files_class = {CLASS_OF_FILES("ReliableCheckpointRDD")};
