@@ -1,7 +1,7 @@
 /*
  * The driver's side of accumulators (firesteel/shared.h): holds the values and merges the updates of tasks.
  *
- * Each partition is counted once. Of an action's partition the scheduler says which success counts (sched.h:
+ * Each partition is counted once. For a partition of an action, the scheduler decides which success counts (sched.h:
  * task_accepted). A map task may succeed again after its output was lost, so only the first success of a partition in
  * its shuffle counts.
  *

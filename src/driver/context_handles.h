@@ -21,7 +21,7 @@ void context_yield(const fst_context *sc);
 
 bool context_is_refused(const fst_context *sc);
 
-/* Whether @given, an argument of @function, is NULL. If so, reports that @what is wanted (context_misused). */
+/* Whether @given, an argument of @function, is NULL. If so, reports that @function needs @what (context_misused). */
 bool context_missing(const void *given, const char *function, const char *what);
 
 /* Returns @handle, or NULL if it does not exist. Reports that, and calls from inside a task. */

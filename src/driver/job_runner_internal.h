@@ -71,7 +71,7 @@ struct job_runner {
         int n_resources;                        /* custom resources that each task needs */
         struct registered_resources registered; /* whether the first task may start */
         int64_t cores;                          /* of all registered executors */
-        struct task_events *events;
+        struct task_event_poster *events;
         struct allocation *allocation; /* NULL: no dynamic allocation */
         struct starvation starvation;
 
@@ -79,7 +79,7 @@ struct job_runner {
         pthread_mutex_t lock;
         struct runner_message *first, **last; /* guarded by lock */
         bool stopping;                        /* new jobs are refused */
-        char *abort_reason;                   /* why the application must end; NULL: it goes on */
+        char *abort_reason;                   /* why the application must end; NULL: it need not */
         bool quitting;                        /* the thread ends once no task runs */
 };
 

@@ -1,4 +1,4 @@
-/* spark.plugins: which of the plugins that are built in an application names. */
+/* spark.plugins: checks which built-in plugins an application names. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +12,6 @@ struct fst_conf;
 /* Whether spark.plugins of @conf names @plugin. */
 bool plugin_is_named(const struct fst_conf *conf, const char *plugin);
 
-/* Warns once for each plugin that spark.plugins names and that has no effect: an unknown one, or one for Kubernetes
- * with another manager (@is_kubernetes false). */
+/* Warn once for each plugin without effect: an unknown one, or one for Kubernetes with another manager (@is_kubernetes
+ * false). */
 void plugins_warn(const struct fst_conf *conf, bool is_kubernetes);

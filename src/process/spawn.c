@@ -18,7 +18,7 @@
 
 enum descriptor { WORDS_FD = 3, FAULT_FD, FIRST_OTHER_FD };
 
-enum step { STEP_FILES, STEP_DIRECTORY, STEP_GROUP, STEP_PROGRAM };
+enum spawn_step { STEP_FILES, STEP_DIRECTORY, STEP_GROUP, STEP_PROGRAM };
 
 struct spawn_fault {
         int step, group, code;

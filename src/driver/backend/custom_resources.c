@@ -42,14 +42,14 @@ int custom_resources_check(const struct fst_conf *conf, const struct sched_confi
         return 0;
 }
 
-struct worker_resource {
+struct shared_resource {
         char *name;
         int amount; /* for each executor */
 };
 
 struct worker_resources {
         struct executor_resources have;
-        VEC(struct worker_resource) wanted;
+        VEC(struct shared_resource) wanted;
         VEC(char *) files; /* by place */
         int executors;
 };
@@ -82,7 +82,7 @@ static int worker_resources_add(struct worker_resources *w, const struct fst_con
                                  EXECUTOR_PREFIX "%s" AMOUNT " is %lld, but each worker has %zu: set " WORKER_PREFIX
                                                  "%s" AMOUNT " and .discoveryScript, or spark.worker.resourcesFile",
                                  name, (long long)amount, have ? have->n_addresses : 0, name);
-        vec_push(&w->wanted, (struct worker_resource){mem_strdup(name), (int)amount});
+        vec_push(&w->wanted, (struct shared_resource){mem_strdup(name), (int)amount});
         w->executors = MIN(w->executors, (int)((int64_t)have->n_addresses / amount));
         return 0;
 }
@@ -123,7 +123,7 @@ static int worker_resources_write_file(const struct worker_resources *w, int pla
         struct executor_resources share = {.list = new_array(Firesteel__Resource *, w->wanted.len), .n = w->wanted.len};
         const char *folder = getenv("TMPDIR");
         for (size_t i = 0; i < share.n; i++) {
-                const struct worker_resource *wanted = &w->wanted.data[i];
+                const struct shared_resource *wanted = &w->wanted.data[i];
                 Firesteel__Resource *r = share.list[i] = mem_alloc(sizeof(*r));
                 *r = *resource_find(&w->have, wanted->name);
                 r->addresses += (size_t)place * (size_t)wanted->amount;

@@ -119,9 +119,10 @@ int cluster_read_decommission(struct cluster_backend *b, struct fst_error *error
         const struct fst_conf *conf = b->sc->conf;
         b->decommission_ms = -1;
         if (conf_contains(conf, fallback))
-                return error_set(error, -ENOTSUP,
-                                 "%s: blocks of decommissioned executors move to other executors only; leave it out",
-                                 fallback);
+                return error_set(
+                        error, -ENOTSUP,
+                        "%s is not supported: blocks of decommissioned executors move to other executors only (remove the key)",
+                        fallback);
         return conf_contains(conf, force) ? conf_get_ms(conf, force, &b->decommission_ms, error) : 0;
 }
 

@@ -67,7 +67,7 @@ static int launcher_backend_send(struct launcher_backend *b, const struct launch
                 return r;
         if ((r = launcher_backend_send_all(b->fd, out.data, out.len)) < 0) {
                 b->connected = false;
-                return error_set(error, r, "the launcher of this application is gone: %s", strerror(-r));
+                return error_set(error, r, "cannot send to this application's launcher: %s", strerror(-r));
         }
         return 0;
 }

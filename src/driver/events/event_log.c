@@ -305,14 +305,14 @@ static void on_task_getting_result(struct listener *l, const struct task_getting
 TASKS(task_start, task_json_start, 0)
 TASKS(task_end, task_json_end, batch[i].metrics.peak_execution_memory)
 
-static void on_idle(struct listener *l)
+static void event_log_on_idle(struct listener *l)
 {
         struct event_log *log = event_log_of(l);
         if (log->flush_due)
                 event_log_flush(log);
 }
 
-static void on_stop(struct listener *l)
+static void event_log_on_stop(struct listener *l)
 {
         struct event_log *log = event_log_of(l);
         _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
@@ -406,8 +406,8 @@ int event_log_open(struct event_log **out, const struct event_log_options *optio
 #undef CALLBACK
                         .on_task_starts = on_task_starts,
                 .on_task_ends = on_task_ends,
-                .on_idle = on_idle,
-                .on_stop = on_stop,
+                .on_idle = event_log_on_idle,
+                .on_stop = event_log_on_stop,
         };
         if (!options->block_updates)
                 log->listener.on_block_updated = NULL;
@@ -438,7 +438,7 @@ void event_log_free(struct event_log *log)
 {
         if (!log)
                 return;
-        on_stop(&log->listener);
+        event_log_on_stop(&log->listener);
         for (size_t i = 0; i < log->stages.len; i++)
                 logged_stage_free(log->stages.data[i]);
         vec_deinit(&log->stages);

@@ -24,58 +24,58 @@ const char *task_end_reason_name(enum task_state state)
         return names[state];
 }
 
-static void *copy_bytes(struct arena *a, const void *data, size_t size)
+static void *event_copy_bytes(struct arena *a, const void *data, size_t size)
 {
         return data && size ? memcpy(arena_alloc(a, size), data, size) : NULL;
 }
 
-#define copy_array(a, data, n) copy_bytes((a), (data), (n) * sizeof(*(data)))
+#define copy_array(a, data, n) event_copy_bytes((a), (data), (n) * sizeof(*(data)))
 
-static const char *copy_text(struct arena *a, const char *text)
+static const char *event_copy_text(struct arena *a, const char *text)
 {
         return text ? arena_copy(a, text, strlen(text)) : NULL;
 }
 
-static const struct strmap *copy_map(struct arena *a, const struct strmap *from)
+static const struct strmap *event_copy_map(struct arena *a, const struct strmap *from)
 {
         if (!from)
                 return NULL;
-        struct strmap *m = copy_bytes(a, from, sizeof(*from));
+        struct strmap *m = event_copy_bytes(a, from, sizeof(*from));
         m->entries = copy_array(a, from->entries, from->len);
         m->slots = copy_array(a, from->slots, from->n_slots);
         m->cap = m->len;
         for (size_t i = 0; i < m->len; i++) {
-                m->entries[i].key = (char *)copy_text(a, m->entries[i].key);
-                m->entries[i].value = (char *)copy_text(a, m->entries[i].value);
+                m->entries[i].key = (char *)event_copy_text(a, m->entries[i].key);
+                m->entries[i].value = (char *)event_copy_text(a, m->entries[i].value);
         }
         return m;
 }
 
-static struct block_manager_ref copy_manager(struct arena *a, struct block_manager_ref m)
+static struct block_manager_ref event_copy_manager(struct arena *a, struct block_manager_ref m)
 {
-        m.executor_id = copy_text(a, m.executor_id);
-        m.host = copy_text(a, m.host);
+        m.executor_id = event_copy_text(a, m.executor_id);
+        m.host = event_copy_text(a, m.host);
         return m;
 }
 
-static struct block_update copy_block(struct arena *a, struct block_update b)
+static struct block_update event_copy_block(struct arena *a, struct block_update b)
 {
-        b.manager = copy_manager(a, b.manager);
-        b.block_id = copy_text(a, b.block_id);
+        b.manager = event_copy_manager(a, b.manager);
+        b.block_id = event_copy_text(a, b.block_id);
         return b;
 }
 
-static struct stage_info copy_stage(struct arena *a, struct stage_info s)
+static struct stage_info event_copy_stage(struct arena *a, struct stage_info s)
 {
-        s.name = copy_text(a, s.name);
-        s.details = copy_text(a, s.details);
-        s.failure_reason = copy_text(a, s.failure_reason);
+        s.name = event_copy_text(a, s.name);
+        s.details = event_copy_text(a, s.details);
+        s.failure_reason = event_copy_text(a, s.failure_reason);
         s.parent_ids = copy_array(a, s.parent_ids, s.n_parents);
         struct rdd_info *rdds = copy_array(a, s.rdds, s.n_rdds);
         for (size_t i = 0; i < s.n_rdds; i++) {
-                rdds[i].name = copy_text(a, rdds[i].name);
-                rdds[i].call_site = copy_text(a, rdds[i].call_site);
-                rdds[i].scope = copy_text(a, rdds[i].scope);
+                rdds[i].name = event_copy_text(a, rdds[i].name);
+                rdds[i].call_site = event_copy_text(a, rdds[i].call_site);
+                rdds[i].scope = event_copy_text(a, rdds[i].scope);
                 rdds[i].parent_ids = copy_array(a, rdds[i].parent_ids, rdds[i].n_parents);
         }
         s.rdds = rdds;
@@ -84,23 +84,23 @@ static struct stage_info copy_stage(struct arena *a, struct stage_info s)
 
 const struct task_detail *event_copy_task_detail(struct arena *a, const struct task_detail *from)
 {
-        struct task_detail *d = copy_bytes(a, from, sizeof(*from));
-        d->class_name = copy_text(a, d->class_name);
-        d->description = copy_text(a, d->description);
-        d->full_stack_trace = copy_text(a, d->full_stack_trace);
-        d->message = copy_text(a, d->message);
-        d->executor_id = copy_text(a, d->executor_id);
-        d->block_manager = copy_manager(a, d->block_manager);
+        struct task_detail *d = event_copy_bytes(a, from, sizeof(*from));
+        d->class_name = event_copy_text(a, d->class_name);
+        d->description = event_copy_text(a, d->description);
+        d->full_stack_trace = event_copy_text(a, d->full_stack_trace);
+        d->message = event_copy_text(a, d->message);
+        d->executor_id = event_copy_text(a, d->executor_id);
+        d->block_manager = event_copy_manager(a, d->block_manager);
         struct stack_frame *stack = copy_array(a, d->stack, d->n_stack);
         for (size_t i = 0; i < d->n_stack; i++) {
-                stack[i].class_name = copy_text(a, stack[i].class_name);
-                stack[i].function = copy_text(a, stack[i].function);
-                stack[i].file = copy_text(a, stack[i].file);
+                stack[i].class_name = event_copy_text(a, stack[i].class_name);
+                stack[i].function = event_copy_text(a, stack[i].function);
+                stack[i].file = event_copy_text(a, stack[i].file);
         }
         d->stack = stack;
         struct block_update *blocks = copy_array(a, d->updated_blocks, d->n_updated_blocks);
         for (size_t i = 0; i < d->n_updated_blocks; i++)
-                blocks[i] = copy_block(a, blocks[i]);
+                blocks[i] = event_copy_block(a, blocks[i]);
         d->updated_blocks = blocks;
         return d;
 }
@@ -109,42 +109,44 @@ const struct task_detail *event_copy_task_detail(struct arena *a, const struct t
 #define COPY(kind, ...)                                                                                                \
         const struct kind *event_copy_##kind(struct arena *a, const struct kind *from)                                 \
         {                                                                                                              \
-                struct kind *e = copy_bytes(a, from, sizeof(*from));                                                   \
+                struct kind *e = event_copy_bytes(a, from, sizeof(*from));                                             \
                 __VA_ARGS__;                                                                                           \
                 return e;                                                                                              \
         }
 
-COPY(application_start, e->name = copy_text(a, e->name), e->id = copy_text(a, e->id), e->user = copy_text(a, e->user),
-     e->attempt_id = copy_text(a, e->attempt_id))
+COPY(application_start, e->name = event_copy_text(a, e->name), e->id = event_copy_text(a, e->id),
+     e->user = event_copy_text(a, e->user), e->attempt_id = event_copy_text(a, e->attempt_id))
 COPY(application_end, )
-COPY(environment_update, e->runtime = copy_map(a, e->runtime), e->spark_properties = copy_map(a, e->spark_properties),
-     e->hadoop_properties = copy_map(a, e->hadoop_properties), e->system_properties = copy_map(a, e->system_properties),
-     e->metrics_properties = copy_map(a, e->metrics_properties),
-     e->classpath_entries = copy_map(a, e->classpath_entries))
+COPY(environment_update, e->runtime = event_copy_map(a, e->runtime),
+     e->spark_properties = event_copy_map(a, e->spark_properties),
+     e->hadoop_properties = event_copy_map(a, e->hadoop_properties),
+     e->system_properties = event_copy_map(a, e->system_properties),
+     e->metrics_properties = event_copy_map(a, e->metrics_properties),
+     e->classpath_entries = event_copy_map(a, e->classpath_entries))
 COPY(resource_profile_added, )
-COPY(block_manager_added, e->manager = copy_manager(a, e->manager))
-COPY(block_manager_removed, e->manager = copy_manager(a, e->manager))
-COPY(executor_added, e->id = copy_text(a, e->id), e->host = copy_text(a, e->host),
-     e->log_urls = copy_map(a, e->log_urls), e->attributes = copy_map(a, e->attributes))
-COPY(executor_removed, e->id = copy_text(a, e->id), e->reason = copy_text(a, e->reason))
-COPY(executor_metrics_update, e->executor_id = copy_text(a, e->executor_id))
-COPY(job_end, e->failure = copy_text(a, e->failure))
-COPY(stage_submitted, e->stage = copy_stage(a, e->stage), e->properties = copy_map(a, e->properties))
-COPY(stage_completed, e->stage = copy_stage(a, e->stage))
+COPY(block_manager_added, e->manager = event_copy_manager(a, e->manager))
+COPY(block_manager_removed, e->manager = event_copy_manager(a, e->manager))
+COPY(executor_added, e->id = event_copy_text(a, e->id), e->host = event_copy_text(a, e->host),
+     e->log_urls = event_copy_map(a, e->log_urls), e->attributes = event_copy_map(a, e->attributes))
+COPY(executor_removed, e->id = event_copy_text(a, e->id), e->reason = event_copy_text(a, e->reason))
+COPY(executor_metrics_update, e->executor_id = event_copy_text(a, e->executor_id))
+COPY(job_end, e->failure = event_copy_text(a, e->failure))
+COPY(stage_submitted, e->stage = event_copy_stage(a, e->stage), e->properties = event_copy_map(a, e->properties))
+COPY(stage_completed, e->stage = event_copy_stage(a, e->stage))
 COPY(task_getting_result, )
 COPY(unpersist_rdd, )
-COPY(exclusion_changed, e->id = copy_text(a, e->id))
+COPY(exclusion_changed, e->id = event_copy_text(a, e->id))
 COPY(speculative_submitted, )
 COPY(unschedulable_changed, )
-COPY(block_updated, e->block = copy_block(a, e->block))
+COPY(block_updated, e->block = event_copy_block(a, e->block))
 
 const struct job_start *event_copy_job_start(struct arena *a, const struct job_start *from)
 {
-        struct job_start *e = copy_bytes(a, from, sizeof(*from));
+        struct job_start *e = event_copy_bytes(a, from, sizeof(*from));
         struct stage_info *stages = copy_array(a, e->stages, e->n_stages);
         for (size_t i = 0; i < e->n_stages; i++)
-                stages[i] = copy_stage(a, stages[i]);
+                stages[i] = event_copy_stage(a, stages[i]);
         e->stages = stages;
-        e->properties = copy_map(a, e->properties);
+        e->properties = event_copy_map(a, e->properties);
         return e;
 }

@@ -7,7 +7,7 @@
 #include "rdd/rdd_visit.h"
 #include "sched/tasks/task_set.h"
 
-struct task_events {
+struct task_event_poster {
         struct fst_context *sc;
         int ready; /* number of zeroed elements at the start of the arrays, most of which a usual application never uses
                     */
@@ -16,15 +16,15 @@ struct task_events {
         struct task_detail details[MAX_TASK_BATCH];
 };
 
-struct task_events *task_events_new(struct fst_context *sc)
+struct task_event_poster *task_events_new(struct fst_context *sc)
 {
-        struct task_events *e = mem_alloc(sizeof(*e));
+        struct task_event_poster *e = mem_alloc(sizeof(*e));
         e->sc = sc;
         e->ready = 0;
         return e;
 }
 
-void task_events_free(struct task_events *e)
+void task_events_free(struct task_event_poster *e)
 {
         free(e);
 }
@@ -37,7 +37,7 @@ static struct block_manager_ref task_events_block_manager(const char *id, const 
         return (struct block_manager_ref){.executor_id = id, .host = host, .port = MAX(port, 1)};
 }
 
-void task_events_executor_added(struct task_events *e, const struct executor_info *x)
+void task_events_executor_added(struct task_event_poster *e, const struct executor_info *x)
 {
         int64_t now = context_now_ms();
         listener_bus_post_executor_added(e->sc->bus, &(struct executor_added){.id = x->spec.id,
@@ -57,7 +57,7 @@ void task_events_executor_added(struct task_events *e, const struct executor_inf
         listener_bus_post_block_manager_added(e->sc->bus, &added);
 }
 
-void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason)
+void task_events_executor_removed(struct task_event_poster *e, const struct executor_ref *x, const char *reason)
 {
         int64_t now = context_now_ms();
         listener_bus_post_block_manager_removed(
@@ -67,7 +67,7 @@ void task_events_executor_removed(struct task_events *e, const struct executor_r
                                            &(struct executor_removed){.id = x->id, .ms = now, .reason = reason});
 }
 
-void task_events_excluded(struct task_events *e, const struct exclusion *what)
+void task_events_excluded(struct task_event_poster *e, const struct exclusion *what)
 {
         struct exclusion_changed changed = {
                 .ms = context_now_ms(),
@@ -81,7 +81,7 @@ void task_events_excluded(struct task_events *e, const struct exclusion *what)
         listener_bus_post_exclusion_changed(e->sc->bus, &changed);
 }
 
-void task_events_speculative(struct task_events *e, const struct task_set *set, int index)
+void task_events_speculative(struct task_event_poster *e, const struct task_set *set, int index)
 {
         listener_bus_post_speculative_submitted(
                 e->sc->bus, &(struct speculative_submitted){.stage_id = set->stage_id,
@@ -90,7 +90,7 @@ void task_events_speculative(struct task_events *e, const struct task_set *set, 
                                                             .partition = task_set_partition(set, index)});
 }
 
-void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes)
+void task_events_unschedulable(struct task_event_poster *e, const struct task_set *set, bool yes)
 {
         listener_bus_post_unschedulable_changed(
                 e->sc->bus, &(struct unschedulable_changed){
@@ -180,7 +180,7 @@ static void stage_description_free(struct stage_description *d)
         free(d->parents);
 }
 
-void task_events_job_started(struct task_events *e, const struct job *job)
+void task_events_job_started(struct task_event_poster *e, const struct job *job)
 {
         struct stage_description *all = new_array(struct stage_description, (size_t)job->n_stages);
         struct stage_info *infos = new_array(struct stage_info, (size_t)job->n_stages);
@@ -199,13 +199,13 @@ void task_events_job_started(struct task_events *e, const struct job *job)
         free(infos);
 }
 
-void task_events_job_ended(struct task_events *e, const struct job *job, const char *failure)
+void task_events_job_ended(struct task_event_poster *e, const struct job *job, const char *failure)
 {
         listener_bus_post_job_end(e->sc->bus,
                                   &(struct job_end){.id = job->id, .ms = context_now_ms(), .failure = failure});
 }
 
-void task_events_stage_submitted(struct task_events *e, struct stage *stage, const struct task_set *set)
+void task_events_stage_submitted(struct task_event_poster *e, struct stage *stage, const struct task_set *set)
 {
         struct stage_description d;
         if (!stage->user)
@@ -221,7 +221,7 @@ void task_events_stage_submitted(struct task_events *e, struct stage *stage, con
         stage_description_free(&d);
 }
 
-void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure)
+void task_events_stage_completed(struct task_event_poster *e, const struct stage *stage, const char *failure)
 {
         const struct stage_times *times = stage->user;
         struct stage_description d;
@@ -233,7 +233,7 @@ void task_events_stage_completed(struct task_events *e, const struct stage *stag
         stage_description_free(&d);
 }
 
-void task_events_stage_removed(struct task_events *e, struct stage *stage)
+void task_events_stage_removed(struct task_event_poster *e, struct stage *stage)
 {
         free(stage->user);
         stage->user = NULL;
@@ -241,7 +241,7 @@ void task_events_stage_removed(struct task_events *e, struct stage *stage)
 
 /* ----------------------------------------------------------------------------------------------------- tasks */
 
-static struct task_info task_events_task_info(const struct task_events *e, const struct task_batch *run,
+static struct task_info task_events_task_info(const struct task_event_poster *e, const struct task_batch *run,
                                               const struct slot_task *t, int64_t launch_ms)
 {
         return (struct task_info){
@@ -258,7 +258,7 @@ static struct task_info task_events_task_info(const struct task_events *e, const
         };
 }
 
-static void task_events_reserve(struct task_events *e, int n)
+static void task_events_reserve(struct task_event_poster *e, int n)
 {
         for (; e->ready < n; e->ready++) {
                 memset(&e->starts[e->ready], 0, sizeof(e->starts[0]));
@@ -266,7 +266,7 @@ static void task_events_reserve(struct task_events *e, int n)
         }
 }
 
-void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run)
+void task_events_launched(struct task_event_poster *e, const struct task_set *set, const struct task_batch *run)
 {
         int64_t now = context_now_ms();
         task_events_reserve(e, run->n);
@@ -301,7 +301,7 @@ static void task_events_fill_metrics(struct task_metrics *m, const struct slot_t
         m->shuffle_write.write_ns = c->shuffle_write_ns;
 }
 
-void task_events_ended(struct task_events *e, const struct task_batch *run)
+void task_events_ended(struct task_event_poster *e, const struct task_batch *run)
 {
         task_events_reserve(e, run->n);
         for (int i = 0; i < run->n; i++) {

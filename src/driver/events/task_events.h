@@ -11,31 +11,31 @@
 #include "sched/job.h"
 #include "sched/stage.h"
 
-struct task_events;
+struct task_event_poster;
 struct task_set;
 
-struct task_events *task_events_new(struct fst_context *sc);
+struct task_event_poster *task_events_new(struct fst_context *sc);
 
 /* NULL is allowed. */
-void task_events_free(struct task_events *e);
+void task_events_free(struct task_event_poster *e);
 
 /* An executor has registered with its block manager. */
-void task_events_executor_added(struct task_events *e, const struct executor_info *x);
+void task_events_executor_added(struct task_event_poster *e, const struct executor_info *x);
 
 /* An executor is gone. */
-void task_events_executor_removed(struct task_events *e, const struct executor_ref *x, const char *reason);
+void task_events_executor_removed(struct task_event_poster *e, const struct executor_ref *x, const char *reason);
 
 /* As the operations of these names in struct sched_ops. */
-void task_events_excluded(struct task_events *e, const struct exclusion *what);
-void task_events_speculative(struct task_events *e, const struct task_set *set, int index);
-void task_events_unschedulable(struct task_events *e, const struct task_set *set, bool yes);
+void task_events_excluded(struct task_event_poster *e, const struct exclusion *what);
+void task_events_speculative(struct task_event_poster *e, const struct task_set *set, int index);
+void task_events_unschedulable(struct task_event_poster *e, const struct task_set *set, bool yes);
 
-void task_events_job_started(struct task_events *e, const struct job *job);
-void task_events_job_ended(struct task_events *e, const struct job *job, const char *failure);
-void task_events_stage_submitted(struct task_events *e, struct stage *stage, const struct task_set *set);
-void task_events_stage_completed(struct task_events *e, const struct stage *stage, const char *failure);
-void task_events_stage_removed(struct task_events *e, struct stage *stage);
+void task_events_job_started(struct task_event_poster *e, const struct job *job);
+void task_events_job_ended(struct task_event_poster *e, const struct job *job, const char *failure);
+void task_events_stage_submitted(struct task_event_poster *e, struct stage *stage, const struct task_set *set);
+void task_events_stage_completed(struct task_event_poster *e, const struct stage *stage, const char *failure);
+void task_events_stage_removed(struct task_event_poster *e, struct stage *stage);
 
 /* All tasks of @run were launched, or have ended with their outcomes. */
-void task_events_launched(struct task_events *e, const struct task_set *set, const struct task_batch *run);
-void task_events_ended(struct task_events *e, const struct task_batch *run);
+void task_events_launched(struct task_event_poster *e, const struct task_set *set, const struct task_batch *run);
+void task_events_ended(struct task_event_poster *e, const struct task_batch *run);
