@@ -256,10 +256,12 @@ static void hadoop_conf_load_aws(struct hadoop_conf *conf)
         hadoop_conf_set_from_env(conf, "AWS_SESSION_TOKEN", token);
 }
 
-int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
+static int hadoop_conf_load_files(struct hadoop_conf *conf, const char *const *files, const struct strmap *spark,
+                                  struct fst_error *error)
 {
-        int r = hadoop_conf_load_file(conf, "core-site.xml", error);
-        r = r < 0 ? r : hadoop_conf_load_file(conf, "hdfs-site.xml", error);
+        int r = 0;
+        for (; r == 0 && *files; files++)
+                r = hadoop_conf_load_file(conf, *files, error);
         if (r < 0)
                 return r;
         hadoop_conf_load_aws(conf);
@@ -267,6 +269,18 @@ int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struc
                 if (strncmp(e->key, "spark.hadoop.", 13) == 0)
                         hadoop_conf_set(conf, e->key + 13, e->value);
         return 0;
+}
+
+int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
+{
+        static const char *const files[] = {"core-site.xml", "hdfs-site.xml", NULL};
+        return hadoop_conf_load_files(conf, files, spark, error);
+}
+
+int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error)
+{
+        static const char *const files[] = {"core-site.xml", "hdfs-site.xml", "yarn-site.xml", NULL};
+        return hadoop_conf_load_files(conf, files, spark, error);
 }
 
 char *hadoop_conf_user(const struct hadoop_conf *conf)

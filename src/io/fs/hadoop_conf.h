@@ -37,6 +37,9 @@ void hadoop_conf_deinit(struct hadoop_conf *conf);
  */
 int hadoop_conf_load(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
 
+/* As hadoop_conf_load, with yarn-site.xml after the other files. */
+int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, struct fst_error *error);
+
 /* Parses the text of a file. @name is used for messages and to find included files beside it (NULL: includes are
  * ignored). */
 int hadoop_conf_parse(struct hadoop_conf *conf, const char *text, size_t len, const char *name,
