@@ -10,8 +10,8 @@ struct entry {
         struct output_key key;
         struct shuffle_output *output;
         size_t bytes;
-        struct entry *chain;         /* of the same slot */
-        struct entry *older, *newer; /* by when it was asked for */
+        struct entry *chain;         /* next in the same hash slot */
+        struct entry *older, *newer; /* in order of last use */
 };
 
 struct output_cache {

@@ -1,6 +1,6 @@
 /*
- * Map outputs whose indexes were read, kept by their names until there are too many bytes of them: the one that was
- * asked for longest ago goes first. For one thread at a time.
+ * A cache of map outputs with their indexes. When it holds too many bytes, the least recently used output goes first.
+ * Not thread-safe.
  */
 #pragma once
 
@@ -11,23 +11,23 @@ struct output_cache;
 struct shuffle_output;
 
 struct output_key {
-        uint64_t executor; /* a number that no other executor ever has */
+        uint64_t executor; /* unique for each executor, never reused */
         int64_t task_id;
         int32_t shuffle, map_partition;
 };
 
-/* @most bytes of indexes; what is larger is not kept. Never NULL. */
+/* Creates a cache of at most @most bytes of indexes. A larger index is not kept. Never NULL. */
 struct output_cache *output_cache_new(size_t most);
 void output_cache_free(struct output_cache *cache);
 
-/* A reference, or NULL. */
+/* Returns a new reference, or NULL. */
 struct shuffle_output *output_cache_get(struct output_cache *cache, const struct output_key *key);
 
-/* Keep a reference of its own, unless there is one of that name. */
+/* Adds a reference of its own, unless the key exists. */
 void output_cache_put(struct output_cache *cache, const struct output_key *key, struct shuffle_output *output,
                       size_t bytes);
 
-/* Forget one, if it is there; or all of an executor's. */
+/* Remove one output if it is there, or all outputs of an executor. */
 void output_cache_forget(struct output_cache *cache, const struct output_key *key);
 void output_cache_forget_executor(struct output_cache *cache, uint64_t executor);
 

@@ -40,7 +40,7 @@ static uint64_t output_index_get64(const unsigned char *p)
         return le64toh(v);
 }
 
-/* Extents are in the order of the file, one after another: the index need not say where each begins. */
+/* Extents follow each other in file order, so the index omits their offsets. */
 static void put_pages(const struct shuffle_output *o, struct buf *index)
 {
         size_t at = index->len;

@@ -1,37 +1,37 @@
 /*
- * The index of a map output that is a file: which of the pages in it belong to which partition.
+ * The index of a map output file: the partition of each of its pages.
  *
  *      partitions u32 | type tag u32 | key size u32 | value size u32 | rows u64 | bytes u64 | pages u32 | in memory u32
  *      the file's initial value, 16 bytes, if spark.io.encryption.enabled
  *      for each page, in the order of the file: partition u32 | bytes in the file u32
  *
- * Little-endian. Pages lie one behind the other from the file's beginning on. Whoever wrote it may be damaged or
- * hostile: what is read is checked, and the pages themselves are verified when they are read.
+ * Little-endian. Pages follow each other from the beginning of the file. The writer is untrusted: the index is checked
+ * when it is read, and so is each page.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "shuffle/shuffle_output.h"
 
-/* The most partitions that an index may have: a reader makes 16 bytes for each. */
+/* Limit of an index's partitions: a reader allocates 16 bytes for each. */
 #define OUTPUT_INDEX_PARTITIONS (1u << 24)
 
-/* Append the index of @output, all of whose pages are in its file. @in_memory: which is a memfd. */
+/* Appends the index of @output, which has all its pages in its file. @in_memory: the file is a memfd. */
 void output_index_put(const struct shuffle_output *output, bool in_memory, struct buf *index);
 
-/* What an index begins with. */
+/* The beginning of an index. */
 struct output_index {
         int partitions;
         fst_type type;
         bool in_memory;
-        const uint8_t *iv; /* in the index; NULL: the file is plain */
+        const uint8_t *iv; /* points into the index; NULL: the file is not encrypted */
 };
 
-/* Read the beginning. 0, or -EBADMSG with @error for one that cannot be. */
+/* Reads the beginning. Returns 0, or -EBADMSG with @error if it is invalid. */
 int output_index_parse(const void *index, size_t len, struct output_index *out, struct fst_error *error);
 
 /*
- * An output with the pages of an index that was parsed, and no file yet; *@size is how long that must be. 0, or
+ * Makes an output with the pages of a parsed index and no file yet; *@size is the required file size. Returns 0, or
  * -EBADMSG with @error.
  */
 int output_index_take(const void *index, size_t len, struct memory_manager *manager, struct shuffle_output **output,

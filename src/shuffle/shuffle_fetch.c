@@ -1,13 +1,13 @@
 /*
  * See shuffle_fetch.h.
  *
- * A stream is opened for the maps of a round that are at one executor, and read strictly in that order. When it fails
- * it is opened again for what is left, less the pages of the map at hand that have arrived: pages of an output never
- * change nor change places, so the next one is the one after them. That makes all failures one case: a connection that
- * broke, a server that closed a stream for standing still too long, a damaged page.
+ * A stream delivers the maps of a round at one executor, in order. When it fails, it is opened again for the rest;
+ * pages of the current map that have arrived are skipped, because the pages of an output never change or move. So all
+ * failures are handled in one way: a broken connection, a stream that the server closed because it was not read for too
+ * long, a damaged page.
  *
- * What comes from the network is believed only as far as it harms nobody: lengths are checked before memory is taken,
- * and pages before they are handed out.
+ * Data from the network is untrusted: lengths are checked before memory is allocated, and pages before they are
+ * returned.
  */
 #include "shuffle/shuffle_fetch.h"
 
@@ -30,13 +30,13 @@
 struct stream {
         struct shuffle_fetch *fetch;
         int32_t location;
-        struct transfer_input *input; /* NULL: not open */
-        int *maps;                    /* of this round: map partitions */
-        int n, at;                    /* the map at hand */
-        int first;                    /* the map that the request began with */
-        uint32_t pages;               /* of the map at hand that have arrived */
-        int tries;                    /* failures since something arrived last */
-        int damaged;                  /* the map partition that was damaged before; -1: none */
+        struct transfer_input *input; /* NULL: closed */
+        int *maps;                    /* map partitions of this round */
+        int n, at;                    /* at: index of the current map */
+        int first;                    /* index of the first map of the request */
+        uint32_t pages;               /* pages of the current map that have arrived */
+        int tries;                    /* failures since the last progress */
+        int damaged;                  /* map partition of an earlier damaged page; -1: none */
         int64_t opened;
 };
 
@@ -48,10 +48,10 @@ struct shuffle_fetch {
         struct task_run *run;
         struct memory_consumer *memory;
         struct stream *streams; /* by location */
-        int open;               /* how many the round has */
-        int round_end;          /* map partition that the present round does not reach */
+        int open;               /* streams of the round */
+        int round_end;          /* first map partition after the current round */
         struct codec codec;
-        unsigned char *scratch; /* a block, for compressed pages */
+        unsigned char *scratch; /* one block, for compressed pages */
 };
 
 struct shuffle_fetch *shuffle_fetch_new(const struct shuffle_reader_env *env, const struct shuffle_inputs *inputs,
@@ -132,7 +132,7 @@ static bool is_remote(const struct shuffle_fetch *f, int map)
         return location >= 0 && location != f->env->here;
 }
 
-/* The maps from @from on that one round can take: limits of streams, and of maps to a stream. */
+/* Plans a round from map @from on, within the limits of streams and of maps per stream. */
 static void plan_round(struct shuffle_fetch *f, int from)
 {
         const struct shuffle_fetch_limits *limits = &f->env->limits;
@@ -222,14 +222,14 @@ static int shuffle_fetch_open_stream(struct stream *s, int retries_used, struct 
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-/* Bytes that must follow: the end of the stream is no end here. */
+/* Reads @n bytes; the end of the stream before them is an error. */
 static int read_body(struct stream *s, void *buf, size_t n, struct fst_error *error)
 {
         int r = transfer_read_all(s->input, buf, n, error);
         return r == FST_TRANSFER_E_END ? error_set(error, -EPROTO, "the stream ended within a record") : r;
 }
 
-/* The key with which the bytes that follow are encrypted; key NULL: they are not. */
+/* The key that decrypts the following bytes; key NULL: not encrypted. */
 struct seal {
         const struct file_key *key;
         uint8_t iv[FILE_IV];
@@ -245,7 +245,7 @@ static int read_sealed(struct stream *s, struct seal *seal, void *buf, size_t n,
         return r;
 }
 
-/* What was announced as a page of @length bytes. FST_MEMORY_E_DENIED; -EBADMSG: it is damaged; other negatives. */
+/* Reads a page of @length bytes. Returns FST_MEMORY_E_DENIED, -EBADMSG if it is damaged, or another negative. */
 static int shuffle_fetch_read_page(struct stream *s, uint32_t length, struct seal *seal, struct page **page,
                                    struct fst_error *error)
 {
@@ -301,9 +301,9 @@ static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struc
         return r;
 }
 
-#define MAP_GONE 2 /* besides page statuses: the other end does not have it */
+#define MAP_GONE 2 /* an outcome like FST_MEMORY_E_DENIED: the server does not have the map */
 
-/* The next record: a page, or NULL for the end of the map; MAP_GONE; FST_MEMORY_E_DENIED; negative. */
+/* Reads the next record: a page, or NULL at the end of the map. Returns MAP_GONE, FST_MEMORY_E_DENIED, or negative. */
 static int shuffle_fetch_read_record(struct stream *s, struct page **page, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
@@ -346,11 +346,12 @@ static int shuffle_fetch_read_record(struct stream *s, struct page **page, struc
 
 /* ------------------------------------------------------------------------------------------------------- streams */
 
-/* The stream failed: 0 to go on with it anew, or negative after task_run_fail. */
+/* Handles a failed stream. Returns 0 to open it again, or negative after task_run_fail. */
 static int shuffle_fetch_recover(struct stream *s, int map, int status, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
-        bool refused = s->input && transfer_input_refused(s->input); /* it answered: asking again changes nothing */
+        bool refused = s->input &&
+                       transfer_input_refused(s->input); /* the server replied with an error: a retry would fail too */
         close_stream(s);
         if (status == -ECANCELED || task_run_stopped(f->run) || task_run_check(f->run))
                 return shuffle_fetch_lost(f->env, f->inputs, f->run, map, status, error);
@@ -366,7 +367,7 @@ static int shuffle_fetch_recover(struct stream *s, int map, int status, struct f
         return 0;
 }
 
-/* Open all streams of the round, so that they fill while one of them is read. A failure shows when its turn comes. */
+/* Opens all streams of the round, so that they fill while one is read. An error is reported when the stream is read. */
 static void open_round(struct shuffle_fetch *f)
 {
         for (int i = 0; i < f->env->n_locations; i++) {
@@ -387,7 +388,7 @@ int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
                 struct fst_error error = FST_ERROR_INIT;
                 int r = s->input ? 0 : shuffle_fetch_open_stream(s, s->tries, &error);
                 if (r < 0) {
-                        s->tries = INT_MAX - 1; /* connecting was tried often enough */
+                        s->tries = INT_MAX - 1; /* the transfer client has retried the connection already */
                 } else {
                         r = shuffle_fetch_read_record(s, page, &error);
                 }

@@ -1,4 +1,4 @@
-/* Reading shuffles whose map outputs are at several executors, in this process or in a child. */
+/* Tests reads of shuffles with map outputs at several executors, in this process or in a child. */
 #include "shuffle/shuffle_fixture.h"
 
 #include "base/error.h"
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-/* ------------------------------------------------------------------------------------------------ what works */
+/* --------------------------------------------------------------------------------------------------- success */
 
 static void test_all_forms(void **state)
 {
@@ -82,7 +82,7 @@ static void test_many_maps(void **state)
         world_deinit(&w);
 }
 
-/* Outputs are moved to disk while they are served. */
+/* Moves outputs to disk while they are served. */
 static void *evict(void *arg)
 {
         struct world *w = arg;
@@ -116,21 +116,21 @@ static void test_eviction(void **state)
         world_deinit(&w);
 }
 
-/* ------------------------------------------------------------------------------------------- what gets mended */
+/* --------------------------------------------------------------------------------------------------- recovery */
 
 static void test_wire_damage(void **state)
 {
         struct world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 20, FORMS);
-        /* Once, anywhere: headers of records and pages, and pages. */
+        /* Damages one byte anywhere: record headers, page headers, and pages. */
         for (int64_t after = 0; after < 400000; after += after < 200 ? 7 : 33333) {
                 w.executors[1].after = after;
                 w.executors[1].flips = 1;
                 again(&w);
                 assert_int_equal(read_all(&w, 0, 0), 0);
         }
-        /* Whenever the first page is asked for. */
+        /* Damages the first page each time it is requested. */
         w.executors[1].flips = 1000;
         w.executors[1].after = 1000;
         again(&w);
@@ -140,7 +140,7 @@ static void test_wire_damage(void **state)
         world_deinit(&w);
 }
 
-/* A stream that the server ends for standing still, because the task computes for long: it goes on where it was. */
+/* The task computes for so long that the server closes the stream; reading continues at the same page. */
 static void test_slow_reader(void **state)
 {
         struct world w;
@@ -158,7 +158,7 @@ static void test_slow_reader(void **state)
         world_deinit(&w);
 }
 
-/* The server goes in the middle of a stream, and another one comes in its place. */
+/* Stops the server in the middle of a stream and starts another one at its address. */
 static void *restart(void *arg)
 {
         struct world *w = arg;
@@ -184,7 +184,7 @@ static void test_restarts(void **state)
         world_deinit(&w);
 }
 
-/* ---------------------------------------------------------------------------------------------- what is lost */
+/* ---------------------------------------------------------------------------------------------------- losses */
 
 static void test_missing(void **state)
 {
@@ -196,14 +196,14 @@ static void test_missing(void **state)
                 shuffle_store_remove(w.executors[w.env.inputs->maps[lost].location].store, SHUFFLE, lost, 100 + lost));
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, lost, "is not here (any more)");
-        /* Another attempt's output is another one. */
+        /* An output of another attempt does not replace it. */
         again(&w);
         int64_t rows;
         struct shuffle_output *o = output_new(&w, lost, MEMORY, &rows);
         shuffle_store_put(w.executors[w.env.inputs->maps[lost].location].store, SHUFFLE, lost, 999, o);
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
         assert_lost(&w, lost, "is not here (any more)");
-        /* One of this process, one that is nowhere, partitions that it does not have. */
+        /* Outputs of this process, without a location, and partitions that do not exist. */
         again(&w);
         w.env.inputs->maps[2].location = 0;
         assert_int_equal(read_all(&w, 0, 0), -ENOENT);
@@ -215,7 +215,7 @@ static void test_missing(void **state)
         world_deinit(&w);
 }
 
-/* All files that this process has open and that have no name any more: what outputs are in. */
+/* Damages all open files of this process without a name: they hold the outputs. */
 static int damage_files(void)
 {
         int n = 0;
@@ -332,7 +332,7 @@ static void test_told_to_stop(void **state)
 
 /* ---------------------------------------------------------------------------------------------- two processes */
 
-/* A process that serves all maps, until it is killed; its port comes through the pipe. */
+/* Forks a process that serves all maps until it is killed and sends its port through the pipe. */
 static pid_t serve_in_child(int maps, int *port)
 {
         int ends[2];
@@ -422,7 +422,7 @@ static void test_index(void **state)
         assert_false(shuffle_store_remove(s, 4, 7, 70));
         assert_null(shuffle_store_get(s, 4, 7, 70));
         shuffle_store_put(s, 4, 7, 70, output_new(&w, 7, EMPTY, &rows));
-        shuffle_store_put(s, 4, 7, 70, output_new(&w, 7, EMPTY, &rows)); /* takes the other's place */
+        shuffle_store_put(s, 4, 7, 70, output_new(&w, 7, EMPTY, &rows)); /* replaces the other output */
         assert_int_equal(shuffle_store_remove_shuffle(s, 4), 60);
         assert_int_equal(shuffle_store_remove_shuffle(s, 4), 0);
         assert_null(shuffle_store_get(s, 4, 7, 71));

@@ -79,7 +79,7 @@ const struct disk_dirs *shuffle_files_dirs(const struct shuffle_files *files)
 
 /* ------------------------------------------------------------------------------------------------------ writing */
 
-/* A page of @from's file, as it stands there, to the end of @to's. */
+/* Copies a page of @from's file unchanged to the end of @to's. */
 static int copy_page(struct shuffle_output *from, const struct shuffle_extent *e, unsigned char *block,
                      struct shuffle_output *to, uint32_t partition, struct fst_error *error)
 {
@@ -185,7 +185,7 @@ int shuffle_files_keep(struct shuffle_files *f, int shuffle, int map, int64_t ta
                                  shuffle, output->partitions, OUTPUT_INDEX_PARTITIONS);
         name_of(data, shuffle, map, task, "data");
         name_of(index, shuffle, map, task, "index");
-        /* What was in the way of the first attempt, an earlier file of the same task, is gone then. */
+        /* An earlier file of the same task is removed before the second attempt. */
         for (bool first = true;; first = false) {
                 size_t left = disk_dirs_left(f->dirs);
                 int r = write_output(f, output, data, index, kept, error);
@@ -231,7 +231,7 @@ static char *find(const struct shuffle_roots *roots, int shuffle, int map, int64
         return disk_dirs_find((const char *const *)roots->at, roots->n, roots->subdirectories, name);
 }
 
-/* The index without magic and check. Its bytes are the caller's; they begin at MAGIC_SIZE. */
+/* Reads the index without magic and checksum. The caller owns *@data; the index begins at MAGIC_SIZE. */
 static int read_index(const char *path, unsigned char **data, size_t *len, struct fst_error *error)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

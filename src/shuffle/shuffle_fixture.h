@@ -1,6 +1,6 @@
 /*
- * For tests of shuffles whose map outputs are at several executors: three stores, each with a transfer server of its
- * own, and one reader, which must see the rows of all maps in their order, or name what it cannot get.
+ * Fixture for shuffles with map outputs at several executors: three stores, each with its own transfer server, and one
+ * reader, which must see the rows of all maps in order, or name the output that is missing.
  */
 #pragma once
 
@@ -26,20 +26,20 @@
 #define TYPE FST_PAIR(I64, BYTES)
 #define SHUFFLE 7
 
-#define FIXTURE_SECRET "0123456789abcdef" /* files are encrypted with it where the codec is lz4 */
+#define FIXTURE_SECRET "0123456789abcdef" /* encrypts files where the codec is lz4 */
 
 enum { EXECUTORS = 3 };
 
-/* One executor. Streams can be told to flip a bit, or to break off. */
+/* One executor. Its streams can flip a bit or break off. */
 struct executor {
         struct shuffle_store *store;
-        struct memory_manager *memory; /* the world's */
+        struct memory_manager *memory; /* of the fixture */
         struct transfer_services services;
         struct transfer_server *server;
-        int flips;     /* atomic: how many more streams get a flipped bit */
-        int64_t after; /* bytes before it, or before the end */
-        int breaks;    /* atomic: how many more streams break off */
-        int served;    /* atomic: streams */
+        int flips;     /* atomic: number of further streams with a flipped bit */
+        int64_t after; /* bytes before the flipped bit or the end */
+        int breaks;    /* atomic: number of further streams that break off */
+        int served;    /* atomic: number of streams */
 };
 
 struct world {
@@ -50,11 +50,11 @@ struct world {
         struct transfer_client *client;
         struct shuffle_reader_env env;
         struct task_run run;
-        int64_t *rows; /* how many each map has in the partition */
+        int64_t *rows; /* rows of each map in the partition */
         int partitions;
 };
 
-/* ----------------------------------------------------------------------------------------- streams with faults */
+/* ---------------------------------------------------------------------------------------------- faulty streams */
 
 struct faulty {
         struct transfer_stream stream;
@@ -128,7 +128,7 @@ static inline int put_shuffle(void *owner, const struct Firesteel__PutShuffle *r
         return shuffle_receiver_open(e->store, e->memory, request, sink, error);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the world */
+/* -------------------------------------------------------------------------------------------------- the fixture */
 
 static inline void start_server(struct world *w, int e, int port, int64_t idle_ns)
 {
@@ -209,7 +209,7 @@ static inline void add_row(struct shuffle_output *o, uint32_t partition, struct 
         assert_int_equal(page_append(*open, &b, 0), 1);
 }
 
-/* An output whose row i in partition p of map m has the key m * 1000000 + p * 10000 + i. */
+/* Makes an output whose row i in partition p of map m has the key m * 1000000 + p * 10000 + i. */
 static inline struct shuffle_output *output_new(struct world *w, int map, enum form form, int64_t *rows)
 {
         struct shuffle_output *o = shuffle_output_new(w->partitions, TYPE, w->memory);
@@ -220,7 +220,7 @@ static inline struct shuffle_output *output_new(struct world *w, int map, enum f
                 for (int p = 0; p < w->partitions && *rows; p++) {
                         struct page *open = NULL;
                         if (p == 3)
-                                continue; /* nobody's rows go there */
+                                continue; /* this partition stays empty */
                         for (int64_t i = half ? *rows / 2 : 0; i < (half ? *rows : *rows / 2); i++)
                                 add_row(o, (uint32_t)p, &open, map * (int64_t)1000000 + p * 10000 + i,
                                         large ? 600000 + (size_t)i : 900);
@@ -234,7 +234,7 @@ static inline struct shuffle_output *output_new(struct world *w, int map, enum f
         return o;
 }
 
-/* @n maps, round about the executors, in all forms. */
+/* Makes @n maps in all forms, distributed over the executors. */
 static inline void make_maps(struct world *w, int n, enum form only)
 {
         struct shuffle_inputs *in = w->env.inputs;
@@ -249,7 +249,7 @@ static inline void make_maps(struct world *w, int n, enum form only)
         }
 }
 
-/* Read partition @p; what comes must be all rows in order, or a prefix of them and a failure. Returns its status. */
+/* Reads partition @p. The rows must be complete and in order, or a prefix followed by a failure. Returns the status. */
 static inline int read_all(struct world *w, int p, int pause_ms)
 {
         struct shuffle_input *in = NULL;
@@ -303,7 +303,7 @@ static inline void assert_lost(struct world *w, int map, const char *why)
                 fail_msg("\"%s\" does not say \"%s\"", w->run.error.message, why);
 }
 
-/* The first map at an executor other than the reader's. */
+/* Returns the first map at an executor other than the reader's. */
 static inline int a_remote_map(const struct world *w, int from)
 {
         for (int m = from;; m++)

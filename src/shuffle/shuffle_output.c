@@ -1,9 +1,9 @@
 /*
  * One map task's output; see shuffle_output.h.
  *
- * Invariants: only the writer's thread changes an output before it is shared. Afterwards only eviction does: it
- * moves pages to disk while nobody has the output pinned, under its lock. Pages of a partition that are on disk
- * come before those in memory, so order within a partition is kept.
+ * Invariants: only the writer's thread changes an output before it is shared. Afterwards only eviction changes it: it
+ * moves pages to disk under the output's lock while the output is not pinned. A partition's pages on disk come before
+ * those in memory, so the order within a partition is kept.
  */
 #include "shuffle/shuffle_output.h"
 
@@ -30,7 +30,7 @@ struct shuffle_output *shuffle_output_ref(struct shuffle_output *o)
         return o;
 }
 
-/* The first page in memory of a partition that has one, out of its ring. */
+/* Removes the first page in memory of a partition from its ring and returns it. */
 static struct page *take_first(struct shuffle_output *o, struct shuffle_partition *at)
 {
         struct page *first = at->last->next;
@@ -95,7 +95,7 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                 *freed += r ? 0 : o->memory;
                 return r;
         }
-        if (o->file && space && spill_end(o->file) == 0) /* the last time it could not be written to */
+        if (o->file && space && spill_end(o->file) == 0) /* the last write to it failed */
                 spill_free(steal(o->file));
         if (!o->file)
                 r = spill_new(&(struct spill_options){.dirs = space->dirs,

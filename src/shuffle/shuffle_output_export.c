@@ -1,4 +1,4 @@
-/* Map outputs that change process; see shuffle_handover.h. */
+/* See shuffle_output_export.h. */
 #include "shuffle/shuffle_output_export.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------------------------------------------- giving */
+/* ---------------------------------------------------------------------------------------------------- export */
 
 static int to_memory(struct shuffle_output *o, struct disk_dirs *dirs, struct fst_error *error)
 {
@@ -46,7 +46,7 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
         return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------- taking */
+/* ---------------------------------------------------------------------------------------------------- import */
 
 static int shuffle_output_export_damaged(struct fst_error *error, const char *what)
 {
@@ -64,7 +64,7 @@ static int shuffle_output_export_check_file(int fd, uint64_t size, bool sealed, 
         return 0;
 }
 
-/* The output without its file; @head is set as well. */
+/* Makes the output without its file, and sets @head. */
 static int shuffle_output_export_read_index(const void *index, size_t len, struct memory_manager *manager,
                                             int partitions, fst_type type, struct output_index *head,
                                             struct shuffle_output **output, uint64_t *size, struct fst_error *error)

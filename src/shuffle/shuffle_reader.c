@@ -1,6 +1,6 @@
 /*
- * See shuffle_reader.h. While an output of this process is read it is pinned, so that its pages stay in memory; extents
- * on disk are read one page at a time into memory of the task. What is elsewhere comes by shuffle_fetch.
+ * See shuffle_reader.h. An output of this process is pinned while it is read, so that its pages stay in memory; extents
+ * on disk are read page by page into memory of the task. shuffle_fetch reads all other outputs.
  */
 #include "shuffle/shuffle_reader.h"
 
@@ -15,19 +15,19 @@ struct shuffle_input {
         struct task_run *run;
         const struct shuffle_reader_env *env;
         const struct shuffle_inputs *inputs;
-        struct shuffle_output **outputs; /* those of this process, by map partition: references */
-        struct shuffle_fetch *fetch;     /* of the others; NULL: not needed so far */
+        struct shuffle_output **outputs; /* references to outputs of this process, by map partition */
+        struct shuffle_fetch *fetch;     /* for remote outputs; NULL: not needed yet */
         fst_type type;
         int partition;
-        int at;                  /* the output being read */
-        bool remote;             /* it is elsewhere */
-        bool pinned;             /* it is */
-        const struct page *page; /* next in memory */
-        const struct page *last; /* and the last one there */
-        uint32_t extent;         /* next on disk: index + 1 */
-        struct page *loaded;     /* the last one from disk */
+        int at;                  /* the current output */
+        bool remote;             /* the current output is remote */
+        bool pinned;             /* the current output is pinned */
+        const struct page *page; /* next page in memory */
+        const struct page *last; /* last page in memory */
+        uint32_t extent;         /* next page on disk: index + 1 */
+        struct page *loaded;     /* the last page read from disk */
         struct memory_consumer memory;
-        struct codec codec; /* of the files; NONE until one is read */
+        struct codec codec; /* of the files; NONE before the first read */
 };
 
 void shuffle_reader_env_deinit(struct shuffle_reader_env *env)
@@ -77,13 +77,13 @@ static void shuffle_reader_unpin(struct shuffle_input *in)
         in->pinned = false;
 }
 
-/* The output at hand cannot be read: the scheduler will have it made again. */
+/* Reports a fetch failure for the current output: the scheduler computes it again. */
 static int shuffle_reader_fetch_failed(struct shuffle_input *in, int status, struct fst_error *error)
 {
         return shuffle_fetch_lost(in->env, in->inputs, in->run, in->at, status, error);
 }
 
-/* 1: the next output is at hand; 0: there are no more; negative after task_run_fail. */
+/* Moves to the next output: 1; 0 after the last one; negative after task_run_fail. */
 static int next_output(struct shuffle_input *in)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -142,7 +142,7 @@ static int shuffle_reader_load(struct shuffle_input *in)
         return shuffle_reader_fetch_failed(in, r, &error);
 }
 
-/* The next page of the output at hand that is elsewhere; *@page NULL: that was all of it. */
+/* Gets the next page of the current remote output; *@page is NULL at its end. */
 static int shuffle_reader_fetch(struct shuffle_input *in, const struct page **page)
 {
         int r = shuffle_fetch_next(in->fetch, in->at, &in->loaded);

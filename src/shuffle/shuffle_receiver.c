@@ -1,9 +1,9 @@
 /*
- * See shuffle_receiver.h. What comes in arbitrary parts is put together to a record's header or body; a page is
- * decoded, and with it verified, before it counts. Pages go to disk as soon as they are some, so that an upload of any
- * size takes little memory; it is not accounted for.
+ * See shuffle_receiver.h. Arbitrary parts are assembled to a record's header or body. A page is decoded, and so
+ * verified, before it counts. Pages go to disk a few at a time, so an upload of any size needs little memory, which is
+ * not accounted.
  *
- * Invariants: partitions come in their order, each with its END; only an output of which all were there is kept.
+ * Invariants: partitions arrive in order, each ended by END. An output is kept only if all its partitions are complete.
  */
 #include "shuffle/shuffle_receiver.h"
 
@@ -17,7 +17,7 @@
 #include "store/page_frame.h"
 
 #define MAX_PARTITIONS (1 << 24)
-#define PAGES_HELD 8 /* in memory, until they are written */
+#define PAGES_HELD 8 /* pages in memory before they are written */
 
 struct receiver {
         struct transfer_sink sink;
@@ -27,11 +27,11 @@ struct receiver {
         int64_t task_id;
         struct shuffle_output *output;
         struct codec codec;
-        uint32_t partition; /* that is coming; output->partitions: all have */
-        uint32_t pages;     /* of it so far */
+        uint32_t partition; /* current partition; output->partitions: all are complete */
+        uint32_t pages;     /* pages of the current partition so far */
         struct shuffle_record record;
         bool in_body;
-        unsigned char *part; /* of a header or body */
+        unsigned char *part; /* bytes of a header or body */
         size_t have, want, room;
 };
 
@@ -91,7 +91,7 @@ static int check_record(struct receiver *r, struct fst_error *error)
                          "a record of kind %u with %u bytes", r->record.kind, r->record.length);
 }
 
-/* A header or body is complete. */
+/* Handles a complete header or body. */
 static int take_part(struct receiver *r, struct fst_error *error)
 {
         int e;
@@ -106,7 +106,7 @@ static int take_part(struct receiver *r, struct fst_error *error)
         return e;
 }
 
-/* Room for @n further bytes of the part: it grows as they come, whatever the header has claimed. */
+/* Makes room for @n further bytes. The buffer grows with the bytes received, not by the size that the header claims. */
 static int make_room(struct receiver *r, size_t n, struct fst_error *error)
 {
         if (r->have + n <= r->room)

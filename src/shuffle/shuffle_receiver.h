@@ -1,6 +1,6 @@
 /*
- * Taking in a map output that another executor gives away (rpc/transfer/transfer.proto, PutShuffle): its stream is the one that
- * shuffle_server.h serves, of one map and all of its partitions. The output is kept on disk, pages verified.
+ * Receives a map output from another executor (rpc/transfer/transfer.proto, PutShuffle). The stream has the format of
+ * shuffle_server.h, with one map and all its partitions. The output is stored on disk after its pages are verified.
  */
 #pragma once
 
@@ -11,8 +11,8 @@ struct shuffle_store;
 struct Firesteel__PutShuffle;
 
 /*
- * The sink for @request (untrusted): when it has ended, @store, which outlives it, has the output. 0, or -EINVAL with
- * @error for what cannot be.
+ * Opens the sink for @request (untrusted). When the upload is complete, @store, which must outlive the sink, has the
+ * output. Returns 0, or -EINVAL with @error for an invalid request.
  */
 int shuffle_receiver_open(struct shuffle_store *store, struct memory_manager *manager,
                           const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,

@@ -1,6 +1,6 @@
 /*
- * Map outputs that are given to another executor: readers find there what they would have found, in the same order;
- * what does not arrive whole is not kept.
+ * Tests map outputs that move to another executor: readers find the same rows there in the same order, and an
+ * incomplete upload is not kept.
  */
 #include "shuffle/shuffle_receiver.h"
 
@@ -16,7 +16,7 @@ static struct shuffle_output_id id_of(int map)
         return (struct shuffle_output_id){SHUFFLE, map, 100 + map};
 }
 
-/* From where it is to executor @to; readers are told. */
+/* Moves an output to executor @to and updates the reader's locations. */
 static int move(struct world *w, int map, int to, struct fst_error *error)
 {
         struct shuffle_output_id id = id_of(map);
@@ -42,7 +42,7 @@ static void outputs_of_all_forms_are_the_same_elsewhere(void **state)
                         assert_int_equal(move(&w, m, (w.env.inputs->maps[m].location + 1) % EXECUTORS, NULL), 0);
                 for (int p = 0; p < w.partitions; p++, again(&w))
                         assert_int_equal(read_all(&w, p, 0), 0);
-                /* And once more, to one that has all: from files this time. */
+                /* Move all outputs again, now from files, to an executor that has all of them. */
                 for (int m = 0; m < MAPS; m++)
                         if (w.env.inputs->maps[m].location != 2)
                                 assert_int_equal(move(&w, m, 2, NULL), 0);
@@ -70,7 +70,7 @@ static void an_output_that_is_not_there_is_not_sent(void **state)
         world_deinit(&w);
 }
 
-/* All that an upload of @map consists of. */
+/* Writes the complete upload of @map to @bytes. */
 static size_t stream_of(struct world *w, int map, unsigned char *bytes, size_t most)
 {
         Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
@@ -95,7 +95,7 @@ static size_t stream_of(struct world *w, int map, unsigned char *bytes, size_t m
         return len;
 }
 
-/* The status that an upload of these bytes, in parts of @step, ends with. */
+/* Uploads @bytes in parts of @step and returns the status. */
 static int upload(struct world *w, const unsigned char *bytes, size_t len, size_t step, int partitions)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -118,7 +118,7 @@ static int upload(struct world *w, const unsigned char *bytes, size_t len, size_
                 r = sink->class->end(sink, &error);
         sink->class->close(sink);
         error_deinit(&error);
-        /* There if it was taken, and only then. */
+        /* The output exists only if it was accepted. */
         assert_int_equal(shuffle_store_remove(w->executors[2].store, SHUFFLE, 0, 7), r == 0);
         return r;
 }

@@ -1,4 +1,4 @@
-/* See shuffle_sender.h: what a reader of all partitions would be sent goes out as an upload. */
+/* See shuffle_sender.h. The upload is the stream that a reader of all partitions would get. */
 #include "shuffle/shuffle_sender.h"
 
 #include "base/buf.h"

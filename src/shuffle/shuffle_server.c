@@ -1,11 +1,11 @@
 /*
  * See shuffle_server.h.
  *
- * One call of `next` gathers a batch: the pages of as many outputs as make a good size for one write, with the headers
- * between them in a buffer of the stream. Its pages are checked into their headers just before the kernel copies
- * them, so that they are in the processor's cache: a batch is kept small.
+ * One call of `next` gathers a batch: the pages of as many outputs as make a good size for one write, with headers in a
+ * buffer of the stream. Checksums are computed just before the kernel copies the pages, so that these are in the
+ * processor's cache: batches are small.
  *
- * Invariant: the outputs in `held` are pinned; they are let go by the call after the one that handed out their pages.
+ * Invariant: the outputs in `held` are pinned. The call after the one that returned their pages releases them.
  */
 #include "shuffle/shuffle_server.h"
 
@@ -22,10 +22,10 @@
 
 #include <stdio.h>
 
-#define BATCH ((size_t)256 << 10) /* bytes from which on a batch is large enough */
+#define BATCH ((size_t)256 << 10) /* minimum bytes of a batch that is large enough */
 #define HEADERS 4096
 #define HELD 32
-#define LARGEST (SHUFFLE_RECORD + PAGE_FRAME_HEADER) /* headers of one record, of any kind */
+#define LARGEST (SHUFFLE_RECORD + PAGE_FRAME_HEADER) /* headers of the largest record */
 
 struct serving {
         struct transfer_stream stream;
@@ -36,26 +36,26 @@ struct serving {
         int64_t *task_ids;
         uint32_t skip;
 
-        uint32_t map;                  /* at hand */
-        struct shuffle_output *output; /* its, pinned, and the last one in held; NULL: not begun */
+        uint32_t map;                  /* the current map */
+        struct shuffle_output *output; /* its output, pinned, and the last one in held; NULL: not opened yet */
         int partition;
-        uint32_t pages;          /* of it, that were sent or skipped */
-        const struct page *page; /* next in memory */
+        uint32_t pages;          /* its pages sent or skipped */
+        const struct page *page; /* next page in memory */
         const struct page *last;
-        uint32_t extent;   /* next on disk: index + 1 */
-        uint64_t large_at; /* an extent larger than a block: where it goes on */
+        uint32_t extent;   /* next page on disk: index + 1 */
+        uint64_t large_at; /* current offset in an extent larger than a block */
         uint32_t large_left;
 
         struct shuffle_output *held[HELD];
         int n_held;
-        unsigned char *block; /* for what comes from disk */
+        unsigned char *block; /* for data from disk */
         size_t block_used;
         size_t headers_used;
         unsigned char headers[HEADERS];
         char sentence[SHUFFLE_SENTENCE];
 };
 
-/* What is being gathered. */
+/* The batch being gathered. */
 struct batch {
         struct iovec *iov;
         int n, max;
@@ -86,7 +86,7 @@ static void shuffle_server_add(struct batch *b, const void *data, size_t n)
         b->bytes += n;
 }
 
-/* A record's header, and room for @more bytes behind it. */
+/* Appends a record's header with room for @more bytes behind it. */
 static unsigned char *put_record(struct serving *s, struct batch *b, enum shuffle_record_kind kind, uint32_t length,
                                  size_t more)
 {
@@ -110,7 +110,7 @@ static void next_map(struct serving *s)
         s->skip = 0;
 }
 
-/* The map at hand cannot be served: say so, and go on with the next. */
+/* Sends a GONE record for the current map and continues with the next. */
 static void put_gone(struct serving *s, struct batch *b, const char *why)
 {
         int n = snprintf(s->sentence, sizeof(s->sentence), "%s", why);
@@ -159,7 +159,7 @@ static void begin_map(struct serving *s, struct batch *b)
 
 /* ---------------------------------------------------------------------------------------------------- from disk */
 
-/* The head of a page on disk, whose bytes follow as they are there. */
+/* Appends the header of a page on disk; its bytes follow unchanged. */
 static void put_extent(struct serving *s, struct batch *b, const struct shuffle_extent *e)
 {
         const uint8_t *seal = spill_sealed(s->output->file);
@@ -173,8 +173,10 @@ static void put_extent(struct serving *s, struct batch *b, const struct shuffle_
         shuffle_put_u32(p + FILE_IV + 4, (uint32_t)(e->offset >> 32));
 }
 
-/* A page larger than the block: piece by piece. It was announced, so what cannot be read is made up: the reader sees
- * by the checksum that it is damaged. */
+/*
+ * Sends a page larger than the block piece by piece. Its size was sent already, so unreadable bytes are replaced by
+ * zeros; the reader's checksum finds the damage.
+ */
 static void shuffle_server_put_large(struct serving *s, struct batch *b)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -192,7 +194,7 @@ static void shuffle_server_put_large(struct serving *s, struct batch *b)
         b->full = true; /* the block is in use */
 }
 
-/* Pages on disk that follow each other there, as many as the block has room for. */
+/* Sends as many consecutive pages on disk as fit into the block. */
 static void put_extents(struct serving *s, struct batch *b)
 {
         struct fst_error error = FST_ERROR_INIT;

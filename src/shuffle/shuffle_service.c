@@ -1,11 +1,12 @@
 /*
  * See shuffle_service.h.
  *
- * Executors are few, their map outputs many: the former are a list, the latter a cache of indexes. A stream holds a
- * reference to its executor, so that one which is forgotten meanwhile stays until the stream ends; its files are gone
- * by then, and what was not sent yet is answered with "not here".
+ * There are few executors and many map outputs: executors are a list, map outputs a cache of indexes. A stream holds a
+ * reference to its executor, so an executor that is removed meanwhile stays until the stream ends. Its files are gone
+ * by then, and the outputs not sent yet become GONE records.
  *
- * Lock order: `lock` alone. It is held for lookups and while registrations are written, never for reading map outputs.
+ * Lock order: `lock` alone. It is held for lookups and while registrations are written, never while map outputs are
+ * read.
  */
 #include "shuffle/shuffle_service.h"
 
@@ -29,19 +30,19 @@
 
 enum { MAX_DIRECTORIES = 256, MAX_EXECUTORS = 100000, MAX_NAME = 256, MAX_PATH = 3000 };
 
-/* An executor that has registered. */
+/* A registered executor. */
 struct registered {
         atomic_int refs;
-        uint64_t number; /* its own, for the cache */
+        uint64_t number; /* unique, for the cache */
         char *app_id, *executor_id;
         struct shuffle_roots roots; /* owned */
 };
 
 struct shuffle_service {
-        struct security *cluster, *security; /* the latter bound to this purpose */
+        struct security *cluster, *security; /* the latter is bound to SHUFFLE_SERVICE_PURPOSE */
         struct transfer_server *server;
         char *state_path;     /* NULL: registrations are not written */
-        pthread_mutex_t lock; /* of all below */
+        pthread_mutex_t lock; /* protects all fields below */
         VEC(struct registered *) executors;
         uint64_t next_number;
         struct output_cache *cache;
@@ -62,7 +63,7 @@ static void registered_unref(struct registered *x)
         free(x);
 }
 
-/* With the lock. -1: it has not registered. */
+/* Returns the index of an executor, or -1 if it is not registered. Lock held. */
 static ssize_t shuffle_service_find(const struct shuffle_service *s, const char *app_id, const char *executor_id)
 {
         for (size_t i = s->executors.len; i-- > 0;)
@@ -72,7 +73,7 @@ static ssize_t shuffle_service_find(const struct shuffle_service *s, const char 
         return -1;
 }
 
-/* With the lock. A reference, or NULL. */
+/* Returns a new reference, or NULL. Lock held. */
 static struct registered *find_ref(const struct shuffle_service *s, const char *app_id, const char *executor_id)
 {
         ssize_t at = shuffle_service_find(s, app_id, executor_id);
@@ -111,7 +112,7 @@ static int shuffle_service_check(const Firesteel__RegisterShuffle *r, struct fst
         return 0;
 }
 
-/* With the lock. A second registration takes the place of the first. */
+/* Registers an executor and replaces an earlier registration. Lock held. */
 static int shuffle_service_add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
         int e = shuffle_service_check(r, error);
@@ -139,7 +140,7 @@ static int shuffle_service_add(struct shuffle_service *s, const Firesteel__Regis
         return 0;
 }
 
-/* With the lock. What cannot be written is said, and costs what a restart of the service would find. */
+/* Writes the registrations. A failure is logged: the service cannot restore them after a restart. Lock held. */
 static void write_state(struct shuffle_service *s)
 {
         if (!s->state_path)
@@ -166,7 +167,10 @@ static void write_state(struct shuffle_service *s)
         free(all);
 }
 
-/* Not so: its worker ended with this service, and the next one has removed what was left. */
+/*
+ * False if the directories were removed: the executor's worker ended together with this service, and the next worker
+ * removed them.
+ */
 static bool has_directories(const Firesteel__RegisterShuffle *r)
 {
         for (size_t i = 0; i < r->n_directories; i++)
@@ -197,7 +201,7 @@ static void read_state(struct shuffle_service *s)
 
 /* ----------------------------------------------------------------------------------------------------- serving */
 
-/* What a stream serves from. */
+/* The source of a stream. */
 struct lookup {
         struct shuffle_service *service;
         struct registered *executor;
@@ -292,7 +296,7 @@ static int remove_outputs(struct shuffle_service *s, const Firesteel__RemoveOutp
         return 0;
 }
 
-/* The executors of an application, taken out of the list; their references are the caller's. */
+/* Removes the executors of an application from the list; the caller gets their references. */
 static size_t take_executors(struct shuffle_service *s, const char *app_id, struct registered ***out)
 {
         VEC(struct registered *) found = {0};
@@ -329,7 +333,7 @@ void shuffle_service_end_application(struct shuffle_service *s, const char *app_
         free(all);
 }
 
-/* The answer to what is only to be done. */
+/* Ends the empty reply to a request without data. */
 static int nothing_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         return 0;
@@ -379,9 +383,9 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
         return r;
 }
 
-/* --------------------------------------------------------------------------------------------- the service itself */
+/* ---------------------------------------------------------------------------------------------------- the service */
 
-/* Another port would be found by nobody: executors know the service by it. */
+/* Fails, because executors know the service by its port and would not find another one. */
 static int port_taken(int port, struct fst_error *error)
 {
         return error_set(

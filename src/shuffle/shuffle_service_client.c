@@ -1,4 +1,4 @@
-/* See service_client.h. */
+/* See shuffle_service_client.h. */
 #include "shuffle/shuffle_service_client.h"
 
 #include "base/error.h"
@@ -14,10 +14,10 @@
 #define LOG "ExternalBlockStoreClient"
 
 struct service_client {
-        struct security *cluster, *security; /* the latter bound to this purpose */
+        struct security *cluster, *security; /* the latter is bound to SHUFFLE_SERVICE_PURPOSE */
         struct transfer_client *transfers;
         const char *app_id;
-        int attempts; /* to register */
+        int attempts; /* attempts to register */
 };
 
 int service_client_new(const struct fst_conf *conf, const char *app_id, int connections, struct service_client **client,
@@ -66,7 +66,7 @@ struct transfer_client *service_client_transfers(const struct service_client *cl
         return client->transfers;
 }
 
-/* Send, and wait for the empty answer. */
+/* Sends a request and waits for the empty reply. */
 static int shuffle_service_client_tell(struct service_client *c, const char *host, int port,
                                        const Firesteel__TransferRequest *request, struct fst_error *error)
 {

@@ -1,4 +1,4 @@
-/* See service_state.h. */
+/* See shuffle_service_state.h. */
 #include "shuffle/shuffle_service_state.h"
 
 #include "base/buf.h"

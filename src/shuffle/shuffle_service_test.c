@@ -1,7 +1,6 @@
 /*
- * Map outputs that outlive their executors: kept as files, and fetched from a shuffle service by the reader that
- * fetches from executors, in all forms; a service that starts again; files that are damaged or gone; what registrations
- * may not say.
+ * Tests map outputs that outlive their executors: written to files and fetched in all forms from a shuffle service by
+ * the usual reader; a restarted service; damaged and missing files; invalid registrations.
  */
 #include "shuffle/shuffle_fixture.h"
 
@@ -21,7 +20,7 @@
 
 #define APP "app-20261122-0001"
 
-/* The fixture's world, whose executors are gone: what they wrote is a service's. */
+/* The fixture after its executors ended: a service serves their files. */
 struct served {
         struct world w;
         struct fst_conf conf;
@@ -42,7 +41,7 @@ static void start(struct served *s, int port)
                 s->w.env.locations[e].port = shuffle_service_port(s->service);
 }
 
-/* Ask the service; its answer is empty, or *@error says what it said. */
+/* Sends a request to the service. The reply is empty, or *@error has its message. */
 static int ask(struct served *s, Firesteel__TransferRequest *request, struct fst_error *error)
 {
         unsigned char data[65536], rest[16];
@@ -71,7 +70,7 @@ static int register_executor(struct served *s, const char *app, const char *id, 
         return ask(s, &request, error);
 }
 
-/* The directories of executor @e, in @roots. */
+/* Fills @roots with the directories of executor @e. */
 static size_t roots_of(const struct served *s, int e, char *roots[static 4])
 {
         const struct disk_dirs *dirs = shuffle_files_dirs(s->files[e]);
@@ -163,7 +162,7 @@ static void read_everything(struct served *s)
         }
 }
 
-/* Also where files are encrypted, and the service has no key. */
+/* Also encrypted files, for which the service has no key. */
 static void test_all_forms_are_served_when_executors_are_gone(void **state)
 {
         for (enum codec_kind codec = CODEC_NONE; codec <= CODEC_ZSTD; codec++) {
@@ -200,7 +199,7 @@ static void test_a_service_that_starts_again_serves_as_before(void **state)
         start(&s, port);
         assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS);
         read_everything(&s);
-        /* A file that was damaged meanwhile is said, and forgotten. */
+        /* A damaged file is reported and removed from the cache. */
         shuffle_service_free(s.service);
         _cleanup_free_ char *path = mem_printf("%s/registeredExecutors.fst", s.base);
         int fd = open(path, O_WRONLY);
@@ -218,7 +217,7 @@ static void test_a_service_that_starts_again_serves_as_before(void **state)
         served_deinit(&s);
 }
 
-/* The directories of one executor were removed while the service was not there: it is as if it had never registered. */
+/* The directories of one executor were removed while the service was down: the executor counts as unregistered. */
 static void test_a_service_that_starts_again_forgets_who_has_no_directory(void **state)
 {
         struct served s;
@@ -244,7 +243,7 @@ static void test_a_service_that_starts_again_forgets_who_has_no_directory(void *
         _cleanup_free_ char *why =
                 mem_printf("Executor is not registered (appId=" APP ", execId=%s)", s.w.env.locations[1].executor_id);
         assert_non_null(strstr(s.w.run.error.message, why));
-        /* And so it stays, when another registers. */
+        /* It stays so after another registration. */
         _cleanup_free_ char *elsewhere = mem_printf("%s/else", s.base);
         assert_int_equal(register_executor(&s, "app-2", "0", &elsewhere, 1, 64, NULL), 0);
         assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS);
@@ -275,7 +274,7 @@ static void test_a_damaged_output_is_a_fetch_failure(void **state)
         struct served s;
         char command[256];
         served_init(&s, CODEC_NONE, 6, MEMORY);
-        /* One byte of an index. */
+        /* Damages one byte of an index. */
         snprintf(command, sizeof(command),
                  "printf X | dd of=$(find %s -name 'shuffle_7_2_102.index') bs=1 seek=9 conv=notrunc status=none",
                  s.base);
@@ -329,7 +328,7 @@ static void test_the_end_of_an_application_removes_its_files_and_no_others(void 
         struct served s;
         char *roots[4];
         served_init(&s, CODEC_NONE, 6, MEMORY);
-        /* Somebody else's file in a directory that was registered, and another application's executor. */
+        /* A foreign file in a registered directory, and another application's executor. */
         roots_of(&s, 0, roots);
         _cleanup_free_ char *other = mem_printf("%s/precious", roots[0]);
         close(open(other, O_CREAT | O_WRONLY, 0600));

@@ -1,9 +1,9 @@
 /*
- * See shuffle_store.h. An output in the list may be losing its last reference: whoever evicts it takes a reference only
- * if there still is one.
+ * See shuffle_store.h. An output in the list may be losing its last reference, so eviction takes a reference only if
+ * one still exists.
  *
- * The index is an array of shuffles, ordered by id (new ones have the largest, so they are appended), and in each an
- * array by map partition. What is removed is freed without the lock, because freeing takes it.
+ * The index is an array of shuffles ordered by id (new ids are the largest and are appended), each with an array by map
+ * partition. Removed outputs are freed without the lock, because freeing takes it.
  */
 #include "shuffle/shuffle_store.h"
 
@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "shuffle/shuffle_reader.h"
 
-/* The output of one map task; further ones of the same map partition follow it. */
+/* The output of one map task, followed by others of the same map partition. */
 struct kept {
         int64_t task_id;
         struct shuffle_output *output; /* one reference; NULL: none */
@@ -47,7 +47,7 @@ void shuffle_store_free(struct shuffle_store *s)
 
 /* ---------------------------------------------------------------------------------------------------- the index */
 
-/* The place of a shuffle, or where it would be. */
+/* Returns the index of a shuffle, or the index at which to insert it. */
 static size_t shuffle_store_place_of(const struct shuffle_store *s, int shuffle_id)
 {
         size_t low = 0, high = s->n_shuffles;
@@ -240,7 +240,7 @@ static bool ref_unless_gone(struct shuffle_output *o)
         return false;
 }
 
-/* The oldest output that has pages in memory and no readers, with a reference and locked; NULL if there is none. */
+/* Returns the oldest output with pages in memory and no readers, referenced and locked, or NULL. */
 static struct shuffle_output *shuffle_store_victim(struct shuffle_store *s)
 {
         struct shuffle_output *o;
@@ -264,7 +264,7 @@ static size_t move_to_disk(struct shuffle_store *s, struct shuffle_output *o)
         if (r == 0)
                 r = shuffle_output_finish(o, &error);
         if (r) {
-                o->stuck = true; /* what is left stays in memory; its file is read as far as it goes */
+                o->stuck = true; /* the remaining pages stay in memory; its file is still read */
                 log_warn("ShuffleStore", "cannot move a map output to disk: %s", error_message(&error));
                 error_deinit(&error);
         }

@@ -1,9 +1,8 @@
 /*
- * The map outputs of this executor: found by shuffle id, map partition and the id of the map task that wrote them; and,
- * of those in memory, oldest first, where they go when memory is needed for something else: to disk, whole outputs at a
- * time, unless a reader has them pinned.
+ * The map outputs of this executor, found by shuffle id, map partition and id of the map task. When memory is needed,
+ * whole outputs move to disk, oldest first, unless a reader pins them.
  *
- * Two attempts at one map partition may both have written; the driver says whose output counts, by the task's id.
+ * Two attempts of a map partition may both have written an output; the driver selects one by its task id.
  */
 #pragma once
 
@@ -14,7 +13,7 @@ struct shuffle_index;
 
 struct shuffle_store {
         struct spill_space space; /* constant */
-        pthread_mutex_t lock;     /* of all below */
+        pthread_mutex_t lock;     /* protects all fields below */
         struct shuffle_output *oldest, *newest;
         struct shuffle_index *shuffles; /* ordered by shuffle id */
         size_t n_shuffles, cap_shuffles;
@@ -22,43 +21,44 @@ struct shuffle_store {
 
 struct shuffle_store *shuffle_store_new(const struct spill_space *space);
 
-/* Removes what is in it. Nobody else may have a reference to an output by then. NULL is allowed. */
+/* Removes all outputs. The store must hold the only references. NULL is allowed. */
 void shuffle_store_free(struct shuffle_store *store);
 
-/* Keep @output (steals the reference), in the place of an earlier one of the same task. Any thread. */
+/* Adds @output (steals the reference) and replaces an earlier one of the same task. Any thread. */
 void shuffle_store_put(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id,
                        struct shuffle_output *output);
 
-/* A reference to an output, or NULL. Any thread. */
+/* Returns a new reference, or NULL. Any thread. */
 struct shuffle_output *shuffle_store_get(struct shuffle_store *store, int shuffle_id, int map_partition,
                                          int64_t task_id);
 
 /*
- * The same for all map partitions i of a shuffle whose output is at @location: outputs[i] for the task maps[i].task_id,
- * NULL where there is none or it is elsewhere. One lock for all of them.
+ * Gets the outputs of a shuffle at @location: outputs[i] for the task maps[i].task_id, NULL if it is missing or
+ * elsewhere. Takes the lock once for all.
  */
 void shuffle_store_get_all(struct shuffle_store *store, int shuffle_id, const struct shuffle_map *maps, int n,
                            int32_t location, struct shuffle_output **outputs);
 
-/* One output, by what it is found by. */
+/* Identifies one output. */
 struct shuffle_output_id {
         int shuffle_id, map_partition;
         int64_t task_id;
 };
 
-/* All outputs that there are now, shuffle by shuffle: an array that the caller frees, and how many. Any thread. */
+/* Lists all outputs, shuffle by shuffle, in an array of *@n that the caller frees. Any thread. */
 struct shuffle_output_id *shuffle_store_list(struct shuffle_store *store, size_t *n);
 
-/* Forget one output; whoever reads it still has it. True if there was one. Any thread. */
+/* Removes an output; its readers keep it. Returns true if there was one. Any thread. */
 bool shuffle_store_remove(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id);
 
-/* Forget all outputs of a shuffle; returns how many there were. Any thread. */
+/* Removes all outputs of a shuffle and returns their number. Any thread. */
 size_t shuffle_store_remove_shuffle(struct shuffle_store *store, int shuffle_id);
 
-/* For outputs: one whose pages are storage memory, so that it can be evicted; it leaves when it is freed. Any thread.
- */
+/* For outputs whose pages are storage memory: makes the output evictable until it is freed. Any thread. */
 void shuffle_store_enlist(struct shuffle_store *store, struct shuffle_output *output);
 void shuffle_store_delist(struct shuffle_store *store, struct shuffle_output *output);
 
-/* Move outputs to disk until @want bytes are free, or nothing is left; returns the bytes. Any thread, no locks held. */
+/*
+ * Moves outputs to disk until @want bytes are free or none is left. Returns the bytes freed. Any thread, no locks held.
+ */
 size_t shuffle_store_evict(struct shuffle_store *store, size_t want);

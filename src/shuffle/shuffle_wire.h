@@ -1,5 +1,5 @@
 /*
- * The records that a stream of map outputs consists of (rpc/transfer/transfer.proto, FetchShuffle):
+ * The records of a stream of map outputs (rpc/transfer/transfer.proto, FetchShuffle):
  *
  *      kind u32 | index of the map in the request u32 | reduce partition u32 | length u32 | length bytes
  */
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #define SHUFFLE_RECORD 16
-#define SHUFFLE_SENTENCE 512 /* the longest of a GONE record */
+#define SHUFFLE_SENTENCE 512 /* maximum of a GONE record */
 
 enum shuffle_record_kind { SHUFFLE_PAGE = 1, SHUFFLE_END, SHUFFLE_GONE, SHUFFLE_SEALED };
 
-/* What stands before the frame in a SEALED record: the file's initial value, and the frame's offset. */
+/* Bytes in front of the frame in a SEALED record: the file's initial value, and the frame's offset. */
 #define SHUFFLE_SEAL 24
 
 struct shuffle_record {

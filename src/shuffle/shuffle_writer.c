@@ -1,18 +1,17 @@
 /*
- * Writing the map side of a shuffle; see shuffle_writer.h.
+ * The map side of a shuffle; see shuffle_writer.h.
  *
- * Each partition has an open page that rows are scattered to. When a page cannot be had the writer moves all of
- * its pages to the output's file and goes on; when another consumer of the task needs memory it is asked to do the
- * same. At the end the pages become storage if the manager takes them, and go to disk otherwise.
+ * Rows are scattered to an open page of each partition. When no page is granted, or another consumer of the task needs
+ * memory, the writer moves all its pages to the output's file. At the end the pages become storage if the manager
+ * grants it; otherwise they go to disk.
  *
- * With more partitions than there are blocks to be had, pages would be written out with a row or two each. So when
- * memory ran out and the open pages were found almost empty, the next ones are smaller, and larger again when it is
- * full pages that fill the memory.
+ * With more partitions than available blocks, pages would be written with a row or two each. So if the open pages are
+ * almost empty when memory runs out, the next ones are smaller; they grow again when full pages fill the memory.
  *
- * Combining on the map side is only there to shrink the data: when its table is full, what is in it is written
- * out as it is, and when it does not shrink anything, rows go past it. Values that become accumulators of another kind
- * cannot do that: they go on batch by batch, through a table that stays small. The table, or a sorter above, may take
- * all that the task may have; what they are drained into is therefore set aside beforehand.
+ * Map-side combining only reduces the data. When its table is full, its content is written out; when it saves nothing,
+ * rows bypass it. Values that become accumulators of another type cannot bypass it: they are combined batch by batch in
+ * a table that stays small. The table, or a sorter above, may use all memory of the task, so the pages for draining it
+ * are reserved in advance.
  */
 #include "shuffle/shuffle_writer.h"
 
@@ -32,17 +31,17 @@ struct shuffle_writer {
         struct row_placer placing;
         struct shuffle_store *store;
         struct memory_consumer memory;
-        struct shuffle_output *output; /* being filled, or finished and not yet taken */
+        struct shuffle_output *output; /* being filled, or finished and not taken yet */
         struct page **open;            /* by partition; NULL: none */
-        size_t block;                  /* of the next pages */
-        size_t aside;                  /* reserved, and not yet used for pages */
+        size_t block;                  /* size of the next pages */
+        size_t aside;                  /* reserved for pages in advance and not used yet */
         bool started, complete;
 
-        struct aggregate *aggregate; /* NULL: nothing is combined */
-        struct op *emitted;          /* what a combining function emits into, or NULL */
-        bool combining;              /* it is started and worth it */
-        bool adding;                 /* rows are being combined: the table must stay as it is */
-        bool sparse;                 /* hardly any keys repeat, but values must become accumulators all the same */
+        struct aggregate *aggregate; /* NULL: no combining */
+        struct op *emitted;          /* receives the rows of a combining function, or NULL */
+        bool combining;              /* combining has started and pays */
+        bool adding;                 /* rows are being combined: the table must not change */
+        bool sparse;                 /* few keys repeat, but values must still become accumulators */
         uint64_t hashes[FST_BATCH_ROWS];
         uint32_t places[FST_BATCH_ROWS];
 };
@@ -64,7 +63,9 @@ static void shuffle_writer_close_page(struct shuffle_writer *w, uint32_t partiti
                 page_free(&w->memory, page);
 }
 
-/* Everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of pages that were open, and in use.
+/*
+ * Moves everything to disk: 0, or negative after task_run_fail. @open and @used: bytes of the open pages, and of their
+ * rows.
  */
 static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_t *freed)
 {
@@ -87,7 +88,7 @@ static int spill_all(struct shuffle_writer *w, size_t *open, size_t *used, size_
 
 static int shuffle_writer_drain(struct shuffle_writer *w);
 
-/* Pages go to disk; so does what is combined so far, unless it is the combining that asks. */
+/* Moves pages to disk, and the combined rows unless the combining itself needs the memory. */
 static int shuffle_writer_spill_for_others(struct memory_consumer *consumer, size_t want, struct fst_error *error)
 {
         struct shuffle_writer *w = container_of(consumer, struct shuffle_writer, memory);
@@ -101,7 +102,7 @@ static int shuffle_writer_spill_for_others(struct memory_consumer *consumer, siz
         return 0;
 }
 
-/* Memory has run out: everything to disk, and see what size of page would have used it better. */
+/* Memory has run out: moves everything to disk and chooses the size of the next pages. */
 static int shuffle_writer_make_room(struct shuffle_writer *w)
 {
         size_t open, used, freed;
@@ -113,7 +114,7 @@ static int shuffle_writer_make_room(struct shuffle_writer *w)
         return r;
 }
 
-/* A page for a record of @record bytes: from the manager, else out of what was set aside. As page_new. */
+/* Gets a page for a record of @record bytes from the manager, else from the reserve. Returns as page_new. */
 static int new_page(struct shuffle_writer *w, size_t record, struct page **page)
 {
         bool small = w->block < PAGE_BLOCK && record <= w->block - sizeof(struct page);
@@ -128,7 +129,7 @@ static int new_page(struct shuffle_writer *w, size_t record, struct page **page)
         return r;
 }
 
-/* page_scatter wants room in a partition's page. */
+/* Callback of page_scatter: makes room in a partition's page. */
 static int need_page(void *owner, uint32_t partition, size_t record, struct page **open)
 {
         struct shuffle_writer *w = owner;
@@ -148,10 +149,10 @@ static int need_page(void *owner, uint32_t partition, size_t record, struct page
         return 0;
 }
 
-/* Rows from @first on, whose places are known, into pages. */
+/* Appends the rows from @first on, whose partitions are known, to pages. */
 static int shuffle_writer_scatter(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
-        return page_scatter(batch, w->places, &first, w->open, need_page, w); /* need_page says what failed */
+        return page_scatter(batch, w->places, &first, w->open, need_page, w); /* need_page reports the error */
 }
 
 /* ------------------------------------------------------------------------------------------------- combining */
@@ -170,14 +171,14 @@ static int start_combining(struct shuffle_writer *w)
                                                             .out_reset = combine_out_reset},
                                 &error);
         w->combining = r == 0;
-        if (r == -ENOMEM && !w->shuffled->values) { /* rows can go past it */
+        if (r == -ENOMEM && !w->shuffled->values) { /* rows can bypass the table */
                 error_deinit(&error);
                 return 0;
         }
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
-/* Move what is combined so far into pages. */
+/* Moves the combined rows to pages. */
 static int shuffle_writer_drain(struct shuffle_writer *w)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -192,7 +193,7 @@ static int shuffle_writer_drain(struct shuffle_writer *w)
         return r ? task_run_fail_with(w->op.run, r, &error) : 0;
 }
 
-/* Combine no more: what is combined so far goes into pages, and so do rows from @first on. */
+/* Ends combining: moves the combined rows and the rows from @first on to pages. */
 static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
         int r = shuffle_writer_drain(w);
@@ -218,7 +219,7 @@ static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *bat
                         break;
         w->adding = false;
         task_run_leave(run, outer);
-        if (r == -ENOMEM && !run->status && !values) { /* not even an empty table had room for a row */
+        if (r == -ENOMEM && !run->status && !values) { /* not even an empty table has room for a row */
                 error_deinit(&error);
                 return pass_on(w, batch, at);
         }
@@ -266,8 +267,7 @@ static int writer_consume(struct op *op, const struct rows *in)
 }
 
 /*
- * Pages that are kept are storage, not this task's any more. If there is no room for them, or some are on disk already,
- * all go to disk: an output is in one place.
+ * Makes the pages storage. If there is no room, or some are on disk already, all go to disk: an output is in one place.
  */
 static int shuffle_writer_settle(struct shuffle_writer *w, struct fst_error *error)
 {
@@ -285,7 +285,7 @@ static int shuffle_writer_settle(struct shuffle_writer *w, struct fst_error *err
         return r ? r : shuffle_output_finish(o, error);
 }
 
-/* What was written is complete: the open pages get the size of what is in them. */
+/* Shrinks the open pages, which are complete now, to their content. */
 static void shuffle_writer_close_all(struct shuffle_writer *w)
 {
         size_t saved = 0;

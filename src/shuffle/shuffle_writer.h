@@ -1,6 +1,6 @@
 /*
- * The sink of a map task: rows go into the pages of the partition that their key belongs to, combined by key
- * first where that is asked. What does not fit into memory goes to the output's file.
+ * The sink of a map task: appends rows to the pages of their key's partition, combined by key if requested. Pages that
+ * do not fit into memory go to the output's file.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 struct shuffle_store;
 
 /*
- * A sink for partitions of the map side of @shuffled (an RDD_SHUFFLED node). @store takes the outputs and says where
- * files may be made. After each pipeline_run that succeeded shuffle_writer_take gives the output.
+ * Creates a sink for partitions of the map side of @shuffled (an RDD_SHUFFLED node). @store receives the outputs and
+ * provides the directories. After each successful pipeline_run, shuffle_writer_take returns the output.
  */
 struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store);
 
-/* The finished output, owned by the caller; NULL if the last partition was abandoned. */
+/* Returns the finished output, owned by the caller; NULL if the last partition was abandoned. */
 struct shuffle_output *shuffle_writer_take(struct op *writer);

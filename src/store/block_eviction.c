@@ -1,6 +1,6 @@
 /*
- * Blocks that leave memory because it is needed: for another block, or for execution. They go to disk if their level
- * uses it. See block_store.c for what a block is meanwhile.
+ * Eviction: blocks leave memory for another block or for execution, to disk if their level uses it. See block_store.c
+ * for the states of a block.
  */
 #include "store/block_store_internal.h"
 
@@ -10,10 +10,10 @@
 
 #include <errno.h>
 
-/* The block for which this thread acquires storage: its RDD's blocks are not evicted. NULL when execution asks. */
+/* The block for which this thread acquires storage: blocks of the same RDD are not evicted. NULL: execution. */
 static _Thread_local const struct block *evicting_for;
 
-/* The block's file. One of that name may still be there, of a doomed block that is being read. */
+/* Creates the block's file. A file of that name may still exist, of a doomed block that is being read. */
 static int block_spill_new(struct block *b, struct spill **spill, struct fst_error *error)
 {
         struct block_store *s = b->store;
@@ -68,7 +68,7 @@ static int write_one(struct block *b, const struct page *pages, struct spill **s
         return r;
 }
 
-/* A file of the block's, or the writer's, @pages: in another directory if one fails. */
+/* Writes @pages to a new file of the block or its writer; tries another directory if one fails. */
 int block_write_pages(struct block *b, const struct page *pages, struct spill **spill, struct fst_error *error)
 {
         const struct disk_dirs *dirs = b->store->options.dirs;
@@ -99,7 +99,7 @@ static struct spill *block_eviction_write_out(struct block *b)
         return spill;
 }
 
-/* Give up the memory of a block that select_victims chose; returns it. */
+/* Frees the memory of a block that select_victims chose and returns its size. */
 static size_t block_eviction_move_out(struct block_store *s, struct block *b)
 {
         struct spill *spill = storage_level_uses_disk(b->level) ? block_eviction_write_out(b) : NULL;
@@ -109,9 +109,9 @@ static size_t block_eviction_move_out(struct block_store *s, struct block *b)
         pthread_mutex_lock(&s->lock);
         s->memory -= freed;
         b->memory = 0;
-        bool gone = b->doomed, told = b->doomed; /* removed meanwhile: who did that has said so */
+        bool gone = b->doomed, told = b->doomed; /* removed meanwhile; the remover told the observer */
         if (!gone && !spill) {
-                b->state = IN_MEMORY; /* complete, of no size: so that doom frees it */
+                b->state = IN_MEMORY; /* complete with size 0, so that block_doom frees it */
                 gone = block_doom(b);
         } else if (!gone) {
                 b->spill = steal(spill);
@@ -131,8 +131,8 @@ static size_t block_eviction_move_out(struct block_store *s, struct block *b)
 }
 
 /*
- * Blocks to evict for @want bytes, as a list through `newer`, all MOVING. For another block it is all or nothing, for
- * execution as much as there is.
+ * Selects blocks to evict for @want bytes, as a list through `newer`, all MOVING. For another block all of @want or
+ * none, for execution as much as possible.
  */
 static struct block *select_victims(struct block_store *s, struct block *use, size_t want, const struct block *reason)
 {

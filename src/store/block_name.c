@@ -1,4 +1,4 @@
-/* See block_name.h. A name has one spelling: no signs, no leading zeros, nothing behind. */
+/* See block_name.h. A name has one spelling: no signs, no leading zeros, no suffix. */
 #include "store/block_name.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 static const struct {
         const char *before, *between; /* NULL: there is one number */
-        int64_t most;                 /* of the first number */
+        int64_t most;                 /* maximum of the first number */
 } forms[] = {
         [BLOCK_RDD] = {"rdd_", "_", INT32_MAX},
         [BLOCK_BROADCAST] = {"broadcast_", "_piece", INT64_MAX},

@@ -1,7 +1,6 @@
 /*
- * The names of blocks, Spark's: "rdd_3_7" (partition 7 of RDD 3), "broadcast_2_piece0", "taskresult_81" (the large
- * result of a task), "parallel_4_0" (a slice of the driver's, which is ours alone). Names travel and are shown; tables
- * use the numbers.
+ * Spark's names of blocks: "rdd_3_7" (partition 7 of RDD 3), "broadcast_2_piece0", "taskresult_81" (the large result of
+ * a task), and our own "parallel_4_0" (a slice of the driver). Messages and pages use names; tables use the numbers.
  */
 #pragma once
 
@@ -16,10 +15,13 @@ struct block_name {
         int32_t part; /* partition or piece; 0 for BLOCK_TASK_RESULT */
 };
 
-/* Bytes of the longest name, with its NUL. */
+/* Bytes of the longest name, including its NUL. */
 #define BLOCK_NAME_SIZE 48
 
-/* From text of another process: false (@name untouched) unless it is exactly what block_name_format would write. */
+/*
+ * Parses a name from another process. Returns false, @name untouched, unless it is exactly the output of
+ * block_name_format.
+ */
 bool block_name_parse(const char *text, struct block_name *name);
 
 /* Returns @out. */

@@ -1,4 +1,4 @@
-/* Names of blocks: each has one spelling. */
+/* Tests that each block has one spelling of its name. */
 #include "store/block_name.h"
 
 #include "base/mem.h"

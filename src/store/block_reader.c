@@ -1,4 +1,4 @@
-/* Reading blocks: pages as they lie in memory, unpacked, or from their file. See block_store.h. */
+/* Reads blocks: pages in memory, compressed or not, or from the block's file. See block_store.h. */
 #include "store/block_store_internal.h"
 
 #include "base/error.h"
@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
-/* What cannot be read is removed, so that the next attempt computes it. The caller's own hold keeps it until then. */
+/*
+ * Removes an unreadable block, so that the next attempt computes it. The caller's own hold keeps it until its release.
+ */
 static void remove_damaged(struct block *b)
 {
         struct block_store *s = b->store;
@@ -23,7 +25,7 @@ int block_reader_init(struct block_reader *reader, struct block *block, struct f
         if (block->spill) {
                 int code = spill_reader_init(&r.disk, block->spill, 0, spill_end(block->spill), NULL, error);
                 if (code && code != -EMFILE && code != -ENFILE)
-                        remove_damaged(block); /* its file is gone, or cannot be opened any more */
+                        remove_damaged(block); /* its file was removed, or cannot be opened any more */
                 if (code)
                         return error_wrap(error, code, "reading the cached partition rdd_%d_%d", block->id.rdd,
                                           block->id.partition);

@@ -1,25 +1,24 @@
 /*
- * Blocks: cached partitions.
+ * The block store; see block_store.h.
  *
- * A block is in one of four states. WRITING: its writer's alone; others wait. IN_MEMORY and ON_DISK: complete,
- * never changed, read by any number who each count in `readers`. MOVING: being written to disk by the thread that needs
- * its memory; readers wait for that.
+ * A block has one of four states. WRITING: used only by its writer; other tasks wait. IN_MEMORY and ON_DISK: complete
+ * and constant, with any number of readers, counted in `readers`. MOVING: being written to disk by a thread that needs
+ * its memory; readers wait.
  *
- * A block that is removed leaves the table at once, so that the next task may compute it anew, and is `doomed`: whoever
- * uses it last (its reader, its writer, its mover) frees it. Only complete blocks in memory that are not doomed are
- * on the list of least recent use, whose head goes first.
+ * A removed block leaves the table at once, so that the next task may compute it again, and is `doomed`: its last user
+ * (reader, writer or mover) frees it. The list of recent use holds only complete blocks in memory that are not doomed;
+ * its head is evicted first.
  *
- * A block is `packed` if its level is a serialized one and there is a codec: its pages in memory hold frames
- * (store/page_stream.h), which go to disk as they are.
+ * A block is `packed` if its level is serialized and there is a codec: its pages in memory hold frames
+ * (store/page_stream.h), which go to disk unchanged.
  *
- * There are two lists of use, one for each memory manager: only blocks of the one that is short are evicted.
+ * There is one list of recent use for each memory manager: only blocks of the manager that is short are evicted.
  *
- * Departing from Spark: a block that went to disk is not taken back into memory when it is read, because reading it
- * costs little more than memory does (a page at a time, checked, through the page cache), while taking it back would
- * evict others for it.
+ * Differs from Spark: a block on disk stays there when it is read. Reading it (a page at a time, checked, through the
+ * page cache) costs little more than memory, while moving it back would evict other blocks.
  *
- * The lock guards the table, the list, states and counts; disk, page pool, memory manager and observer are called
- * without it.
+ * The lock protects table, lists, states and counts. Disk, page pool, memory manager and observer are called without
+ * it.
  */
 #include "store/block_store_internal.h"
 
@@ -94,7 +93,7 @@ bool block_off_heap(const struct block *b)
         return storage_levels[b->level].off_heap;
 }
 
-/* Who accounts for it in memory; NULL: nobody, it cannot be there. */
+/* Returns the manager of its memory; NULL: it cannot be in memory. */
 struct memory_manager *block_memory_manager(const struct block *b)
 {
         const struct block_store_options *o = &b->store->options;
@@ -113,7 +112,7 @@ void block_use_now(struct block *b)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-/* Count a complete block in or out. Under the lock. */
+/* Add a complete block to the counts, or subtract it. Lock held. */
 void block_count_in(struct block *b)
 {
         b->store->memory += b->memory;
@@ -141,7 +140,7 @@ void block_store_tell(struct block_store *s, struct block_status status)
                 s->observe(s->observer, &status);
 }
 
-/* Free a block that nobody can find or use any more. Without the lock. */
+/* Frees a block that is not in the table and has no users. Without the lock. */
 void block_free(struct block *b)
 {
         page_list_free(NULL, b->pages);
@@ -151,7 +150,7 @@ void block_free(struct block *b)
         free(b);
 }
 
-/* Take a block out of the store; true if it is to be freed now, by the caller. Under the lock. */
+/* Removes a block from the store. Returns true if the caller must free it now. Lock held. */
 bool block_doom(struct block *b)
 {
         if (b->doomed)
@@ -265,7 +264,7 @@ static void block_store_hold(struct block *b)
                 block_use_now(b);
 }
 
-/* Wait for a change of some block, under the lock; false if the asking task was told to stop. */
+/* Waits for a change of some block. Returns false if the asking task was killed. Lock held. */
 static bool block_store_wait_for_change(struct block_store *s, const struct block_asker *asker)
 {
         if (asker->memory)
@@ -353,7 +352,7 @@ fst_type block_type(const struct block *b)
         return b->type;
 }
 
-/* Remove @b, of which the caller holds the lock that is released here. True if it was complete. */
+/* Removes @b and releases the lock, which the caller holds. Returns true if it was complete. */
 bool block_remove_unlock(struct block *b)
 {
         struct block_store *s = b->store;
@@ -390,7 +389,7 @@ size_t block_store_remove_rdd(struct block_store *s, int rdd)
                         i++;
                         continue;
                 }
-                /* Should the table grow meanwhile, blocks move only to slots that are still to be looked at. */
+                /* If the table grows meanwhile, blocks only move to slots that are not visited yet. */
                 removed += block_remove_unlock(b);
                 pthread_mutex_lock(&s->lock);
         }

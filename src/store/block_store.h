@@ -1,29 +1,29 @@
 /*
- * The block store: partitions of persisted RDDs, in memory or on disk by their storage level.
+ * The block store: partitions of persisted RDDs, in memory or on disk according to their storage level.
  *
- * A block is written while its partition is computed: the pipeline passes every batch on and appends it to the
- * writer as well (a tee), so that giving a block up loses nothing; the rows went their way already.
+ * A block is written while its partition is computed: the pipeline passes each batch on and also appends it to the
+ * writer, so giving a block up loses no rows.
  *
  *      r = block_store_acquire(store, &asker, id, level, type, &block, &writer);
  *      0                       read: block_reader_init(&reader, block), …, block_release(block)
  *      FST_BLOCK_E_COMPUTE     compute, block_writer_append for each batch, block_writer_commit or _abort
  *      FST_BLOCK_E_BYPASS      compute, and do not cache: this task is writing that very block already, or may not wait
  *
- * A block that another task is writing is waited for, as Spark's BlockInfoManager does; if that task gives up, one of
- * the waiting computes. Waits for blocks cannot go in a circle, because a partition is computed only from RDDs with
- * smaller ids. But the writing task may wait for execution memory, until it has its least share; so a task that holds
- * such memory does not wait for a writer, or each could wait for the other.
+ * A task waits for a block that another task is writing, as with Spark's BlockInfoManager. If the writer gives up, one
+ * of the waiting tasks computes the block. Waits cannot form a cycle, because a partition is computed only from RDDs
+ * with smaller ids. But the writer may wait for execution memory, until it has its minimum share; so a task that holds
+ * execution memory does not wait for a writer, or each could wait for the other.
  *
- * Pages of blocks are storage memory, acquired one by one. When memory is refused, the least recently used
- * blocks of *other* RDDs that nobody reads go: to disk with MEMORY_AND_DISK, away with MEMORY_ONLY. If that is
- * not enough, a MEMORY_ONLY block is given up and a MEMORY_AND_DISK block goes on on disk. Execution may take storage
- * memory beyond spark.memory.storageFraction the same way.
+ * Pages of blocks are storage memory, acquired one by one. If memory is refused, the least recently used blocks of
+ * *other* RDDs without readers are evicted: to disk with MEMORY_AND_DISK, removed with MEMORY_ONLY. If that is not
+ * enough, a MEMORY_ONLY block is given up and a MEMORY_AND_DISK block continues on disk. Execution takes storage memory
+ * beyond spark.memory.storageFraction in the same way.
  *
- * Threads: all functions of the store from any thread; a writer or reader belongs to the task's thread. Disk is
- * written without locks held.
+ * Threads: functions of the store from any thread; a writer or reader belongs to the task's thread. Disk is written
+ * without locks held.
  *
- * Serialized levels keep pages compressed, if the store has a codec: as the frames that they would be on disk, which is
- * also how they go there. FST_STORAGE_OFF_HEAP is memory of a manager of its own; without one, it is on disk.
+ * Serialized levels keep pages compressed if the store has a codec: as frames, which go to disk unchanged.
+ * FST_STORAGE_OFF_HEAP blocks use the memory of a separate manager; without one they are on disk.
  */
 #pragma once
 
@@ -46,16 +46,16 @@ struct block_id {
 
 struct block_store_options {
         struct memory_manager *memory;   /* the store becomes its evictor */
-        struct memory_manager *off_heap; /* likewise; NULL: there is none. May be the same */
+        struct memory_manager *off_heap; /* NULL: none. May be the same manager */
         struct disk_dirs *dirs;
-        enum codec_kind codec; /* of blocks on disk, and of serialized ones in memory */
-        int level;             /* zstd's */
+        enum codec_kind codec; /* for blocks on disk and serialized blocks in memory */
+        int level;             /* for zstd */
 };
 
-/* What is said of a block when it came, moved or went. */
+/* Status of a block after it was added, moved or removed. */
 struct block_status {
         struct block_id id;
-        enum fst_storage_level level; /* FST_STORAGE_NONE: it is gone */
+        enum fst_storage_level level; /* FST_STORAGE_NONE: it was removed */
         uint64_t rows;
         size_t memory_bytes;
         uint64_t disk_bytes;
@@ -64,16 +64,18 @@ typedef void (*block_observer_fn)(void *owner, const struct block_status *status
 
 struct block_store *block_store_new(const struct block_store_options *options);
 
-/* All blocks go, unread and unwritten by then. The manager must have no running task. NULL is allowed. */
+/*
+ * Removes all blocks, which must have no readers and writers. The manager must have no running task. NULL is allowed.
+ */
 void block_store_free(struct block_store *store);
 
 /*
- * What the store does as the evictor of options.memory (a memory_evict_fn; @store is the store): for an owner that has
- * more to evict than blocks and puts a function of its own in this place.
+ * The evictor of options.memory (a memory_evict_fn; @store is the store). Public, so that an owner with more to evict
+ * than blocks can install its own evictor and call this one.
  */
 size_t block_store_evict(void *store, size_t want);
 
-/* Who hears of changes: called from the thread that made the change, without locks. Set before the first task. */
+/* Sets the observer, which is called on the thread that made a change, without locks. Call it before the first task. */
 void block_store_set_observer(struct block_store *store, block_observer_fn observe, void *owner);
 
 size_t block_store_memory_used(struct block_store *store);
@@ -82,88 +84,89 @@ uint64_t block_store_disk_used(struct block_store *store);
 /* True if the block is complete and would be found. */
 bool block_store_contains(struct block_store *store, struct block_id id);
 
-/* The block's status; false if there is none. */
+/* Gets the block's status. Returns false if there is no block. */
 bool block_store_status(struct block_store *store, struct block_id id, struct block_status *status);
 
-/* All blocks that would be found now: an array that the caller frees, and how many. */
+/* Lists all complete blocks in an array of *@n that the caller frees. */
 struct block_id *block_store_list(struct block_store *store, size_t *n);
 
 struct block_asker {
-        const void *task;           /* any pointer that is the task's alone */
-        bool holds_memory;          /* execution memory is reserved for it: it must not wait for another task */
-        const int *stopped;         /* atomic; not 0 ends the waiting. NULL: nobody stops it */
-        struct memory_task *memory; /* rests while it waits, so that nobody waits for its memory. NULL: it has none */
+        const void *task;           /* any pointer that identifies the task */
+        bool holds_memory;          /* the task holds execution memory, so it must not wait for another task */
+        const int *stopped;         /* atomic; not 0 ends the wait. NULL: never */
+        struct memory_task *memory; /* rests during the wait, so that other tasks do not wait for its memory. NULL: no
+                                       task memory */
 };
 
 /*
- * Find or start a block; see above. May wait for another task: -ECANCELED if the asking one was told to stop
- * meanwhile. @level is not FST_STORAGE_NONE; a block that is there is wanted at it.
+ * Finds or starts a block; see above. May wait for another task; returns -ECANCELED if the asking task is killed
+ * meanwhile. @level must not be FST_STORAGE_NONE; an existing block changes to it as block_is_wanted_at does.
  */
 int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,
                         enum fst_storage_level level, fst_type type, struct block **block,
                         struct block_writer **writer);
 
-/* A reader's hold on a block that is complete, or NULL: for serving others. Released with block_release. */
+/* Returns a reader's hold on a complete block, or NULL: for serving other processes. Release it with block_release. */
 struct block *block_store_find(struct block_store *store, struct block_id id);
 void block_release(struct block *block);
 
 /*
- * Its RDD has @level by now: if that uses disk, so does the block from now on, when its memory is needed. For who holds
- * it.
+ * Its RDD now has @level: if that uses disk, the block goes to disk when its memory is needed. The caller holds the
+ * block.
  */
 void block_is_wanted_at(struct block *block, enum fst_storage_level level);
 
-/* The type of its rows. */
+/* Returns the type of its rows. */
 fst_type block_type(const struct block *block);
 
-/* Unpersist: remove the blocks of an RDD; those being read or written go when that ends. Returns how many. */
+/* Unpersists an RDD: removes its blocks, those in use at the end of their use. Returns their number. */
 size_t block_store_remove_rdd(struct block_store *store, int rdd);
 bool block_store_remove(struct block_store *store, struct block_id id);
 
 /*
- * Append all rows of @batch. 0; FST_BLOCK_E_GIVEN_UP once when a MEMORY_ONLY block has no room (its pages are free
- * again; further appends do nothing and return 0); negative when the disk fails: abort the writer, and cache or fail as
- * the caller likes.
+ * Appends all rows of @batch. Returns 0; FST_BLOCK_E_GIVEN_UP once if a MEMORY_ONLY block has no room (its pages are
+ * freed, and further appends return 0 without effect); negative on a disk error: the caller aborts the writer and may
+ * continue without the cache.
  */
 int block_writer_append(struct block_writer *writer, const fst_batch *batch, struct fst_error *error);
 
 /*
- * The partition is complete: readers may come. Frees the writer in any case. 0; FST_BLOCK_E_GIVEN_UP if there is no
- * block after all; negative when the disk fails, and there is none either.
+ * Completes the block for readers. Frees the writer in any case. Returns 0; FST_BLOCK_E_GIVEN_UP if there is no block
+ * after all; negative on a disk error, also without a block.
  */
 int block_writer_commit(struct block_writer *writer, struct fst_error *error);
 
-/* The computation failed or stopped early: forget what was written. NULL is allowed. */
+/* Drops the block, because the computation failed or stopped early. NULL is allowed. */
 void block_writer_abort(struct block_writer *writer);
 
-/* Reading a held block as batches, each valid until the next call. Several readers of one block at a time. */
+/* Reads a held block as batches, each valid until the next call. A block may have several readers. */
 struct block_reader {
         struct block *block;
         struct page_cursor cursor;
         const struct page *page;     /* in memory, or `loaded` */
-        struct page *loaded;         /* from disk, or unpacked; one page that is not accounted */
-        struct spill_reader disk;    /* if the block is there */
-        struct packed_reader packed; /* if it is that */
+        struct page *loaded;         /* read from disk, or decompressed; one page, not accounted */
+        struct spill_reader disk;    /* for a block on disk */
+        struct packed_reader packed; /* for a packed block */
         struct codec codec;
         bool from_disk, started;
 };
-/* Negative if its file cannot be opened: then it is removed, like a damaged one. */
+/* Returns negative if its file cannot be opened: the block is then removed, like a damaged one. */
 int block_reader_init(struct block_reader *reader, struct block *block, struct fst_error *error);
 void block_reader_deinit(struct block_reader *reader);
 
 /*
- * The next batch; @batch->rows is 0 at the end. -EBADMSG for a damaged block on disk, which is removed once nobody
- * reads it, so that the next attempt computes it again; other negatives of reading.
+ * Gets the next batch; @batch->rows is 0 at the end. Returns -EBADMSG for a damaged block on disk, which is removed
+ * after its last reader, so that the next attempt computes it again; other negatives of reading.
  */
 int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_error *error);
 
-/* Page by page instead, each valid until the next call: *@page is NULL at the end. Errors as above. */
+/* Gets the next page, valid until the next call; *@page is NULL at the end. Errors as above. */
 int block_reader_next_page(struct block_reader *reader, const struct page **page, struct fst_error *error);
 
 /*
- * A packed block's pages, for who passes its frames on as they are: NULL for a block that is not, or not in memory.
- * They stay as long as the block is held. Frames of other stores of the application are unpacked with the codec that
- * block_store_codec makes.
+ * Returns a packed block's pages, for sending its frames unchanged; NULL if the block is not packed or not in memory.
+ * They stay while the block is held. To decompress frames of another store of the application, use the codec of
+ * block_store_codec.
  */
 const struct page *block_frames(const struct block *block);
 void block_store_codec(const struct block_store *store, struct codec *codec);

@@ -1,4 +1,4 @@
-/* Cached blocks. What Spark's suites pin of them, and where it is pinned here: docs/suites.md, BlockManagerSuite. */
+/* Tests cached blocks. docs/suites.md, BlockManagerSuite, maps Spark's tests to these. */
 #include "store/block_store.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
         disk_dirs_free(dirs);
-        return rmdir(base); /* nothing is left */
+        return rmdir(base); /* fails if a file is left */
 }
 
 static void start(size_t pool, double fraction)
@@ -63,7 +63,7 @@ static void stop(void)
         memory_manager_free(steal(off_heap));
 }
 
-/* Row @i of block @id: what is appended and what is expected. */
+/* Returns row @i of block @id. */
 static int64_t value_of(struct block_id id, uint64_t i)
 {
         return (int64_t)(i * 31 + (uint64_t)id.rdd * 1000003 + (uint64_t)id.partition * 7919);
@@ -91,7 +91,10 @@ static int append_rows(struct block_writer *w, struct block_id id, uint64_t rows
         return result;
 }
 
-/* Read a held block to its end: the number of rows, or negative. Each row must be what append_rows wrote. */
+/*
+ * Reads a held block to its end. Returns the number of rows, or negative. Each row must be the one that append_rows
+ * wrote.
+ */
 static int64_t read_rows(struct block *block, struct block_id id)
 {
         struct block_reader reader;
@@ -160,7 +163,7 @@ static void a_block_is_read_as_it_was_written(void **state)
         assert_int_equal(get(1, 3), 0);
         assert_int_equal(get(1, 4), 0);
         assert_int_equal(get(1, 5), -ENOENT);
-        assert_true(status(1, 0).memory_bytes < 300); /* a small block is small */
+        assert_true(status(1, 0).memory_bytes < 300); /* a small block needs little memory */
         assert_true(status(1, 1).memory_bytes > MIB / 2);
         assert_int_equal(status(1, 1).disk_bytes, 0);
         assert_int_equal(status(1, 2).memory_bytes, 0);
@@ -209,7 +212,7 @@ static void acquire_again(int rdd, int partition, enum fst_storage_level level)
         block_release(block);
 }
 
-/* A checkpoint gives an RDD that has blocks in memory a level with disk: who reads them next says so. */
+/* A checkpoint changes an RDD with blocks in memory to a level with disk; the next reader applies it. */
 static void blocks_get_disk_with_their_rdd(void **state)
 {
         start(4 * MIB, 0.5);
@@ -260,7 +263,7 @@ static void what_is_packed_goes_to_disk_as_it_is(void **state)
         assert_int_equal(status(1, 0).memory_bytes, 0);
         assert_in_range(status(1, 0).disk_bytes, packed - PAGE_BLOCK, packed);
         assert_int_equal(get(1, 0), 4 * MIB_ROWS);
-        /* One that grows beyond memory goes on on disk, or is given up. */
+        /* A block that outgrows memory continues on disk or is given up. */
         put(3, 0, FST_STORAGE_MEMORY_AND_DISK_SER, 30 * MIB_ROWS);
         assert_true(status(3, 0).disk_bytes > 4 * MIB);
         assert_int_equal(get(3, 0), 30 * MIB_ROWS);
@@ -275,7 +278,7 @@ static void what_is_packed_goes_to_disk_as_it_is(void **state)
         stop();
 }
 
-/* Records larger than a page: frames that go over many. */
+/* Records larger than a page: their frames span several pages. */
 static void large_records_are_packed(void **state)
 {
         enum { LONG = 700000 };
@@ -329,8 +332,7 @@ static void memory_off_the_heap_is_for_itself(void **state)
         assert_true(first > 0);
         assert_int_equal(memory_manager_storage_used(off_heap), first);
         assert_int_equal(memory_manager_storage_used(memory), status(1, 0).memory_bytes);
-        put(3, 0, FST_STORAGE_OFF_HEAP,
-            6 * MIB_ROWS); /* (2, 0) goes to disk for it, (1, 0) has nothing to do with it */
+        put(3, 0, FST_STORAGE_OFF_HEAP, 6 * MIB_ROWS); /* evicts (2, 0) to disk; (1, 0) is not affected */
         assert_int_equal(status(2, 0).memory_bytes, 0);
         assert_true(status(3, 0).memory_bytes > 0);
         assert_int_equal(get(1, 0), 3 * MIB_ROWS);
@@ -340,7 +342,7 @@ static void memory_off_the_heap_is_for_itself(void **state)
         assert_int_equal(get(2, 0), 3 * MIB_ROWS);
         assert_int_equal(get(3, 0), 6 * MIB_ROWS);
         stop();
-        /* Without any, such blocks are on disk: Spark's are, too. */
+        /* Without off-heap memory such blocks are on disk, as in Spark. */
         start(4 * MIB, 0.5);
         put(2, 0, FST_STORAGE_OFF_HEAP, MIB_ROWS);
         assert_int_equal(status(2, 0).memory_bytes, 0);
@@ -355,13 +357,13 @@ static void the_least_recently_used_of_other_rdds_goes(void **state)
         put(1, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
         put(2, 0, FST_STORAGE_MEMORY_AND_DISK, MIB_ROWS);
         put(3, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
-        assert_int_equal(get(1, 0), MIB_ROWS); /* used: 2, 3, 1 */
+        assert_int_equal(get(1, 0), MIB_ROWS); /* order of use: 2, 3, 1 */
         struct block *held = block_store_find(store, (struct block_id){3, 0});
         put(4, 0, FST_STORAGE_MEMORY_ONLY, 2 * MIB_ROWS);
         assert_true(status(2, 0).disk_bytes > 0);
         assert_true(status(2, 0).memory_bytes == 0);
         assert_int_equal(get(2, 0), MIB_ROWS);
-        /* Blocks of the same RDD and those being read stay, so the next one has only (1, 0) to take from. */
+        /* Blocks of the same RDD and blocks being read stay, so only (1, 0) can be evicted for the next one. */
         struct block_id id = {4, 1};
         struct block *block = NULL;
         struct block_writer *w = NULL;
@@ -415,7 +417,7 @@ static void execution_takes_memory_from_blocks(void **state)
 
 struct second {
         struct block_id id;
-        atomic_int result; /* 1 + what acquire answered */
+        atomic_int result; /* 1 + the result of acquire */
         struct block *block;
         struct block_writer *writer;
 };
@@ -462,7 +464,7 @@ static void a_second_task_waits_and_then_reads_or_computes(void **state)
         stop();
 }
 
-/* A writer may be waiting for execution memory: who holds some must not wait for the writer. */
+/* A writer may wait for execution memory, so a task that holds some must not wait for the writer. */
 static void who_holds_memory_does_not_wait_for_a_writer(void **state)
 {
         start(4 * MIB, 0.5);
@@ -517,7 +519,7 @@ static void unpersist_lets_readers_and_writers_end(void **state)
         put(1, 0, FST_STORAGE_DISK_ONLY, MIB_ROWS);
         struct block *held = block_store_find(store, id);
         assert_int_equal(block_store_remove_rdd(store, 1), 1);
-        put(1, 0, FST_STORAGE_DISK_ONLY, 10); /* beside the old one, whose file is still there */
+        put(1, 0, FST_STORAGE_DISK_ONLY, 10); /* the old one's file still exists */
         assert_int_equal(read_rows(held, id), MIB_ROWS);
         assert_int_equal(get(1, 0), 10);
         block_release(held);
@@ -563,7 +565,7 @@ static void a_block_whose_file_is_gone_is_removed(void **state)
         stop();
 }
 
-/* Partitions of one RDD do not push each other out: the first stay, and those that find no room are not kept. */
+/* Partitions of one RDD do not evict each other: the first ones stay, and those without room are not cached. */
 static void partitions_of_one_rdd_stay(void **state)
 {
         enum { ROWS = MIB_ROWS / 4 * 5 };
@@ -580,7 +582,7 @@ static void partitions_of_one_rdd_stay(void **state)
         assert_int_equal(status(1, 4).memory_bytes, 0);
         for (int p = 0; p < 5; p++)
                 assert_int_equal(get(1, p), p == 3 ? -ENOENT : (int64_t)ROWS);
-        /* For another one they go in the order of their use, which was just that of their numbers; (1, 0) again: */
+        /* For another RDD they are evicted in order of use, so far by number. Use (1, 0) again. */
         assert_int_equal(get(1, 0), ROWS);
         put(2, 0, FST_STORAGE_MEMORY_ONLY, ROWS);
         assert_int_equal(get(1, 1), -ENOENT);
@@ -589,7 +591,7 @@ static void partitions_of_one_rdd_stay(void **state)
         stop();
 }
 
-/* What is larger than all memory is not kept, and costs nobody who is being read. */
+/* A block larger than all memory is not cached, and evicts no block that is being read. */
 static void an_overly_large_block_is_not_kept(void **state)
 {
         start(4 * MIB, 0.5);
@@ -619,7 +621,8 @@ static void a_full_disk_loses_only_the_block(void **state)
         limit.rlim_cur = 10000;
         setrlimit(RLIMIT_FSIZE, &limit);
         put(1, 0, FST_STORAGE_MEMORY_AND_DISK, 2 * MIB_ROWS);
-        put(2, 0, FST_STORAGE_MEMORY_ONLY, 3 * MIB_ROWS); /* (1, 0) must go and cannot: it is dropped */
+        put(2, 0, FST_STORAGE_MEMORY_ONLY,
+            3 * MIB_ROWS); /* (1, 0) must leave memory and cannot go to disk: it is dropped */
         assert_int_equal(get(1, 0), -ENOENT);
         assert_int_equal(get(2, 0), 3 * MIB_ROWS);
         struct block_id id = {3, 0};
@@ -636,7 +639,7 @@ static void a_full_disk_loses_only_the_block(void **state)
         stop();
 }
 
-/* Tasks on threads that cache, read, unpersist and take execution memory at random in a pool that is too small. */
+/* Tasks on threads cache, read, unpersist and take execution memory at random in a pool that is too small. */
 static void *churn(void *argument)
 {
         unsigned seed = (unsigned)(uintptr_t)argument;

@@ -1,6 +1,6 @@
 /*
- * Writing blocks: pages in memory for as long as there is room, else given up or on disk, as the level says. See
- * block_store.h.
+ * Writes blocks: pages in memory while there is room. After that the block is given up or continues on disk, depending
+ * on its level. See block_store.h.
  */
 #include "store/block_store_internal.h"
 
@@ -11,13 +11,13 @@
 #include <errno.h>
 
 struct block_writer {
-        struct block *block;      /* NULL once given up */
-        struct packed_pages kept; /* or just pages */
+        struct block *block;      /* NULL after it was given up */
+        struct packed_pages kept; /* frames, or plain pages */
         size_t memory;
         uint64_t rows;
         struct spill *spill;
-        struct page *open;  /* while on disk, or packed: the page that is filled, not accounted */
-        struct codec codec; /* while packed; and where a frame is made */
+        struct page *open;  /* on disk or packed: the page being filled, not accounted */
+        struct codec codec; /* for packed blocks, with a buffer for frames */
         unsigned char *frame;
         bool failed;
 };
@@ -30,7 +30,7 @@ struct block_writer *block_writer_new(struct block *b)
         return w;
 }
 
-/* Forget what was written; the block, if there is one, becomes another task's to compute. */
+/* Drops the written rows. The block, if there is one, is left to another task. */
 static void writer_drop(struct block_writer *w)
 {
         struct block *b = steal(w->block);
@@ -49,7 +49,7 @@ static void writer_drop(struct block_writer *w)
         block_free(b);
 }
 
-/* From memory to disk: what was written so far goes there, and what follows too. */
+/* Moves the block to disk: the rows so far, and all later ones. */
 static int writer_move(struct block_writer *w, struct fst_error *error)
 {
         struct spill *spill = NULL;
@@ -75,7 +75,7 @@ static void writer_add(struct block_writer *w, struct page *page, size_t size)
         w->memory += size;
 }
 
-/* There is no memory: 0 if the block goes to disk from now on, given up, or negative. */
+/* Handles a refused page: 0 if the block continues on disk, given up, or negative. */
 static int writer_refused(struct block_writer *w, struct fst_error *error)
 {
         struct block *b = w->block;
@@ -96,8 +96,7 @@ static int writer_refused(struct block_writer *w, struct fst_error *error)
         return writer_move(w, error);
 }
 
-/* Keep the rows of the open page as a frame in memory: 0, and it is kept or the block is on disk; otherwise as above.
- */
+/* Stores the open page as a frame in memory: 0 if it is stored or the block moved to disk; otherwise as above. */
 static int writer_pack(struct block_writer *w, struct fst_error *error)
 {
         struct block *b = w->block;
@@ -120,7 +119,7 @@ static int writer_pack(struct block_writer *w, struct fst_error *error)
         return 0;
 }
 
-/* Keep what the open page has; its rows may still be in it afterwards. */
+/* Stores the rows of the open page, which may still contain them afterwards. */
 static int writer_store(struct block_writer *w, struct fst_error *error)
 {
         int r = !w->open || w->open->rows == 0 || w->spill ? 0 : writer_pack(w, error);
@@ -129,7 +128,7 @@ static int writer_store(struct block_writer *w, struct fst_error *error)
         return r;
 }
 
-/* The open page is empty then, or another one for @record bytes. */
+/* Empties the open page or replaces it by one for @record bytes. */
 static int writer_turn(struct block_writer *w, size_t record, struct fst_error *error)
 {
         int stored = writer_store(w, error);
@@ -144,7 +143,7 @@ static int writer_turn(struct block_writer *w, size_t record, struct fst_error *
         return r ? error_set(error, r, "no memory for a page of %zu bytes", record) : 0;
 }
 
-/* Make room for a record: 0, given up, or negative. */
+/* Makes room for a record: 0, given up, or negative. */
 static int writer_room(struct block_writer *w, size_t record, struct fst_error *error)
 {
         struct block *b = w->block;
@@ -190,7 +189,7 @@ int block_writer_append(struct block_writer *w, const fst_batch *batch, struct f
         return 0;
 }
 
-/* Everything into its final place. */
+/* Moves everything to its final place. */
 static int writer_settle(struct block_writer *w, struct fst_error *error)
 {
         int r = writer_store(w, error);

@@ -1,7 +1,4 @@
-/*
- * Local directories, as Spark's DiskBlockManager keeps them: names, hashing and order are the same, so that what is
- * found on a disk looks familiar.
- */
+/* Local directories like those of Spark's DiskBlockManager: same names, hashing and order. */
 #include "store/disk_dirs.h"
 
 #include "base/error.h"
@@ -21,25 +18,25 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MIN_ROOM ((uint64_t)1 << 20) /* with less, a directory is as good as full */
+#define MIN_ROOM ((uint64_t)1 << 20) /* a directory with less room counts as full */
 
 struct disk_dir {
         char *root;
         int lock;
-        atomic_int failed; /* why it is not used any more: errno; 0: it is */
-        atomic_bool low;   /* it was said that it has hardly any room */
+        atomic_int failed; /* errno that disabled the directory; 0: in use */
+        atomic_bool low;   /* the low room was logged */
 };
 
 struct disk_dirs {
         VEC(struct disk_dir *) dirs;
         unsigned subdirectories;
-        bool lasting;         /* without locks */
+        bool lasting;         /* without lock files */
         struct file_key *key; /* NULL: files are not encrypted */
-        pthread_mutex_t lock; /* of making a root again */
-        bool left;            /* by disk_dirs_leave: nothing is made any more */
+        pthread_mutex_t lock; /* protects the re-creation of a root */
+        bool left;            /* set by disk_dirs_leave: nothing is created any more */
 };
 
-/* @lock: the descriptor that local_root_make gives; untouched where it is to last. */
+/* @lock: the descriptor of local_root_make; unchanged if the root is lasting. */
 static int root_make(const char *root, bool lasting, int *lock)
 {
         if (!lasting)
@@ -48,9 +45,8 @@ static int root_make(const char *root, bool lasting, int *lock)
 }
 
 /*
- * Whether @base belongs to another process of the application, which has made it: the worker that gave it in
- * SPARK_EXECUTOR_DIRS, or the executor whose root it is. If it is not there, that one is gone, and what it had is
- * swept.
+ * True if @base is created by another process of the application: the worker that passed it in SPARK_EXECUTOR_DIRS, or
+ * the executor whose root it is. If @base is missing, that process has ended and its files were swept.
  */
 static bool made_by_another(const char *base)
 {
@@ -249,7 +245,7 @@ const char *disk_dirs_root(const struct disk_dirs *dirs, size_t i)
         return dirs->dirs.data[i]->root;
 }
 
-/* Java's String.hashCode without its sign, as Spark spreads names. */
+/* Computes Java's String.hashCode without its sign, as Spark does to distribute names. */
 static unsigned name_hash(const char *name)
 {
         uint32_t h = 0;
@@ -264,12 +260,12 @@ static void dir_failed(struct disk_dir *d, int code)
                 log_warn("DiskBlockManager", "%s is not used for new files any more: %s", d->root, strerror(-code));
 }
 
-/* Whether it has hardly any room, or no inodes. Nobody's writing has to fail to find that out. */
+/* True if the directory has little room or no free inodes, so that a write need not fail first. */
 static bool dir_low(struct disk_dir *d)
 {
         struct statvfs st;
         if (statvfs(d->root, &st) < 0)
-                return false; /* creating the file will tell */
+                return false; /* creating the file reports the error */
         bool low = (uint64_t)st.f_bavail * st.f_frsize < MIN_ROOM || (st.f_files && st.f_favail == 0);
         if (low != atomic_exchange(&d->low, low) && low)
                 log_warn("DiskBlockManager", "%s has hardly any room left: new files go elsewhere while that is so",
@@ -277,7 +273,7 @@ static bool dir_low(struct disk_dir *d)
         return low;
 }
 
-/* "/a (No space left on device), /b (Input/output error)", as the user has named them. */
+/* Returns "/a (No space left on device), /b (Input/output error)", with the paths of the configuration. */
 static char *all_reasons(const struct disk_dirs *dirs)
 {
         char *text = mem_strdup("");
@@ -292,7 +288,7 @@ static char *all_reasons(const struct disk_dirs *dirs)
         return text;
 }
 
-/* Make a root again that was removed under our feet (by a cleaner of /tmp), but not by disk_dirs_leave. */
+/* Creates a root again that another program removed (a cleaner of /tmp), unless disk_dirs_leave was called. */
 static int root_make_again(struct disk_dirs *dirs, struct disk_dir *d)
 {
         int r = 0;
@@ -339,8 +335,10 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
         size_t n = dirs->dirs.len;
         unsigned hash = name_hash(name);
         int r = 0;
-        /* First those with room, then the others that work; those that failed when no other is left: space may have
-         * come back. */
+        /*
+         * Tries directories with room first, then other working ones. If none is left it tries failed ones, which may
+         * have room again.
+         */
         for (size_t i = 0; i < 3 * n; i++) {
                 struct disk_dir *d = dirs->dirs.data[(hash + i) % n];
                 if (i < 2 * n ? d->failed != 0 : !d->failed)
@@ -353,7 +351,7 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
                 if (r == -EEXIST)
                         return error_set(error, r, "%s exists already in %s", name, d->root);
                 if (r == -EMFILE || r == -ENFILE)
-                        break; /* not this directory's fault */
+                        break; /* the error is not the directory's */
                 dir_failed(d, r);
         }
         if (r == -EMFILE || r == -ENFILE)

@@ -106,7 +106,7 @@ static void a_failed_disk_is_used_last(void **state)
                 assert_true(round == 0 ? seen[0] && seen[1] : !seen[0] != !seen[1]);
         }
         assert_int_equal(disk_dirs_left(dirs), 1);
-        /* Both have failed, which is said of all of them: they are tried all the same. */
+        /* Both have failed, which the message lists; they are tried nevertheless. */
         for (size_t d = 0; d < 2; d++) {
                 _cleanup_free_ char *path = mem_printf("%s/00/x", disk_dirs_root(dirs, d));
                 assert_int_equal(disk_dirs_failed(dirs, "writing", path, -EIO, &error), -EIO);
@@ -124,7 +124,7 @@ static void a_failed_disk_is_used_last(void **state)
         assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);
         close(fd);
         free(path);
-        /* And a cleaner that removed everything does no harm. */
+        /* A cleaner that removes everything does no harm. */
         _cleanup_free_ char *command = mem_printf("rm -rf %s/one/* %s/two/*", base, base);
         assert_int_equal(system(command), 0);
         assert_int_equal(disk_dirs_create(dirs, "again", &fd, &path, &error), 0);
@@ -133,7 +133,7 @@ static void a_failed_disk_is_used_last(void **state)
         disk_dirs_free(dirs);
 }
 
-/* A process makes a file below @list and is killed: the file's path. */
+/* Forks a process that creates a file below @list and is killed. Fills in the file's path. */
 static void leave_file(const char *list, char path[static 4096])
 {
         int channel[2], status;
@@ -166,17 +166,17 @@ static void what_a_killed_process_left_is_removed(void **state)
         assert_int_equal(disk_dirs_new(list, 64, &ours, &error), 0);
         assert_int_equal(mkdir(foreign, 0700), 0);
         leave_file(list, path);
-        assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0); /* by who begins */
+        assert_int_equal(disk_dirs_new(list, 64, &next, &error), 0); /* swept at the start */
         assert_int_equal(access(path, F_OK), -1);
         leave_file(list, path);
-        disk_dirs_free(next); /* and by who ends */
+        disk_dirs_free(next); /* swept at the end */
         assert_int_equal(access(path, F_OK), -1);
-        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0); /* the living one's */
-        assert_int_equal(access(foreign, F_OK), 0);                 /* who knows whose */
+        assert_int_equal(access(disk_dirs_root(ours, 0), F_OK), 0); /* of the living process */
+        assert_int_equal(access(foreign, F_OK), 0);                 /* of an unknown owner */
         disk_dirs_free(ours);
 }
 
-/* Wherever it was killed: what is ours is known by its name before and after it is a root. */
+/* A process killed at any point leaves a root that its name identifies as ours. */
 static void half_a_root_is_removed(void **state)
 {
         static const char *const others[] = {"blockmgr-e/.firesteel.lock", "blockmgr-e", ".firesteel-gone-f"};
@@ -191,7 +191,7 @@ static void half_a_root_is_removed(void **state)
         assert_int_equal(mkdir(list, 0700), 0);
         assert_int_equal(system(command), 0);
         disk_dirs_sweep(list);
-        assert_int_equal(rmdir(foreign), 0); /* an empty root of Spark's looks like that */
+        assert_int_equal(rmdir(foreign), 0); /* it looks like an empty root of Spark */
         for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
                 _cleanup_free_ char *path = mem_printf("%s/%s", list, others[i]);
                 assert_int_equal(remove(path), 0);
@@ -215,7 +215,7 @@ static void *keep_writing(void *dirs)
         return NULL;
 }
 
-/* An executor that has not noticed yet that its worker was killed, while the next worker begins. */
+/* An executor outlives its worker for a moment while the next worker starts. */
 static void nothing_is_left_when_somebody_still_writes(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/written", base);
@@ -237,7 +237,7 @@ static void nothing_is_left_when_somebody_still_writes(void **state)
         }
 }
 
-/* A process that ends with a task in it that does not look up. */
+/* A process ends while a task in it does not react. */
 static void nothing_is_made_where_one_leaves(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
@@ -251,7 +251,7 @@ static void nothing_is_made_where_one_leaves(void **state)
                         assert_int_equal(pthread_create(&writers[k], NULL, keep_writing, dirs), 0);
                 usleep(500);
                 disk_dirs_leave(dirs);
-                usleep(2000); /* for who would write on */
+                usleep(2000); /* time for a writer */
                 atomic_store(&swept, true);
                 for (size_t k = 0; k < ARRAY_SIZE(writers); k++)
                         pthread_join(writers[k], NULL);
@@ -261,7 +261,7 @@ static void nothing_is_made_where_one_leaves(void **state)
         }
 }
 
-/* An executor that begins when its worker was killed, and the next one has removed what that left. */
+/* An executor starts after its worker was killed and the next worker removed its directories. */
 static void anothers_directory_is_not_made_again(void **state)
 {
         _cleanup_free_ char *there = mem_printf("%s/there", base), *gone = mem_printf("%s/gone", base);
@@ -270,8 +270,7 @@ static void anothers_directory_is_not_made_again(void **state)
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(mkdir(there, 0700), 0);
         assert_int_equal(setenv("SPARK_EXECUTOR_DIRS", value, 1), 0);
-        _cleanup_free_ char *root =
-                mem_printf("%s/there/blockmgr-gone", base); /* of an executor with worker processes */
+        _cleanup_free_ char *root = mem_printf("%s/there/blockmgr-gone", base); /* of an executor with task processes */
         const char *missing[] = {gone, root};
         for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
                 assert_int_equal(disk_dirs_new(missing[i], 4, &dirs, &error), -ENOENT);
@@ -287,7 +286,7 @@ static void anothers_directory_is_not_made_again(void **state)
         assert_int_equal(rmdir(there), 0);
 }
 
-/* Also where nothing is made: what is swept is a list. */
+/* disk_dirs_sweep also works where no root is created. */
 static void a_list_is_swept(void **state)
 {
         _cleanup_free_ char *first = mem_printf("%s/one", base), *second = mem_printf("%s/two", base);

@@ -1,5 +1,4 @@
-/* See file_cipher.h. A cipher's state is made for each call: that costs a microsecond, and calls are for whole pages.
- */
+/* See file_cipher.h. Each call sets up a cipher state, which takes a microsecond; calls encrypt whole pages. */
 #include "store/file_cipher.h"
 
 #include "base/error.h"

@@ -1,8 +1,8 @@
 /*
- * See huge_pages.h. A huge page takes 0.1 to 0.3 ms to clear, 512 small ones 0.5 to 0.9 ms with their faults: above
- * that huge pages cost more than they save. What counts is CPU time, so that other processes do not matter; two slow
- * ones in a row decide, because one can meet an interrupt. Later the machine may have huge pages again: so it is tried
- * anew after a while.
+ * See huge_pages.h. Clearing a huge page takes 0.1 to 0.3 ms; 512 small pages take 0.5 to 0.9 ms with their faults. If
+ * a huge page takes longer than that, it costs more than it saves. CPU time is measured, so that other processes do not
+ * matter. Two slow pages in a row decide, because one may have been interrupted. The machine may have huge pages again
+ * later, so they are tried again after a while.
  */
 #include "store/huge_pages.h"
 
@@ -12,7 +12,7 @@
 
 #define SLOW_NS INT64_C(1500000)
 #define SLOW_IN_A_ROW 2
-#define PAUSE ((int64_t)4 << 30) /* bytes that are mapped without them */
+#define PAUSE ((int64_t)4 << 30) /* bytes to map without them */
 
 static atomic_int slow;
 static _Atomic int64_t paused; /* bytes still to map without them */
@@ -25,7 +25,7 @@ bool huge_pages_wanted(void)
 void huge_pages_advise(void *start, size_t size)
 {
         if (huge_pages_wanted())
-                madvise(start, size, MADV_HUGEPAGE); /* a kernel without huge pages refuses; nothing is lost */
+                madvise(start, size, MADV_HUGEPAGE); /* a kernel without huge pages refuses, which does no harm */
         else
                 atomic_fetch_sub_explicit(&paused, (int64_t)size, memory_order_relaxed);
 }

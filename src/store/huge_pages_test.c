@@ -1,4 +1,4 @@
-/* Huge pages are given up where their first touch is slow, and tried again later. */
+/* Tests that huge pages are given up if their first touch is slow, and tried again later. */
 #include "store/huge_pages.h"
 
 #include "base/mem.h"

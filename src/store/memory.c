@@ -1,23 +1,23 @@
 /*
  * The unified memory manager.
  *
- * The rules are Spark's (UnifiedMemoryManager, ExecutionMemoryPool, TaskMemoryManager), with one difference: a
- * request is granted whole or not at all, because a page or a table is of no use in parts. With pool P, storage S
- * in use of which R = P × storageFraction is safe from eviction, execution E in use, and N tasks:
+ * The rules are Spark's (UnifiedMemoryManager, ExecutionMemoryPool, TaskMemoryManager), with one difference: a request
+ * is granted completely or not at all, because part of a page or table is useless. With pool P, storage S in use of
+ * which R = P × storageFraction is protected from eviction, execution E in use, and N tasks:
  *
  *      free = P - S - E; a task may hold (P - min(S, R)) / N at most, and waits rather than be denied while what it
  *      holds and what is free are less than (P - S) / 2N.
  *
- * Who is patient has R evicted as well, and waits for more than its minimum.
+ * A patient request (memory_acquire_wait) also evicts R and waits for more than its minimum.
  *
- * A task waits only as long as another one goes on, one that neither waits nor rests; who waits for its minimum also as
- * long as the patient wait, who are told first. Nobody is denied before 20 ms went by without any change, in which who
- * was woken, or rested, may go on. So somebody always goes on: were all N tasks to wait for their minimum, each would
- * hold, together with all that is free, less than (P - S) / 2N, but together they hold what is not free of P - S.
+ * A task waits only while another task runs, that is, neither waits nor rests. A task that waits for its minimum also
+ * waits while patient tasks wait, which are denied first. A request is denied only after 20 ms without any change, so
+ * that woken or resting tasks can continue. So some task always continues: if all N tasks waited for their minimum,
+ * each would hold, with all free memory, less than (P - S) / 2N, but together they hold all of P - S that is not free.
  *
- * One mutex guards all counts; it is taken for a page or a table's growth, not for a row. Eviction and spilling are
- * called without it, and everything is computed anew afterwards. What the page pool keeps beyond what is reserved is
- * given back here, where reservations grow, so that resident memory follows them.
+ * One mutex protects all counts. It is taken for a page or a table's growth, not for a row. Eviction and spilling are
+ * called without it, and everything is computed again afterwards. Free memory of the page pool that exceeds the slack
+ * is returned here, when reservations grow, so that resident memory follows them.
  *
  * Invariants: S + E ≤ P; E is the sum of the tasks' held; a task's held is the sum of its consumers'.
  */
@@ -35,13 +35,13 @@
 
 struct memory_manager {
         pthread_mutex_t lock;
-        pthread_cond_t changed; /* something was released, or a task came or went */
-        size_t pool, region;    /* region: the storage that execution may not evict */
+        pthread_cond_t changed; /* memory was released, or a task was added or removed */
+        size_t pool, region;    /* region: storage that execution may not evict */
         size_t storage, execution;
         size_t tasks;     /* N */
-        size_t idle;      /* those of them that wait, or rest */
-        size_t patient;   /* those of the idle that wait patiently */
-        uint64_t changes; /* releases, and comings and goings of tasks, so far */
+        size_t idle;      /* tasks that wait or rest */
+        size_t patient;   /* idle tasks with patient requests */
+        uint64_t changes; /* number of releases and of tasks added or removed */
         memory_evict_fn evict;
         void *owner;
         unsigned pressure, pressed; /* memory_manager_set_pressure; acquisitions so far (atomic) */
@@ -51,16 +51,16 @@ struct memory_task {
         struct memory_manager *manager;
         struct memory_consumer *consumers;
         size_t held, peak;
-        size_t *gauge;      /* where others may read `held`; NULL: nowhere */
-        bool counted;       /* among the N */
+        size_t *gauge;      /* copy of `held` for other threads; NULL: none */
+        bool counted;       /* counted in N */
         bool spilling;      /* one of its consumers spills: no further spill, no waiting */
-        bool resting;       /* memory_task_rest */
-        const int *stopped; /* atomic; NULL: nobody stops it */
-        int failed;         /* status of the first spill that failed, and its sentence */
+        bool resting;       /* set by memory_task_rest */
+        const int *stopped; /* atomic; NULL: the task cannot be killed */
+        int failed;         /* status of the first failed spill, and its message */
         struct fst_error error;
 };
 
-/* Free blocks that the page pool may keep beyond the reservations, so that it does not breathe with each page. */
+/* Free blocks that the page pool may keep beyond the reservations, so that its size does not change with each page. */
 #define SLACK(m) MAX((m)->pool / 16, (size_t)8 << 20)
 
 struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction)
@@ -129,7 +129,7 @@ struct memory_task *memory_task_new(struct memory_manager *m)
         return task;
 }
 
-/* Who waits is to look again; under the lock. */
+/* Wakes waiting tasks. Lock held. */
 static void tell(struct memory_manager *m)
 {
         m->changes++;
@@ -224,25 +224,25 @@ void memory_consumer_deinit(struct memory_consumer *c)
         c->next = NULL;
 }
 
-/* Let the page pool give back what neither a reservation nor the slack covers. Called without the lock. */
+/* Makes the page pool return memory beyond reservations and slack. Called without the lock. */
 static void shed(struct memory_manager *m, size_t reserved)
 {
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
-/* Whether another task goes on, so that there may be more; under the lock. */
+/* True if another task runs, so that it may release memory. Lock held. */
 static bool others_go_on(const struct memory_manager *m, bool patient)
 {
         return m->idle - (patient ? 0 : m->patient) + 1 < m->tasks;
 }
 
 /*
- * Wait for a change, under the lock; false if the task was told to stop. While nobody else goes on only for a moment,
- * in which somebody may: *@in_vain if nothing has changed then.
+ * Waits for a change. Returns false if the task was killed. If no other task runs, waits only briefly and sets
+ * *@in_vain if nothing changed. Lock held.
  */
 static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vain)
 {
-        static const int nobody_stops = 0; /* has stop_wait look up now and then */
+        static const int nobody_stops = 0; /* makes stop_wait poll */
         struct memory_manager *m = task->manager;
         uint64_t before = m->changes;
         if (!others_go_on(m, patient)) {
@@ -253,7 +253,7 @@ static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vai
         m->idle++;
         m->patient += patient;
         if (m->idle == m->tasks)
-                pthread_cond_broadcast(&m->changed); /* for the patient: nobody goes on any more */
+                pthread_cond_broadcast(&m->changed); /* wakes patient tasks: no task runs any more */
         bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped);
         m->patient -= patient;
         m->idle--;
@@ -261,8 +261,8 @@ static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vai
 }
 
 /*
- * The storage that is to go, protected or not, so that @size more are within the share of a task that cannot do
- * without; 0 if that does not help.
+ * Returns the storage to evict, protected or not, so that a task with a patient request gets @size more within its
+ * share; 0 if that does not help.
  */
 static size_t storage_in_the_way(const struct memory_task *task, size_t size)
 {
@@ -284,12 +284,12 @@ void memory_task_rest(struct memory_task *task, bool rests)
                 else
                         m->idle--;
                 if (m->idle == m->tasks)
-                        pthread_cond_broadcast(&m->changed); /* nobody goes on any more */
+                        pthread_cond_broadcast(&m->changed); /* no task runs any more */
         }
         pthread_mutex_unlock(&m->lock);
 }
 
-/* What a task may hold at most, under the lock. */
+/* Returns the maximum that a task may hold. Lock held. */
 static size_t share(const struct memory_manager *m)
 {
         return (m->pool - MIN(m->storage, m->region)) / MAX(m->tasks, (size_t)1);
@@ -305,8 +305,8 @@ size_t memory_task_share(const struct memory_task *task)
 }
 
 /*
- * Reserve for the task, waiting for its minimal share and evicting storage: as memory_acquire, but for spilling; with
- * @patient, as memory_acquire_wait.
+ * Reserves memory for the task, waits for its minimum share and evicts storage: as memory_acquire without spilling;
+ * with @patient, as memory_acquire_wait.
  */
 static int reserve(struct memory_task *task, size_t size, bool patient)
 {
@@ -316,7 +316,7 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
         if (!task->counted) {
                 task->counted = true;
                 m->tasks++;
-                tell(m); /* the others' shares are smaller now */
+                tell(m); /* the shares of the other tasks are smaller now */
         }
         bool granted = false, stopped = false, in_vain = false;
         while (!granted && !stopped && !in_vain) {
@@ -358,7 +358,7 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
         return granted ? 0 : stopped ? -ECANCELED : FST_MEMORY_E_DENIED;
 }
 
-/* The consumer that holds most, of those that can spill and were not asked yet. */
+/* Returns the largest consumer that can spill and was not asked yet. */
 static struct memory_consumer *spill_candidate(struct memory_consumer *asking)
 {
         struct memory_consumer *best = NULL;
@@ -368,7 +368,7 @@ static struct memory_consumer *spill_candidate(struct memory_consumer *asking)
         return best;
 }
 
-/* Let @victim spill: 0, or negative with the failure noted. */
+/* Makes @victim spill: 0, or negative; the failure is recorded. */
 static int spill(struct memory_consumer *victim, size_t size)
 {
         struct memory_task *task = victim->task;
@@ -391,14 +391,14 @@ void memory_manager_set_pressure(struct memory_manager *m, unsigned every)
         m->pressure = every;
 }
 
-/* None of the task's consumers was asked to spill yet. */
+/* Resets `asked` of all the task's consumers. */
 static void ask_anew(struct memory_task *task)
 {
         for (struct memory_consumer *c = task->consumers; c; c = c->next)
                 c->asked = false;
 }
 
-/* As though there were no room for @c. */
+/* Acts as if there were no room for @c (memory_manager_set_pressure). */
 static int press(struct memory_consumer *c, size_t size)
 {
         struct memory_manager *m = c->task->manager;
@@ -463,7 +463,7 @@ bool memory_acquire_storage(struct memory_manager *m, size_t size)
         pthread_mutex_lock(&m->lock);
         for (;;) {
                 if (size > m->pool - m->execution)
-                        break; /* not even an empty store would have room */
+                        break; /* evicting all storage would not make enough room */
                 size_t available = m->pool - m->storage - m->execution;
                 if (size <= available) {
                         m->storage += size;

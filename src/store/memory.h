@@ -1,17 +1,18 @@
 /*
- * The memory manager: one pool for execution (aggregation, sorting, shuffle buffers) and storage (cached
- * partitions), as Spark's UnifiedMemoryManager shares it.
+ * The memory manager: one pool for execution (aggregation, sorting, shuffle buffers) and storage (cached partitions),
+ * shared as in Spark's UnifiedMemoryManager.
  *
- * The pool is spark.driver.memory (spark.executor.memory on an executor) × spark.memory.fraction. Storage may
- * use what execution leaves free; execution takes back what storage has beyond spark.memory.storageFraction of
- * the pool, by evicting blocks. Of N tasks that run, each gets at least 1/2N of the execution memory before it
- * must spill (it waits for others if need be) and never more than 1/N.
+ * The pool is spark.driver.memory (spark.executor.memory on an executor) × spark.memory.fraction. Storage may use the
+ * memory that execution leaves free. Execution takes back storage beyond spark.memory.storageFraction of the pool by
+ * evicting blocks. Each of N running tasks gets at least 1/2N of the execution memory before it must spill (it waits
+ * for others if needed), and at most 1/N.
  *
- * Memory is reserved before it is allocated. Who is refused spills and asks again, or goes on with what it has;
- * nobody fails because others were first, except a task that alone needs more than its share for one record.
+ * Memory is reserved before it is allocated. A consumer whose request is denied spills and asks again, or continues
+ * with the memory it has. A task does not fail because others came first; it fails only if a single record needs more
+ * than its share.
  *
- * Threads: managers are shared; a task and its consumers belong to the task's thread. Spill callbacks run on
- * that thread only, inside memory_acquire called by another consumer of the same task.
+ * Threads: managers are shared; a task and its consumers belong to the task's thread. Spill callbacks run only on that
+ * thread, inside memory_acquire of another consumer of the same task.
  */
 #pragma once
 
@@ -28,28 +29,30 @@ struct memory_consumer {
         struct memory_consumer *next; /* of the same task */
         size_t held;                  /* bytes reserved now */
         /*
-         * Write what can be written to disk and release at least @want bytes if possible; 0, or a negative status
-         * which fails the task (memory_task_failure). NULL for a consumer that cannot spill. Never called for the
-         * consumer that asks.
+         * Writes data to disk and releases at least @want bytes if possible. Returns 0, or a negative status, which
+         * fails the task (memory_task_failure). NULL if the consumer cannot spill. Never called for the asking
+         * consumer.
          */
         int (*spill)(struct memory_consumer *consumer, size_t want, struct fst_error *error);
-        bool patient; /* cannot do without: memory_acquire waits as memory_acquire_wait does. Set after init */
-        bool asked;   /* the manager's own: to spill, in the present acquisition */
+        bool patient; /* memory_acquire waits as memory_acquire_wait does. Set after init */
+        bool asked;   /* internal: was asked to spill in the present acquisition */
 };
 
-/* Free @want bytes of storage: map outputs, cached blocks (or as much as there is); returns the bytes released. Called
- * without locks. */
+/*
+ * Frees @want bytes of storage (map outputs, cached blocks), or as much as there is. Returns the bytes freed. Called
+ * without locks.
+ */
 typedef size_t (*memory_evict_fn)(void *owner, size_t want);
 
 struct memory_manager *memory_manager_new(size_t pool_bytes, double storage_fraction);
 void memory_manager_free(struct memory_manager *m);
 
-/* Who is asked to evict. Set once, before the first task. */
+/* Sets the evictor. Call it once, before the first task. */
 void memory_manager_set_evict(struct memory_manager *m, memory_evict_fn evict, void *owner);
 
 /*
- * For tests, before the first task: each @every-th acquisition of execution memory evicts blocks, and has all other
- * consumers of the task spill, as though there were no room: so little data is spilled as much would be. 0: none.
+ * For tests, before the first task: each @every-th acquisition of execution memory evicts blocks and makes all other
+ * consumers of the task spill, as if there were no room, so that small data is spilled like large data. 0: off.
  */
 void memory_manager_set_pressure(struct memory_manager *m, unsigned every);
 
@@ -57,78 +60,80 @@ size_t memory_manager_pool(const struct memory_manager *m);
 size_t memory_manager_execution_used(const struct memory_manager *m);
 size_t memory_manager_storage_used(const struct memory_manager *m);
 
-/* Tasks that wait for memory now, or rest. */
+/* Returns the number of tasks that wait for memory or rest. */
 size_t memory_manager_waiting(const struct memory_manager *m);
 
-/* A running task, counted among the N from its first acquisition until memory_task_free. */
+/* Adds a running task, counted in N from its first acquisition until memory_task_free. */
 struct memory_task *memory_task_new(struct memory_manager *m);
 
-/* What to look at while waiting: not 0 says that the task is to end. NULL: it waits as long as it takes. */
+/* Sets the flag that ends a wait when it is not 0. NULL: waits cannot be ended. */
 void memory_task_set_stopped(struct memory_task *task, const int *stopped);
 
-/* Where other threads may read (atomically) what its consumers hold; 0 once the task is freed. */
+/*
+ * Sets a variable that follows the memory held by its consumers, for other threads (read it atomically); 0 once the
+ * task is freed.
+ */
 void memory_task_set_gauge(struct memory_task *task, size_t *gauge);
 
 /*
- * Storage in memory makes room for @size bytes that are not reserved: a row that is passed on. True if some was freed.
- * Called without locks.
+ * Evicts storage for @size unreserved bytes: a row that is passed on. Returns true if memory was freed. Called without
+ * locks.
  */
 bool memory_task_evict(struct memory_task *task, size_t size);
 
-/* Bytes that its consumers hold now. */
+/* Returns the bytes that its consumers hold. */
 size_t memory_task_held(const struct memory_task *task);
 
 /*
- * 0, or the status of the first spill that failed, with its sentence in *@why (borrowed; NULL if it gave none). Rows
- * may be incomplete then: the task must not succeed, even if whoever asked for memory could do without.
+ * Returns 0, or the status of the first failed spill, with its message in *@why (borrowed; may be NULL). Rows may be
+ * incomplete then: the task must not succeed, even if the asking consumer can continue.
  */
 int memory_task_failure(const struct memory_task *task, const char **why);
 
-/* Releases whatever its consumers still hold and forgets them; their storage must still be there. */
+/* Releases the memory of its consumers and forgets them; their structs must still exist. */
 void memory_task_free(struct memory_task *task);
 
 /*
- * Bytes that this task may hold at most as things are. Who is refused a page because of what the task's other
- * consumers hold and cannot give, and has nothing to give itself, may use one page beyond, unreserved, if it is not
- * larger than this: without it there would be no way on.
+ * Returns the bytes that this task may hold now. If a page is denied because the task's other consumers hold memory
+ * they cannot spill, and the asking consumer has nothing to spill, it may use one unreserved page of at most this size:
+ * otherwise it could not continue.
  */
 size_t memory_task_share(const struct memory_task *task);
 
-/* Most bytes that this task held at one time: the task's "peak execution memory". */
+/* Returns the maximum held so far: the task's "peak execution memory". */
 size_t memory_task_peak(const struct memory_task *task);
 
 void memory_consumer_init(struct memory_consumer *c, struct memory_task *task, const char *name,
                           int (*spill)(struct memory_consumer *, size_t, struct fst_error *));
 
-/* Release all that @c holds and forget it. */
+/* Releases all memory of @c and removes it from its task. */
 void memory_consumer_deinit(struct memory_consumer *c);
 
 /*
- * Reserve @size bytes: 0; FST_MEMORY_E_DENIED (positive) when the caller must spill first or do without; or
- * negative when another consumer's spill failed (memory_task_failure says why), or -ECANCELED when the task was told to
- * stop while it waited. Storage is evicted and the task's other consumers are asked to
- * spill, the largest first, before it is denied.
+ * Reserves @size bytes. Evicts storage and makes the task's other consumers spill, the largest first, before it denies.
+ * Returns 0; FST_MEMORY_E_DENIED (positive) if the caller must spill first or do without; negative if another
+ * consumer's spill failed (memory_task_failure has the reason), or -ECANCELED if the task was killed during a wait.
  */
 int memory_acquire(struct memory_consumer *c, size_t size);
 void memory_release(struct memory_consumer *c, size_t size);
 
 /*
- * The same for who cannot do without: where that would be denied, evict all storage that can go, and wait for other
- * tasks to end or to give something back, as if fewer ran at a time. Denied if more than the whole pool would be
- * needed, and soon after no other task goes on: all wait for memory, or rest.
+ * Does the same for a caller that cannot do without: instead of denying, evicts all evictable storage and waits for
+ * other tasks to end or release memory, as if fewer tasks ran. Denies if more than the whole pool is needed, and soon
+ * after no other task runs (all wait for memory, or rest).
  */
 int memory_acquire_wait(struct memory_consumer *c, size_t size);
 
-/* The task waits for other tasks, for something that is not memory, from now on; or it goes on. */
+/* With @rests the task waits for other tasks, not for memory; without, it runs again. */
 void memory_task_rest(struct memory_task *task, bool rests);
 #define FST_MEMORY_E_DENIED 1
 
-/* Storage: true if @size bytes are now reserved for a block (free memory, or blocks evicted for it). */
+/* Reserves @size bytes of storage for a block and evicts other blocks if needed. Returns true on success. */
 bool memory_acquire_storage(struct memory_manager *m, size_t size);
 
 /*
- * The same for what may have to stay where it is while tasks read it: only within the part of the pool that execution
- * may not claim (spark.memory.storageFraction), and nothing is evicted for it. So execution always keeps its part.
+ * Does the same for storage that may have to stay in memory while tasks read it: only within the part of the pool that
+ * execution may not claim (spark.memory.storageFraction), and without eviction. So execution always keeps its part.
  */
 bool memory_acquire_fixed_storage(struct memory_manager *m, size_t size);
 void memory_release_storage(struct memory_manager *m, size_t size);

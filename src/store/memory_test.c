@@ -1,7 +1,7 @@
 /*
- * The behaviours that Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite name (docs/suites.md), with their
- * numbers, and a model under threads. Two of Spark's are not there: a heap that is too small (no part of it is a
- * virtual machine's), and the part of a request that can be granted (it is granted whole or not at all).
+ * Tests the behaviours of Spark's UnifiedMemoryManagerSuite and MemoryManagerSuite (docs/suites.md) with their numbers,
+ * and a model under threads. Two tests of Spark do not apply: a heap that is too small (our memory is not a virtual
+ * machine's), and partial grants (a request is granted completely or not at all).
  */
 #include "store/memory.h"
 
@@ -50,7 +50,7 @@ static void two_tasks_have_half_each_at_most(void **state)
                 assert_int_equal(memory_acquire(&c[i], 251), FST_MEMORY_E_DENIED);
                 assert_int_equal(memory_acquire(&c[i], 250), 0);
         }
-        /* A task that ends leaves the whole to the other, its consumer's forgotten memory included. */
+        /* When a task ends the other gets all memory, including that of the ended task's consumer. */
         memory_task_free(t[0]);
         assert_null(c[0].task);
         memory_consumer_deinit(&c[0]);
@@ -66,7 +66,7 @@ struct waiter {
         struct memory_consumer consumer;
         size_t size;
         const int *stopped;
-        atomic_int done; /* 1 + the answer */
+        atomic_int done; /* 1 + the result */
 };
 
 static void *waiter_run(void *argument)
@@ -106,7 +106,7 @@ static void a_task_waits_for_its_minimum(void **state)
         memory_release(&c, 1);
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&w.done), 1);
-        /* The first is above its share now and is denied; the second, at its minimum, is denied and not blocked. */
+        /* The first task is above its share and is denied; the second, at its minimum, is denied without blocking. */
         assert_int_equal(memory_acquire(&c, 1), FST_MEMORY_E_DENIED);
         assert_int_equal(memory_acquire(&w.consumer, 1), FST_MEMORY_E_DENIED);
         memory_task_free(w.task);
@@ -137,7 +137,7 @@ static void wait_until_waiting(struct memory_manager *m, size_t tasks)
                 usleep(1000);
 }
 
-/* A patient task gets more than its share once the others have ended. */
+/* A patient task gets more than its share when the others have ended. */
 static void a_patient_task_waits_for_others_to_end(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -161,7 +161,7 @@ static void a_patient_task_waits_for_others_to_end(void **state)
         memory_manager_free(m);
 }
 
-/* Of two patient tasks one must be denied; so must be one when the other rests, or waits for what it holds. */
+/* One of two patient tasks must be denied, also if the other rests or waits for memory. */
 static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
 {
         for (int how = 0; how < 3; how++) {
@@ -187,7 +187,7 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
                         memory_task_free(t);
                 } else {
                         memory_task_rest(t, true);
-                        memory_task_free(t); /* at rest: it is forgotten */
+                        memory_task_free(t); /* while resting: it is not counted any more */
                         pthread_join(thread, NULL);
                         assert_int_equal(memory_manager_waiting(m), 0);
                 }
@@ -196,7 +196,7 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
         }
 }
 
-/* Nobody would give it its minimum: it is told at once, or when the last one that went on rests. */
+/* No task would release memory: it is denied at once, or when the last running task rests. */
 static void nobody_waits_for_who_rests(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -218,7 +218,7 @@ static void nobody_waits_for_who_rests(void **state)
         memory_manager_free(m);
 }
 
-/* Who waits for more than its share is told first, not who asks for its minimum behind it. */
+/* A request above the share is denied before a request for the minimum. */
 static void the_patient_are_denied_before_who_is_below_its_minimum(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -269,7 +269,7 @@ static void a_stopped_task_leaves(void **state)
         memory_manager_free(m);
 }
 
-/* A consumer that spills: releases @gives of what it holds. */
+/* A consumer whose spill releases @gives bytes. */
 struct spiller {
         struct memory_consumer consumer;
         size_t gives;
@@ -300,7 +300,7 @@ static void other_consumers_spill_the_largest_first(void **state)
         assert_int_equal(s[1].calls, 0);
         assert_int_equal(memory_acquire(&s[2].consumer, 800), 0);
         assert_int_equal(s[1].calls, 1);
-        assert_int_equal(s[2].calls, 0); /* who asks is not asked */
+        assert_int_equal(s[2].calls, 0); /* the asking consumer does not spill */
         assert_int_equal(memory_acquire(&s[2].consumer, 1), FST_MEMORY_E_DENIED);
         memory_release(&s[2].consumer, 500);
         assert_int_equal(memory_acquire(&s[0].consumer, 500), 0);
@@ -311,7 +311,7 @@ static void other_consumers_spill_the_largest_first(void **state)
         assert_int_equal(memory_task_failure(t, &why), -EIO);
         assert_string_equal(why, "/tmp/spill is full");
         s[2].fail = 0;
-        s[2].gives = 0; /* asked once and no more */
+        s[2].gives = 0; /* asked once only */
         s[2].calls = 0;
         assert_int_equal(memory_acquire(&s[0].consumer, 100), FST_MEMORY_E_DENIED);
         assert_int_equal(s[2].calls, 1);
@@ -328,7 +328,7 @@ static void pressure_has_others_spill_though_there_is_room(void **state)
         for (int i = 0; i < 2; i++)
                 memory_consumer_init(&s[i].consumer, t, "s", spiller_spill);
         assert_int_equal(memory_acquire(&s[0].consumer, 100), 0);
-        assert_int_equal(memory_acquire(&s[1].consumer, 100), 0); /* the second */
+        assert_int_equal(memory_acquire(&s[1].consumer, 100), 0); /* the second request */
         assert_int_equal(s[0].calls, 1);
         assert_int_equal(memory_acquire(&s[0].consumer, 100), 0);
         assert_int_equal(s[1].calls, 0);
@@ -339,7 +339,7 @@ static void pressure_has_others_spill_though_there_is_room(void **state)
         memory_manager_free(m);
 }
 
-/* A store that evicts exactly, up to what it has. */
+/* A store that evicts exactly the requested bytes, up to its size. */
 struct store {
         struct memory_manager *m;
         size_t held, pinned;
@@ -376,13 +376,13 @@ static void storage_uses_what_execution_leaves(void **state)
         memory_consumer_init(&c, t, "c", NULL);
         assert_true(store_put(&s, 900));
         assert_int_equal(s.calls, 0);
-        assert_false(store_put(&s, 1001)); /* larger than the pool: nothing is evicted for it */
+        assert_false(store_put(&s, 1001)); /* larger than the pool: nothing is evicted */
         assert_int_equal(s.calls, 0);
         assert_true(store_put(&s, 200));
         assert_int_equal(s.wanted, 100);
         assert_int_equal(memory_manager_storage_used(m), 1000);
 
-        /* Execution evicts down to the storage region and not below. */
+        /* Execution evicts down to the storage region, not below. */
         assert_int_equal(memory_acquire(&c, 200), 0);
         assert_int_equal(memory_manager_storage_used(m), 800);
         assert_int_equal(memory_acquire(&c, 300), 0);
@@ -404,7 +404,7 @@ static void storage_uses_what_execution_leaves(void **state)
         memory_manager_free(m);
 }
 
-/* One store and one task in a pool of 1,000, half of which storage is sure of. */
+/* One store and one task in a pool of 1,000; storage is protected up to 500. */
 struct pair {
         struct memory_manager *m;
         struct store s;
@@ -447,7 +447,7 @@ static void execution_evicts_just_what_it_lacks(void **state)
         assert_int_equal(p.s.wanted, 50);
         memory_release_storage(p.m, p.s.held);
         p.s.held = 0;
-        assert_true(store_put(&p.s, 400)); /* all of it within the part that is storage's */
+        assert_true(store_put(&p.s, 400)); /* within the protected part */
         assert_int_equal(memory_acquire(&p.c, 400), FST_MEMORY_E_DENIED);
         assert_int_equal(memory_acquire(&p.c, 300), 0);
         assert_used(&p, 600, 400, 1);
@@ -518,7 +518,7 @@ static void blocks_that_cannot_go_deny_without_a_loop(void **state)
         memory_manager_free(m);
 }
 
-/* Storage that is safe from who could spill goes for who cannot do without, as much as stands in its way. */
+/* A patient request evicts protected storage, as much as needed. */
 static void a_patient_task_evicts_what_is_protected(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -541,7 +541,7 @@ static void a_patient_task_evicts_what_is_protected(void **state)
         memory_manager_free(m);
 }
 
-/* Beside a task that goes on, too: what is stored goes before anybody waits. */
+/* Beside a running task, too: storage is evicted before the request waits. */
 static void a_patient_consumer_evicts_within_its_share(void **state)
 {
         struct pair p;
@@ -560,7 +560,7 @@ static void a_patient_consumer_evicts_within_its_share(void **state)
         pair_stop(&p);
 }
 
-/* Random tasks on threads; the sum of what they and storage believe to hold never exceeds the pool. */
+/* Random tasks on threads; the memory held by them and storage together never exceeds the pool. */
 struct model {
         struct memory_manager *m;
         atomic_size_t execution, storage;

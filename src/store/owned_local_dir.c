@@ -1,7 +1,8 @@
 /*
- * See local_root.h. A root gets its name only once its file is locked, and loses it before the file goes: under the
- * names that it has before and after, half of one is known as ours, wherever its process was killed. Who still writes
- * to a root that others remove (an executor that outlives its worker for a moment) finds no path there any more.
+ * See owned_local_dir.h. A root gets its final name only after its file is locked, and loses it before the file is
+ * removed. Its names before and after also mark it as ours, so a partial root is recognised wherever its process was
+ * killed. A process that still writes to a root which others remove (an executor that outlives its worker for a moment)
+ * does not find its path any more.
  */
 #include "store/owned_local_dir.h"
 
@@ -23,7 +24,7 @@
 #define LOCK_NAME ".firesteel.lock"
 #define UNFINISHED_PREFIX ".firesteel-new-"
 #define REMOVED_PREFIX ".firesteel-gone-"
-#define NEW_ATTEMPTS 16 /* each time a neighbour has to sweep within microseconds */
+#define NEW_ATTEMPTS 16 /* each fails only if another process sweeps within microseconds */
 
 char *local_root_path(const char *base, const char *prefix)
 {
@@ -38,7 +39,7 @@ char *local_root_base(const char *root)
         return n ? mem_strndup(root, n) : mem_strdup("/");
 }
 
-/* Nobody but its user may change what is in a root, and so lead who removes it elsewhere. */
+/* Only its user may be able to change a root's content, or a link could lead the sweeper elsewhere. */
 static bool owned_local_dir_is_ours(const char *path)
 {
         struct stat st;
@@ -51,7 +52,7 @@ void local_root_remove(const char *root)
         remove_tree(rename(root, gone) == 0 ? gone : root);
 }
 
-/* Remove @root if it has our file and no living process has locked that. -ENOENT: it has none. */
+/* Removes @root if it has our file and no living process has locked it. Returns -ENOENT if it has no such file. */
 static int root_sweep(const char *root)
 {
         _cleanup_free_ char *name = mem_printf("%s/%s", root, LOCK_NAME);
@@ -82,14 +83,14 @@ void local_root_sweep(const char *base)
                 if (!owned_local_dir_is_ours(path))
                         continue;
                 if (gone)
-                        remove_tree(path); /* others may be at it, too */
+                        remove_tree(path); /* other processes may remove it at the same time */
                 else if (root_sweep(path) == -ENOENT && unfinished)
                         rmdir(path);
         }
         closedir(d);
 }
 
-/* Lock the new directory @path's file. -EAGAIN: a neighbour took it for that of a process that is gone. */
+/* Locks the file of the new directory @path. Returns -EAGAIN if another process took it for an ended process's. */
 static int root_lock(const char *path, int *lock)
 {
         _cleanup_free_ char *name = mem_printf("%s/%s", path, LOCK_NAME);
@@ -115,7 +116,7 @@ int local_root_make(const char *root, int *lock)
                         return -errno;
                 r = root_lock(path, lock);
                 if (r == 0 && rename(path, root) < 0) {
-                        r = errno == ENOENT ? -EAGAIN : -errno; /* a neighbour had begun to remove it */
+                        r = errno == ENOENT ? -EAGAIN : -errno; /* another process had begun to remove it */
                         close(*lock);
                 }
                 if (r < 0)

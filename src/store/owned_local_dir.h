@@ -1,28 +1,30 @@
 /*
- * A root: the directory that a process has for itself in one that it shares with others (of spark.local.dir), and that
- * is gone when the process is, however it ended.
+ * A root: a process's own directory in a shared one (of spark.local.dir), removed after the process ends in any way.
  *
- * Spark leaves the directories of a killed process behind for ever. Here each root holds a locked file for as long as
- * its process lives, and whoever begins or ends to use the same directory removes those whose file nobody has locked.
- * Roots without such a file (Spark's own), and those of other users, are never touched.
+ * Spark never removes the directories of killed processes. Here each root holds a file that its process locks for its
+ * lifetime. A process that starts or ends to use the same shared directory removes the roots whose file is not locked.
+ * Roots without such a file (Spark's) and those of other users are never touched.
  */
 #pragma once
 
-#define LOCAL_ROOT_BLOCKS "blockmgr-"    /* names begin with that: of an executor's or driver's own files */
-#define LOCAL_ROOT_EXECUTORS "executor-" /* of what a worker has made for an application's executors */
+#define LOCAL_ROOT_BLOCKS "blockmgr-"    /* prefix of a driver's or executor's roots */
+#define LOCAL_ROOT_EXECUTORS "executor-" /* prefix of a worker's directories for an application's executors */
 
-/* A path for a new one, "<base>/<prefix><uuid>", and the base of a path. Owned by the caller. */
+/*
+ * Returns a path for a new root, "<base>/<prefix><uuid>"; local_root_base returns the base of a path. Owned by the
+ * caller.
+ */
 char *local_root_path(const char *base, const char *prefix);
 char *local_root_base(const char *root);
 
 /*
- * Make it, for this user alone; what it is in has to be there. @lock: a descriptor that says, as long as any process
- * has it open, that the root is in use; the caller's. -errno.
+ * Creates the root with access for this user only; its parent must exist. @lock is a descriptor that keeps the root in
+ * use while any process has it open; the caller owns it. Returns -errno.
  */
 int local_root_make(const char *root, int *lock);
 
-/* Remove it with all that is in it. Who has @lock closes that afterwards. */
+/* Removes a root with its content. The owner of @lock closes it afterwards. */
 void local_root_remove(const char *root);
 
-/* Remove what processes left in @base that are gone. */
+/* Removes the roots of ended processes from @base. */
 void local_root_sweep(const char *base);

@@ -1,16 +1,16 @@
 /*
- * Pages: rows in and out.
+ * Reads and writes rows in pages; see page.h.
  *
- * Everything that is done for each row is written once, for any kinds of key and value, in always-inline functions
- * whose kinds are constants; `SHAPES` makes a loop for each pair of them, in which only the work of these kinds is
- * left. I64 and F64 are the same eight bytes here.
+ * Code for each row is written once for all types, in always-inline functions with constant shapes of key and value.
+ * `SHAPES` expands to one loop for each pair of shapes, which contains only the work of that pair. I64 and F64 are the
+ * same eight bytes here.
  *
- * Short byte strings are copied as 16 bytes where both sides have room: a memcpy of unknown length costs more than
- * the whole row. Reading beyond the source's end is harmless as long as the machine's page is not left; the
- * sanitizers do not know that, so their builds copy exactly.
+ * Short byte strings are copied as 16 bytes if both sides have room: a memcpy of unknown length costs more than the
+ * rest of the row. Reading beyond the source's end is harmless within the machine's page; sanitizers do not know that,
+ * so their builds copy exactly.
  *
- * Never changes: the records of a page are whole; used ≤ capacity; a reader of pages may trust them, because what
- * comes from outside the process goes through page_validate first.
+ * Invariants: a page's records are complete; used ≤ capacity. Readers trust pages, because page_validate checks pages
+ * from outside of the process first.
  */
 #include "store/page.h"
 
@@ -53,7 +53,7 @@ static enum shape shape_of(uint8_t kind)
         return shapes[kind];
 }
 
-/* Run @call(key shape, value shape) with constants. */
+/* Runs @call(key shape, value shape) with constants. */
 #define SHAPES(type, call)                                                                                             \
         switch (shape_of((type).key) << 2 | shape_of((type).value)) {                                                  \
         case EIGHT << 2 | NONE:                                                                                        \
@@ -126,7 +126,7 @@ int page_new(struct memory_consumer *c, fst_type type, size_t record, struct pag
         if (block == PAGE_BLOCK) {
                 p = page_pool_get();
         } else {
-                /* Mapped for itself, so that giving it back gives it to the system. */
+                /* A mapping of its own, so that freeing it returns the memory to the system. */
                 p = !mem_has_room(block)
                             ? MAP_FAILED
                             : mmap(NULL, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -174,7 +174,7 @@ static void block_free(struct page *page)
         else if (page->block > PAGE_BLOCK)
                 munmap(page, page->block);
         else
-                free(page); /* of page_shrink or page_new_small */
+                free(page); /* from page_shrink or page_new_small */
 }
 
 void page_free(struct memory_consumer *c, struct page *page)
@@ -230,7 +230,7 @@ INLINE uint32_t get_u32(const unsigned char *p)
         return v;
 }
 
-/* @room bytes may be written at @to; what is beyond @len is rubbish. */
+/* @room bytes may be written at @to; bytes beyond @len are undefined. */
 INLINE void copy_bytes(unsigned char *to, const char *from, size_t len, size_t room)
 {
 #if OVERREAD
@@ -265,7 +265,7 @@ INLINE void put_field(enum shape s, unsigned char *p, fst_column column, size_t 
 
 #define DOES_NOT_FIT SIZE_MAX
 
-/* Write a row's record at @p if it takes @room bytes at most; returns its size. */
+/* Writes a row's record to @p if it takes at most @room bytes. Returns its size. */
 INLINE size_t put_record(unsigned char *p, size_t room, fst_type type, fst_column key, fst_column value, uint32_t row,
                          enum shape k, enum shape v)
 {
@@ -310,7 +310,7 @@ INLINE uint32_t append(struct page *page, const fst_batch *batch, uint32_t first
 uint32_t page_append(struct page *page, const fst_batch *batch, uint32_t first)
 {
         if (unlikely(batch->rows > UINT32_MAX - page->rows || first >= batch->rows))
-                return 0; /* the first: empty structs only */
+                return 0; /* the first branch: empty structs only */
 #define APPEND(k, v) return append(page, batch, first, k, v)
         SHAPES(batch->type, APPEND);
         return 0;
@@ -334,7 +334,7 @@ bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row)
         return false;
 }
 
-/* How many rows ahead the page that a row goes to is fetched into the cache: its header first, then its end. */
+/* Number of rows by which pages are prefetched into the cache: first the header, then the end. */
 #define SCATTER_AHEAD 12
 
 INLINE int scatter(const fst_batch *batch, const uint32_t *partition, uint32_t *first, struct page **open,
@@ -390,7 +390,7 @@ size_t page_record_size(const fst_batch *batch, uint32_t row)
 
 /* ------------------------------------------------------------------------------------------------ rows out */
 
-/* A type of one fixed column is read in place and needs no array. */
+/* True for a single fixed column, which is read in place and needs no array. */
 static bool in_place(fst_type type)
 {
         return type.value == FST_KIND_NONE && type.key != FST_KIND_BYTES;
@@ -471,7 +471,7 @@ bool page_cursor_next(struct page_cursor *cursor, fst_batch *batch)
         const unsigned char *p = page->data + cursor->at;
         *batch = (fst_batch){.rows = rows, .type = cursor->type, .key = cursor->key, .value = cursor->value};
         if (in_place(cursor->type)) {
-                batch->key.fixed = (char *)p; /* whoever is given a batch only reads */
+                batch->key.fixed = (char *)p; /* receivers of a batch only read it */
                 cursor->at += rows * cursor->type.key_size;
         } else {
                 cursor->at += (uint32_t)next_shaped(p, rows, cursor->type, cursor->key, cursor->value);
@@ -520,7 +520,7 @@ int page_wire_check(const unsigned char header[static PAGE_WIRE_HEADER], fst_typ
         return 0;
 }
 
-/* The size of the first @rows records if they lie within @size bytes, else more than @size. */
+/* Returns the size of the first @rows records if they lie within @size bytes, else a value above @size. */
 INLINE uint64_t measure(const unsigned char *p, uint32_t rows, size_t size, fst_type type, enum shape k, enum shape v)
 {
         const size_t lengths = (k == BYTES ? 4 : 0) + (v == BYTES ? 4 : 0);

@@ -1,6 +1,6 @@
 /*
- * Frames: see page_frame.h for the form. Whatever is read from a disk or from another process passes page_frame_parse
- * and then the page's own validation; a length is believed only as far as memory for it is harmless.
+ * See page_frame.h. Input from a disk or another process passes page_frame_parse and then page_validate. A length is
+ * trusted only up to the size of memory that is harmless to allocate.
  */
 #include "store/page_frame.h"
 

@@ -1,20 +1,20 @@
 /*
- * Blocks of 256 KiB out of chunks of 8 MiB.
+ * Blocks of 256 KiB in chunks of 8 MiB.
  *
- * Why chunks: huge pages are given only to whole aligned 2 MiB ranges, and page tables for gigabytes of 4 KiB pages
- * cost more than the copies made into them. Chunks are never unmapped: what is not needed is handed back with
- * MADV_DONTNEED and stays as address space, so a block's chunk can always be found again.
+ * Chunks exist because huge pages need aligned 2 MiB ranges, and page tables for gigabytes of 4 KiB pages cost more
+ * than the copies into them. Chunks are never unmapped: unneeded memory is returned with MADV_DONTNEED and the address
+ * space stays, so that a block's chunk can always be found.
  *
- * Why 31 blocks in a chunk that could hold 32: blocks at multiples of 256 KiB would have their headers, and in a
- * scatter their ends too, in the same few sets of every cache; 200 open pages then cost ten times as much as 8. So
- * each block of the first 4,000 begins at another cache line of its 256 KiB (its colour), which takes a block's room.
+ * A chunk holds 31 blocks instead of 32, because blocks at multiples of 256 KiB would have their headers, and in a
+ * scatter their ends, in the same few cache sets; 200 open pages then cost ten times as much as 8. So each of the first
+ * 4,000 blocks begins at another cache line of its 256 KiB (its colour), which takes the room of one block.
  *
- * A chunk knows of each block whether it is free and whether it is warm, that is: was given since its memory was
- * last handed back. It is on one of two lists while it has free blocks: `warm` if one of these is warm (the half-used
- * ones in front, so that they fill up and others become wholly free), else `cold`. Blocks are taken warm first.
+ * A chunk records which of its blocks are free and which are warm, that is, used since their memory was last returned.
+ * A chunk with free blocks is on one of two lists: `warm` if a free block is warm (partly used chunks first, so that
+ * they fill up and others become free), else `cold`. Warm blocks are taken first.
  *
- * Invariants, under the lock: warm blocks that are free are counted in `spare`; a block in a thread's cache is
- * neither free nor spare. A thread's cache is touched by its thread alone and returned when it ends.
+ * Invariants, under the lock: free warm blocks are counted in `spare`; a block in a thread's cache is neither free nor
+ * spare. Only its thread uses a thread's cache, which is returned when the thread ends.
  */
 #include "store/page_pool.h"
 
@@ -53,13 +53,13 @@ struct chunk {
         unsigned char *base;
         size_t colour;             /* offset of the first block */
         struct chunk *next, *prev; /* on one of the lists */
-        unsigned free, warm;       /* bit b: of block b */
+        unsigned free, warm;       /* bit b: block b */
 };
 
 static struct pool {
         pthread_mutex_t lock;
         struct chunk warm, cold; /* heads of circular lists */
-        struct chunk **table;    /* by base, open addressing; never shrinks */
+        struct chunk **table;    /* by base address, open addressing; never shrinks */
         size_t slots, count;
         _Atomic size_t spare;
 } pool = {
@@ -120,7 +120,7 @@ static void chunk_unlink(struct chunk *c)
         c->next = c->prev = NULL;
 }
 
-/* Put the chunk where its free blocks say. */
+/* Moves the chunk to the list that matches its free blocks. */
 static void chunk_place(struct chunk *c)
 {
         chunk_unlink(c);
@@ -128,7 +128,7 @@ static void chunk_place(struct chunk *c)
                 return;
         struct chunk *head = c->free & c->warm ? &pool.warm : &pool.cold;
         struct chunk *before = c->free == ALL_BLOCKS ? head->prev : head;
-        assert(c != head && before->next); /* a list is a ring, and its head is no chunk */
+        assert(c != head && before->next); /* a list is a ring; its head is not a chunk */
         c->prev = before;
         c->next = before->next;
         before->next->prev = c;
@@ -140,12 +140,12 @@ static unsigned char *chunk_map(void)
         return mmap(NULL, 2 * PAGE_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* A fresh chunk, aligned by mapping twice its size and giving the ends back. */
+/* Maps a new chunk, aligned by mapping twice its size and unmapping the ends. */
 static struct chunk *chunk_new(void)
 {
         unsigned char *raw = chunk_map();
         if (raw == MAP_FAILED && mem_has_room(2 * PAGE_CHUNK))
-                raw = chunk_map(); /* the guard has looked at what is left now */
+                raw = chunk_map(); /* the guard has updated its limit meanwhile */
         if (raw == MAP_FAILED)
                 return NULL;
         size_t before = -(uintptr_t)raw & (PAGE_CHUNK - 1);
@@ -168,7 +168,7 @@ static unsigned char *block_at(const struct chunk *c, unsigned b)
         return c->base + c->colour + b * STRIDE;
 }
 
-/* A free block; *@fresh if it is the first of a new chunk. */
+/* Takes a free block; *@fresh is set if it is the first of a new chunk. */
 static void *take(bool *fresh)
 {
         struct chunk *c = pool.warm.next;
@@ -246,7 +246,7 @@ void page_pool_put(void *block)
                 cache.blocks[cache.count++] = block;
                 return;
         }
-        /* Keep the one that was just used; its lines are in this core's caches. */
+        /* Keep the block used last; its lines are in this core's caches. */
         void *oldest = cache.blocks[0];
         memmove(cache.blocks, cache.blocks + 1, (CACHE_BLOCKS - 1) * sizeof(void *));
         cache.blocks[CACHE_BLOCKS - 1] = block;
@@ -255,7 +255,7 @@ void page_pool_put(void *block)
         pthread_mutex_unlock(&pool.lock);
 }
 
-/* Hand the free warm blocks of a chunk back to the system: whole, or neighbours in one call. */
+/* Returns the memory of a chunk's free warm blocks to the system, adjacent blocks in one call. */
 static void chunk_cool(struct chunk *c)
 {
         unsigned cool = c->free & c->warm;
@@ -283,7 +283,7 @@ void page_pool_shed(size_t keep)
                 return;
         pthread_mutex_lock(&pool.lock);
         while (pool.spare > keep && pool.warm.prev != &pool.warm)
-                chunk_cool(pool.warm.prev); /* wholly free ones are at the end */
+                chunk_cool(pool.warm.prev); /* free chunks are at the end */
         pthread_mutex_unlock(&pool.lock);
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* Sanitizers shadow memory with more memory, so that there resident sizes say nothing. */
+/* Sanitizers need additional shadow memory, so resident sizes mean nothing there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SHADOWED true
 #elif defined(__has_feature)
@@ -68,14 +68,14 @@ static void trim_and_shed_return_memory(void **state)
                 page_pool_put(blocks[i]);
         page_pool_shed(32u << 20);
         assert_true(page_pool_spare() <= 32u << 20);
-        assert_true(page_pool_spare() > 24u << 20); /* whole chunks go at a time */
+        assert_true(page_pool_spare() > 24u << 20); /* chunks are returned as a whole */
         assert_true(SHADOWED || resident() <= before + (40u << 20));
         page_pool_trim();
         assert_int_equal(page_pool_spare(), 0);
         assert_true(SHADOWED || resident() <= before + (8u << 20));
 }
 
-/* Threads hand blocks to each other; each block carries its holder's mark for as long as it is held. */
+/* Threads exchange blocks; each block carries its holder's mark. */
 struct exchange {
         pthread_mutex_t lock;
         unsigned char *slots[64];
@@ -113,7 +113,7 @@ static void threads_share_it(void **state)
                 pthread_join(threads[i], NULL);
         for (int i = 0; i < 64; i++)
                 page_pool_put(x.slots[i]);
-        /* The threads' caches came back when they ended: all but this thread's is there to be trimmed. */
+        /* Ending threads returned their caches: everything except this thread's cache can be trimmed. */
         page_pool_trim();
         assert_int_equal(page_pool_spare(), 0);
 }

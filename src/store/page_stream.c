@@ -1,4 +1,4 @@
-/* See packed_pages.h. Invariant: every page but the last is full. */
+/* See page_stream.h. Invariant: every page except the last is full. */
 #include "store/page_stream.h"
 
 #include "base/mem.h"
@@ -56,7 +56,7 @@ void packed_reader_deinit(struct packed_reader *reader)
         free(steal(reader->scratch));
 }
 
-/* The next @n bytes to @to, which may be NULL to pass over them. */
+/* Copies the next @n bytes to @to; NULL skips them. */
 static void take(struct packed_reader *r, unsigned char *to, size_t n)
 {
         while (n > 0) {

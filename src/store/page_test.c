@@ -10,7 +10,7 @@
 #include <xxhash.h>
 #include <cmocka.h>
 
-/* A batch of random rows whose bytes lie at the very end of their allocations, where ASan sees an over-read. */
+/* A batch of random rows whose bytes end at the end of their allocations, so that ASan finds an over-read. */
 struct random_batch {
         fst_batch batch;
         VEC(char *) texts;
@@ -92,7 +92,7 @@ static int list_types(void **state)
         return 0;
 }
 
-/* A page's wire form read back into another page. */
+/* Writes a page in wire form and reads it into another page. */
 static struct page *through_wire(const struct page *page)
 {
         unsigned char header[PAGE_WIRE_HEADER];
@@ -224,7 +224,7 @@ static int scatter_full(void *owner, uint32_t partition, size_t record, struct p
                 return FST_MEMORY_E_DENIED;
         struct page *page = NULL;
         assert_int_equal(page_new(NULL, (fst_type){0}, record, &page), 0);
-        page->capacity = record > 20000 ? page->capacity : 20000; /* so that pages fill up soon */
+        page->capacity = record > 20000 ? page->capacity : 20000; /* makes pages fill up soon */
         *open = page;
         vec_push(&s->full[partition], page);
         return 0;

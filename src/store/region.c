@@ -1,4 +1,4 @@
-/* See region.h. The file's name is gone as soon as it is mapped, so that not even a crash leaves it. */
+/* See region.h. The file's name is removed as soon as it is mapped, so that even a crash leaves no file. */
 #include "store/region.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What is mapped: there is no mapping of nothing. */
+/* Returns the size of the mapping, which must not be empty. */
 static size_t room_of(size_t size)
 {
         return size ? size : 1;
@@ -32,7 +32,7 @@ static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, st
         if (r)
                 return r;
         unlink(path);
-        /* A hole in the file would be a signal on the first write to it when the disk is full. */
+        /* Writing to a hole in the file would raise a signal when the disk is full. */
         r = -posix_fallocate(fd, 0, (off_t)room_of(size));
         void *map = r ? MAP_FAILED : mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (r == 0 && map == MAP_FAILED)
@@ -48,7 +48,7 @@ static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, st
         return 0;
 }
 
-/* In whichever directory has room. */
+/* Maps a file in any directory that has room. */
 static int map_file(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
 {
         for (;;) {

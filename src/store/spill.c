@@ -1,15 +1,15 @@
 /*
- * Append-only files of frames.
+ * Append-only files of frames; see spill.h.
  *
- * Where the directories have a key, what goes to a file is encrypted on the way, by its offset, and nothing is written
- * straight from where it is.
+ * If the directories have a key, data is encrypted on its way to the file, by its offset, and never written directly
+ * from its source.
  *
- * Small pages gather in the buffer; a large page that is not compressed goes to the file straight from where it is,
- * with the buffer before it, in one call. Position and buffer change only when a write has succeeded, so a failed write
- * leaves what was appended before readable, and may be tried again.
+ * Small pages are collected in the buffer. A large uncompressed page is written directly from its memory, with the
+ * buffer before it, in one call. Position and buffer change only after a successful write, so a failed write leaves
+ * earlier data readable and can be repeated.
  *
- * The read-ahead is the kernel's: with several runs of one file read in turn its own guess is wrong, but told where
- * each run goes on (posix_fadvise) it fetches while we merge, in memory that is not ours.
+ * The kernel reads ahead. It guesses wrong when several runs of one file are read in turn, so each reader announces its
+ * range (posix_fadvise) and the kernel fetches during the merge, in memory that is not ours.
  *
  * Invariants: bytes [0, flushed) are in the file, [flushed, flushed + buffered) in the buffer; no frame is split
  * between the two.
@@ -28,7 +28,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DIRECT_BYTES ((size_t)32 << 10) /* pages from this size on are not copied into the buffer */
+#define DIRECT_BYTES ((size_t)32 << 10) /* pages of this size and larger are not copied into the buffer */
 #define READ_AHEAD ((uint64_t)1 << 20)
 #define RECENT_BYTES ((uint64_t)32 << 20)
 
@@ -38,25 +38,25 @@ struct spill {
         bool named, finished;
         bool keep;      /* a named file stays */
         bool in_memory; /* adopted, and a memfd */
-        int fd;         /* -1 when finished and named */
+        int fd;         /* -1 for a finished, named file */
         fst_type type;
         struct codec codec;
         bool if_cheaper;
-        uint32_t raw_pages;    /* still to be written as they are, because compressing the last one was in vain */
-        uint32_t raw_stretch;  /* how many these were; 0 while it is worth it */
-        int64_t recent_ns;     /* that writing took, of */
-        uint64_t recent_bytes; /* these */
+        uint32_t raw_pages;    /* pages to write uncompressed, because compressing the last one saved nothing */
+        uint32_t raw_stretch;  /* length of the last such series; 0 while compression pays */
+        int64_t recent_ns;     /* time of recent writes */
+        uint64_t recent_bytes; /* bytes of recent writes */
         unsigned char *buffer; /* a block of the pool; NULL when finished */
         size_t buffered;
         uint64_t flushed;
-        const struct file_key *key; /* of the directories; NULL: the file is plain, or sealed */
-        bool sealed;                /* encrypted, and we have no key */
+        const struct file_key *key; /* of the directories; NULL: the file is not encrypted, or sealed */
+        bool sealed;                /* encrypted, and this process has no key */
         uint8_t iv[FILE_IV];
-        unsigned char *encrypted; /* a block, as long as there is the buffer, if there is a key */
+        unsigned char *encrypted; /* a block for encrypted data, while there is a buffer and a key */
         struct spill_counters counters;
 };
 
-/* Whatever medium it is on: a spill that moves from memory to disk moves as it is. */
+/* Encrypts also in memory: a spill moves from memory to disk unchanged. */
 static int spill_encrypt(struct spill *s, const struct file_key *key, struct fst_error *error)
 {
         s->key = key;
@@ -209,7 +209,7 @@ void spill_free(struct spill *spill)
         errno = saved;
 }
 
-/* Write @parts at *@at, which goes on by what was written. */
+/* Writes @parts at *@at and advances it by the bytes written. */
 static int write_all(struct spill *s, struct iovec *parts, int n, uint64_t *at, struct fst_error *error)
 {
         while (n > 0) {
@@ -246,7 +246,7 @@ static int write_encrypted(struct spill *s, const struct iovec *parts, int n, ui
         return r;
 }
 
-/* Write @parts, whose first is the buffer, behind what is flushed. */
+/* Writes @parts, the first of which is the buffer, behind the flushed bytes. */
 static int write_parts(struct spill *s, struct iovec *parts, int n, struct fst_error *error)
 {
         uint64_t before = s->flushed, at = before;
@@ -276,12 +276,12 @@ static int spill_flush(struct spill *s, struct fst_error *error)
 }
 
 /*
- * Data that does not shrink (it is compressed already, or random) costs a compressor most and gives nothing. After a
- * page that saved less than an eighth the next ones are written as they are: 8, then twice as many each time one more
- * trial is in vain, 64 at most.
+ * Incompressible data (compressed already, or random) costs a compressor most and saves nothing. After a page that
+ * saved less than an eighth, the next pages are written uncompressed: 8, then twice as many after each further failed
+ * trial, at most 64.
  *
- * The same where compressing was not asked for and took longer (@ns) than writing and reading again what it saved: the
- * kernel takes pages faster than lz4 makes them smaller, until the disk itself cannot keep up.
+ * The same applies if compression was not requested and took longer (@ns) than writing and reading the saved bytes: the
+ * kernel accepts pages faster than lz4 compresses them, until the disk cannot keep up.
  */
 #define RAW_FIRST 8u
 #define MAX_RAW 64u
@@ -416,7 +416,7 @@ static int spill_damaged(struct spill *s, uint64_t at, int code, struct fst_erro
         return error_wrap(error, code, "reading %s at %llu", s->path, (unsigned long long)at);
 }
 
-/* All of @parts, or an error; a file that ends too early is damaged. */
+/* Reads all of @parts, or fails; a file that ends too early is damaged. */
 static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
 {
         for (; n > 0 && parts->iov_len == 0; parts++)
@@ -442,7 +442,7 @@ static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_
         return 0;
 }
 
-/* The same, plain: @parts are two at most. */
+/* Does the same and decrypts: at most two @parts. */
 static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
 {
         struct iovec whole[2];
@@ -457,8 +457,8 @@ static int read_parts(struct spill *s, int fd, struct iovec *parts, int n, uint6
 }
 
 /*
- * The page of @frame, whose payload is at @at. With @next, the header that follows the payload is read as well.
- * Bytes that are not compressed are read to where they stay.
+ * Reads the page of @frame, whose payload is at @at. With @next it also reads the header after the payload. An
+ * uncompressed payload is read directly into the page.
  */
 static int read_payload(struct spill *s, int fd, const struct page_frame *frame, uint64_t at, struct codec *codec,
                         unsigned char *next, struct memory_consumer *c, struct page **page, struct fst_error *error)
@@ -499,7 +499,7 @@ static int read_payload(struct spill *s, int fd, const struct page_frame *frame,
         return r;
 }
 
-/* A frame must end where its range does at the latest, so that no length read from a file claims more. */
+/* Parses a frame header. A frame must end within its range, so that a damaged length cannot claim more. */
 static int spill_parse(struct spill *s, const unsigned char *header, uint64_t at, uint64_t end,
                        struct page_frame *frame, struct fst_error *error)
 {
@@ -599,7 +599,7 @@ int spill_reader_next(struct spill_reader *reader, struct memory_consumer *c, st
         if (r)
                 return r;
         uint64_t after = reader->at + PAGE_FRAME_HEADER + frame.payload;
-        /* Told in halves, so that there is always something under way. */
+        /* Announce half of the read-ahead at a time, so that reads are always in progress. */
         if (reader->announced < reader->end && after + READ_AHEAD / 2 > reader->announced) {
                 uint64_t from = MAX(reader->announced, after), to = MIN(reader->end, after + READ_AHEAD);
                 if (to > from)

@@ -1,7 +1,4 @@
-/*
- * Where and how an executor writes what does not fit into memory: its directories and the codecs that the
- * configuration asks for. One for an executor, constant.
- */
+/* An executor's directories and codecs for data that does not fit into memory. One for each executor, constant. */
 #pragma once
 
 #include "io/codec/codec.h"
@@ -11,8 +8,9 @@
 
 struct spill_space {
         struct disk_dirs *dirs;
-        enum codec_kind shuffle_codec;             /* spark.shuffle.compress and spark.io.compression.codec */
-        enum codec_kind spill_codec;               /* spark.shuffle.spill.compress */
-        int level;                                 /* spark.io.compression.zstd.level */
-        bool shuffle_if_cheaper, spill_if_cheaper; /* nobody asked for these; spill_options.if_cheaper */
+        enum codec_kind shuffle_codec; /* spark.shuffle.compress and spark.io.compression.codec */
+        enum codec_kind spill_codec;   /* spark.shuffle.spill.compress */
+        int level;                     /* spark.io.compression.zstd.level */
+        bool shuffle_if_cheaper,
+                spill_if_cheaper; /* compression is a default, not configured; see spill_options.if_cheaper */
 };

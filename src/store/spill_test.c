@@ -41,7 +41,7 @@ static int teardown(void **state)
         return r;
 }
 
-/* A page of some rows; words repeat, so that it can be compressed, or are random. */
+/* Makes a page of @rows rows: words repeat and compress well; other rows are random. */
 static struct page *some_page(uint32_t rows, bool words)
 {
         struct page *page = NULL;
@@ -104,7 +104,7 @@ static void what_is_written_is_read(void **state)
                         assert_int_equal(spill_write_page(spill, w[i].page, &w[i].offset, &w[i].length, &error), 0);
                         assert_int_equal(w[i].offset, end);
                         assert_int_equal(spill_end(spill), end + w[i].length);
-                        read_one(spill, &w[rand_r(&seed) % (i + 1)]); /* while it is written, too */
+                        read_one(spill, &w[rand_r(&seed) % (i + 1)]); /* also while it is written */
                 }
                 assert_int_equal(spill_finish(spill, &error), 0);
                 struct spill_counters counters = spill_counters(spill);
@@ -157,7 +157,7 @@ static void an_oversized_record_is_written_as_it_is(void **state)
         free(text);
 }
 
-/* Read everything there is: 0, or the first error. Pages that are returned must be among those written. */
+/* Reads everything. Returns 0, or the first error. Returned pages must be among those written. */
 static int read_all(struct spill *spill, const struct written *w, int n)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -205,7 +205,7 @@ static void damage_is_found(void **state)
                         found += r != 0;
                         assert_int_equal(pwrite(fd, &c, 1, at), 1);
                 }
-                /* A compressor may have two spellings of the same bytes; anything else must be noticed. */
+                /* A compressor may encode the same bytes in two ways; any other change must be detected. */
                 assert_true(kind == CODEC_NONE ? found == FLIPS : found > FLIPS * 9 / 10);
                 assert_int_equal(read_all(spill, w, N), 0);
                 assert_int_equal(ftruncate(fd, (off_t)spill_end(spill) - 1), 0);
@@ -217,7 +217,7 @@ static void damage_is_found(void **state)
         }
 }
 
-/* In directories with a key files say nothing, and are read as ever: small pages, large ones, in any order. */
+/* Files in directories with a key are encrypted and can be read as usual: small pages, large ones, in any order. */
 static void files_are_encrypted(void **state)
 {
         for (int bits = 128; bits <= 256; bits += 64) {
@@ -304,7 +304,7 @@ static void a_full_disk_keeps_what_was_written(void **state)
         assert_int_equal(spill_write_page(spill, w[good].page, &w[good].offset, &w[good].length, &error), 0);
         for (int i = 0; i <= good; i++)
                 read_one(spill, &w[i]);
-        /* New files are elsewhere now. */
+        /* New files are in another directory now. */
         for (int i = 0; i < 10; i++) {
                 struct spill *other = NULL;
                 assert_int_equal(spill_new(&o, &other, &error), 0);

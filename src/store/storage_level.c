@@ -1,4 +1,4 @@
-/* The table of storage levels; see storage_level.h. */
+/* See storage_level.h. */
 #include "store/storage_level.h"
 
 const struct storage_level storage_levels[] = {

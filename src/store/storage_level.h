@@ -1,7 +1,7 @@
 /*
- * What a storage level (firesteel/rdd.h) means. In Spark's terms each is: disk, memory, off heap, deserialized, and how
- * many copies. Our rows in memory are pages whatever the level, but whoever chooses a serialized one chooses fewer
- * bytes over quick reading: its pages are kept compressed where spark.rdd.compress says so.
+ * The meaning of storage levels (firesteel/rdd.h), in Spark's terms: disk, memory, off heap, deserialized, and
+ * replicas. Rows in memory are pages at every level, but a serialized level prefers less memory to fast reading: its
+ * pages are compressed if spark.rdd.compress is set.
  */
 #pragma once
 
@@ -14,10 +14,10 @@ struct storage_level {
         uint8_t replicas; /* in all, each on another executor */
 };
 
-/* By level; FST_STORAGE_NONE has no copy. */
+/* Indexed by level; FST_STORAGE_NONE has no copies. */
 extern const struct storage_level storage_levels[FST_STORAGE_OFF_HEAP + 1];
 
-/* Whether @level, a number from somewhere else, is one. */
+/* True if the external number @level is a storage level. */
 static inline bool storage_level_valid(int level)
 {
         return level >= FST_STORAGE_NONE && level <= FST_STORAGE_OFF_HEAP;
@@ -33,17 +33,20 @@ static inline bool storage_level_uses_disk(enum fst_storage_level level)
         return storage_levels[level].disk;
 }
 
-/* Copies in all, each on another executor: 1, 2 or 3; 0 for FST_STORAGE_NONE. */
+/* Returns the number of copies, each on another executor: 1, 2 or 3; 0 for FST_STORAGE_NONE. */
 static inline int storage_level_replicas(enum fst_storage_level level)
 {
         return storage_levels[level].replicas;
 }
 
-/* The level that keeps on disk what does not fit into memory, as @level keeps it: @level itself, if it does. */
+/*
+ * Returns @level if it uses disk, otherwise the level that keeps blocks in memory as @level does and moves the rest to
+ * disk.
+ */
 enum fst_storage_level storage_level_with_disk(enum fst_storage_level level);
 
 /*
- * What Spark calls the level of a block that is kept at @level and has @memory_bytes and @disk_bytes now: memory or
- * disk, whichever it is in. An empty block has neither, and counts as being in memory where it may be there.
+ * Returns the level that Spark reports for a block at @level with @memory_bytes and @disk_bytes: memory or disk, where
+ * it is. An empty block has neither, and counts as in memory if its level allows that.
  */
 struct storage_level storage_level_of_block(enum fst_storage_level level, int64_t memory_bytes, int64_t disk_bytes);

@@ -1,4 +1,4 @@
-/* What each level means, as Spark 4.3 describes it, and what it says of blocks of it. */
+/* Tests the meaning of each level, as in Spark 4.3, and the level of blocks. */
 #include "store/storage_level.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-/* As StorageLevel.description has it. */
+/* Formats a level as StorageLevel.description does. */
 static void describe(struct storage_level l, char text[static 64])
 {
         snprintf(text, 64, "%s%s%s %dx Replicated", l.disk ? "Disk " : "",
@@ -74,7 +74,7 @@ static void a_block_has_the_level_of_its_place(void **state)
                 describe(storage_level_of_block(table[i].level, table[i].memory, table[i].disk), text);
                 assert_string_equal(text, table[i].description);
         }
-        /* Out of the heap even on disk, as Spark has it. */
+        /* Off heap even on disk, as in Spark. */
         assert_true(storage_level_of_block(FST_STORAGE_OFF_HEAP, 0, 10).off_heap);
         assert_false(storage_level_of_block(FST_STORAGE_NONE, 0, 0).memory);
         assert_false(storage_level_of_block(FST_STORAGE_NONE, 0, 0).disk);
