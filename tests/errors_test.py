@@ -218,7 +218,7 @@ def test_a_crash_of_main_does_not_speak_of_tasks(shared):
     done = run(shared, [os.path.join(BIN, "spark-submit"), "careless.c"])
     assert done.returncode == -signal.SIGSEGV
     assert "the application crashed in main in careless.so: SIGSEGV" in done.stderr
-    assert "An action that fails leaves what it would have answered as it was" in done.stderr
+    assert "A failed action leaves its output arguments unchanged" in done.stderr
     assert "isolation" not in done.stderr
 
 

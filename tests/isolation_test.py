@@ -250,10 +250,10 @@ CRASHES = {
     "deep": r"SIGSEGV, the stack is full",
 }
 ENDS = {
-    "segfault": r"ended by signal 11 \(SIGSEGV\)",
-    "abort": r"ended by signal 6 \(SIGABRT\)",
-    "exit": "ended with exit status 50",
-    "deep": r"ended by signal 11 \(SIGSEGV\)",
+    "segfault": r"killed by signal 11 \(SIGSEGV\)",
+    "abort": r"killed by signal 6 \(SIGABRT\)",
+    "exit": "exited with status 50",
+    "deep": r"killed by signal 11 \(SIGSEGV\)",
 }
 
 
@@ -344,7 +344,7 @@ def test_a_crash_on_a_thread_costs_one_executor(run, mode):
     assert done.out == ["-1", "1000"], done.err
     assert re.search("Lost executor . on .*Command exited with code .*" + REPORT.format(0, CRASHES[mode]), done.err)
     for attempt in 1, 2, 3:
-        assert re.search(REPORT.format(attempt, CRASHES[mode]) + ".*; its worker process " + ENDS[mode], done.err)
+        assert re.search(REPORT.format(attempt, CRASHES[mode]) + ".*; its task process (was )?" + ENDS[mode], done.err)
     assert done.lost_executors() == 1
     assert done.marks == "xxxx"
     assert done.processes == []
@@ -384,8 +384,8 @@ def test_the_reaper_ends_a_worker(run, master):
     # The reaper checks thirty times before it ends the task, so that a slow machine checks at least once.
     done = run("loop", "wait", master=master, **{**REAPER, "spark.task.reaper.killTimeout": "3s"})
     assert done.out == ["-1", "1000"], done.err
-    assert re.search(r"Killed task \d+ is still running after \d+ ms\. It is in touch in trials\.so, in worker process \d+", done.err)
-    assert "its worker process is ended" in done.err
+    assert re.search(r"Killed task \d+ is still running after \d+ ms\. It is in touch in trials\.so, in task process \d+", done.err)
+    assert "killing its task process" in done.err
     assert done.lost_executors() == 0, done.err
     assert (done.processes, done.files) == ([], [])
 
@@ -399,11 +399,11 @@ def test_the_reaper_ends_an_executor_whose_thread_loops(run):
     assert done.processes == []
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory beside what a worker may allocate")
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer has memory beside what a task process may allocate")
 def test_a_leak_in_a_worker_fails_the_task_by_name(run):
     done = run("grow", **{"spark.executor.memory": "64m", "spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "2"})
     assert done.out == ["-1", "1000"], done.err
-    assert re.search(REPORT.format(1, "SIGSEGV") + r".*it had used \d+ MiB of the 128 MiB that a worker may allocate: raise "
+    assert re.search(REPORT.format(1, "SIGSEGV") + r".*it had used \d+ MiB of the 128 MiB that a task process may allocate: raise "
                      "spark.executor.memory", done.err), done.err
     assert done.lost_executors() == 0
     assert (done.processes, done.files) == ([], [])
@@ -414,7 +414,7 @@ def test_memory_beyond_the_limit_fails_the_task_by_name(run):
     done = run("hoard", isolation="none",
                **{"spark.executor.memory": "64m", "spark.executor.memoryOverhead": "64m", "spark.task.maxFailures": "1"})
     assert done.out == ["-1", "1000"], done.err
-    held = re.search(r"Task 6 in stage 0\.0 failed 1 times.*: task 6 in touch in trials\.so is ended for want of memory: it holds .* and "
+    held = re.search(r"Task 6 in stage 0\.0 failed 1 times.*: task 6 in touch in trials\.so fails because memory is short: it holds .* and "
                      r"this executor (\d+) MiB, of the 128 MiB that spark\.executor\.memory .*allows; raise", done.err)
     assert held and 128 < int(held[1]) < 400, done.err
     assert done.lost_executors() == 0
@@ -459,10 +459,10 @@ def test_nothing_outlives_who_started_it(program, tmp_path, victim, failures):
     if victim != "spark-submit":
         assert out.split() == ["-1", "1000"], err
     if victim == "firesteel-zygote":
-        assert re.search("Lost executor 0 on .*: Command exited with code 1: Exit as process .* is gone", err), err
+        assert re.search("Lost executor 0 on .*: Command exited with code 1: Exit as process .* has ended", err), err
 
 
 def test_what_isolation_cannot_be_is_refused(run):
     done = run("ok", isolation="thread")
     assert done.code != 0
-    assert "spark.firesteel.task.isolation=thread: it is process" in done.err
+    assert "spark.firesteel.task.isolation=thread is invalid: use process" in done.err

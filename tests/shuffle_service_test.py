@@ -69,7 +69,7 @@ def test_a_service_that_was_killed_starts_again_and_serves(service, folder):
             kill(app.executors().values())
 
         shuffle_and_lose_everybody(app, lose)
-        assert "2 executors were registered before" in service.log.read_text()
+        assert "Restored the registrations of 2 executors" in service.log.read_text()
 
 
 def test_outputs_are_made_again_when_nobody_serves_them(service, folder):

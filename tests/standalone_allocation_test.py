@@ -73,7 +73,7 @@ def test_a_second_service_on_a_host_is_told_that_one_is_enough(cluster):
     second = cluster.daemon("worker", ["-c", "1", "-m", "1g", "-d", str(cluster.folder / "second"), master.url], service)
     assert second.end() == 1
     line, = (x for x in second.log().splitlines() if "ERROR" in x)
-    assert f"port {port} (spark.shuffle.service.port) is in use" in line and "One is enough for a host" in line
+    assert f"port {port} (spark.shuffle.service.port) is in use" in line and "One service for each host is enough" in line
     assert "spark.shuffle.service.enabled=false" in line and "maxRetries" not in line
     cluster.worker(master.url, **{"spark.shuffle.service.port": str(port)})  # accepted without its own
 

@@ -18,7 +18,7 @@
 #define LOG "CoarseGrainedExecutorBackend"
 #define FINISHED "Finished decommissioning"
 
-static void round_over(void *owner)
+static void on_round_over(void *owner)
 {
         struct executor *x = owner;
         uv_async_send(&x->wake);
@@ -34,7 +34,7 @@ void executor_decommission(struct executor *x)
         log_info(LOG, "Decommission executor %s.", x->options->executor_id);
         x->decommissioned = true;
         x->reported_ns = now_ns();
-        if (executor_transfer_migrate(x->data, round_over, x, &x->migration, &error)) {
+        if (executor_transfer_migrate(x->data, on_round_over, x, &x->migration, &error)) {
                 log_error(LOG, "Unexpected error while decommissioning self: %s", error_message(&error));
                 error_deinit(&error);
         }
@@ -43,7 +43,7 @@ void executor_decommission(struct executor *x)
 }
 
 /* True if nothing runs, waits to run, or waits to be sent or fetched. */
-static bool is_through(struct executor *x)
+static bool decommission_is_finished(struct executor *x)
 {
         pthread_mutex_lock(&x->lock);
         bool told = x->outbox.len == 0;
@@ -54,7 +54,7 @@ static bool is_through(struct executor *x)
 
 void executor_end_if_decommissioned(struct executor *x)
 {
-        if (!x->decommissioned || x->ended || !is_through(x))
+        if (!x->decommissioned || x->ended || !decommission_is_finished(x))
                 return;
         if (x->migration && !migration_done(x->migration, x->reported_ns))
                 return;
@@ -73,8 +73,7 @@ static void decommission_on_signal(uv_signal_t *handle, int number)
         struct executor *x = handle->data;
         Firesteel__KillExecutors ids = FIRESTEEL__KILL_EXECUTORS__INIT;
         char *id = (char *)x->options->executor_id;
-        log_info(LOG, "Received SIG%s: telling the driver that executor %s is to be decommissioned",
-                 sigabbrev_np(number), id);
+        log_info(LOG, "Received SIG%s: asking the driver to decommission executor %s", sigabbrev_np(number), id);
         ids.n_ids = 1;
         ids.ids = &id;
         rpc_send_packed(x->driver, FIRESTEEL__CONTROL_TYPE__DECOMMISSION_EXECUTORS, &ids.base, NULL);

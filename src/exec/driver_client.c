@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <time.h>
 
-struct question {
-        struct question *next;
+struct driver_request {
+        struct driver_request *next;
         struct driver_client *asks;
         uint16_t type;
         int64_t timeout_ms;
@@ -30,13 +30,13 @@ struct driver_client {
         uv_async_t wake;
         pthread_mutex_t lock;
         pthread_cond_t answered;
-        struct question *first, **last; /* to be sent */
-        struct question *sent;          /* waiting for their replies */
+        struct driver_request *first, **last; /* to be sent */
+        struct driver_request *sent;          /* waiting for their replies */
         bool stopped;
 };
 
 /* Lock held. */
-static void question_unref(struct question *q)
+static void question_unref(struct driver_request *q)
 {
         if (--q->refs > 0)
                 return;
@@ -46,9 +46,9 @@ static void question_unref(struct question *q)
 }
 
 /* Ends a request of the rpc layer. Lock held. */
-static void driver_client_finish(struct driver_client *a, struct question *q, int status, const char *message)
+static void request_finish(struct driver_client *a, struct driver_request *q, int status, const char *message)
 {
-        struct question **at = &a->sent;
+        struct driver_request **at = &a->sent;
         while (*at != q)
                 at = &(*at)->next;
         *at = q->next;
@@ -61,9 +61,9 @@ static void driver_client_finish(struct driver_client *a, struct question *q, in
         question_unref(q);
 }
 
-static void driver_client_on_answer(void *owner, struct rpc_answer *answer)
+static void on_driver_reply(void *owner, struct rpc_answer *answer)
 {
-        struct question *q = owner;
+        struct driver_request *q = owner;
         struct driver_client *a = q->asks;
         pthread_mutex_lock(&a->lock);
         if (answer->status == 0 && !q->answered) {
@@ -73,32 +73,32 @@ static void driver_client_on_answer(void *owner, struct rpc_answer *answer)
                 if (answer->len)
                         memcpy(q->body, answer->body, answer->len);
         }
-        driver_client_finish(a, q, answer->status > 0 ? -EREMOTEIO : answer->status, answer->message);
+        request_finish(a, q, answer->status > 0 ? -EREMOTEIO : answer->status, answer->message);
         pthread_mutex_unlock(&a->lock);
 }
 
-static void driver_client_send_all(struct driver_client *a)
+static void send_requests(struct driver_client *a)
 {
         pthread_mutex_lock(&a->lock);
         while (a->first) {
-                struct question *q = a->first;
+                struct driver_request *q = a->first;
                 a->first = q->next;
                 if (!a->first)
                         a->last = &a->first;
                 q->next = a->sent;
                 a->sent = q;
-                int r = a->stopped ? -ESHUTDOWN
-                                   : rpc_ask(a->driver, q->type, q->body, q->len, NULL, q->timeout_ms,
-                                             driver_client_on_answer, q);
+                int r = a->stopped
+                                ? -ESHUTDOWN
+                                : rpc_ask(a->driver, q->type, q->body, q->len, NULL, q->timeout_ms, on_driver_reply, q);
                 if (r)
-                        driver_client_finish(a, q, r, NULL);
+                        request_finish(a, q, r, NULL);
         }
         pthread_mutex_unlock(&a->lock);
 }
 
 static void on_wake(uv_async_t *handle)
 {
-        driver_client_send_all(handle->data);
+        send_requests(handle->data);
 }
 
 int driver_client_new(uv_loop_t *loop, struct rpc_ref *driver, struct driver_client **asks, struct fst_error *error)
@@ -127,13 +127,13 @@ void driver_client_stop(struct driver_client *a)
         pthread_mutex_lock(&a->lock);
         bool first = !a->stopped;
         a->stopped = true;
-        for (struct question *q = a->sent; q; q = q->next) {
+        for (struct driver_request *q = a->sent; q; q = q->next) {
                 q->status = -ESHUTDOWN;
                 q->answered = true;
         }
         pthread_cond_broadcast(&a->answered);
         pthread_mutex_unlock(&a->lock);
-        driver_client_send_all(a);
+        send_requests(a);
         if (first)
                 uv_close((uv_handle_t *)&a->wake, NULL);
 }
@@ -143,7 +143,7 @@ void driver_client_free(struct driver_client *a)
         if (!a)
                 return;
         while (a->sent) {
-                struct question *q = a->sent;
+                struct driver_request *q = a->sent;
                 a->sent = q->next;
                 question_unref(q);
         }
@@ -158,7 +158,7 @@ static int driver_client_wait(struct driver_client *a, uint16_t type, uint8_t *p
                               int64_t timeout_ms, const int *stopped, uint8_t **body, size_t *len,
                               struct fst_error *error)
 {
-        struct question *q = new0(struct question);
+        struct driver_request *q = new0(struct driver_request);
         q->asks = a;
         q->refs = 2;
         q->type = type;

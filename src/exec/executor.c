@@ -71,7 +71,7 @@ static void on_terminated(uv_signal_t *handle, int signal)
 
 /* ------------------------------------------------------------------------------------------------- heartbeats */
 
-static void heartbeat_answered(void *owner, struct rpc_answer *answer)
+static void on_heartbeat_reply(void *owner, struct rpc_answer *answer)
 {
         struct executor *x = owner;
         if (answer->status == 0) {
@@ -112,12 +112,12 @@ static void on_heartbeat(uv_timer_t *timer)
         for (int s = 0; s < x->options->cores; s++)
                 beat.running += x->running[s] != NULL;
         pthread_mutex_unlock(&x->lock);
-        rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, heartbeat_answered, x);
+        rpc_ask_packed(x->driver, FIRESTEEL__CONTROL_TYPE__HEARTBEAT, &beat.base, NULL, 0, on_heartbeat_reply, x);
 }
 
 /* ---------------------------------------------------------------------------------------------- requests of tasks */
 
-static int may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
+static int ask_may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
 {
         struct executor *x = owner;
         struct fst_error error = FST_ERROR_INIT;
@@ -131,9 +131,8 @@ static int may_commit(void *owner, int stage, int stage_attempt, int partition, 
         int r = driver_client_ask(x->asks, FIRESTEEL__CONTROL_TYPE__MAY_COMMIT, &question.base, NULL, &body, &len,
                                   &error);
         if (r) {
-                log_error("OutputCommitCoordinator",
-                          "the driver cannot be asked whether task %" PRId64 " may commit: %s", task_id,
-                          error_message(&error));
+                log_error("OutputCommitCoordinator", "cannot ask the driver whether task %" PRId64 " may commit: %s",
+                          task_id, error_message(&error));
                 error_deinit(&error);
                 return r;
         }
@@ -145,8 +144,8 @@ static int may_commit(void *owner, int stage, int stage_attempt, int partition, 
 }
 
 /* Waits as long as the driver does: the driver has the timeout of a barrier. */
-static int barrier(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
-                   size_t *answer_len, struct fst_error *error)
+static int wait_at_barrier(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
+                           size_t *answer_len, struct fst_error *error)
 {
         struct executor *x = owner;
         return driver_client_ask_packed(x->asks, FIRESTEEL__CONTROL_TYPE__BARRIER_SYNC, question, len,
@@ -156,17 +155,17 @@ static int barrier(void *owner, const uint8_t *question, size_t len, const int *
 /* -------------------------------------------------------------------------------------------------- starting */
 
 /* A request before the executor runs: the loop runs until the reply arrives. */
-struct first_ask {
+struct startup_request {
         int (*answered)(struct executor *x, const struct rpc_answer *answer, struct fst_error *error);
         int status;
         struct fst_error *error;
         bool done;
 };
 
-static void first_answered(void *owner, struct rpc_answer *answer)
+static void on_startup_reply(void *owner, struct rpc_answer *answer)
 {
         struct executor *x = owner;
-        struct first_ask *ask = x->first_ask;
+        struct startup_request *ask = x->first_ask;
         if (!ask)
                 return; /* the executor ends and ignores the reply */
         ask->done = true;
@@ -177,12 +176,12 @@ static void first_answered(void *owner, struct rpc_answer *answer)
                 ask->status = ask->answered(x, answer, ask->error);
 }
 
-static int ask_first(struct executor *x, uint16_t type, const ProtobufCMessage *question,
-                     int (*answered)(struct executor *, const struct rpc_answer *, struct fst_error *),
-                     struct fst_error *error)
+static int startup_ask(struct executor *x, uint16_t type, const ProtobufCMessage *question,
+                       int (*answered)(struct executor *, const struct rpc_answer *, struct fst_error *),
+                       struct fst_error *error)
 {
-        struct first_ask ask = {.answered = answered, .error = error};
-        int r = rpc_ask_packed(x->driver, type, question, NULL, 0, first_answered, x);
+        struct startup_request ask = {.answered = answered, .error = error};
+        int r = rpc_ask_packed(x->driver, type, question, NULL, 0, on_startup_reply, x);
         if (r)
                 return error_set(error, r, "cannot ask the driver at %s: %s", x->options->driver_url, strerror(-r));
         x->first_ask = &ask;
@@ -204,11 +203,11 @@ bool executor_startup_key(const char *key)
                (strncmp(key, "spark.", 6) == 0 && n > 5 && strcmp(key + n - 5, ".port") == 0);
 }
 
-static int take_config(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
+static int receive_config(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
 {
         Firesteel__AppConfig *config = firesteel__app_config__unpack(NULL, answer->len, answer->body);
         if (!config)
-                return error_set(error, -EBADMSG, "the driver's configuration cannot be read");
+                return error_set(error, -EBADMSG, "the driver's configuration is malformed");
         for (size_t i = 0; i < config->n_properties; i++) {
                 const Firesteel__Property *p = config->properties[i];
                 if (executor_startup_key(p->key))
@@ -236,12 +235,12 @@ static int take_config(struct executor *x, const struct rpc_answer *answer, stru
         return 0;
 }
 
-static int take_registration(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
+static int receive_registration(struct executor *x, const struct rpc_answer *answer, struct fst_error *error)
 {
         Firesteel__RegisteredExecutor *registered =
                 firesteel__registered_executor__unpack(NULL, answer->len, answer->body);
         if (!registered)
-                return error_set(error, -EBADMSG, "the driver's answer to the registration cannot be read");
+                return error_set(error, -EBADMSG, "the driver's reply to the registration is malformed");
         x->index = registered->index;
         x->registered = true;
         firesteel__registered_executor__free_unpacked(registered, NULL);
@@ -250,7 +249,7 @@ static int take_registration(struct executor *x, const struct rpc_answer *answer
 }
 
 /* An executor ends with its worker. */
-static void worker_lost(void *owner)
+static void on_worker_lost(void *owner)
 {
         struct executor *x = owner;
         x->worker_lost = true;
@@ -261,7 +260,7 @@ static void worker_lost(void *owner)
  * Removes the directories that the worker would have removed. With a shuffle service, which may still run, they stay:
  * others read the map outputs.
  */
-static void sweep_after_worker(const struct executor *x)
+static void remove_worker_dirs(const struct executor *x)
 {
         bool service = false;
         if (x->worker_lost && conf_get_bool(&x->conf, "spark.shuffle.service.enabled", &service, NULL) == 0 && !service)
@@ -271,7 +270,7 @@ static void sweep_after_worker(const struct executor *x)
 static int watch_worker(struct executor *x, struct fst_error *error)
 {
         const char *url = x->options->worker_url;
-        return url ? worker_watcher_new(&x->loop, &x->conf, url, worker_lost, x, &x->worker, error) : 0;
+        return url ? worker_watcher_new(&x->loop, &x->conf, url, on_worker_lost, x, &x->worker, error) : 0;
 }
 
 static int connect_driver(struct executor *x, struct fst_error *error)
@@ -292,7 +291,7 @@ static int connect_driver(struct executor *x, struct fst_error *error)
         log_info("CoarseGrainedExecutorBackend", "Connecting to driver: %s", x->options->driver_url);
         Firesteel__RetrieveAppConfig question = FIRESTEEL__RETRIEVE_APP_CONFIG__INIT;
         question.resource_profile = x->options->resource_profile;
-        return ask_first(x, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base, take_config, error);
+        return startup_ask(x, FIRESTEEL__CONTROL_TYPE__RETRIEVE_APP_CONFIG, &question.base, receive_config, error);
 }
 
 static int start_slots(struct executor *x, struct fst_error *error)
@@ -324,18 +323,18 @@ static void load_class_path(struct executor *x)
  * a local cluster share theirs, so they skip this. If it fails, tasks still have fst_file, which reports a better
  * error.
  */
-static bool is_prepared(void *owner)
+static bool files_are_prepared(void *owner)
 {
         struct executor *x = owner;
         const char *master = conf_get_value(&x->conf, "spark.master");
         return (master && strncmp(master, "local-cluster[", 14) == 0) || app_files_are_linked(x->env.files);
 }
 
-static void prepare(void *owner)
+static void prepare_files(void *owner)
 {
         struct executor *x = owner;
         struct fst_error error = FST_ERROR_INIT;
-        if (!is_prepared(x) && app_files_link(x->env.files, ".", &error))
+        if (!files_are_prepared(x) && app_files_link(x->env.files, ".", &error))
                 log_warn("Executor", "the application's files: %s", error_message(&error));
         error_deinit(&error);
 }
@@ -346,7 +345,7 @@ static int load_module(void *owner, const struct stage_module *module, struct fs
         return executor_transfer_load_module(x->data, module, error);
 }
 
-static void block_updated(void *owner)
+static void on_block_updates(void *owner)
 {
         struct executor *x = owner;
         uv_async_send(&x->wake);
@@ -364,7 +363,7 @@ static int start_data(struct executor *x, struct fst_error *error)
                 .cores = x->options->cores,
                 .asks = x->asks,
                 .lost = &x->lost,
-                .updated = block_updated,
+                .updated = on_block_updates,
                 .owner = x,
         };
         int r = executor_transfer_new(&x->env, &options, &x->data, error);
@@ -400,9 +399,9 @@ static int start_env(struct executor *x, struct fst_error *error)
         log_set_context(x->app_id, -1, -1);
         if ((r = start_isolation(x, memory, error)) || (r = exec_env_init(&x->env, &x->conf, memory, error)))
                 return r;
-        x->env.may_commit = may_commit;
+        x->env.may_commit = ask_may_commit;
         x->env.commit_owner = x;
-        x->env.barrier = barrier;
+        x->env.barrier = wait_at_barrier;
         x->env.barrier_owner = x;
         x->env.executor_id = x->options->executor_id;
         load_class_path(x); /* before anything else: each slot forks a task process */
@@ -413,8 +412,8 @@ static int start_env(struct executor *x, struct fst_error *error)
                                                                           .env = &x->env,
                                                                           .lost = &x->lost,
                                                                           .executor_id = x->options->executor_id,
-                                                                          .is_prepared = is_prepared,
-                                                                          .prepare = prepare,
+                                                                          .is_prepared = files_are_prepared,
+                                                                          .prepare = prepare_files,
                                                                           .load = load_module,
                                                                           .ready = executor_batch_ready,
                                                                           .owner = x});
@@ -460,14 +459,14 @@ static int executor_register(struct executor *x, struct fst_error *error)
         m.off_heap_memory = x->env.off_heap ? (int64_t)memory_manager_pool(x->env.off_heap) : 0;
         m.pid = getpid();
         fault_point(FAULT_REGISTER);
-        r = ask_first(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, take_registration, error);
+        r = startup_ask(x, FIRESTEEL__CONTROL_TYPE__REGISTER_EXECUTOR, &m.base, receive_registration, error);
         executor_resources_deinit(&resources);
         executor_attributes_deinit(&urls);
         executor_attributes_deinit(&attributes);
         return r;
 }
 
-static int start(struct executor *x, struct fst_error *error)
+static int executor_start(struct executor *x, struct fst_error *error)
 {
         int64_t interval;
         int r;
@@ -504,11 +503,11 @@ static void end_tasks(struct executor *x)
                 usleep(1000);
         if (executor_is_idle(x))
                 return;
-        log_warn("Executor", "tasks that do not look up are ended with the executor");
+        log_warn("Executor", "some tasks ignore their end and are killed with the executor");
         if (x->data)
                 executor_transfer_leave_files(x->data);
         exec_env_remove_files(&x->env);
-        sweep_after_worker(x);
+        remove_worker_dirs(x);
         _exit(x->exit_status);
 }
 
@@ -518,12 +517,12 @@ static void close_handle(uv_handle_t *handle, void *arg)
                 uv_close(handle, NULL);
 }
 
-static void rpc_closed(void *owner)
+static void on_executor_rpc_closed(void *owner)
 {
         *(bool *)owner = true;
 }
 
-static void stop(struct executor *x)
+static void executor_stop(struct executor *x)
 {
         bool closed = false;
         x->ended = true;
@@ -546,7 +545,7 @@ static void stop(struct executor *x)
         rpc_ref_unref(steal(x->driver));
         worker_watcher_free(steal(x->worker));
         if (x->rpc) {
-                rpc_env_close(x->rpc, 100, rpc_closed, &closed);
+                rpc_env_close(x->rpc, 100, on_executor_rpc_closed, &closed);
                 while (!closed)
                         uv_run(&x->loop, UV_RUN_ONCE);
         }
@@ -556,7 +555,7 @@ static void stop(struct executor *x)
         driver_client_free(x->asks);
         executor_transfer_free(x->data);
         exec_env_deinit(&x->env);
-        sweep_after_worker(x);
+        remove_worker_dirs(x);
         while (x->spare) {
                 struct task_batch *next = x->spare->next;
                 free(x->spare);
@@ -591,7 +590,8 @@ int executor_run(const struct executor_options *options)
         fault_points_init(options->executor_id);
         /* Fork the zygote first: it must be small and hold nothing of this process. */
         if (isolation_zygote_new(&x.zygote, &x.no_zygote))
-                log_warn("Executor", "tasks that may crash cannot be run apart: %s", error_message(&x.no_zygote));
+                log_warn("Executor", "tasks that may crash cannot run in processes of their own: %s",
+                         error_message(&x.no_zygote));
         pthread_mutex_init(&x.lock, NULL);
         conf_init(&x.conf);
         strmap_merge(&x.conf.set, &options->conf->set);
@@ -604,7 +604,7 @@ int executor_run(const struct executor_options *options)
         x.wake.data = x.heartbeat.data = x.look.data = x.terminated.data = x.decommission.data = &x;
         uv_signal_start(&x.terminated, on_terminated, SIGTERM);
         log_set_context(options->app_id, -1, -1);
-        int r = start(&x, &error);
+        int r = executor_start(&x, &error);
         if (r == 0 && !x.ended)
                 uv_run(&x.loop, UV_RUN_DEFAULT);
         if (r) {
@@ -613,6 +613,6 @@ int executor_run(const struct executor_options *options)
                                   error_message(&error));
                 error_deinit(&error);
         }
-        stop(&x);
+        executor_stop(&x);
         return x.exit_status;
 }

@@ -1,6 +1,6 @@
 /*
  * An executor: a process that runs an application's tasks. Its starter (a worker, a container, a fork) passes the
- * arguments below; the driver provides everything else.
+ * arguments below. The driver provides everything else.
  *
  * It fetches the application's configuration, registers, runs tasks, and ends when the driver says so or is gone.
  * Spark's name for it is CoarseGrainedExecutorBackend.

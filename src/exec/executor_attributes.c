@@ -5,8 +5,8 @@
 
 #include <ctype.h>
 
-static void executor_attributes_take(char *const *environment, const char *prefix, int (*with_case)(int),
-                                     struct executor_attributes *labels)
+static void collect_attributes(char *const *environment, const char *prefix, int (*with_case)(int),
+                               struct executor_attributes *labels)
 {
         size_t n = 0, prefix_len = strlen(prefix);
         while (environment[n])
@@ -29,12 +29,12 @@ static void executor_attributes_take(char *const *environment, const char *prefi
 
 void executor_log_urls(char *const *environment, struct executor_attributes *urls)
 {
-        executor_attributes_take(environment, "SPARK_LOG_URL_", tolower, urls);
+        collect_attributes(environment, "SPARK_LOG_URL_", tolower, urls);
 }
 
 void executor_attributes_read(char *const *environment, struct executor_attributes *attributes)
 {
-        executor_attributes_take(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
+        collect_attributes(environment, "SPARK_EXECUTOR_ATTRIBUTE_", toupper, attributes);
 }
 
 void executor_attributes_deinit(struct executor_attributes *labels)

@@ -14,7 +14,7 @@
 /* Ends the executor after a malformed launch: otherwise the driver would wait for its tasks for ever. */
 static void refuse_launch(struct executor *x, const char *why)
 {
-        log_error("Executor", "the driver launches what cannot be: %s", why);
+        log_error("Executor", "malformed LaunchTasks message: %s", why);
         executor_end(x, EXECUTOR_EXIT_FAILED);
 }
 
@@ -161,9 +161,9 @@ static void executor_endpoint_receive(void *owner, struct rpc_message *m)
                 executor_end(x, EXECUTOR_EXIT_OK);
                 break;
         default:
-                log_warn("CoarseGrainedExecutorBackend", "a message of unknown type %d", m->type);
+                log_warn("CoarseGrainedExecutorBackend", "ignoring a message of unknown type %d", m->type);
                 if (m->ask)
-                        rpc_fail(m, "the executor knows no message of type %d", m->type);
+                        rpc_fail(m, "executors do not accept messages of type %d", m->type);
         }
 }
 

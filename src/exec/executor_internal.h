@@ -20,7 +20,7 @@
 struct driver_client;
 struct executor_transfer;
 struct executor_stages;
-struct first_ask;
+struct startup_request;
 struct migration;
 struct security;
 struct slot_monitor;
@@ -37,7 +37,7 @@ struct executor {
         struct security *security;
         struct rpc_env *rpc;
         struct rpc_ref *driver;
-        struct first_ask *first_ask; /* NULL: no startup request is pending */
+        struct startup_request *first_ask; /* NULL: no startup request is pending */
         struct driver_client *asks;
         struct exec_env env;
         struct executor_transfer *data;

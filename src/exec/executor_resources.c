@@ -23,7 +23,7 @@ Firesteel__Resource *executor_resource_new(const char *name, const struct json_t
         return r;
 }
 
-static bool all_strings(const json_t *array)
+static bool are_all_strings(const json_t *array)
 {
         for (size_t i = 0; i < json_array_size(array); i++)
                 if (!json_is_string(json_array_get(array, i)))
@@ -35,12 +35,12 @@ static int executor_resources_read_all(const json_t *root, const char *path, str
                                        struct fst_error *error)
 {
         if (!json_is_array(root))
-                return error_set(error, -EINVAL, "resources file %s: a JSON array is expected", path);
+                return error_set(error, -EINVAL, "resources file %s is not a JSON array", path);
         out->list = new_array(Firesteel__Resource *, json_array_size(root));
         for (size_t i = 0; i < json_array_size(root); i++) {
                 const json_t *one = json_array_get(root, i), *addresses = json_object_get(one, "addresses");
                 const char *name = json_string_value(json_object_get(json_object_get(one, "id"), "resourceName"));
-                if (!name || !all_strings(addresses))
+                if (!name || !are_all_strings(addresses))
                         return error_set(error, -EINVAL,
                                          "resources file %s: entry %zu needs \"id\": {\"resourceName\": …} and "
                                          "\"addresses\": an array of strings",

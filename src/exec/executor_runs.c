@@ -37,7 +37,7 @@ static int keep_result(void *owner, int64_t task_id, const struct buf *encoded, 
 }
 
 /* Publishes the output of a map task. If it cannot be kept, its task fails. */
-static void put_output(struct executor *x, const struct stage_context *work, struct slot_task *t)
+static void publish_output(struct executor *x, const struct stage_context *work, struct slot_task *t)
 {
         struct fst_error error = FST_ERROR_INIT;
         int shuffle = work->shuffled->shuffle.id;
@@ -53,7 +53,7 @@ static void put_output(struct executor *x, const struct stage_context *work, str
 }
 
 /* Sends the outcomes of @run to the driver. On the slot's thread, or on the loop's for batches that never ran. */
-static void report(struct executor *x, struct task_batch *run)
+static void report_outcomes(struct executor *x, struct task_batch *run)
 {
         _cleanup_(buf_deinit) struct buf status = BUF_INIT;
         struct run_status_options options = {
@@ -68,7 +68,7 @@ static void report(struct executor *x, struct task_batch *run)
         for (int i = 0; i < run->n && work && work->shuffled; i++) {
                 struct slot_task *t = &run->tasks[i];
                 if (t->shuffle_output)
-                        put_output(x, work, t);
+                        publish_output(x, work, t);
         }
         task_resources_deinit(&run->resources);
         run_status_append(run, work ? work->action : NULL, &options, &status);
@@ -87,7 +87,7 @@ static void report(struct executor *x, struct task_batch *run)
 
 void executor_batch_done(void *owner, struct task_batch *run)
 {
-        report(owner, run);
+        report_outcomes(owner, run);
 }
 
 bool executor_is_idle(struct executor *x)
@@ -128,7 +128,7 @@ void executor_send_outbox(uv_async_t *handle)
         executor_end_if_decommissioned(x);
 }
 
-static void fail_run(struct executor *x, struct task_batch *run, const char *why)
+static void fail_batch(struct executor *x, struct task_batch *run, const char *why)
 {
         for (int i = 0; i < run->n; i++) {
                 run->tasks[i].state = TASK_FAILED;
@@ -136,7 +136,7 @@ static void fail_run(struct executor *x, struct task_batch *run, const char *why
                 run->tasks[i].message = mem_strdup(why);
                 run->tasks[i].start_ms = run->tasks[i].finish_ms = (int64_t)time(NULL) * 1000;
         }
-        report(x, run);
+        report_outcomes(x, run);
 }
 
 /* Starts a batch whose stage is ready, or fails it. */
@@ -155,7 +155,7 @@ void executor_batch_ready(void *owner, struct task_batch *run, const char *why)
                         why = "its stage has no such partition";
         if (why) {
                 stage_context_unref(steal(run->work));
-                fail_run(x, run, why);
+                fail_batch(x, run, why);
                 return;
         }
         pthread_mutex_lock(&x->lock);
@@ -188,13 +188,13 @@ void executor_look(uv_timer_t *timer)
                 return;
         if (!x->env.isolation->all) {
                 log_warn("Executor",
-                         "process %d, which starts worker processes, is gone: tasks that may crash run in "
+                         "process %d, which starts task processes, has ended: tasks that may crash run in "
                          "the executor itself from now on",
                          (int)zygote_pid(x->env.isolation->zygote));
                 return;
         }
-        _cleanup_free_ char *reason = mem_printf("Exit as process %d, which starts the worker processes that "
-                                                 "spark.firesteel.task.isolation=process asks for, is gone",
+        _cleanup_free_ char *reason = mem_printf("Exit as process %d, which starts the task processes for "
+                                                 "spark.firesteel.task.isolation=process, has ended",
                                                  (int)zygote_pid(x->env.isolation->zygote));
         log_error("Executor", "%s", reason);
         crash_say(reason);

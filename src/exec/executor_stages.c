@@ -68,7 +68,7 @@ static void executor_stages_decode(struct stage_entry *e)
                         inputs->here = i;
 }
 
-static void executor_stages_hand_over(struct stage_entry *e, struct task_batch *run)
+static void hand_over_batches(struct stage_entry *e, struct task_batch *run)
 {
         const struct executor_stages_options *o = &e->stages->options;
         run->work = e->work ? stage_context_ref(e->work) : NULL;
@@ -100,7 +100,7 @@ static void executor_stages_loaded(uv_work_t *work, int status)
         while (e->waiting) {
                 struct task_batch *run = e->waiting;
                 e->waiting = run->next;
-                executor_stages_hand_over(e, run);
+                hand_over_batches(e, run);
         }
         if (e->removed)
                 entry_free(e);
@@ -149,13 +149,13 @@ void executor_stages_run(struct executor_stages *s, struct task_batch *run)
         const struct executor_stages_options *o = &s->options;
         struct stage_entry *e = *executor_stages_find(s, run->tasks[0].info.stage, run->tasks[0].info.stage_attempt);
         if (!e) {
-                o->ready(o->owner, run, "the executor was not told of its stage");
+                o->ready(o->owner, run, "the executor did not receive its stage");
         } else if (e->state == STAGE_LOADING) {
                 run->next = NULL;
                 *e->last = run;
                 e->last = &run->next;
         } else {
-                executor_stages_hand_over(e, run);
+                hand_over_batches(e, run);
         }
 }
 

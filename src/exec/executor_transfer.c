@@ -53,8 +53,8 @@ struct executor_transfer {
 /* -------------------------------------------------------------------------------------- requests to the driver */
 
 /* Sends a request that returns BlockLocations. Returns how many of @out were filled, or negative. */
-static int ask_places(struct executor_transfer *d, uint16_t type, const ProtobufCMessage *question, const int *stopped,
-                      struct block_location *out, int max, struct fst_error *error)
+static int ask_locations(struct executor_transfer *d, uint16_t type, const ProtobufCMessage *question,
+                         const int *stopped, struct block_location *out, int max, struct fst_error *error)
 {
         uint8_t *body = NULL;
         size_t len = 0;
@@ -64,7 +64,7 @@ static int ask_places(struct executor_transfer *d, uint16_t type, const Protobuf
         Firesteel__BlockLocations *places = firesteel__block_locations__unpack(NULL, len, body);
         free(body);
         if (!places)
-                return error_set(error, -EBADMSG, "the driver's answer about blocks cannot be read");
+                return error_set(error, -EBADMSG, "the driver's reply about blocks is malformed");
         int n = 0;
         for (size_t i = 0; i < places->n_locations && n < max; i++) {
                 const Firesteel__BlockLocation *p = places->locations[i];
@@ -76,27 +76,27 @@ static int ask_places(struct executor_transfer *d, uint16_t type, const Protobuf
         return n;
 }
 
-static int locations(void *owner, struct block_name name, const int *stopped, struct block_location *out, int max,
-                     struct fst_error *error)
+static int ask_block_locations(void *owner, struct block_name name, const int *stopped, struct block_location *out,
+                               int max, struct fst_error *error)
 {
         char text[BLOCK_NAME_SIZE];
         Firesteel__BlockNames question = FIRESTEEL__BLOCK_NAMES__INIT;
         question.n_names = 1;
         question.names = &(char *){(char *)block_name_format(name, text)};
-        return ask_places(owner, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &question.base, stopped, out, max, error);
+        return ask_locations(owner, FIRESTEEL__CONTROL_TYPE__BLOCK_LOCATIONS, &question.base, stopped, out, max, error);
 }
 
-static int peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out, int max,
-                 struct fst_error *error)
+static int ask_block_peers(void *owner, const struct block_name *name, const int *stopped, struct block_location *out,
+                           int max, struct fst_error *error)
 {
         char text[BLOCK_NAME_SIZE];
         Firesteel__BlockNames question = FIRESTEEL__BLOCK_NAMES__INIT;
         question.n_names = name != NULL;
         question.names = &(char *){name ? (char *)block_name_format(*name, text) : NULL};
-        return ask_places(owner, FIRESTEEL__CONTROL_TYPE__GET_PEERS, &question.base, stopped, out, max, error);
+        return ask_locations(owner, FIRESTEEL__CONTROL_TYPE__GET_PEERS, &question.base, stopped, out, max, error);
 }
 
-static void changed(void *owner, struct block_name name, const struct block_info *info)
+static void on_block_changed(void *owner, struct block_name name, const struct block_info *info)
 {
         struct executor_transfer *d = owner;
         char text[BLOCK_NAME_SIZE];
@@ -190,7 +190,7 @@ int executor_transfer_load_module(struct executor_transfer *d, const struct stag
         if (r)
                 return error_wrap(error, r, "module %s", module->name);
         if (strcmp(loaded->info.build_id, module->build_id) != 0)
-                return error_set(error, -ENOEXEC, "module %s has build-id %s, but the stage wants %s", module->name,
+                return error_set(error, -ENOEXEC, "module %s has build-id %s, but the stage needs %s", module->name,
                                  loaded->info.build_id, module->build_id);
         if (d->env->isolation)
                 isolation_add_module(d->env->isolation, loaded->path);
@@ -230,15 +230,15 @@ static int serve_block(void *owner, const struct Firesteel__FetchBlock *request,
         return block_manager_fetch_block(d->blocks, request, stream, error);
 }
 
-static int take_block(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
-                      struct fst_error *error)
+static int receive_block(void *owner, const struct Firesteel__PutBlock *request, struct transfer_sink **sink,
+                         struct fst_error *error)
 {
         struct executor_transfer *d = owner;
         return block_manager_put_block(d->blocks, request, sink, error);
 }
 
-static int take_output(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
-                       struct fst_error *error)
+static int receive_output(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
+                          struct fst_error *error)
 {
         struct executor_transfer *d = owner;
         return shuffle_receiver_open(d->env->shuffles, d->env->memory, request, sink, error);
@@ -297,8 +297,8 @@ static int start_server(struct executor_transfer *d, struct fst_error *error)
         d->services = (struct transfer_services){.owner = d,
                                                  .fetch_shuffle = serve_shuffle,
                                                  .fetch_block = serve_block,
-                                                 .put_block = take_block,
-                                                 .put_shuffle = take_output};
+                                                 .put_block = receive_block,
+                                                 .put_shuffle = receive_output};
         return transfer_server_new(&(struct transfer_server_options){.host = d->options.bind,
                                                                      .port = (int)port,
                                                                      .port_retries = (int)retries,
@@ -324,9 +324,9 @@ int executor_transfer_new(struct exec_env *env, const struct executor_transfer_o
         d->network = (struct block_network){.client = d->client,
                                             .lost = options->lost ? lost_executors_has : NULL,
                                             .lost_owner = options->lost,
-                                            .locations = locations,
-                                            .peers = peers,
-                                            .changed = changed,
+                                            .locations = ask_block_locations,
+                                            .peers = ask_block_peers,
+                                            .changed = on_block_changed,
                                             .owner = d,
                                             .driver = {.executor = -1, .port = options->driver_port},
                                             .replication_failures = (int)failures};

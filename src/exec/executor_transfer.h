@@ -79,8 +79,8 @@ int executor_transfer_keep_result(struct executor_transfer *data, int64_t task_i
 bool executor_transfer_keeps_results(struct executor_transfer *data);
 
 /*
- * Starts to move partitions and map outputs to other executors. The caller owns *@migration and frees it before @data;
- * it is NULL if nothing is to be moved. @round_over runs on the migration's thread. Returns negative with @error.
+ * Starts to move partitions and map outputs to other executors. The caller owns *@migration and frees it before @data.
+ * It is NULL if nothing is to be moved. @round_over runs on the migration's thread. Returns negative with @error.
  */
 int executor_transfer_migrate(struct executor_transfer *data, void (*round_over)(void *owner), void *owner,
                               struct migration **migration, struct fst_error *error);

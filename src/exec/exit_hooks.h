@@ -20,7 +20,7 @@ int exit_hooks_add(void (*hook)(void *context), void *context, struct fst_error 
 
 /*
  * Ends the process as a signal would, but with @status, which is not 0: for other requests to terminate. Has no effect
- * if the process is ending already; only a second signal speeds that up. Any thread; the thread continues until the
+ * if the process is ending already; only a second signal speeds that up. Any thread. The thread continues until the
  * process ends.
  */
 void exit_hooks_exit(int status);

@@ -61,7 +61,7 @@ static void get_signal(void)
         pause();
 }
 
-/* Runs @deed in a child that has @hook. Returns the wait status; @said is the child's output. */
+/* Runs @deed in a child that has @hook. Returns the wait status. @said is the child's output. */
 static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 8])
 {
         int ends[2];
@@ -87,7 +87,7 @@ static int status_of(void (*hook)(void *), void (*deed)(void), char said[static 
         return WEXITSTATUS(status);
 }
 
-static void hooks_run_first(void **state)
+static void runs_hooks_before_the_exit(void **state)
 {
         char said[8];
         assert_int_equal(status_of(just_hook, begin, said), STATUS);
@@ -98,7 +98,7 @@ static void hooks_run_first(void **state)
         assert_string_equal(said, "");
 }
 
-static void only_a_second_signal_ends_at_once(void **state)
+static void a_second_signal_exits_at_once(void **state)
 {
         char said[8];
         assert_int_equal(status_of(begin_again_hook, begin, said), STATUS);
@@ -109,7 +109,7 @@ static void only_a_second_signal_ends_at_once(void **state)
         assert_string_equal(said, "");
 }
 
-static void a_hook_that_is_needed_is_not_taken_back(void **state)
+static void keeps_a_hook_during_the_exit(void **state)
 {
         char said[8];
         assert_int_equal(status_of(just_hook, begin_and_take_back, said), STATUS);
@@ -119,9 +119,9 @@ static void a_hook_that_is_needed_is_not_taken_back(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(hooks_run_first),
-                cmocka_unit_test(only_a_second_signal_ends_at_once),
-                cmocka_unit_test(a_hook_that_is_needed_is_not_taken_back),
+                cmocka_unit_test(runs_hooks_before_the_exit),
+                cmocka_unit_test(a_second_signal_exits_at_once),
+                cmocka_unit_test(keeps_a_hook_during_the_exit),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static int find_peers(struct migration *m)
         const struct block_network *n = m->options.network;
         m->n_peers = n->peers ? n->peers(n->owner, NULL, &m->stopped, m->peers, MAX_BLOCK_LOCATIONS, &error) : 0;
         if (m->n_peers < 0 && !migration_is_stopped(m))
-                log_warn(LOG, "the driver cannot be asked for other executors: %s", error_message(&error));
+                log_warn(LOG, "cannot ask the driver for other executors: %s", error_message(&error));
         error_deinit(&error);
         return m->n_peers;
 }
@@ -152,7 +152,7 @@ static int migration_announce(struct migration *m, const struct shuffle_output_i
         if (r)
                 return r;
         Firesteel__OutputsMovedReply *reply = firesteel__outputs_moved_reply__unpack(NULL, len, body);
-        r = reply && reply->taken ? 0 : error_set(error, -EHOSTDOWN, "the executor there is going as well");
+        r = reply && reply->taken ? 0 : error_set(error, -EHOSTDOWN, "that executor is ending, too");
         firesteel__outputs_moved_reply__free_unpacked(reply, NULL);
         free(body);
         return r;
@@ -307,7 +307,7 @@ int migration_new(const struct migration_options *options, struct migration **mi
                 pthread_cond_destroy(&m->wake);
                 pthread_mutex_destroy(&m->lock);
                 free(m);
-                return error_set(error, r, "cannot start the thread that moves blocks: %s", strerror(-r));
+                return error_set(error, r, "cannot start the migration thread: %s", strerror(-r));
         }
         *migration = m;
         return 0;

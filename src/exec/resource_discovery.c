@@ -80,7 +80,7 @@ int resource_discovery_read(const char *script, const char *name, const struct b
         if (!found || !json_is_array(addresses))
                 r = error_set(error, -EINVAL,
                               "Error parsing JSON into ResourceInformation: the discovery script %s printed '%.200s', "
-                              "not something like %s",
+                              "expected is %s",
                               script, buf_text(out), example);
         else if (strcmp(found, name) != 0)
                 r = error_set(error, -EINVAL,
@@ -101,8 +101,7 @@ static int discover_one(const struct fst_conf *conf, const char *prefix, const c
         const char *script = conf_get_raw(conf, key);
         Firesteel__Resource *resource = NULL;
         if (!script || !*script)
-                return error_set(error, -EINVAL,
-                                 "nobody says which addresses of %s%s there are: set %s, or give a resources file",
+                return error_set(error, -EINVAL, "no addresses are known for %s%s: set %s, or give a resources file",
                                  prefix, name, key);
         int r = run_script(script, &out, error);
         if (r == 0)

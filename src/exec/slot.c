@@ -58,7 +58,7 @@ static void apply_pending_failure(struct slot *s, struct task_batch *run)
         free(steal(s->doom));
 }
 
-static void run_all(struct slot *s, struct task_batch *run)
+static void run_batch(struct slot *s, struct task_batch *run)
 {
         if (s->isolated)
                 process_slot_run(s->workers, run);
@@ -71,8 +71,8 @@ static void run_all(struct slot *s, struct task_batch *run)
         s->done(s->owner, run);
 }
 
-/* Waits for the next batch; its tasks are killed if the slot is stopping. NULL: there will be none. */
-static struct task_batch *take_run(struct slot *s)
+/* Waits for the next batch. Its tasks are killed if the slot is stopping. NULL: there will be none. */
+static struct task_batch *take_batch(struct slot *s)
 {
         pthread_mutex_lock(&s->lock);
         while (!s->given && !s->stopping)
@@ -99,8 +99,8 @@ static void *slot_main(void *arg)
         crash_watch(&s->runner.run.function);
         if (s->process)
                 process_slot_prepare(s->workers);
-        for (struct task_batch *run; (run = take_run(s));)
-                run_all(s, run);
+        for (struct task_batch *run; (run = take_batch(s));)
+                run_batch(s, run);
         task_runner_drop(&s->runner);
         crash_watch(NULL);
         crash_thread_deinit();
@@ -109,7 +109,7 @@ static void *slot_main(void *arg)
 
 /* ---------------------------------------------------------------------------------------------- interface */
 
-static void deinit(struct slot *s)
+static void slot_deinit(struct slot *s)
 {
         task_runner_deinit(&s->runner);
         process_slot_free(s->workers);
@@ -137,7 +137,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         }
         int r = pthread_create(&s->thread, NULL, slot_main, s);
         if (r) {
-                deinit(s);
+                slot_deinit(s);
                 return error_set(error, -r, "cannot start the thread of task slot %d: %s", index, strerror(r));
         }
         *slot = s;
@@ -153,7 +153,7 @@ void slot_submit(struct slot *s, struct task_batch *run)
 }
 
 /* Returns the task if it is here. Lock held. */
-static struct slot_task *find_task(struct slot *s, int64_t task_id)
+static struct slot_task *find_slot_task(struct slot *s, int64_t task_id)
 {
         struct task_batch *run = s->running ? s->running : s->given;
         for (int i = 0; run && i < run->n; i++)
@@ -162,10 +162,10 @@ static struct slot_task *find_task(struct slot *s, int64_t task_id)
         return NULL;
 }
 
-static void end_task(struct slot *s, int64_t task_id, bool interrupt, const char *doom)
+static void kill_slot_task(struct slot *s, int64_t task_id, bool interrupt, const char *doom)
 {
         pthread_mutex_lock(&s->lock);
-        struct slot_task *t = find_task(s, task_id);
+        struct slot_task *t = find_slot_task(s, task_id);
         if (t && doom && s->doomed < 0) {
                 s->doomed = task_id;
                 s->doom = mem_strdup(doom);
@@ -180,12 +180,12 @@ static void end_task(struct slot *s, int64_t task_id, bool interrupt, const char
 
 void slot_kill(struct slot *s, int64_t task_id, bool interrupt)
 {
-        end_task(s, task_id, interrupt, NULL);
+        kill_slot_task(s, task_id, interrupt, NULL);
 }
 
 void slot_fail(struct slot *s, int64_t task_id, const char *message)
 {
-        end_task(s, task_id, true, message);
+        kill_slot_task(s, task_id, true, message);
 }
 
 bool slot_is_isolated(struct slot *s)
@@ -220,5 +220,5 @@ void slot_free(struct slot *s)
         pthread_cond_signal(&s->wake);
         pthread_mutex_unlock(&s->lock);
         pthread_join(s->thread, NULL);
-        deinit(s);
+        slot_deinit(s);
 }

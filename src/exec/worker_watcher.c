@@ -18,7 +18,7 @@ struct worker_watcher {
         bool closed;
 };
 
-static void worker_watcher_tell(struct worker_watcher *w)
+static void send_watch_message(struct worker_watcher *w)
 {
         void (*lost)(void *owner) = steal(w->lost);
         if (lost)
@@ -37,14 +37,14 @@ static void worker_watcher_disconnected(void *owner, struct rpc_peer *peer, cons
         (void)peer;
         if (w->lost)
                 log_error("WorkerWatcher", "Lost connection to worker rpc endpoint %s. Exiting. (%s)", w->url, why);
-        worker_watcher_tell(w);
+        send_watch_message(w);
 }
 
 static const struct rpc_endpoint_class endpoint_class = {.receive = worker_watcher_receive,
                                                          .disconnected = worker_watcher_disconnected};
 
 /* The worker does not reply; sending is enough. */
-static void worker_watcher_answered(void *owner, struct rpc_answer *answer)
+static void on_watch_reply(void *owner, struct rpc_answer *answer)
 {
         struct worker_watcher *w = owner;
         if (answer->peer) {
@@ -54,7 +54,7 @@ static void worker_watcher_answered(void *owner, struct rpc_answer *answer)
         if (w->lost)
                 log_error("WorkerWatcher", "Could not initialize connection to worker %s. Exiting. (%s)", w->url,
                           answer->message);
-        worker_watcher_tell(w);
+        send_watch_message(w);
 }
 
 static int worker_watcher_connect_to(struct worker_watcher *w, const struct fst_conf *conf, struct fst_error *error)
@@ -72,8 +72,8 @@ static int worker_watcher_connect_to(struct worker_watcher *w, const struct fst_
             (r = rpc_env_ref(w->rpc, w->url, &w->worker, error)))
                 return r;
         log_info("WorkerWatcher", "Connecting to worker %s", w->url);
-        r = rpc_ask(w->worker, WORKER_WATCHER_MESSAGE, NULL, 0, NULL, 0, worker_watcher_answered, w);
-        return r ? error_set(error, r, "cannot ask the worker at %s: %s", w->url, strerror(-r)) : 0;
+        r = rpc_ask(w->worker, WORKER_WATCHER_MESSAGE, NULL, 0, NULL, 0, on_watch_reply, w);
+        return r ? error_set(error, r, "cannot send to the worker at %s: %s", w->url, strerror(-r)) : 0;
 }
 
 int worker_watcher_new(uv_loop_t *loop, const struct fst_conf *conf, const char *url, void (*lost)(void *owner),

@@ -17,7 +17,7 @@ struct worker_watcher;
 
 /*
  * Connects to @url, "spark://Worker@host:port". @lost is called once, on the loop's thread, if the worker is
- * unreachable or its connection closes; the reason is logged. Returns negative with @error for an invalid URL or
+ * unreachable or its connection closes. The reason is logged. Returns negative with @error for an invalid URL or
  * configuration.
  */
 int worker_watcher_new(uv_loop_t *loop, const struct fst_conf *conf, const char *url, void (*lost)(void *owner),

@@ -6,19 +6,19 @@
 
 #include <xxhash.h>
 
-struct entry {
+struct cache_entry {
         struct output_key key;
         struct shuffle_output *output;
         size_t bytes;
-        struct entry *chain;         /* next in the same hash slot */
-        struct entry *older, *newer; /* in order of last use */
+        struct cache_entry *chain;         /* next in the same hash slot */
+        struct cache_entry *older, *newer; /* in order of last use */
 };
 
 struct output_cache {
         size_t most, bytes, count;
-        struct entry **slots;
+        struct cache_entry **slots;
         size_t n_slots; /* a power of two */
-        struct entry *oldest, *newest;
+        struct cache_entry *oldest, *newest;
 };
 
 struct output_cache *output_cache_new(size_t most)
@@ -26,28 +26,28 @@ struct output_cache *output_cache_new(size_t most)
         struct output_cache *c = new0(struct output_cache);
         c->most = most;
         c->n_slots = 256;
-        c->slots = new_array(struct entry *, c->n_slots);
+        c->slots = new_array(struct cache_entry *, c->n_slots);
         return c;
 }
 
-static struct entry **output_cache_slot_of(const struct output_cache *c, const struct output_key *key)
+static struct cache_entry **output_cache_slot_of(const struct output_cache *c, const struct output_key *key)
 {
         return &c->slots[XXH3_64bits(key, sizeof(*key)) & (c->n_slots - 1)];
 }
 
-static bool output_cache_same(const struct output_key *a, const struct output_key *b)
+static bool output_key_equal(const struct output_key *a, const struct output_key *b)
 {
         return a->executor == b->executor && a->task_id == b->task_id && a->shuffle == b->shuffle &&
                a->map_partition == b->map_partition;
 }
 
-static void unlink_entry(struct output_cache *c, struct entry *e)
+static void unlink_entry(struct output_cache *c, struct cache_entry *e)
 {
         *(e->older ? &e->older->newer : &c->oldest) = e->newer;
         *(e->newer ? &e->newer->older : &c->newest) = e->older;
 }
 
-static void link_newest(struct output_cache *c, struct entry *e)
+static void link_newest(struct output_cache *c, struct cache_entry *e)
 {
         e->newer = NULL;
         e->older = c->newest;
@@ -55,9 +55,9 @@ static void link_newest(struct output_cache *c, struct entry *e)
         c->newest = e;
 }
 
-static void output_cache_drop(struct output_cache *c, struct entry *e)
+static void output_cache_remove(struct output_cache *c, struct cache_entry *e)
 {
-        struct entry **at = output_cache_slot_of(c, &e->key);
+        struct cache_entry **at = output_cache_slot_of(c, &e->key);
         while (*at != e)
                 at = &(*at)->chain;
         *at = e->chain;
@@ -73,22 +73,22 @@ void output_cache_free(struct output_cache *c)
         if (!c)
                 return;
         while (c->oldest)
-                output_cache_drop(c, c->oldest);
+                output_cache_remove(c, c->oldest);
         free(c->slots);
         free(c);
 }
 
-static struct entry *output_cache_find(const struct output_cache *c, const struct output_key *key)
+static struct cache_entry *output_cache_find(const struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = *output_cache_slot_of(c, key);
-        while (e && !output_cache_same(&e->key, key))
+        struct cache_entry *e = *output_cache_slot_of(c, key);
+        while (e && !output_key_equal(&e->key, key))
                 e = e->chain;
         return e;
 }
 
 struct shuffle_output *output_cache_get(struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = output_cache_find(c, key);
+        struct cache_entry *e = output_cache_find(c, key);
         if (!e)
                 return NULL;
         unlink_entry(c, e);
@@ -100,9 +100,9 @@ static void output_cache_grow(struct output_cache *c)
 {
         free(c->slots);
         c->n_slots *= 2;
-        c->slots = new_array(struct entry *, c->n_slots);
-        for (struct entry *e = c->oldest; e; e = e->newer) {
-                struct entry **slot = output_cache_slot_of(c, &e->key);
+        c->slots = new_array(struct cache_entry *, c->n_slots);
+        for (struct cache_entry *e = c->oldest; e; e = e->newer) {
+                struct cache_entry **slot = output_cache_slot_of(c, &e->key);
                 e->chain = *slot;
                 *slot = e;
         }
@@ -110,16 +110,16 @@ static void output_cache_grow(struct output_cache *c)
 
 void output_cache_put(struct output_cache *c, const struct output_key *key, struct shuffle_output *output, size_t bytes)
 {
-        bytes += sizeof(struct entry);
+        bytes += sizeof(struct cache_entry);
         if (bytes > c->most || output_cache_find(c, key))
                 return;
         while (c->bytes + bytes > c->most)
-                output_cache_drop(c, c->oldest);
-        struct entry *e = new0(struct entry);
+                output_cache_remove(c, c->oldest);
+        struct cache_entry *e = new0(struct cache_entry);
         e->key = *key;
         e->output = shuffle_output_ref(output);
         e->bytes = bytes;
-        struct entry **slot = output_cache_slot_of(c, key);
+        struct cache_entry **slot = output_cache_slot_of(c, key);
         e->chain = *slot;
         *slot = e;
         link_newest(c, e);
@@ -130,17 +130,17 @@ void output_cache_put(struct output_cache *c, const struct output_key *key, stru
 
 void output_cache_forget(struct output_cache *c, const struct output_key *key)
 {
-        struct entry *e = output_cache_find(c, key);
+        struct cache_entry *e = output_cache_find(c, key);
         if (e)
-                output_cache_drop(c, e);
+                output_cache_remove(c, e);
 }
 
 void output_cache_forget_executor(struct output_cache *c, uint64_t executor)
 {
-        for (struct entry *e = c->oldest, *next; e; e = next) {
+        for (struct cache_entry *e = c->oldest, *next; e; e = next) {
                 next = e->newer;
                 if (e->key.executor == executor)
-                        output_cache_drop(c, e);
+                        output_cache_remove(c, e);
         }
 }
 

@@ -72,7 +72,7 @@ void output_index_put(const struct shuffle_output *o, bool in_memory, struct buf
 
 static int output_index_damaged(struct fst_error *error, const char *what)
 {
-        return error_set(error, -EBADMSG, "a map output is damaged: %s", what);
+        return error_set(error, -EBADMSG, "damaged map output: %s", what);
 }
 
 static bool is_zero(const unsigned char iv[static FILE_IV])
@@ -87,10 +87,10 @@ int output_index_parse(const void *index, size_t len, struct output_index *out, 
 {
         const unsigned char *p = index;
         if (len < HEADER || output_index_get32(p + PAGES) != (len - HEADER) / ENTRY || (len - HEADER) % ENTRY)
-                return output_index_damaged(error, "its index has another length");
+                return output_index_damaged(error, "its index has a wrong length");
         uint32_t tag = output_index_get32(p + 4);
         if (output_index_get32(p) > OUTPUT_INDEX_PARTITIONS || tag > UINT16_MAX)
-                return output_index_damaged(error, "there can be no such index");
+                return output_index_damaged(error, "its index is invalid");
         *out = (struct output_index){.partitions = (int)output_index_get32(p),
                                      .type = {.key = tag & 0xff,
                                               .value = tag >> 8,
@@ -119,7 +119,7 @@ int output_index_take(const void *index, size_t len, struct memory_manager *mana
                 uint32_t partition = output_index_get32(p), length = output_index_get32(p + 4);
                 if (partition >= (uint32_t)o->partitions) {
                         shuffle_output_unref(o);
-                        return output_index_damaged(error, "a page of a partition that is not there");
+                        return output_index_damaged(error, "a page has an invalid partition");
                 }
                 shuffle_output_add_extent(o, partition, at, length);
                 at += length;

@@ -1,8 +1,8 @@
 /*
  * See shuffle_fetch.h.
  *
- * A stream delivers the maps of a round at one executor, in order. When it fails, it is opened again for the rest;
- * pages of the current map that have arrived are skipped, because the pages of an output never change or move. So all
+ * A stream delivers the maps of a round at one executor, in order. When it fails, it is opened again for the rest.
+ * Pages of the current map that have arrived are skipped, because the pages of an output never change or move. So all
  * failures are handled in one way: a broken connection, a stream that the server closed because it was not read for too
  * long, a damaged page.
  *
@@ -27,7 +27,7 @@
 
 #define DEFAULT_IN_FLIGHT ((size_t)48 << 20)
 
-struct stream {
+struct fetch_stream {
         struct shuffle_fetch *fetch;
         int32_t location;
         struct transfer_input *input; /* NULL: closed */
@@ -47,9 +47,9 @@ struct shuffle_fetch {
         fst_type type;
         struct task_run *run;
         struct memory_consumer *memory;
-        struct stream *streams; /* by location */
-        int open;               /* streams of the round */
-        int round_end;          /* first map partition after the current round */
+        struct fetch_stream *streams; /* by location */
+        int open;                     /* streams of the round */
+        int round_end;                /* first map partition after the current round */
         struct codec codec;
         unsigned char *scratch; /* one block, for compressed pages */
 };
@@ -65,14 +65,14 @@ struct shuffle_fetch *shuffle_fetch_new(const struct shuffle_reader_env *env, co
         f->type = type;
         f->run = run;
         f->memory = memory;
-        f->streams = new_array(struct stream, (size_t)env->n_locations);
+        f->streams = new_array(struct fetch_stream, (size_t)env->n_locations);
         for (int i = 0; i < env->n_locations; i++)
-                f->streams[i] = (struct stream){.fetch = f, .location = i, .damaged = -1};
+                f->streams[i] = (struct fetch_stream){.fetch = f, .location = i, .damaged = -1};
         codec_init(&f->codec, env->space->shuffle_codec, env->space->level);
         return f;
 }
 
-static void close_stream(struct stream *s)
+static void close_stream(struct fetch_stream *s)
 {
         if (!s->input)
                 return;
@@ -148,7 +148,7 @@ static void plan_round(struct shuffle_fetch *f, int from)
         for (; map < f->inputs->n; map++) {
                 if (!is_remote(f, map))
                         continue;
-                struct stream *s = &f->streams[f->inputs->maps[map].location];
+                struct fetch_stream *s = &f->streams[f->inputs->maps[map].location];
                 if (s->n == per_stream || (s->n == 0 && f->open == most))
                         break;
                 if (!s->maps)
@@ -159,7 +159,7 @@ static void plan_round(struct shuffle_fetch *f, int from)
         f->round_end = map;
 }
 
-static void *shuffle_fetch_pack(const struct stream *s, size_t *len)
+static void *pack_fetch_request(const struct fetch_stream *s, size_t *len)
 {
         const struct shuffle_fetch *f = s->fetch;
         size_t n = (size_t)(s->n - s->at);
@@ -192,13 +192,13 @@ static void *shuffle_fetch_pack(const struct stream *s, size_t *len)
 
 static bool executor_lost(void *owner)
 {
-        const struct stream *s = owner;
+        const struct fetch_stream *s = owner;
         const struct shuffle_reader_env *env = s->fetch->env;
         return env->lost && !env->locations[s->location].service &&
                env->lost(env->lost_owner, env->locations[s->location].executor);
 }
 
-static int shuffle_fetch_open_stream(struct stream *s, int retries_used, struct fst_error *error)
+static int shuffle_fetch_open_stream(struct fetch_stream *s, int retries_used, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         const struct shuffle_location *at = &f->env->locations[s->location];
@@ -212,7 +212,7 @@ static int shuffle_fetch_open_stream(struct stream *s, int retries_used, struct 
                 .gone = executor_lost,
                 .gone_owner = s,
         };
-        _cleanup_free_ void *request = shuffle_fetch_pack(s, &len);
+        _cleanup_free_ void *request = pack_fetch_request(s, &len);
         fault_point(FAULT_FETCH);
         s->first = s->at;
         s->opened = now_ns();
@@ -222,21 +222,21 @@ static int shuffle_fetch_open_stream(struct stream *s, int retries_used, struct 
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-/* Reads @n bytes; the end of the stream before them is an error. */
-static int read_body(struct stream *s, void *buf, size_t n, struct fst_error *error)
+/* Reads @n bytes. The end of the stream before them is an error. */
+static int read_body(struct fetch_stream *s, void *buf, size_t n, struct fst_error *error)
 {
         int r = transfer_read_all(s->input, buf, n, error);
         return r == FST_TRANSFER_E_END ? error_set(error, -EPROTO, "the stream ended within a record") : r;
 }
 
 /* The key that decrypts the following bytes; key NULL: not encrypted. */
-struct seal {
+struct page_seal {
         const struct file_key *key;
         uint8_t iv[FILE_IV];
         uint64_t offset; /* of the next byte */
 };
 
-static int read_sealed(struct stream *s, struct seal *seal, void *buf, size_t n, struct fst_error *error)
+static int read_sealed(struct fetch_stream *s, struct page_seal *seal, void *buf, size_t n, struct fst_error *error)
 {
         int r = read_body(s, buf, n, error);
         if (r == 0 && seal->key)
@@ -246,7 +246,7 @@ static int read_sealed(struct stream *s, struct seal *seal, void *buf, size_t n,
 }
 
 /* Reads a page of @length bytes. Returns FST_MEMORY_E_DENIED, -EBADMSG if it is damaged, or another negative. */
-static int shuffle_fetch_read_page(struct stream *s, uint32_t length, struct seal *seal, struct page **page,
+static int shuffle_fetch_read_page(struct fetch_stream *s, uint32_t length, struct page_seal *seal, struct page **page,
                                    struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
@@ -260,7 +260,7 @@ static int shuffle_fetch_read_page(struct stream *s, uint32_t length, struct sea
         if (r)
                 return r;
         if (frame.payload != length - PAGE_FRAME_HEADER)
-                return error_set(error, -EBADMSG, "a damaged page: a payload of %u bytes in a frame of %u",
+                return error_set(error, -EBADMSG, "a damaged page: its payload has %u bytes, its frame %u",
                                  frame.payload, length);
         if (frame.codec != CODEC_NONE) {
                 if (!f->scratch && !(f->scratch = page_pool_get()))
@@ -285,7 +285,7 @@ static int shuffle_fetch_read_page(struct stream *s, uint32_t length, struct sea
         return r;
 }
 
-static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struct fst_error *error)
+static int read_seal(struct fetch_stream *s, uint32_t length, struct page_seal *seal, struct fst_error *error)
 {
         unsigned char head[SHUFFLE_SEAL];
         const struct disk_dirs *dirs = s->fetch->env->space->dirs;
@@ -304,18 +304,18 @@ static int read_seal(struct stream *s, uint32_t length, struct seal *seal, struc
 #define MAP_GONE 2 /* an outcome like FST_MEMORY_E_DENIED: the server does not have the map */
 
 /* Reads the next record: a page, or NULL at the end of the map. Returns MAP_GONE, FST_MEMORY_E_DENIED, or negative. */
-static int shuffle_fetch_read_record(struct stream *s, struct page **page, struct fst_error *error)
+static int shuffle_fetch_read_record(struct fetch_stream *s, struct page **page, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         unsigned char header[SHUFFLE_RECORD], body[SHUFFLE_SENTENCE];
-        struct seal seal = {0};
+        struct page_seal seal = {0};
         fault_point(FAULT_FETCH);
         int r = transfer_read_all(s->input, header, sizeof(header), error);
         if (r)
-                return r < 0 ? r : error_set(error, -EPROTO, "the stream ended before all map outputs had come");
+                return r < 0 ? r : error_set(error, -EPROTO, "the stream ended before all map outputs arrived");
         struct shuffle_record record = shuffle_record_get(header);
         if (record.map != (uint32_t)(s->at - s->first) || record.partition != (uint32_t)f->partition)
-                return error_set(error, -EPROTO, "map %u, partition %u came where map %d, partition %d was due",
+                return error_set(error, -EPROTO, "received map %u, partition %u instead of map %d, partition %d",
                                  record.map, record.partition, s->at - s->first, f->partition);
         *page = NULL;
         switch (record.kind) {
@@ -329,8 +329,7 @@ static int shuffle_fetch_read_record(struct stream *s, struct page **page, struc
                         break;
                 r = read_body(s, body, 4, error);
                 if (r == 0 && shuffle_get_u32(body) != s->pages)
-                        r = error_set(error, -EPROTO, "%u pages came, and %u were sent", s->pages,
-                                      shuffle_get_u32(body));
+                        r = error_set(error, -EPROTO, "received %u pages of %u", s->pages, shuffle_get_u32(body));
                 return r;
         case SHUFFLE_GONE:
                 if (record.length == 0 || record.length > sizeof(body))
@@ -341,13 +340,13 @@ static int shuffle_fetch_read_record(struct stream *s, struct page **page, struc
                 error_set(error, -ENOENT, "%.*s", (int)record.length, (const char *)body);
                 return MAP_GONE;
         }
-        return error_set(error, -EPROTO, "a record of kind %u with %u bytes", record.kind, record.length);
+        return error_set(error, -EPROTO, "invalid record of kind %u with %u bytes", record.kind, record.length);
 }
 
 /* ------------------------------------------------------------------------------------------------------- streams */
 
 /* Handles a failed stream. Returns 0 to open it again, or negative after task_run_fail. */
-static int shuffle_fetch_recover(struct stream *s, int map, int status, struct fst_error *error)
+static int shuffle_fetch_recover(struct fetch_stream *s, int map, int status, struct fst_error *error)
 {
         struct shuffle_fetch *f = s->fetch;
         bool refused = s->input &&
@@ -361,7 +360,7 @@ static int shuffle_fetch_recover(struct stream *s, int map, int status, struct f
                 return shuffle_fetch_lost(f->env, f->inputs, f->run, map, status, error);
         if (damaged)
                 s->damaged = map;
-        log_warn("ShuffleBlockFetcherIterator", "fetching map output %d of shuffle %d from executor %s again: %s", map,
+        log_warn("ShuffleBlockFetcherIterator", "retrying map output %d of shuffle %d from executor %s: %s", map,
                  f->inputs->shuffle_id, f->env->locations[s->location].executor_id, error_message(error));
         error_deinit(error);
         return 0;
@@ -371,7 +370,7 @@ static int shuffle_fetch_recover(struct stream *s, int map, int status, struct f
 static void open_round(struct shuffle_fetch *f)
 {
         for (int i = 0; i < f->env->n_locations; i++) {
-                struct stream *s = &f->streams[i];
+                struct fetch_stream *s = &f->streams[i];
                 if (s->n && shuffle_fetch_open_stream(s, INT_MAX, NULL))
                         s->tries = 1;
         }
@@ -383,7 +382,7 @@ int shuffle_fetch_next(struct shuffle_fetch *f, int map, struct page **page)
                 plan_round(f, map);
                 open_round(f);
         }
-        struct stream *s = &f->streams[f->inputs->maps[map].location];
+        struct fetch_stream *s = &f->streams[f->inputs->maps[map].location];
         for (;;) {
                 struct fst_error error = FST_ERROR_INIT;
                 int r = s->input ? 0 : shuffle_fetch_open_stream(s, s->tries, &error);

@@ -32,7 +32,7 @@ static void test_all_forms(void **state)
         static const struct shuffle_fetch_limits limits[] = {
                 {0}, {.requests = 1}, {.per_address = 1}, {.requests = 1, .per_address = 2}, {.bytes = 65536}};
         for (enum codec_kind codec = CODEC_NONE; codec <= CODEC_ZSTD; codec++) {
-                struct world w;
+                struct shuffle_world w;
                 int64_t waited = 0;
                 world_init(&w, (size_t)64 << 20, codec);
                 make_maps(&w, 40, FORMS);
@@ -60,7 +60,7 @@ static void test_all_forms(void **state)
 
 static void test_many_maps(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_LZ4);
         w.partitions = 2;
         make_maps(&w, 3000, EMPTY);
@@ -85,7 +85,7 @@ static void test_many_maps(void **state)
 /* Moves outputs to disk while they are served. */
 static void *evict(void *arg)
 {
-        struct world *w = arg;
+        struct shuffle_world *w = arg;
         for (int i = 0; i < 200; i++) {
                 shuffle_store_evict(w->executors[1 + i % 2].store, 300000);
                 poll(NULL, 0, 1);
@@ -95,7 +95,7 @@ static void *evict(void *arg)
 
 static void test_eviction(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)256 << 20, CODEC_LZ4);
         make_maps(&w, 60, MEMORY);
         for (int m = 0; m < 60; m++) {
@@ -120,7 +120,7 @@ static void test_eviction(void **state)
 
 static void test_wire_damage(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 20, FORMS);
         /* Damages one byte anywhere: record headers, page headers, and pages. */
@@ -143,7 +143,7 @@ static void test_wire_damage(void **state)
 /* The task computes for so long that the server closes the stream; reading continues at the same page. */
 static void test_slow_reader(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         w.partitions = 1;
         make_maps(&w, 12, LARGE);
@@ -161,7 +161,7 @@ static void test_slow_reader(void **state)
 /* Stops the server in the middle of a stream and starts another one at its address. */
 static void *restart(void *arg)
 {
-        struct world *w = arg;
+        struct shuffle_world *w = arg;
         for (int i = 0; i < 5; i++) {
                 poll(NULL, 0, 15);
                 int port = transfer_server_port(w->executors[1].server);
@@ -173,7 +173,7 @@ static void *restart(void *arg)
 
 static void test_restarts(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         w.partitions = 1;
         make_maps(&w, 60, BOTH);
@@ -188,7 +188,7 @@ static void test_restarts(void **state)
 
 static void test_missing(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 20, FORMS);
         int lost = a_remote_map(&w, 5);
@@ -239,7 +239,7 @@ static int damage_files(void)
 static void test_disk_damage(void **state)
 {
         for (int here = 0; here < 2; here++) {
-                struct world w;
+                struct shuffle_world w;
                 world_init(&w, (size_t)64 << 20, CODEC_NONE);
                 make_maps(&w, 4, MEMORY);
                 int64_t rows;
@@ -263,7 +263,7 @@ static bool all_lost(void *owner, int32_t executor)
 
 static void test_peer_is_gone(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 10, MEMORY);
         transfer_server_free(steal(w.executors[1].server));
@@ -281,7 +281,7 @@ static void test_peer_is_gone(void **state)
 
 static void test_server_fails(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 10, MEMORY);
         w.executors[2].breaks = 1;
@@ -293,7 +293,7 @@ static void test_server_fails(void **state)
 
 static void test_no_memory(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)400 << 10, CODEC_NONE);
         w.partitions = 1;
         make_maps(&w, 6, LARGE);
@@ -309,9 +309,9 @@ static void *stop_soon(void *arg)
         return NULL;
 }
 
-static void test_told_to_stop(void **state)
+static void test_killed_task(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         int stop = 0;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         make_maps(&w, 10, MEMORY);
@@ -339,7 +339,7 @@ static pid_t serve_in_child(int maps, int *port)
         assert_int_equal(pipe(ends), 0);
         pid_t pid = fork();
         if (pid == 0) {
-                struct world w;
+                struct shuffle_world w;
                 world_init(&w, (size_t)64 << 20, CODEC_NONE);
                 w.partitions = 1;
                 for (int m = 0; m < maps; m++) {
@@ -371,7 +371,7 @@ static void test_killed_process(void **state)
         enum { MAPS = 300 };
         int port = 0;
         pid_t pid = serve_in_child(MAPS, &port);
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         w.partitions = 1;
         free(w.env.locations[1].host);
@@ -401,7 +401,7 @@ static void test_killed_process(void **state)
 
 static void test_index(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
         struct shuffle_store *s = w.executors[0].store;
         int64_t rows;
@@ -441,7 +441,7 @@ int main(void)
                 cmocka_unit_test(test_slow_reader),    cmocka_unit_test(test_restarts),
                 cmocka_unit_test(test_missing),        cmocka_unit_test(test_disk_damage),
                 cmocka_unit_test(test_peer_is_gone),   cmocka_unit_test(test_server_fails),
-                cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_told_to_stop),
+                cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_killed_task),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

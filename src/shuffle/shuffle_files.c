@@ -224,14 +224,14 @@ void shuffle_files_remove_shuffle(struct shuffle_files *f, int shuffle)
 
 /* ------------------------------------------------------------------------------------------------------ reading */
 
-static char *find(const struct shuffle_roots *roots, int shuffle, int map, int64_t task, const char *kind)
+static char *find_output_file(const struct shuffle_roots *roots, int shuffle, int map, int64_t task, const char *kind)
 {
         char name[NAME_SIZE];
         name_of(name, shuffle, map, task, kind);
         return disk_dirs_find((const char *const *)roots->at, roots->n, roots->subdirectories, name);
 }
 
-/* Reads the index without magic and checksum. The caller owns *@data; the index begins at MAGIC_SIZE. */
+/* Reads the index without magic and checksum. The caller owns *@data. The index begins at MAGIC_SIZE. */
 static int read_index(const char *path, unsigned char **data, size_t *len, struct fst_error *error)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -262,8 +262,8 @@ static int read_index(const char *path, unsigned char **data, size_t *len, struc
 int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, int64_t task,
                        struct shuffle_output **output, size_t *bytes, struct fst_error *error)
 {
-        _cleanup_free_ char *index_path = find(roots, shuffle, map, task, "index");
-        _cleanup_free_ char *path = find(roots, shuffle, map, task, "data");
+        _cleanup_free_ char *index_path = find_output_file(roots, shuffle, map, task, "index");
+        _cleanup_free_ char *path = find_output_file(roots, shuffle, map, task, "data");
         _cleanup_free_ unsigned char *index = NULL;
         struct output_index head;
         struct shuffle_output *o = NULL;
@@ -282,7 +282,7 @@ int shuffle_files_open(const struct shuffle_roots *roots, int shuffle, int map, 
                 return error_wrap(error, r, "%s", index_path);
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != size) {
                 shuffle_output_unref(o);
-                return error_set(error, -EBADMSG, "%s is not as long as its index says", path);
+                return error_set(error, -EBADMSG, "%s has another length than its index states", path);
         }
         o->file = spill_adopt_file(head.type, path, head.iv, size);
         *bytes = sizeof(*o) + (size_t)o->partitions * sizeof(o->at[0]) + o->extents_cap * sizeof(*o->extents) +
@@ -296,7 +296,7 @@ bool shuffle_roots_remove(const struct shuffle_roots *roots, int shuffle, int ma
         bool found = false;
         const char *const kinds[] = {"index", "data"};
         for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-                _cleanup_free_ char *path = find(roots, shuffle, map, task, kinds[i]);
+                _cleanup_free_ char *path = find_output_file(roots, shuffle, map, task, kinds[i]);
                 found |= path && unlink(path) == 0;
         }
         return found;

@@ -1,6 +1,6 @@
 /*
  * Map outputs as files that outlive their executor (spark.shuffle.service.enabled). Each output has two files, in
- * directories that disk_dirs_sweep does not remove.
+ * directories that disk_dirs_sweep keeps.
  *
  *      shuffle_<shuffle>_<map partition>_<task>.data     the frames of its pages (store/page_frame.h)
  *      shuffle_<shuffle>_<map partition>_<task>.index    "FSTINDX1", its index (output_index.h), xxh3 of both u64
@@ -36,8 +36,8 @@ void shuffle_files_remove_all(struct shuffle_files *files);
 const struct disk_dirs *shuffle_files_dirs(const struct shuffle_files *files);
 
 /*
- * Writes the finished @output to files, partition by partition. *@kept is the same output with all pages in its file;
- * the caller owns both. Any thread. Returns negative and leaves no file if disks are full or broken.
+ * Writes the finished @output to files, partition by partition. *@kept is the same output with all pages in its file.
+ * The caller owns both. Any thread. Returns negative and leaves no file if disks are full or broken.
  */
 int shuffle_files_keep(struct shuffle_files *files, int shuffle, int map_partition, int64_t task_id,
                        struct shuffle_output *output, struct shuffle_output **kept, struct fst_error *error);

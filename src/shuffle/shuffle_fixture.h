@@ -31,7 +31,7 @@
 enum { EXECUTORS = 3 };
 
 /* One executor. Its streams can flip a bit or break off. */
-struct executor {
+struct shuffle_executor {
         struct shuffle_store *store;
         struct memory_manager *memory; /* of the fixture */
         struct transfer_services services;
@@ -42,11 +42,11 @@ struct executor {
         int served;    /* atomic: number of streams */
 };
 
-struct world {
+struct shuffle_world {
         struct disk_dirs *dirs;
         struct memory_manager *memory;
         struct spill_space space;
-        struct executor executors[EXECUTORS];
+        struct shuffle_executor executors[EXECUTORS];
         struct transfer_client *client;
         struct shuffle_reader_env env;
         struct task_run run;
@@ -103,7 +103,7 @@ static inline bool take_one(int *counter)
 static inline int fetch_shuffle(void *owner, const struct Firesteel__FetchShuffle *request,
                                 struct transfer_stream **stream, struct fst_error *error)
 {
-        struct executor *e = owner;
+        struct shuffle_executor *e = owner;
         __atomic_add_fetch(&e->served, 1, __ATOMIC_RELAXED);
         int r = shuffle_server_open(e->store, request, stream, error);
         if (r)
@@ -124,15 +124,15 @@ static inline int fetch_shuffle(void *owner, const struct Firesteel__FetchShuffl
 static inline int put_shuffle(void *owner, const struct Firesteel__PutShuffle *request, struct transfer_sink **sink,
                               struct fst_error *error)
 {
-        struct executor *e = owner;
+        struct shuffle_executor *e = owner;
         return shuffle_receiver_open(e->store, e->memory, request, sink, error);
 }
 
 /* -------------------------------------------------------------------------------------------------- the fixture */
 
-static inline void start_server(struct world *w, int e, int port, int64_t idle_ns)
+static inline void start_server(struct shuffle_world *w, int e, int port, int64_t idle_ns)
 {
-        struct executor *x = &w->executors[e];
+        struct shuffle_executor *x = &w->executors[e];
         struct transfer_server_options options = {
                 .host = "127.0.0.1", .port = port, .threads = 1, .idle_ns = idle_ns, .handshake_ns = idle_ns};
         x->services =
@@ -141,9 +141,9 @@ static inline void start_server(struct world *w, int e, int port, int64_t idle_n
         assert_int_equal(transfer_server_new(&options, &transfer_services_handler, &x->services, &x->server, NULL), 0);
 }
 
-static inline void world_init(struct world *w, size_t memory, enum codec_kind codec)
+static inline void world_init(struct shuffle_world *w, size_t memory, enum codec_kind codec)
 {
-        *w = (struct world){.partitions = 5};
+        *w = (struct shuffle_world){.partitions = 5};
         assert_int_equal(disk_dirs_new("/tmp", 4, &w->dirs, NULL), 0);
         struct file_key *key = NULL;
         if (codec == CODEC_LZ4)
@@ -177,7 +177,7 @@ static inline void world_init(struct world *w, size_t memory, enum codec_kind co
         task_run_begin(&w->run, &(struct fst_task_info){0}, 1);
 }
 
-static inline void world_deinit(struct world *w)
+static inline void world_deinit(struct shuffle_world *w)
 {
         task_run_deinit(&w->run);
         for (int e = 0; e < EXECUTORS; e++)
@@ -210,7 +210,7 @@ static inline void add_row(struct shuffle_output *o, uint32_t partition, struct 
 }
 
 /* Makes an output whose row i in partition p of map m has the key m * 1000000 + p * 10000 + i. */
-static inline struct shuffle_output *output_new(struct world *w, int map, enum form form, int64_t *rows)
+static inline struct shuffle_output *output_new(struct shuffle_world *w, int map, enum form form, int64_t *rows)
 {
         struct shuffle_output *o = shuffle_output_new(w->partitions, TYPE, w->memory);
         bool large = form == LARGE || form == LARGE_ON_DISK;
@@ -235,7 +235,7 @@ static inline struct shuffle_output *output_new(struct world *w, int map, enum f
 }
 
 /* Makes @n maps in all forms, distributed over the executors. */
-static inline void make_maps(struct world *w, int n, enum form only)
+static inline void make_maps(struct shuffle_world *w, int n, enum form only)
 {
         struct shuffle_inputs *in = w->env.inputs;
         *in = (struct shuffle_inputs){.shuffle_id = SHUFFLE, .n = n, .maps = new_array(struct shuffle_map, (size_t)n)};
@@ -250,7 +250,7 @@ static inline void make_maps(struct world *w, int n, enum form only)
 }
 
 /* Reads partition @p. The rows must be complete and in order, or a prefix followed by a failure. Returns the status. */
-static inline int read_all(struct world *w, int p, int pause_ms)
+static inline int read_all(struct shuffle_world *w, int p, int pause_ms)
 {
         struct shuffle_input *in = NULL;
         const struct page *page;
@@ -286,13 +286,13 @@ static inline int read_all(struct world *w, int p, int pause_ms)
         return r;
 }
 
-static inline void again(struct world *w)
+static inline void again(struct shuffle_world *w)
 {
         task_run_end(&w->run);
         task_run_begin(&w->run, &(struct fst_task_info){0}, 1);
 }
 
-static inline void assert_lost(struct world *w, int map, const char *why)
+static inline void assert_lost(struct shuffle_world *w, int map, const char *why)
 {
         assert_true(w->run.fetch_failed);
         assert_int_equal(w->run.fetch_shuffle, SHUFFLE);
@@ -304,7 +304,7 @@ static inline void assert_lost(struct world *w, int map, const char *why)
 }
 
 /* Returns the first map at an executor other than the reader's. */
-static inline int a_remote_map(const struct world *w, int from)
+static inline int a_remote_map(const struct shuffle_world *w, int from)
 {
         for (int m = from;; m++)
                 if (w->env.inputs->maps[m].location > 0 && w->rows[m])

@@ -31,7 +31,7 @@ struct shuffle_output *shuffle_output_ref(struct shuffle_output *o)
 }
 
 /* Removes the first page in memory of a partition from its ring and returns it. */
-static struct page *take_first(struct shuffle_output *o, struct shuffle_partition *at)
+static struct page *take_first_page(struct shuffle_output *o, struct shuffle_partition *at)
 {
         struct page *first = at->last->next;
         if (first == at->last)
@@ -50,7 +50,7 @@ void shuffle_output_unref(struct shuffle_output *o)
                 shuffle_store_delist(o->store, o);
         for (int p = 0; p < o->partitions && o->pages; p++)
                 while (o->at[p].last)
-                        page_free(NULL, take_first(o, &o->at[p]));
+                        page_free(NULL, take_first_page(o, &o->at[p]));
         if (o->memory)
                 memory_release_storage(o->manager, o->memory);
         spill_free(o->file);
@@ -113,7 +113,7 @@ int shuffle_output_to_disk(struct shuffle_output *o, const struct spill_space *s
                         if (r)
                                 break;
                         shuffle_output_add_extent(o, (uint32_t)p, offset, length);
-                        struct page *page = take_first(o, at);
+                        struct page *page = take_first_page(o, at);
                         *freed += page->block;
                         page_free(NULL, page);
                 }

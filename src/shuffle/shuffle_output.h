@@ -1,7 +1,7 @@
 /*
  * The output of one map task: for each reduce partition a list of pages, in memory, on disk, or both.
  *
- * One task fills it (shuffle_writer); then it is only read, and shared by reference. In memory it is storage as defined
+ * One task fills it (shuffle_writer). Then it is only read, and shared by reference. In memory it is storage as defined
  * by store/memory.h, and may be evicted to disk unless a reader pins it.
  */
 #pragma once
@@ -54,7 +54,7 @@ struct shuffle_output {
 struct shuffle_output *shuffle_output_new(int partitions, fst_type type, struct memory_manager *manager);
 struct shuffle_output *shuffle_output_ref(struct shuffle_output *output);
 
-/* Drops a reference; the last one frees pages and file. NULL is allowed. */
+/* Drops a reference. The last one frees pages and file. NULL is allowed. */
 void shuffle_output_unref(struct shuffle_output *output);
 
 /* Appends @page to the pages of @partition; steals it. Writer only. */

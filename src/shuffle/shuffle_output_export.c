@@ -14,11 +14,11 @@
 
 /* ---------------------------------------------------------------------------------------------------- export */
 
-static int to_memory(struct shuffle_output *o, struct disk_dirs *dirs, struct fst_error *error)
+static int move_to_memfd(struct shuffle_output *o, struct disk_dirs *dirs, struct fst_error *error)
 {
         int fd = memfd_create("shuffle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (fd < 0)
-                return error_errno(error, "making a memfd for a map output");
+                return error_errno(error, "creating a memfd for a map output");
         struct spill_options options = {.dirs = dirs, .type = o->type, .codec = CODEC_NONE};
         int r = spill_new_at(&options, fd, "a map output in memory", &o->file, error);
         size_t freed = 0;
@@ -35,12 +35,12 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
                           struct fst_error *error)
 {
         bool in_memory = !o->file;
-        int r = in_memory ? to_memory(o, dirs, error) : 0;
+        int r = in_memory ? move_to_memfd(o, dirs, error) : 0;
         if (r)
                 return r;
         int copy = fcntl(spill_fd(o->file), F_DUPFD_CLOEXEC, 3);
         if (copy < 0)
-                return error_errno(error, "handing a map output over");
+                return error_errno(error, "exporting a map output");
         output_index_put(o, in_memory, index);
         *fd = copy;
         return 0;
@@ -48,30 +48,30 @@ int shuffle_handover_give(struct shuffle_output *o, struct disk_dirs *dirs, int 
 
 /* ---------------------------------------------------------------------------------------------------- import */
 
-static int shuffle_output_export_damaged(struct fst_error *error, const char *what)
+static int export_damaged(struct fst_error *error, const char *what)
 {
-        return error_set(error, -EBADMSG, "a map output from a worker process is damaged: %s", what);
+        return error_set(error, -EBADMSG, "damaged map output of a task process: %s", what);
 }
 
-static int shuffle_output_export_check_file(int fd, uint64_t size, bool sealed, struct fst_error *error)
+static int check_export_file(int fd, uint64_t size, bool sealed, struct fst_error *error)
 {
         struct stat st;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != size)
-                return shuffle_output_export_damaged(error, "its pages and its index do not agree");
+                return export_damaged(error, "its pages do not match its index");
         int want = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
         if (sealed && (fcntl(fd, F_GET_SEALS) & want) != want)
-                return shuffle_output_export_damaged(error, "it is not sealed");
+                return export_damaged(error, "it is not sealed");
         return 0;
 }
 
 /* Makes the output without its file, and sets @head. */
-static int shuffle_output_export_read_index(const void *index, size_t len, struct memory_manager *manager,
-                                            int partitions, fst_type type, struct output_index *head,
-                                            struct shuffle_output **output, uint64_t *size, struct fst_error *error)
+static int read_export_index(const void *index, size_t len, struct memory_manager *manager, int partitions,
+                             fst_type type, struct output_index *head, struct shuffle_output **output, uint64_t *size,
+                             struct fst_error *error)
 {
         int r = output_index_parse(index, len, head, error);
         if (r == 0 && (head->partitions != partitions || !fst_type_equal(head->type, type)))
-                r = shuffle_output_export_damaged(error, "it is of another shuffle");
+                r = export_damaged(error, "it belongs to another shuffle");
         return r ? r : output_index_take(index, len, manager, output, size, error);
 }
 
@@ -82,9 +82,9 @@ int shuffle_handover_take(struct shuffle_store *store, struct memory_manager *ma
         struct output_index head;
         struct shuffle_output *o = NULL;
         uint64_t size = 0;
-        int r = shuffle_output_export_read_index(index, len, manager, partitions, type, &head, &o, &size, error);
+        int r = read_export_index(index, len, manager, partitions, type, &head, &o, &size, error);
         if (r == 0)
-                r = shuffle_output_export_check_file(fd, size, head.in_memory, error);
+                r = check_export_file(fd, size, head.in_memory, error);
         if (r) {
                 close(fd);
                 shuffle_output_unref(o);

@@ -11,7 +11,7 @@
 
 /*
  * Sender's side: moves pages in memory to a memfd. *@fd is its descriptor, or that of the file if the output was
- * spilled; the caller closes it. The key of @dirs encrypts it. The index is appended to @index. The caller can only
+ * spilled. The caller closes it. The key of @dirs encrypts it. The index is appended to @index. The caller can only
  * unref the output afterwards.
  */
 int shuffle_handover_give(struct shuffle_output *output, struct disk_dirs *dirs, int *fd, struct buf *index,

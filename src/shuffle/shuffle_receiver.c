@@ -35,7 +35,7 @@ struct receiver {
         size_t have, want, room;
 };
 
-static void expect(struct receiver *r, size_t n)
+static void receiver_expect(struct receiver *r, size_t n)
 {
         r->have = 0;
         r->want = n;
@@ -55,7 +55,7 @@ static int take_page(struct receiver *r, struct fst_error *error)
         if (e)
                 return e;
         if (frame.payload != r->have - PAGE_FRAME_HEADER)
-                return error_set(error, -EBADMSG, "a page's payload of %u bytes in a record of %zu", frame.payload,
+                return error_set(error, -EBADMSG, "a page's payload has %u bytes in a record of %zu", frame.payload,
                                  r->have);
         e = page_frame_decode(&frame, r->output->type, r->part + PAGE_FRAME_HEADER, &r->codec, NULL, &page, error);
         if (e)
@@ -68,7 +68,7 @@ static int take_page(struct receiver *r, struct fst_error *error)
 static int take_end(struct receiver *r, struct fst_error *error)
 {
         if (shuffle_get_u32(r->part) != r->pages)
-                return error_set(error, -EBADMSG, "%u pages of partition %u came, and %u were sent", r->pages,
+                return error_set(error, -EBADMSG, "received %u pages of partition %u instead of %u", r->pages,
                                  r->partition, shuffle_get_u32(r->part));
         r->pages = 0;
         r->partition++;
@@ -80,7 +80,7 @@ static int check_record(struct receiver *r, struct fst_error *error)
         r->record = shuffle_record_get(r->part);
         if (r->record.map != 0 || r->record.partition != r->partition ||
             r->partition >= (uint32_t)r->output->partitions)
-                return error_set(error, -EBADMSG, "map %u, partition %u came where partition %u of %d was due",
+                return error_set(error, -EBADMSG, "received map %u, partition %u instead of partition %u of %d",
                                  r->record.map, r->record.partition, r->partition, r->output->partitions);
         if (r->record.kind == SHUFFLE_PAGE && r->record.length >= PAGE_FRAME_HEADER &&
             r->record.length <= memory_manager_pool(r->manager))
@@ -88,7 +88,7 @@ static int check_record(struct receiver *r, struct fst_error *error)
         if (r->record.kind == SHUFFLE_END && r->record.length == 4)
                 return 0;
         return error_set(error, r->record.kind == SHUFFLE_GONE ? -ENOENT : -EBADMSG,
-                         "a record of kind %u with %u bytes", r->record.kind, r->record.length);
+                         "invalid record of kind %u with %u bytes", r->record.kind, r->record.length);
 }
 
 /* Handles a complete header or body. */
@@ -97,10 +97,10 @@ static int take_part(struct receiver *r, struct fst_error *error)
         int e;
         if (!r->in_body) {
                 e = check_record(r, error);
-                expect(r, r->record.length);
+                receiver_expect(r, r->record.length);
         } else {
                 e = r->record.kind == SHUFFLE_PAGE ? take_page(r, error) : take_end(r, error);
-                expect(r, SHUFFLE_RECORD);
+                receiver_expect(r, SHUFFLE_RECORD);
         }
         r->in_body = !r->in_body;
         return e;
@@ -144,7 +144,7 @@ static int receiver_end(struct transfer_sink *sink, struct fst_error *error)
 {
         struct receiver *r = container_of(sink, struct receiver, sink);
         if (r->partition != (uint32_t)r->output->partitions || r->in_body || r->have > 0)
-                return error_set(error, -EBADMSG, "a map output that ends in the middle");
+                return error_set(error, -EBADMSG, "the map output is incomplete");
         int e = write_out(r, error);
         if (e == 0)
                 e = shuffle_output_finish(r->output, error);
@@ -175,7 +175,7 @@ int shuffle_receiver_open(struct shuffle_store *store, struct memory_manager *ma
                          .value_size = request->value_size};
         if (request->kinds >> 16 || !page_type_valid(type) || request->shuffle < 0 || request->map_partition < 0 ||
             request->map_partition >= MAX_PARTITIONS || request->partitions < 1 || request->partitions > MAX_PARTITIONS)
-                return error_set(error, -EINVAL, "map %d of shuffle %d with %d partitions cannot be",
+                return error_set(error, -EINVAL, "invalid request for map %d of shuffle %d with %d partitions",
                                  request->map_partition, request->shuffle, request->partitions);
         struct receiver *r = new0(struct receiver);
         r->sink.class = &receiver_class;
@@ -186,7 +186,7 @@ int shuffle_receiver_open(struct shuffle_store *store, struct memory_manager *ma
         r->task_id = request->task_id;
         r->output = shuffle_output_new(request->partitions, type, manager);
         codec_init(&r->codec, store->space.shuffle_codec, store->space.level);
-        expect(r, SHUFFLE_RECORD);
+        receiver_expect(r, SHUFFLE_RECORD);
         *sink = &r->sink;
         return 0;
 }

@@ -17,7 +17,7 @@ static struct shuffle_output_id id_of(int map)
 }
 
 /* Moves an output to executor @to and updates the reader's locations. */
-static int move(struct world *w, int map, int to, struct fst_error *error)
+static int move(struct shuffle_world *w, int map, int to, struct fst_error *error)
 {
         struct shuffle_output_id id = id_of(map);
         int32_t *location = &w->env.inputs->maps[map].location;
@@ -30,11 +30,11 @@ static int move(struct world *w, int map, int to, struct fst_error *error)
         return 0;
 }
 
-static void outputs_of_all_forms_are_the_same_elsewhere(void **state)
+static void moves_outputs_of_all_forms(void **state)
 {
         static const enum codec_kind codecs[] = {CODEC_NONE, CODEC_LZ4, CODEC_ZSTD};
         for (size_t c = 0; c < ARRAY_SIZE(codecs); c++) {
-                struct world w;
+                struct shuffle_world w;
                 size_t n;
                 world_init(&w, (size_t)64 << 20, codecs[c]);
                 make_maps(&w, MAPS, FORMS);
@@ -56,9 +56,9 @@ static void outputs_of_all_forms_are_the_same_elsewhere(void **state)
         }
 }
 
-static void an_output_that_is_not_there_is_not_sent(void **state)
+static void does_not_send_a_missing_output(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         struct fst_error error = FST_ERROR_INIT;
         struct shuffle_output_id id = {SHUFFLE, 3, 999};
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
@@ -71,7 +71,7 @@ static void an_output_that_is_not_there_is_not_sent(void **state)
 }
 
 /* Writes the complete upload of @map to @bytes. */
-static size_t stream_of(struct world *w, int map, unsigned char *bytes, size_t most)
+static size_t stream_of(struct shuffle_world *w, int map, unsigned char *bytes, size_t most)
 {
         Firesteel__FetchShuffle fetch = FIRESTEEL__FETCH_SHUFFLE__INIT;
         struct transfer_stream *stream;
@@ -96,7 +96,7 @@ static size_t stream_of(struct world *w, int map, unsigned char *bytes, size_t m
 }
 
 /* Uploads @bytes in parts of @step and returns the status. */
-static int upload(struct world *w, const unsigned char *bytes, size_t len, size_t step, int partitions)
+static int upload(struct shuffle_world *w, const unsigned char *bytes, size_t len, size_t step, int partitions)
 {
         struct fst_error error = FST_ERROR_INIT;
         Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
@@ -123,9 +123,9 @@ static int upload(struct world *w, const unsigned char *bytes, size_t len, size_
         return r;
 }
 
-static void what_is_cut_or_damaged_is_refused(void **state)
+static void rejects_truncated_and_damaged_uploads(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         size_t most = (size_t)8 << 20;
         unsigned char *bytes = mem_alloc(most);
         world_init(&w, (size_t)64 << 20, CODEC_NONE);
@@ -149,9 +149,9 @@ static void what_is_cut_or_damaged_is_refused(void **state)
         free(bytes);
 }
 
-static void what_another_sent_is_checked(void **state)
+static void rejects_invalid_records(void **state)
 {
-        struct world w;
+        struct shuffle_world w;
         unsigned char gone[SHUFFLE_RECORD + 4] = {0};
         Firesteel__PutShuffle put = FIRESTEEL__PUT_SHUFFLE__INIT;
         struct transfer_sink *sink;
@@ -177,10 +177,10 @@ static void what_another_sent_is_checked(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(outputs_of_all_forms_are_the_same_elsewhere),
-                cmocka_unit_test(an_output_that_is_not_there_is_not_sent),
-                cmocka_unit_test(what_is_cut_or_damaged_is_refused),
-                cmocka_unit_test(what_another_sent_is_checked),
+                cmocka_unit_test(moves_outputs_of_all_forms),
+                cmocka_unit_test(does_not_send_a_missing_output),
+                cmocka_unit_test(rejects_truncated_and_damaged_uploads),
+                cmocka_unit_test(rejects_invalid_records),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

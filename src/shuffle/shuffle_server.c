@@ -56,14 +56,14 @@ struct serving {
 };
 
 /* The batch being gathered. */
-struct batch {
+struct serving_batch {
         struct iovec *iov;
         int n, max;
         size_t bytes;
         bool full;
 };
 
-static void let_go(struct serving *s, int keep)
+static void release_held(struct serving *s, int keep)
 {
         for (int i = 0; i < s->n_held - keep; i++) {
                 shuffle_output_unpin(s->held[i]);
@@ -74,7 +74,7 @@ static void let_go(struct serving *s, int keep)
         s->n_held = keep && s->n_held ? 1 : 0;
 }
 
-static void shuffle_server_add(struct batch *b, const void *data, size_t n)
+static void batch_add(struct serving_batch *b, const void *data, size_t n)
 {
         if (n == 0)
                 return;
@@ -87,17 +87,17 @@ static void shuffle_server_add(struct batch *b, const void *data, size_t n)
 }
 
 /* Appends a record's header with room for @more bytes behind it. */
-static unsigned char *put_record(struct serving *s, struct batch *b, enum shuffle_record_kind kind, uint32_t length,
-                                 size_t more)
+static unsigned char *put_record(struct serving *s, struct serving_batch *b, enum shuffle_record_kind kind,
+                                 uint32_t length, size_t more)
 {
         unsigned char *p = s->headers + s->headers_used;
         shuffle_record_put(p, (struct shuffle_record){(uint32_t)kind, s->map, (uint32_t)s->partition, length});
         s->headers_used += SHUFFLE_RECORD + more;
-        shuffle_server_add(b, p, SHUFFLE_RECORD + more);
+        batch_add(b, p, SHUFFLE_RECORD + more);
         return p + SHUFFLE_RECORD;
 }
 
-static void shuffle_server_put_end(struct serving *s, struct batch *b)
+static void put_end_record(struct serving *s, struct serving_batch *b)
 {
         shuffle_put_u32(put_record(s, b, SHUFFLE_END, 4, 4), s->pages);
 }
@@ -111,12 +111,12 @@ static void next_map(struct serving *s)
 }
 
 /* Sends a GONE record for the current map and continues with the next. */
-static void put_gone(struct serving *s, struct batch *b, const char *why)
+static void put_gone(struct serving *s, struct serving_batch *b, const char *why)
 {
         int n = snprintf(s->sentence, sizeof(s->sentence), "%s", why);
         size_t len = MIN((size_t)MAX(n, 0), sizeof(s->sentence) - 1);
         put_record(s, b, SHUFFLE_GONE, (uint32_t)len, 0);
-        shuffle_server_add(b, s->sentence, len);
+        batch_add(b, s->sentence, len);
         b->full = true; /* there is one buffer for a sentence */
         next_map(s);
 }
@@ -135,7 +135,7 @@ static void begin_partition(struct serving *s)
         s->skip = 0;
 }
 
-static void begin_map(struct serving *s, struct batch *b)
+static void begin_map(struct serving *s, struct serving_batch *b)
 {
         struct shuffle_output *o = s->from.get(s->from.owner, s->shuffle, s->maps[s->map], s->task_ids[s->map]);
         char why[160];
@@ -146,7 +146,7 @@ static void begin_map(struct serving *s, struct batch *b)
                 return;
         }
         if (s->end > o->partitions) {
-                snprintf(why, sizeof(why), "shuffle %d has %d partitions; up to %d were asked for", s->shuffle,
+                snprintf(why, sizeof(why), "shuffle %d has %d partitions, fewer than the %d requested", s->shuffle,
                          o->partitions, s->end);
                 shuffle_output_unref(o);
                 put_gone(s, b, why);
@@ -159,8 +159,8 @@ static void begin_map(struct serving *s, struct batch *b)
 
 /* ---------------------------------------------------------------------------------------------------- from disk */
 
-/* Appends the header of a page on disk; its bytes follow unchanged. */
-static void put_extent(struct serving *s, struct batch *b, const struct shuffle_extent *e)
+/* Appends the header of a page on disk. Its bytes follow unchanged. */
+static void put_extent(struct serving *s, struct serving_batch *b, const struct shuffle_extent *e)
 {
         const uint8_t *seal = spill_sealed(s->output->file);
         if (!seal) {
@@ -177,7 +177,7 @@ static void put_extent(struct serving *s, struct batch *b, const struct shuffle_
  * Sends a page larger than the block piece by piece. Its size was sent already, so unreadable bytes are replaced by
  * zeros; the reader's checksum finds the damage.
  */
-static void shuffle_server_put_large(struct serving *s, struct batch *b)
+static void put_large_extent(struct serving *s, struct serving_batch *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         size_t n = MIN(PAGE_BLOCK, (size_t)s->large_left);
@@ -188,14 +188,14 @@ static void shuffle_server_put_large(struct serving *s, struct batch *b)
                 error_deinit(&error);
                 memset(s->block, 0, n);
         }
-        shuffle_server_add(b, s->block, n);
+        batch_add(b, s->block, n);
         s->large_at += n;
         s->large_left -= (uint32_t)n;
         b->full = true; /* the block is in use */
 }
 
 /* Sends as many consecutive pages on disk as fit into the block. */
-static void put_extents(struct serving *s, struct batch *b)
+static void put_extents(struct serving *s, struct serving_batch *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         const struct shuffle_extent *all = s->output->extents, *e = &all[s->extent - 1];
@@ -213,7 +213,7 @@ static void put_extents(struct serving *s, struct batch *b)
                 s->large_left = e->length;
                 s->extent = e->next;
                 s->pages++;
-                shuffle_server_put_large(s, b);
+                put_large_extent(s, b);
                 return;
         }
         int room = MIN((b->max - b->n) / 2, (int)((HEADERS - s->headers_used) / LARGEST));
@@ -237,7 +237,7 @@ static void put_extents(struct serving *s, struct batch *b)
         s->block_used += (size_t)(end - start);
         for (; s->extent != x; s->extent = all[s->extent - 1].next) {
                 put_extent(s, b, &all[s->extent - 1]);
-                shuffle_server_add(b, to, all[s->extent - 1].length);
+                batch_add(b, to, all[s->extent - 1].length);
                 to += all[s->extent - 1].length;
                 s->pages++;
         }
@@ -245,7 +245,7 @@ static void put_extents(struct serving *s, struct batch *b)
 
 /* --------------------------------------------------------------------------------------------------- the stream */
 
-static void shuffle_server_put_page(struct serving *s, struct batch *b)
+static void put_memory_page(struct serving *s, struct serving_batch *b)
 {
         const struct page *page = s->page;
         if (b->bytes && page->used > UINT32_MAX / 2) {
@@ -254,12 +254,12 @@ static void shuffle_server_put_page(struct serving *s, struct batch *b)
         }
         unsigned char *header = put_record(s, b, SHUFFLE_PAGE, PAGE_FRAME_HEADER + page->used, PAGE_FRAME_HEADER);
         page_frame_header(page, header);
-        shuffle_server_add(b, page->data, page->used);
+        batch_add(b, page->data, page->used);
         s->page = page == s->last ? NULL : page->next;
         s->pages++;
 }
 
-static bool shuffle_server_has_room(const struct serving *s, const struct batch *b)
+static bool batch_has_room(const struct serving *s, const struct serving_batch *b)
 {
         return !b->full && b->bytes < BATCH && b->n + 3 <= b->max && s->headers_used + LARGEST <= HEADERS &&
                s->n_held < HELD;
@@ -268,20 +268,20 @@ static bool shuffle_server_has_room(const struct serving *s, const struct batch 
 static int serving_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         struct serving *s = container_of(stream, struct serving, stream);
-        struct batch b = {.iov = iov, .max = max};
-        let_go(s, s->output ? 1 : 0);
+        struct serving_batch b = {.iov = iov, .max = max};
+        release_held(s, s->output ? 1 : 0);
         s->headers_used = s->block_used = 0;
-        while (s->map < s->n_maps && shuffle_server_has_room(s, &b)) {
+        while (s->map < s->n_maps && batch_has_room(s, &b)) {
                 if (!s->output) {
                         begin_map(s, &b);
                 } else if (s->large_left) {
-                        shuffle_server_put_large(s, &b);
+                        put_large_extent(s, &b);
                 } else if (s->extent) {
                         put_extents(s, &b);
                 } else if (s->page) {
-                        shuffle_server_put_page(s, &b);
+                        put_memory_page(s, &b);
                 } else {
-                        shuffle_server_put_end(s, &b);
+                        put_end_record(s, &b);
                         if (++s->partition < s->end)
                                 begin_partition(s);
                         else
@@ -294,7 +294,7 @@ static int serving_next(struct transfer_stream *stream, struct iovec *iov, int m
 static void serving_close(struct transfer_stream *stream)
 {
         struct serving *s = container_of(stream, struct serving, stream);
-        let_go(s, 0);
+        release_held(s, 0);
         if (s->from.close)
                 s->from.close(s->from.owner);
         page_pool_put(s->block);
@@ -305,12 +305,12 @@ static void serving_close(struct transfer_stream *stream)
 
 static const struct transfer_stream_class serving_class = {.next = serving_next, .close = serving_close};
 
-static int shuffle_server_refuse(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
-                                 struct fst_error *error)
+static int refuse_request(const struct shuffle_outputs *outputs, const struct Firesteel__FetchShuffle *request,
+                          struct fst_error *error)
 {
         if (outputs->close)
                 outputs->close(outputs->owner);
-        return error_set(error, -EINVAL, "a request for %zu maps of %zu tasks, partitions %d up to %d",
+        return error_set(error, -EINVAL, "invalid request for %zu maps of %zu tasks, partitions %d up to %d",
                          request->n_map_partitions, request->n_map_task_ids, request->first_partition,
                          request->end_partition);
 }
@@ -320,7 +320,7 @@ int shuffle_server_open_from(const struct shuffle_outputs *outputs, const struct
 {
         if (request->n_map_partitions != request->n_map_task_ids || request->first_partition < 0 ||
             request->end_partition <= request->first_partition)
-                return shuffle_server_refuse(outputs, request, error);
+                return refuse_request(outputs, request, error);
         struct serving *s = new0(struct serving);
         s->stream.class = &serving_class;
         s->from = *outputs;

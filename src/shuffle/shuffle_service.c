@@ -31,7 +31,7 @@
 enum { MAX_DIRECTORIES = 256, MAX_EXECUTORS = 100000, MAX_NAME = 256, MAX_PATH = 3000 };
 
 /* A registered executor. */
-struct registered {
+struct registered_executor {
         atomic_int refs;
         uint64_t number; /* unique, for the cache */
         char *app_id, *executor_id;
@@ -43,7 +43,7 @@ struct shuffle_service {
         struct transfer_server *server;
         char *state_path;     /* NULL: registrations are not written */
         pthread_mutex_t lock; /* protects all fields below */
-        VEC(struct registered *) executors;
+        VEC(struct registered_executor *) executors;
         uint64_t next_number;
         struct output_cache *cache;
         uint64_t requests, registrations, not_registered;
@@ -51,7 +51,7 @@ struct shuffle_service {
 
 /* --------------------------------------------------------------------------------------------------- executors */
 
-static void registered_unref(struct registered *x)
+static void registered_unref(struct registered_executor *x)
 {
         if (!x || atomic_fetch_sub(&x->refs, 1) > 1)
                 return;
@@ -64,7 +64,7 @@ static void registered_unref(struct registered *x)
 }
 
 /* Returns the index of an executor, or -1 if it is not registered. Lock held. */
-static ssize_t shuffle_service_find(const struct shuffle_service *s, const char *app_id, const char *executor_id)
+static ssize_t find_registered(const struct shuffle_service *s, const char *app_id, const char *executor_id)
 {
         for (size_t i = s->executors.len; i-- > 0;)
                 if (strcmp(s->executors.data[i]->executor_id, executor_id) == 0 &&
@@ -74,16 +74,17 @@ static ssize_t shuffle_service_find(const struct shuffle_service *s, const char 
 }
 
 /* Returns a new reference, or NULL. Lock held. */
-static struct registered *find_ref(const struct shuffle_service *s, const char *app_id, const char *executor_id)
+static struct registered_executor *find_registered_ref(const struct shuffle_service *s, const char *app_id,
+                                                       const char *executor_id)
 {
-        ssize_t at = shuffle_service_find(s, app_id, executor_id);
-        struct registered *x = at >= 0 ? s->executors.data[at] : NULL;
+        ssize_t at = find_registered(s, app_id, executor_id);
+        struct registered_executor *x = at >= 0 ? s->executors.data[at] : NULL;
         if (x)
                 atomic_fetch_add(&x->refs, 1);
         return x;
 }
 
-static bool shuffle_service_is_name(const char *text)
+static bool is_valid_id(const char *text)
 {
         size_t n = strnlen(text, MAX_NAME + 1);
         return n > 0 && n <= MAX_NAME;
@@ -96,10 +97,10 @@ static bool is_clean_path(const char *path)
                !strstr(path, "/../") && !strstr(path, "\n");
 }
 
-static int shuffle_service_check(const Firesteel__RegisterShuffle *r, struct fst_error *error)
+static int check_registration(const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
-        if (!shuffle_service_is_name(r->app_id) || !shuffle_service_is_name(r->executor_id))
-                return error_set(error, -EINVAL, "an executor is registered with its application's id and its own");
+        if (!is_valid_id(r->app_id) || !is_valid_id(r->executor_id))
+                return error_set(error, -EINVAL, "a registration needs the ids of application and executor");
         if (r->n_directories == 0 || r->n_directories > MAX_DIRECTORIES || r->subdirectories < 1 ||
             r->subdirectories > 4096)
                 return error_set(error, -EINVAL, "executor %s of %s has %zu directories with %d in each",
@@ -107,20 +108,20 @@ static int shuffle_service_check(const Firesteel__RegisterShuffle *r, struct fst
         for (size_t i = 0; i < r->n_directories; i++)
                 if (!is_clean_path(r->directories[i]))
                         return error_set(error, -EINVAL,
-                                         "executor %s of %s registers \"%.100s\", which is no absolute path",
+                                         "executor %s of %s registers \"%.100s\", which is not an absolute path",
                                          r->executor_id, r->app_id, r->directories[i]);
         return 0;
 }
 
 /* Registers an executor and replaces an earlier registration. Lock held. */
-static int shuffle_service_add(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
+static int add_registration(struct shuffle_service *s, const Firesteel__RegisterShuffle *r, struct fst_error *error)
 {
-        int e = shuffle_service_check(r, error);
+        int e = check_registration(r, error);
         if (e)
                 return e;
         if (s->executors.len >= MAX_EXECUTORS)
                 return error_set(error, -ENOSPC, "%zu executors are registered already", s->executors.len);
-        struct registered *x = new0(struct registered);
+        struct registered_executor *x = new0(struct registered_executor);
         atomic_init(&x->refs, 1);
         x->number = ++s->next_number;
         x->app_id = mem_strdup(r->app_id);
@@ -129,7 +130,7 @@ static int shuffle_service_add(struct shuffle_service *s, const Firesteel__Regis
                 .at = new_array(char *, r->n_directories), .n = r->n_directories, .subdirectories = r->subdirectories};
         for (size_t i = 0; i < r->n_directories; i++)
                 x->roots.at[i] = mem_strdup(r->directories[i]);
-        ssize_t at = shuffle_service_find(s, x->app_id, x->executor_id);
+        ssize_t at = find_registered(s, x->app_id, x->executor_id);
         if (at < 0) {
                 vec_push(&s->executors, x);
                 return 0;
@@ -141,7 +142,7 @@ static int shuffle_service_add(struct shuffle_service *s, const Firesteel__Regis
 }
 
 /* Writes the registrations. A failure is logged: the service cannot restore them after a restart. Lock held. */
-static void write_state(struct shuffle_service *s)
+static void write_registrations(struct shuffle_service *s)
 {
         if (!s->state_path)
                 return;
@@ -151,7 +152,7 @@ static void write_state(struct shuffle_service *s)
         state.executors = new_array(Firesteel__RegisterShuffle *, s->executors.len + 1);
         state.n_executors = s->executors.len;
         for (size_t i = 0; i < s->executors.len; i++) {
-                const struct registered *x = s->executors.data[i];
+                const struct registered_executor *x = s->executors.data[i];
                 firesteel__register_shuffle__init(&all[i]);
                 all[i].app_id = x->app_id;
                 all[i].executor_id = x->executor_id;
@@ -161,7 +162,7 @@ static void write_state(struct shuffle_service *s)
                 state.executors[i] = &all[i];
         }
         if (service_state_write(s->state_path, &state, &error))
-                log_error(LOG, "Registrations cannot be kept: %s", error_message(&error));
+                log_error(LOG, "Cannot write the registrations: %s", error_message(&error));
         error_deinit(&error);
         free(state.executors);
         free(all);
@@ -179,22 +180,22 @@ static bool has_directories(const Firesteel__RegisterShuffle *r)
         return false;
 }
 
-static void read_state(struct shuffle_service *s)
+static void read_registrations(struct shuffle_service *s)
 {
         struct fst_error error = FST_ERROR_INIT;
         Firesteel__ShuffleServiceState *state = NULL;
         int r = service_state_read(s->state_path, &state, &error);
         if (r)
-                log_warn(LOG, "Registrations of before are not known: %s", error_message(&error));
+                log_warn(LOG, "Cannot restore the registrations: %s", error_message(&error));
         error_deinit(&error);
         for (size_t i = 0; state && i < state->n_executors; i++) {
-                r = has_directories(state->executors[i]) ? shuffle_service_add(s, state->executors[i], &error) : 0;
+                r = has_directories(state->executors[i]) ? add_registration(s, state->executors[i], &error) : 0;
                 if (r)
                         log_warn(LOG, "%s: %s", s->state_path, error_message(&error));
                 error_deinit(&error);
         }
         if (s->executors.len)
-                log_info(LOG, "%zu executors were registered before", s->executors.len);
+                log_info(LOG, "Restored the registrations of %zu executors", s->executors.len);
         if (state)
                 firesteel__shuffle_service_state__free_unpacked(state, NULL);
 }
@@ -202,14 +203,14 @@ static void read_state(struct shuffle_service *s)
 /* ----------------------------------------------------------------------------------------------------- serving */
 
 /* The source of a stream. */
-struct lookup {
+struct service_source {
         struct shuffle_service *service;
-        struct registered *executor;
+        struct registered_executor *executor;
 };
 
 static struct shuffle_output *lookup_get(void *owner, int shuffle, int map_partition, int64_t task_id)
 {
-        struct lookup *l = owner;
+        struct service_source *l = owner;
         struct shuffle_service *s = l->service;
         struct output_key key = {.executor = l->executor->number,
                                  .task_id = task_id,
@@ -238,37 +239,37 @@ static struct shuffle_output *lookup_get(void *owner, int shuffle, int map_parti
 
 static void lookup_close(void *owner)
 {
-        struct lookup *l = owner;
+        struct service_source *l = owner;
         registered_unref(l->executor);
         free(l);
 }
 
-static int shuffle_service_fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *request,
-                                 struct transfer_stream **stream, struct fst_error *error)
+static int open_fetch(struct shuffle_service *s, const Firesteel__FetchShuffle *request,
+                      struct transfer_stream **stream, struct fst_error *error)
 {
         pthread_mutex_lock(&s->lock);
-        struct registered *x = find_ref(s, request->app_id, request->executor_id);
+        struct registered_executor *x = find_registered_ref(s, request->app_id, request->executor_id);
         s->requests++;
         s->not_registered += !x;
         pthread_mutex_unlock(&s->lock);
         if (!x)
                 return error_set(error, -ENOENT, "Executor is not registered (appId=%.256s, execId=%.256s)",
                                  request->app_id, request->executor_id);
-        struct lookup *l = new0(struct lookup);
+        struct service_source *l = new0(struct service_source);
         l->service = s;
         l->executor = x;
         struct shuffle_outputs outputs = {.get = lookup_get, .close = lookup_close, .owner = l};
         return shuffle_server_open_from(&outputs, request, stream, error);
 }
 
-static int shuffle_service_register_executor(struct shuffle_service *s, const Firesteel__RegisterShuffle *request,
-                                             struct fst_error *error)
+static int handle_registration(struct shuffle_service *s, const Firesteel__RegisterShuffle *request,
+                               struct fst_error *error)
 {
         pthread_mutex_lock(&s->lock);
-        int r = shuffle_service_add(s, request, error);
+        int r = add_registration(s, request, error);
         if (r == 0) {
                 s->registrations++;
-                write_state(s);
+                write_registrations(s);
         }
         pthread_mutex_unlock(&s->lock);
         if (r == 0)
@@ -277,12 +278,12 @@ static int shuffle_service_register_executor(struct shuffle_service *s, const Fi
         return r;
 }
 
-static int remove_outputs(struct shuffle_service *s, const Firesteel__RemoveOutputs *request, struct fst_error *error)
+static int handle_removal(struct shuffle_service *s, const Firesteel__RemoveOutputs *request, struct fst_error *error)
 {
         if (request->n_shuffles != request->n_map_partitions || request->n_shuffles != request->n_map_task_ids)
-                return error_set(error, -EINVAL, "a removal whose columns are not of one length");
+                return error_set(error, -EINVAL, "the removal has columns of different lengths");
         pthread_mutex_lock(&s->lock);
-        struct registered *x = find_ref(s, request->app_id, request->executor_id);
+        struct registered_executor *x = find_registered_ref(s, request->app_id, request->executor_id);
         for (size_t i = 0; x && i < request->n_shuffles; i++)
                 output_cache_forget(s->cache, &(struct output_key){.executor = x->number,
                                                                    .task_id = request->map_task_ids[i],
@@ -296,14 +297,14 @@ static int remove_outputs(struct shuffle_service *s, const Firesteel__RemoveOutp
         return 0;
 }
 
-/* Removes the executors of an application from the list; the caller gets their references. */
-static size_t take_executors(struct shuffle_service *s, const char *app_id, struct registered ***out)
+/* Removes the executors of an application from the list. The caller gets their references. */
+static size_t take_executors(struct shuffle_service *s, const char *app_id, struct registered_executor ***out)
 {
-        VEC(struct registered *) found = {0};
+        VEC(struct registered_executor *) found = {0};
         pthread_mutex_lock(&s->lock);
         size_t kept = 0;
         for (size_t i = 0; i < s->executors.len; i++) {
-                struct registered *x = s->executors.data[i];
+                struct registered_executor *x = s->executors.data[i];
                 if (strcmp(x->app_id, app_id) == 0) {
                         vec_push(&found, x);
                         output_cache_forget_executor(s->cache, x->number);
@@ -313,7 +314,7 @@ static size_t take_executors(struct shuffle_service *s, const char *app_id, stru
         }
         s->executors.len = kept;
         if (found.len)
-                write_state(s);
+                write_registrations(s);
         pthread_mutex_unlock(&s->lock);
         *out = found.data;
         return found.len;
@@ -321,7 +322,7 @@ static size_t take_executors(struct shuffle_service *s, const char *app_id, stru
 
 void shuffle_service_end_application(struct shuffle_service *s, const char *app_id, bool remove_files)
 {
-        struct registered **all;
+        struct registered_executor **all;
         size_t n = take_executors(s, app_id, &all);
         if (n)
                 log_info(LOG, "Application %s removed, cleanupLocalDirs = %s", app_id, remove_files ? "true" : "false");
@@ -334,19 +335,19 @@ void shuffle_service_end_application(struct shuffle_service *s, const char *app_
 }
 
 /* Ends the empty reply to a request without data. */
-static int nothing_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
+static int empty_next(struct transfer_stream *stream, struct iovec *iov, int max, struct fst_error *error)
 {
         return 0;
 }
 
-static void nothing_close(struct transfer_stream *stream)
+static void empty_close(struct transfer_stream *stream)
 {
         free(stream);
 }
 
-static int shuffle_service_nothing(struct transfer_stream **stream)
+static int open_empty_stream(struct transfer_stream **stream)
 {
-        static const struct transfer_stream_class nothing_class = {.next = nothing_next, .close = nothing_close};
+        static const struct transfer_stream_class nothing_class = {.next = empty_next, .close = empty_close};
         *stream = new0(struct transfer_stream);
         (*stream)->class = &nothing_class;
         return 0;
@@ -359,25 +360,25 @@ static int service_open(void *owner, const unsigned char *data, size_t len, stru
         Firesteel__TransferRequest *request = firesteel__transfer_request__unpack(NULL, len, data);
         int r = 0;
         if (!request)
-                return error_set(error, -EBADMSG, "a malformed request");
+                return error_set(error, -EBADMSG, "malformed request");
         switch (request->what_case) {
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_SHUFFLE:
-                r = shuffle_service_fetch(s, request->fetch_shuffle, stream, error);
+                r = open_fetch(s, request->fetch_shuffle, stream, error);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_REGISTER_SHUFFLE:
-                r = shuffle_service_register_executor(s, request->register_shuffle, error);
-                r = r ? r : shuffle_service_nothing(stream);
+                r = handle_registration(s, request->register_shuffle, error);
+                r = r ? r : open_empty_stream(stream);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_OUTPUTS:
-                r = remove_outputs(s, request->remove_outputs, error);
-                r = r ? r : shuffle_service_nothing(stream);
+                r = handle_removal(s, request->remove_outputs, error);
+                r = r ? r : open_empty_stream(stream);
                 break;
         case FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION:
                 shuffle_service_end_application(s, request->end_application->app_id, true);
-                r = shuffle_service_nothing(stream);
+                r = open_empty_stream(stream);
                 break;
         default:
-                r = error_set(error, -EOPNOTSUPP, "a shuffle service does not serve what was asked for");
+                r = error_set(error, -EOPNOTSUPP, "a shuffle service does not support this request");
         }
         firesteel__transfer_request__free_unpacked(request, NULL);
         return r;
@@ -391,7 +392,7 @@ static int port_taken(int port, struct fst_error *error)
         return error_set(
                 error, -EADDRINUSE,
                 "port %d (spark.shuffle.service.port) is in use, most likely by the shuffle service of another "
-                "worker on this host. One is enough for a host: start this one with "
+                "worker on this host. One service for each host is enough: start this worker with "
                 "spark.shuffle.service.enabled=false, or give the workers and applications of this cluster "
                 "another spark.shuffle.service.port",
                 port);
@@ -417,7 +418,7 @@ static int shuffle_service_start(struct shuffle_service *s, const struct shuffle
         s->cache = output_cache_new((size_t)MAX(cache, (int64_t)0));
         if (options->state_dir && keep) {
                 s->state_path = mem_printf("%s/registeredExecutors.fst", options->state_dir);
-                read_state(s);
+                read_registrations(s);
         }
         struct transfer_server_options server = {.service = "the shuffle service",
                                                  .host = options->host,

@@ -67,8 +67,8 @@ struct transfer_client *service_client_transfers(const struct service_client *cl
 }
 
 /* Sends a request and waits for the empty reply. */
-static int shuffle_service_client_tell(struct service_client *c, const char *host, int port,
-                                       const Firesteel__TransferRequest *request, struct fst_error *error)
+static int service_client_send(struct service_client *c, const char *host, int port,
+                               const Firesteel__TransferRequest *request, struct fst_error *error)
 {
         struct transfer_input *input = NULL;
         unsigned char rest[64];
@@ -100,7 +100,7 @@ int service_client_register(struct service_client *c, const char *host, int port
         int r = -EINVAL;
         for (int left = c->attempts; left > 0; left--) {
                 error_deinit(error);
-                r = shuffle_service_client_tell(c, host, port, &request, error);
+                r = service_client_send(c, host, port, &request, error);
                 if (r == 0)
                         return 0;
                 if (left > 1)
@@ -111,7 +111,7 @@ int service_client_register(struct service_client *c, const char *host, int port
 }
 
 int service_client_remove(struct service_client *c, const char *host, int port, const char *executor_id,
-                          const struct kept_output *outputs, size_t n, struct fst_error *error)
+                          const struct released_output *outputs, size_t n, struct fst_error *error)
 {
         Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
         Firesteel__RemoveOutputs body = FIRESTEEL__REMOVE_OUTPUTS__INIT;
@@ -130,7 +130,7 @@ int service_client_remove(struct service_client *c, const char *host, int port, 
         body.n_shuffles = body.n_map_partitions = body.n_map_task_ids = n;
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_REMOVE_OUTPUTS;
         request.remove_outputs = &body;
-        return shuffle_service_client_tell(c, host, port, &request, error);
+        return service_client_send(c, host, port, &request, error);
 }
 
 int service_client_end_application(struct service_client *c, const char *host, int port, struct fst_error *error)
@@ -140,5 +140,5 @@ int service_client_end_application(struct service_client *c, const char *host, i
         body.app_id = (char *)c->app_id;
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_END_APPLICATION;
         request.end_application = &body;
-        return shuffle_service_client_tell(c, host, port, &request, error);
+        return service_client_send(c, host, port, &request, error);
 }

@@ -34,13 +34,13 @@ int service_client_register(struct service_client *client, const char *host, int
                             const struct disk_dirs *dirs, int subdirectories, struct fst_error *error);
 
 /* Outputs of @executor_id that are not needed any more. */
-struct kept_output {
+struct released_output {
         int32_t shuffle, map_partition;
         int64_t task_id;
 };
 
 int service_client_remove(struct service_client *client, const char *host, int port, const char *executor_id,
-                          const struct kept_output *outputs, size_t n, struct fst_error *error);
+                          const struct released_output *outputs, size_t n, struct fst_error *error);
 
 /* Releases everything that the application left. */
 int service_client_end_application(struct service_client *client, const char *host, int port, struct fst_error *error);

@@ -60,7 +60,7 @@ int service_state_parse(const char *path, const unsigned char *bytes, size_t n, 
             le64toh(check) != XXH3_64bits(bytes, n - CHECK_SIZE))
                 return error_set(error, -EBADMSG, "%s is damaged", path);
         *state = firesteel__shuffle_service_state__unpack(NULL, n - MAGIC_SIZE - CHECK_SIZE, bytes + MAGIC_SIZE);
-        return *state ? 0 : error_set(error, -EBADMSG, "%s cannot be read", path);
+        return *state ? 0 : error_set(error, -EBADMSG, "%s is damaged", path);
 }
 
 int service_state_read(const char *path, Firesteel__ShuffleServiceState **state, struct fst_error *error)
@@ -76,5 +76,5 @@ int service_state_read(const char *path, Firesteel__ShuffleServiceState **state,
         bool whole = can_be && bytes && pread(fd, bytes, n, 0) == (ssize_t)n;
         close(fd);
         return whole ? service_state_parse(path, bytes, n, state, error)
-                     : error_set(error, -EBADMSG, "%s cannot be read", path);
+                     : error_set(error, -EBADMSG, "%s is damaged", path);
 }

@@ -8,10 +8,10 @@
 
 struct fst_error;
 
-/* Returns 0, or negative with @error; the file is then unchanged. */
+/* Returns 0, or negative with @error. The file is then unchanged. */
 int service_state_write(const char *path, const Firesteel__ShuffleServiceState *state, struct fst_error *error);
 
-/* Parses the content of a file; @path is for messages. As service_state_read, but *@state is unchanged on errors. */
+/* Parses the content of a file. @path is for messages. As service_state_read, but *@state is unchanged on errors. */
 int service_state_parse(const char *path, const unsigned char *bytes, size_t n, Firesteel__ShuffleServiceState **state,
                         struct fst_error *error);
 

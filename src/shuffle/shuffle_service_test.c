@@ -21,8 +21,8 @@
 #define APP "app-20261122-0001"
 
 /* The fixture after its executors ended: a service serves their files. */
-struct served {
-        struct world w;
+struct served_world {
+        struct shuffle_world w;
         struct fst_conf conf;
         char base[64];
         struct shuffle_files *files[EXECUTORS];
@@ -30,7 +30,7 @@ struct served {
         struct service_client *client;
 };
 
-static void start(struct served *s, int port)
+static void start(struct served_world *s, int port)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct shuffle_service_options options = {
@@ -42,7 +42,7 @@ static void start(struct served *s, int port)
 }
 
 /* Sends a request to the service. The reply is empty, or *@error has its message. */
-static int ask(struct served *s, Firesteel__TransferRequest *request, struct fst_error *error)
+static int ask(struct served_world *s, Firesteel__TransferRequest *request, struct fst_error *error)
 {
         unsigned char data[65536], rest[16];
         struct transfer_input *input = NULL;
@@ -55,7 +55,7 @@ static int ask(struct served *s, Firesteel__TransferRequest *request, struct fst
         return n < 0 ? (int)n : 0;
 }
 
-static int register_executor(struct served *s, const char *app, const char *id, char **directories, size_t n,
+static int register_executor(struct served_world *s, const char *app, const char *id, char **directories, size_t n,
                              int subdirectories, struct fst_error *error)
 {
         Firesteel__TransferRequest request = FIRESTEEL__TRANSFER_REQUEST__INIT;
@@ -71,7 +71,7 @@ static int register_executor(struct served *s, const char *app, const char *id, 
 }
 
 /* Fills @roots with the directories of executor @e. */
-static size_t roots_of(const struct served *s, int e, char *roots[static 4])
+static size_t roots_of(const struct served_world *s, int e, char *roots[static 4])
 {
         const struct disk_dirs *dirs = shuffle_files_dirs(s->files[e]);
         for (size_t i = 0; i < disk_dirs_count(dirs); i++)
@@ -79,7 +79,7 @@ static size_t roots_of(const struct served *s, int e, char *roots[static 4])
         return disk_dirs_count(dirs);
 }
 
-static void keep(struct served *s, int e, int map, struct shuffle_output *output)
+static void keep(struct served_world *s, int e, int map, struct shuffle_output *output)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct shuffle_output *kept;
@@ -91,7 +91,7 @@ static void keep(struct served *s, int e, int map, struct shuffle_output *output
 }
 
 /* All executors write @n map outputs, the first of them twice, and end. */
-static void served_init(struct served *s, enum codec_kind codec, int n, enum form form)
+static void served_init(struct served_world *s, enum codec_kind codec, int n, enum form form)
 {
         struct fst_error error = FST_ERROR_INIT;
         world_init(&s->w, (size_t)64 << 20, codec);
@@ -129,7 +129,7 @@ static void served_init(struct served *s, enum codec_kind codec, int n, enum for
         }
 }
 
-static void served_deinit(struct served *s)
+static void served_deinit(struct served_world *s)
 {
         service_client_free(s->client);
         shuffle_service_free(s->service);
@@ -153,7 +153,7 @@ static int files_below(const char *directory)
         return atoi(number);
 }
 
-static void read_everything(struct served *s)
+static void read_everything(struct served_world *s)
 {
         for (int p = 0; p < s->w.partitions; p++) {
                 again(&s->w);
@@ -166,7 +166,7 @@ static void read_everything(struct served *s)
 static void test_all_forms_are_served_when_executors_are_gone(void **state)
 {
         for (enum codec_kind codec = CODEC_NONE; codec <= CODEC_ZSTD; codec++) {
-                struct served s;
+                struct served_world s;
                 served_init(&s, codec, 24, FORMS);
                 read_everything(&s);
                 struct shuffle_service_counters c = shuffle_service_counters(s.service);
@@ -181,18 +181,18 @@ static void test_all_forms_are_served_when_executors_are_gone(void **state)
         }
 }
 
-static void test_an_output_that_is_kept_again_takes_the_place_of_the_first(void **state)
+static void test_a_second_output_replaces_the_first(void **state)
 {
-        struct served s;
+        struct served_world s;
         served_init(&s, CODEC_LZ4, 4, FORMS);
         assert_int_equal(files_below(s.base), 2 * 4);
         read_everything(&s);
         served_deinit(&s);
 }
 
-static void test_a_service_that_starts_again_serves_as_before(void **state)
+static void test_a_restarted_service_serves_as_before(void **state)
 {
-        struct served s;
+        struct served_world s;
         served_init(&s, CODEC_ZSTD, 6, FORMS);
         int port = shuffle_service_port(s.service);
         shuffle_service_free(s.service);
@@ -218,9 +218,9 @@ static void test_a_service_that_starts_again_serves_as_before(void **state)
 }
 
 /* The directories of one executor were removed while the service was down: the executor counts as unregistered. */
-static void test_a_service_that_starts_again_forgets_who_has_no_directory(void **state)
+static void test_a_restarted_service_drops_executors_without_directories(void **state)
 {
-        struct served s;
+        struct served_world s;
         char *roots[4];
         char command[4200];
         served_init(&s, CODEC_NONE, 6, MEMORY);
@@ -255,7 +255,7 @@ static void test_a_service_that_starts_again_forgets_who_has_no_directory(void *
 
 static void test_indexes_leave_the_cache(void **state)
 {
-        struct served s;
+        struct served_world s;
         conf_init(&s.conf);
         served_init(&s, CODEC_NONE, 24, MEMORY);
         shuffle_service_free(s.service);
@@ -271,7 +271,7 @@ static void test_indexes_leave_the_cache(void **state)
 
 static void test_a_damaged_output_is_a_fetch_failure(void **state)
 {
-        struct served s;
+        struct served_world s;
         char command[256];
         served_init(&s, CODEC_NONE, 6, MEMORY);
         /* Damages one byte of an index. */
@@ -286,7 +286,7 @@ static void test_a_damaged_output_is_a_fetch_failure(void **state)
 
 static void test_a_file_that_ends_too_early_is_a_fetch_failure(void **state)
 {
-        struct served s;
+        struct served_world s;
         char command[256];
         served_init(&s, CODEC_NONE, 6, MEMORY);
         snprintf(command, sizeof(command), "truncate -s -1 $(find %s -name 'shuffle_7_1_101.data')", s.base);
@@ -296,15 +296,15 @@ static void test_a_file_that_ends_too_early_is_a_fetch_failure(void **state)
         served_deinit(&s);
 }
 
-static void test_what_nobody_needs_is_removed(void **state)
+static void test_removes_released_outputs(void **state)
 {
-        struct served s;
+        struct served_world s;
         served_init(&s, CODEC_NONE, 6, MEMORY);
         assert_int_equal(files_below(s.base), 12);
         read_everything(&s);
         for (int m = 0; m < 6; m++) {
                 int e = s.w.env.inputs->maps[m].location;
-                struct kept_output outputs[] = {{SHUFFLE + 1, m, 100 + m}, {SHUFFLE, m, 100 + m}, {-1, -1, -1}};
+                struct released_output outputs[] = {{SHUFFLE + 1, m, 100 + m}, {SHUFFLE, m, 100 + m}, {-1, -1, -1}};
                 const char *id = s.w.env.locations[e].executor_id;
                 int port = shuffle_service_port(s.service);
                 assert_int_equal(service_client_remove(s.client, "127.0.0.1", port, id, outputs, m < 5 ? 3 : 0, NULL),
@@ -323,9 +323,9 @@ static void test_what_nobody_needs_is_removed(void **state)
         served_deinit(&s);
 }
 
-static void test_the_end_of_an_application_removes_its_files_and_no_others(void **state)
+static void test_the_end_of_an_application_removes_only_its_files(void **state)
 {
-        struct served s;
+        struct served_world s;
         char *roots[4];
         served_init(&s, CODEC_NONE, 6, MEMORY);
         /* A foreign file in a registered directory, and another application's executor. */
@@ -346,7 +346,7 @@ static void test_the_end_of_an_application_removes_its_files_and_no_others(void 
         served_deinit(&s);
 }
 
-static void refuse(struct served *s, const char *app, const char *id, const char *directory, int subdirectories,
+static void refuse(struct served_world *s, const char *app, const char *id, const char *directory, int subdirectories,
                    const char *why)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -357,16 +357,16 @@ static void refuse(struct served *s, const char *app, const char *id, const char
         error_deinit(&error);
 }
 
-static void test_registrations_that_cannot_be_are_refused(void **state)
+static void test_rejects_invalid_registrations(void **state)
 {
-        struct served s;
+        struct served_world s;
         served_init(&s, CODEC_NONE, 0, EMPTY);
-        refuse(&s, "", "1", "/tmp/x", 64, "with its application's id and its own");
-        refuse(&s, APP, "", "/tmp/x", 64, "with its application's id and its own");
+        refuse(&s, "", "1", "/tmp/x", 64, "needs the ids of application and executor");
+        refuse(&s, APP, "", "/tmp/x", 64, "needs the ids of application and executor");
         refuse(&s, APP, "1", NULL, 64, "has 0 directories");
-        refuse(&s, APP, "1", "tmp", 64, "\"tmp\", which is no absolute path");
-        refuse(&s, APP, "1", "/tmp/../etc", 64, "which is no absolute path");
-        refuse(&s, APP, "1", "/tmp/..", 64, "which is no absolute path");
+        refuse(&s, APP, "1", "tmp", 64, "\"tmp\", which is not an absolute path");
+        refuse(&s, APP, "1", "/tmp/../etc", 64, "which is not an absolute path");
+        refuse(&s, APP, "1", "/tmp/..", 64, "which is not an absolute path");
         refuse(&s, APP, "1", "/tmp/x", 0, "with 0 in each");
         refuse(&s, APP, "1", "/tmp/x", 5000, "with 5000 in each");
         assert_int_equal(shuffle_service_counters(s.service).executors, EXECUTORS);
@@ -376,7 +376,7 @@ static void test_registrations_that_cannot_be_are_refused(void **state)
         request.what_case = FIRESTEEL__TRANSFER_REQUEST__WHAT_FETCH_BLOCK;
         request.fetch_block = &body;
         assert_true(ask(&s, &request, &error) < 0);
-        assert_non_null(strstr(error_message(&error), "does not serve what was asked for"));
+        assert_non_null(strstr(error_message(&error), "does not support this request"));
         error_deinit(&error);
         served_deinit(&s);
 }
@@ -385,15 +385,15 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_all_forms_are_served_when_executors_are_gone),
-                cmocka_unit_test(test_an_output_that_is_kept_again_takes_the_place_of_the_first),
-                cmocka_unit_test(test_a_service_that_starts_again_serves_as_before),
-                cmocka_unit_test(test_a_service_that_starts_again_forgets_who_has_no_directory),
+                cmocka_unit_test(test_a_second_output_replaces_the_first),
+                cmocka_unit_test(test_a_restarted_service_serves_as_before),
+                cmocka_unit_test(test_a_restarted_service_drops_executors_without_directories),
                 cmocka_unit_test(test_indexes_leave_the_cache),
                 cmocka_unit_test(test_a_damaged_output_is_a_fetch_failure),
                 cmocka_unit_test(test_a_file_that_ends_too_early_is_a_fetch_failure),
-                cmocka_unit_test(test_what_nobody_needs_is_removed),
-                cmocka_unit_test(test_the_end_of_an_application_removes_its_files_and_no_others),
-                cmocka_unit_test(test_registrations_that_cannot_be_are_refused),
+                cmocka_unit_test(test_removes_released_outputs),
+                cmocka_unit_test(test_the_end_of_an_application_removes_only_its_files),
+                cmocka_unit_test(test_rejects_invalid_registrations),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

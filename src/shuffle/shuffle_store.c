@@ -14,16 +14,16 @@
 #include "shuffle/shuffle_reader.h"
 
 /* The output of one map task, followed by others of the same map partition. */
-struct kept {
+struct stored_output {
         int64_t task_id;
         struct shuffle_output *output; /* one reference; NULL: none */
-        struct kept *next;
+        struct stored_output *next;
 };
 
 struct shuffle_index {
         int shuffle_id;
         int n;
-        struct kept *maps; /* by map partition */
+        struct stored_output *maps; /* by map partition */
 };
 
 struct shuffle_store *shuffle_store_new(const struct spill_space *space)
@@ -48,7 +48,7 @@ void shuffle_store_free(struct shuffle_store *s)
 /* ---------------------------------------------------------------------------------------------------- the index */
 
 /* Returns the index of a shuffle, or the index at which to insert it. */
-static size_t shuffle_store_place_of(const struct shuffle_store *s, int shuffle_id)
+static size_t shuffle_lower_bound(const struct shuffle_store *s, int shuffle_id)
 {
         size_t low = 0, high = s->n_shuffles;
         while (low < high) {
@@ -63,7 +63,7 @@ static size_t shuffle_store_place_of(const struct shuffle_store *s, int shuffle_
 
 static struct shuffle_index *find_shuffle(const struct shuffle_store *s, int shuffle_id)
 {
-        size_t at = shuffle_store_place_of(s, shuffle_id);
+        size_t at = shuffle_lower_bound(s, shuffle_id);
         return at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id ? &s->shuffles[at] : NULL;
 }
 
@@ -72,7 +72,7 @@ static struct shuffle_index *make_shuffle(struct shuffle_store *s, int shuffle_i
         struct shuffle_index *found = find_shuffle(s, shuffle_id);
         if (found)
                 return found;
-        size_t at = shuffle_store_place_of(s, shuffle_id);
+        size_t at = shuffle_lower_bound(s, shuffle_id);
         if (s->n_shuffles == s->cap_shuffles) {
                 s->cap_shuffles = s->cap_shuffles ? s->cap_shuffles * 2 : 16;
                 s->shuffles = mem_grow(s->shuffles, s->cap_shuffles * sizeof(*s->shuffles));
@@ -83,11 +83,11 @@ static struct shuffle_index *make_shuffle(struct shuffle_store *s, int shuffle_i
         return &s->shuffles[at];
 }
 
-static struct kept *find_map(const struct shuffle_index *shuffle, int map_partition, int64_t task_id)
+static struct stored_output *find_map(const struct shuffle_index *shuffle, int map_partition, int64_t task_id)
 {
         if (map_partition < 0 || map_partition >= shuffle->n)
                 return NULL;
-        struct kept *k = &shuffle->maps[map_partition];
+        struct stored_output *k = &shuffle->maps[map_partition];
         while (k && !(k->output && k->task_id == task_id))
                 k = k->next;
         return k;
@@ -110,11 +110,11 @@ void shuffle_store_put(struct shuffle_store *s, int shuffle_id, int map_partitio
         pthread_mutex_lock(&s->lock);
         struct shuffle_index *shuffle = make_shuffle(s, shuffle_id);
         grow_maps(shuffle, map_partition);
-        struct kept *k = find_map(shuffle, map_partition, task_id);
+        struct stored_output *k = find_map(shuffle, map_partition, task_id);
         if (!k) {
                 k = &shuffle->maps[map_partition];
                 if (k->output) {
-                        struct kept *more = new0(struct kept);
+                        struct stored_output *more = new0(struct stored_output);
                         more->next = k->next;
                         k = k->next = more;
                 }
@@ -130,7 +130,7 @@ struct shuffle_output *shuffle_store_get(struct shuffle_store *s, int shuffle_id
 {
         pthread_mutex_lock(&s->lock);
         const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
-        const struct kept *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
+        const struct stored_output *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
         struct shuffle_output *output = k ? shuffle_output_ref(k->output) : NULL;
         pthread_mutex_unlock(&s->lock);
         return output;
@@ -142,7 +142,7 @@ void shuffle_store_get_all(struct shuffle_store *s, int shuffle_id, const struct
         pthread_mutex_lock(&s->lock);
         const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
         for (int i = 0; i < n; i++) {
-                const struct kept *k =
+                const struct stored_output *k =
                         shuffle && maps[i].location == location ? find_map(shuffle, i, maps[i].task_id) : NULL;
                 outputs[i] = k ? shuffle_output_ref(k->output) : NULL;
         }
@@ -155,7 +155,7 @@ struct shuffle_output_id *shuffle_store_list(struct shuffle_store *s, size_t *n)
         pthread_mutex_lock(&s->lock);
         for (size_t i = 0; i < s->n_shuffles; i++)
                 for (int m = 0; m < s->shuffles[i].n; m++)
-                        for (const struct kept *k = &s->shuffles[i].maps[m]; k; k = k->next)
+                        for (const struct stored_output *k = &s->shuffles[i].maps[m]; k; k = k->next)
                                 if (k->output)
                                         vec_push(&ids,
                                                  (struct shuffle_output_id){s->shuffles[i].shuffle_id, m, k->task_id});
@@ -168,19 +168,19 @@ bool shuffle_store_remove(struct shuffle_store *s, int shuffle_id, int map_parti
 {
         pthread_mutex_lock(&s->lock);
         const struct shuffle_index *shuffle = find_shuffle(s, shuffle_id);
-        struct kept *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
+        struct stored_output *k = shuffle ? find_map(shuffle, map_partition, task_id) : NULL;
         struct shuffle_output *output = k ? steal(k->output) : NULL;
         pthread_mutex_unlock(&s->lock);
         shuffle_output_unref(output);
         return output;
 }
 
-static size_t free_kept(struct kept *k)
+static size_t free_kept(struct stored_output *k)
 {
         size_t n = k->output != NULL;
         shuffle_output_unref(k->output);
         while (k->next) {
-                struct kept *more = k->next;
+                struct stored_output *more = k->next;
                 k->next = more->next;
                 n += more->output != NULL;
                 shuffle_output_unref(more->output);
@@ -194,7 +194,7 @@ size_t shuffle_store_remove_shuffle(struct shuffle_store *s, int shuffle_id)
         struct shuffle_index gone = {0};
         size_t n = 0;
         pthread_mutex_lock(&s->lock);
-        size_t at = shuffle_store_place_of(s, shuffle_id);
+        size_t at = shuffle_lower_bound(s, shuffle_id);
         if (at < s->n_shuffles && s->shuffles[at].shuffle_id == shuffle_id) {
                 gone = s->shuffles[at];
                 s->n_shuffles--;
@@ -241,7 +241,7 @@ static bool ref_unless_gone(struct shuffle_output *o)
 }
 
 /* Returns the oldest output with pages in memory and no readers, referenced and locked, or NULL. */
-static struct shuffle_output *shuffle_store_victim(struct shuffle_store *s)
+static struct shuffle_output *eviction_victim(struct shuffle_store *s)
 {
         struct shuffle_output *o;
         pthread_mutex_lock(&s->lock);
@@ -277,7 +277,7 @@ size_t shuffle_store_evict(struct shuffle_store *s, size_t want)
 {
         size_t freed = 0;
         struct shuffle_output *o;
-        while (freed < want && (o = shuffle_store_victim(s))) {
+        while (freed < want && (o = eviction_victim(s))) {
                 freed += move_to_disk(s, o);
                 pthread_mutex_unlock(&o->lock);
                 shuffle_output_unref(o);

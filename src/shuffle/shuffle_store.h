@@ -2,7 +2,7 @@
  * The map outputs of this executor, found by shuffle id, map partition and id of the map task. When memory is needed,
  * whole outputs move to disk, oldest first, unless a reader pins them.
  *
- * Two attempts of a map partition may both have written an output; the driver selects one by its task id.
+ * Two attempts of a map partition may both have written an output. The driver selects one by its task id.
  */
 #pragma once
 
@@ -48,7 +48,7 @@ struct shuffle_output_id {
 /* Lists all outputs, shuffle by shuffle, in an array of *@n that the caller frees. Any thread. */
 struct shuffle_output_id *shuffle_store_list(struct shuffle_store *store, size_t *n);
 
-/* Removes an output; its readers keep it. Returns true if there was one. Any thread. */
+/* Removes an output. Its readers keep it. Returns true if there was one. Any thread. */
 bool shuffle_store_remove(struct shuffle_store *store, int shuffle_id, int map_partition, int64_t task_id);
 
 /* Removes all outputs of a shuffle and returns their number. Any thread. */

@@ -3,10 +3,10 @@
  *
  * Rows are scattered to an open page of each partition. When no page is granted, or another consumer of the task needs
  * memory, the writer moves all its pages to the output's file. At the end the pages become storage if the manager
- * grants it; otherwise they go to disk.
+ * grants it. Otherwise they go to disk.
  *
  * With more partitions than available blocks, pages would be written with a row or two each. So if the open pages are
- * almost empty when memory runs out, the next ones are smaller; they grow again when full pages fill the memory.
+ * almost empty when memory runs out, the next ones are smaller. They grow again when full pages fill the memory.
  *
  * Map-side combining only reduces the data. When its table is full, its content is written out; when it saves nothing,
  * rows bypass it. Values that become accumulators of another type cannot bypass it: they are combined batch by batch in
@@ -194,7 +194,7 @@ static int shuffle_writer_drain(struct shuffle_writer *w)
 }
 
 /* Ends combining: moves the combined rows and the rows from @first on to pages. */
-static int pass_on(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
+static int stop_combining(struct shuffle_writer *w, const fst_batch *batch, uint32_t first)
 {
         int r = shuffle_writer_drain(w);
         aggregate_reset(w->aggregate);
@@ -221,14 +221,14 @@ static int shuffle_writer_combine(struct shuffle_writer *w, const fst_batch *bat
         task_run_leave(run, outer);
         if (r == -ENOMEM && !run->status && !values) { /* not even an empty table has room for a row */
                 error_deinit(&error);
-                return pass_on(w, batch, at);
+                return stop_combining(w, batch, at);
         }
         if (r)
                 return task_run_fail_with(run, r, &error);
         if (aggregate_reduces(w->aggregate) && !w->sparse)
                 return 0;
         if (!values)
-                return pass_on(w, batch, batch->rows);
+                return stop_combining(w, batch, batch->rows);
         r = shuffle_writer_drain(w);
         if (r == 0 && !w->sparse)
                 aggregate_shrink(w->aggregate);
@@ -251,7 +251,7 @@ static int writer_begin(struct op *op)
         w->aside = r == 0 ? SET_ASIDE : 0;
         if (r >= 0 && !w->aggregate)
                 return 0;
-        return r < 0 ? task_run_fail(op->run, r, "no memory to begin writing a shuffle") : start_combining(w);
+        return r < 0 ? task_run_fail(op->run, r, "no memory to start writing a shuffle") : start_combining(w);
 }
 
 static int writer_consume(struct op *op, const struct rows *in)
@@ -269,7 +269,7 @@ static int writer_consume(struct op *op, const struct rows *in)
 /*
  * Makes the pages storage. If there is no room, or some are on disk already, all go to disk: an output is in one place.
  */
-static int shuffle_writer_settle(struct shuffle_writer *w, struct fst_error *error)
+static int store_output(struct shuffle_writer *w, struct fst_error *error)
 {
         struct shuffle_output *o = w->output;
         memory_release(&w->memory, w->aside);
@@ -286,7 +286,7 @@ static int shuffle_writer_settle(struct shuffle_writer *w, struct fst_error *err
 }
 
 /* Shrinks the open pages, which are complete now, to their content. */
-static void shuffle_writer_close_all(struct shuffle_writer *w)
+static void close_open_pages(struct shuffle_writer *w)
 {
         size_t saved = 0;
         for (uint32_t p = 0; p < (uint32_t)w->output->partitions; p++) {
@@ -307,8 +307,8 @@ static int writer_end(struct op *op)
         int r = w->combining ? shuffle_writer_drain(w) : 0;
         if (r)
                 return r;
-        shuffle_writer_close_all(w);
-        r = shuffle_writer_settle(w, &error);
+        close_open_pages(w);
+        r = store_output(w, &error);
         if (r)
                 return task_run_fail_with(op->run, r, &error);
         if (w->aggregate)
@@ -336,7 +336,7 @@ static void writer_abandon(struct op *op)
         shuffle_output_unref(steal(w->output));
 }
 
-static void shuffle_writer_writer_free(struct op *op)
+static void shuffle_writer_free(struct op *op)
 {
         struct shuffle_writer *w = writer_of(op);
         writer_abandon(op);
@@ -349,7 +349,7 @@ static void shuffle_writer_writer_free(struct op *op)
 
 static const struct op_class writer_class = {
         "shuffle",         .begin = writer_begin,     .consume = writer_consume,
-        .end = writer_end, .abandon = writer_abandon, .free = shuffle_writer_writer_free,
+        .end = writer_end, .abandon = writer_abandon, .free = shuffle_writer_free,
 };
 
 struct op *shuffle_writer_new(struct task_run *run, const fst_rdd *shuffled, struct shuffle_store *store)

@@ -82,7 +82,7 @@ int block_write_pages(struct block *b, const struct page *pages, struct spill **
         }
 }
 
-static struct spill *block_eviction_write_out(struct block *b)
+static struct spill *write_block(struct block *b)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct spill *spill = NULL;
@@ -90,7 +90,7 @@ static struct spill *block_eviction_write_out(struct block *b)
         if (r == 0)
                 r = spill_finish(spill, &error);
         if (r) {
-                log_warn("BlockManager", "Block rdd_%d_%d is dropped, as it cannot be moved to disk: %s", b->id.rdd,
+                log_warn("BlockManager", "Dropped block rdd_%d_%d, which cannot be moved to disk: %s", b->id.rdd,
                          b->id.partition, error_message(&error));
                 error_deinit(&error);
                 spill_free(spill);
@@ -100,9 +100,9 @@ static struct spill *block_eviction_write_out(struct block *b)
 }
 
 /* Frees the memory of a block that select_victims chose and returns its size. */
-static size_t block_eviction_move_out(struct block_store *s, struct block *b)
+static size_t evict_block(struct block_store *s, struct block *b)
 {
-        struct spill *spill = storage_level_uses_disk(b->level) ? block_eviction_write_out(b) : NULL;
+        struct spill *spill = storage_level_uses_disk(b->level) ? write_block(b) : NULL;
         size_t freed = b->memory;
         page_list_free(NULL, steal(b->pages));
         memory_release_storage(block_memory_manager(b), freed);
@@ -160,13 +160,13 @@ static struct block *select_victims(struct block_store *s, struct block *use, si
         return first;
 }
 
-static size_t block_eviction_evict(struct block_store *s, struct block *use, size_t want)
+static size_t evict_blocks(struct block_store *s, struct block *use, size_t want)
 {
         size_t freed = 0;
         for (struct block *b = select_victims(s, use, want, evicting_for), *next; b; b = next) {
                 next = b->newer;
                 b->newer = NULL;
-                freed += block_eviction_move_out(s, b);
+                freed += evict_block(s, b);
         }
         return freed;
 }
@@ -174,13 +174,13 @@ static size_t block_eviction_evict(struct block_store *s, struct block *use, siz
 size_t block_store_evict(void *owner, size_t want)
 {
         struct block_store *s = owner;
-        return block_eviction_evict(s, &s->use[false], want);
+        return evict_blocks(s, &s->use[false], want);
 }
 
 size_t block_store_evict_off_heap(void *owner, size_t want)
 {
         struct block_store *s = owner;
-        return block_eviction_evict(s, &s->use[true], want);
+        return evict_blocks(s, &s->use[true], want);
 }
 
 bool block_acquire_storage(struct block *b, size_t size)

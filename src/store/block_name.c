@@ -15,7 +15,7 @@ static const struct {
         [BLOCK_PARALLEL] = {"parallel_", "_", INT32_MAX},
 };
 
-static bool block_name_number(const char **at, int64_t most, int64_t *out)
+static bool parse_name_number(const char **at, int64_t most, int64_t *out)
 {
         const char *p = *at;
         uint64_t x = 0;
@@ -33,7 +33,7 @@ static bool block_name_number(const char **at, int64_t most, int64_t *out)
         return true;
 }
 
-static bool block_name_skip(const char **at, const char *text)
+static bool skip_name_text(const char **at, const char *text)
 {
         size_t n = strlen(text);
         if (strncmp(*at, text, n) != 0)
@@ -47,9 +47,9 @@ bool block_name_parse(const char *text, struct block_name *name)
         for (int kind = BLOCK_RDD; kind <= BLOCK_PARALLEL; kind++) {
                 const char *at = text;
                 int64_t id, part = 0;
-                if (!block_name_skip(&at, forms[kind].before) || !block_name_number(&at, forms[kind].most, &id) ||
+                if (!skip_name_text(&at, forms[kind].before) || !parse_name_number(&at, forms[kind].most, &id) ||
                     (forms[kind].between &&
-                     (!block_name_skip(&at, forms[kind].between) || !block_name_number(&at, INT32_MAX, &part))) ||
+                     (!skip_name_text(&at, forms[kind].between) || !parse_name_number(&at, INT32_MAX, &part))) ||
                     *at)
                         continue;
                 *name = (struct block_name){(enum block_kind)kind, id, (int32_t)part};

@@ -1,6 +1,6 @@
 /*
  * Spark's names of blocks: "rdd_3_7" (partition 7 of RDD 3), "broadcast_2_piece0", "taskresult_81" (the large result of
- * a task), and our own "parallel_4_0" (a slice of the driver). Messages and pages use names; tables use the numbers.
+ * a task), and our own "parallel_4_0" (a slice of the driver). Messages and pages use names. Tables use the numbers.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static void there_and_back(void **state)
+static void names_survive_parsing(void **state)
 {
         static const char *const names[] = {"rdd_0_0",
                                             "rdd_2147483647_2147483647",
@@ -23,7 +23,7 @@ static void there_and_back(void **state)
         }
 }
 
-static void refused(void **state)
+static void rejects_other_spellings(void **state)
 {
         static const char *const names[] = {
                 "",
@@ -56,6 +56,7 @@ static void refused(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(there_and_back), cmocka_unit_test(refused)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(names_survive_parsing),
+                                           cmocka_unit_test(rejects_other_spellings)};
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /*
  * The block store; see block_store.h.
  *
- * A block has one of four states. WRITING: used only by its writer; other tasks wait. IN_MEMORY and ON_DISK: complete
+ * A block has one of four states. WRITING: used only by its writer. Other tasks wait. IN_MEMORY and ON_DISK: complete
  * and constant, with any number of readers, counted in `readers`. MOVING: being written to disk by a thread that needs
- * its memory; readers wait.
+ * its memory. Readers wait.
  *
  * A removed block leaves the table at once, so that the next task may compute it again, and is `doomed`: its last user
- * (reader, writer or mover) frees it. The list of recent use holds only complete blocks in memory that are not doomed;
- * its head is evicted first.
+ * (reader, writer or mover) frees it. The list of recent use holds only complete blocks in memory that are not doomed.
+ * Its head is evicted first.
  *
  * A block is `packed` if its level is serialized and there is a codec: its pages in memory hold frames
  * (store/page_stream.h), which go to disk unchanged.

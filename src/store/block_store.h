@@ -19,7 +19,7 @@
  * enough, a MEMORY_ONLY block is given up and a MEMORY_AND_DISK block continues on disk. Execution takes storage memory
  * beyond spark.memory.storageFraction in the same way.
  *
- * Threads: functions of the store from any thread; a writer or reader belongs to the task's thread. Disk is written
+ * Threads: functions of the store from any thread. A writer or reader belongs to the task's thread. Disk is written
  * without locks held.
  *
  * Serialized levels keep pages compressed if the store has a codec: as frames, which go to disk unchanged.
@@ -100,7 +100,7 @@ struct block_asker {
 
 /*
  * Finds or starts a block; see above. May wait for another task; returns -ECANCELED if the asking task is killed
- * meanwhile. @level must not be FST_STORAGE_NONE; an existing block changes to it as block_is_wanted_at does.
+ * meanwhile. @level must not be FST_STORAGE_NONE. An existing block changes to it as block_is_wanted_at does.
  */
 int block_store_acquire(struct block_store *store, const struct block_asker *asker, struct block_id id,
                         enum fst_storage_level level, fst_type type, struct block **block,
@@ -155,7 +155,7 @@ int block_reader_init(struct block_reader *reader, struct block *block, struct f
 void block_reader_deinit(struct block_reader *reader);
 
 /*
- * Gets the next batch; @batch->rows is 0 at the end. Returns -EBADMSG for a damaged block on disk, which is removed
+ * Gets the next batch. @batch->rows is 0 at the end. Returns -EBADMSG for a damaged block on disk, which is removed
  * after its last reader, so that the next attempt computes it again; other negatives of reading.
  */
 int block_reader_next(struct block_reader *reader, fst_batch *batch, struct fst_error *error);

@@ -184,7 +184,7 @@ static void a_block_is_read_as_it_was_written(void **state)
         stop();
 }
 
-static void what_does_not_fit_is_given_up_or_goes_to_disk(void **state)
+static void blocks_without_room_are_given_up_or_go_to_disk(void **state)
 {
         start(2 * MIB, 0.5);
         struct block_id id = {1, 0};
@@ -212,7 +212,7 @@ static void acquire_again(int rdd, int partition, enum fst_storage_level level)
         block_release(block);
 }
 
-/* A checkpoint changes an RDD with blocks in memory to a level with disk; the next reader applies it. */
+/* A checkpoint changes an RDD with blocks in memory to a level with disk. The next reader applies it. */
 static void blocks_get_disk_with_their_rdd(void **state)
 {
         start(4 * MIB, 0.5);
@@ -254,7 +254,7 @@ static void serialized_levels_take_less_memory(void **state)
         stop();
 }
 
-static void what_is_packed_goes_to_disk_as_it_is(void **state)
+static void packed_blocks_go_to_disk_unchanged(void **state)
 {
         start(4 * MIB, 0.5);
         put(1, 0, FST_STORAGE_MEMORY_AND_DISK_SER, 4 * MIB_ROWS);
@@ -323,7 +323,7 @@ static void large_records_are_packed(void **state)
         stop();
 }
 
-static void memory_off_the_heap_is_for_itself(void **state)
+static void off_heap_blocks_use_their_own_memory(void **state)
 {
         start_with_off_heap(4 * MIB, 2 * MIB);
         put(1, 0, FST_STORAGE_MEMORY_ONLY, 3 * MIB_ROWS);
@@ -351,7 +351,7 @@ static void memory_off_the_heap_is_for_itself(void **state)
         stop();
 }
 
-static void the_least_recently_used_of_other_rdds_goes(void **state)
+static void evicts_the_least_recently_used_block_of_other_rdds(void **state)
 {
         start(4 * MIB, 0.5);
         put(1, 0, FST_STORAGE_MEMORY_ONLY, MIB_ROWS);
@@ -465,7 +465,7 @@ static void a_second_task_waits_and_then_reads_or_computes(void **state)
 }
 
 /* A writer may wait for execution memory, so a task that holds some must not wait for the writer. */
-static void who_holds_memory_does_not_wait_for_a_writer(void **state)
+static void a_task_that_holds_memory_does_not_wait_for_a_writer(void **state)
 {
         start(4 * MIB, 0.5);
         struct block_id id = {1, 0};
@@ -491,7 +491,7 @@ static void *stop_soon(void *flag)
         return NULL;
 }
 
-static void a_stopped_task_waits_no_longer(void **state)
+static void a_killed_task_stops_waiting(void **state)
 {
         start(4 * MIB, 0.5);
         struct block_id id = {1, 0};
@@ -552,7 +552,7 @@ static void a_damaged_block_is_found_and_removed(void **state)
         stop();
 }
 
-static void a_block_whose_file_is_gone_is_removed(void **state)
+static void removes_a_block_without_its_file(void **state)
 {
         start(4 * MIB, 0.5);
         put(7, 3, FST_STORAGE_DISK_ONLY, MIB_ROWS);
@@ -696,20 +696,20 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_block_is_read_as_it_was_written),
-                cmocka_unit_test(what_does_not_fit_is_given_up_or_goes_to_disk),
+                cmocka_unit_test(blocks_without_room_are_given_up_or_go_to_disk),
                 cmocka_unit_test(blocks_get_disk_with_their_rdd),
                 cmocka_unit_test(serialized_levels_take_less_memory),
-                cmocka_unit_test(what_is_packed_goes_to_disk_as_it_is),
+                cmocka_unit_test(packed_blocks_go_to_disk_unchanged),
                 cmocka_unit_test(large_records_are_packed),
-                cmocka_unit_test(memory_off_the_heap_is_for_itself),
+                cmocka_unit_test(off_heap_blocks_use_their_own_memory),
                 cmocka_unit_test(partitions_of_one_rdd_stay),
                 cmocka_unit_test(an_overly_large_block_is_not_kept),
-                cmocka_unit_test(a_block_whose_file_is_gone_is_removed),
-                cmocka_unit_test(the_least_recently_used_of_other_rdds_goes),
+                cmocka_unit_test(removes_a_block_without_its_file),
+                cmocka_unit_test(evicts_the_least_recently_used_block_of_other_rdds),
                 cmocka_unit_test(execution_takes_memory_from_blocks),
                 cmocka_unit_test(a_second_task_waits_and_then_reads_or_computes),
-                cmocka_unit_test(who_holds_memory_does_not_wait_for_a_writer),
-                cmocka_unit_test(a_stopped_task_waits_no_longer),
+                cmocka_unit_test(a_task_that_holds_memory_does_not_wait_for_a_writer),
+                cmocka_unit_test(a_killed_task_stops_waiting),
                 cmocka_unit_test(unpersist_lets_readers_and_writers_end),
                 cmocka_unit_test(a_damaged_block_is_found_and_removed),
                 cmocka_unit_test(many_tasks_churn),

@@ -50,7 +50,7 @@ static void writer_drop(struct block_writer *w)
 }
 
 /* Moves the block to disk: the rows so far, and all later ones. */
-static int writer_move(struct block_writer *w, struct fst_error *error)
+static int writer_move_to_disk(struct block_writer *w, struct fst_error *error)
 {
         struct spill *spill = NULL;
         int r = block_write_pages(w->block, w->kept.first, &spill, error);
@@ -76,7 +76,7 @@ static void writer_add(struct block_writer *w, struct page *page, size_t size)
 }
 
 /* Handles a refused page: 0 if the block continues on disk, given up, or negative. */
-static int writer_refused(struct block_writer *w, struct fst_error *error)
+static int writer_handle_refusal(struct block_writer *w, struct fst_error *error)
 {
         struct block *b = w->block;
         if (!storage_level_uses_disk(b->level)) {
@@ -93,7 +93,7 @@ static int writer_refused(struct block_writer *w, struct fst_error *error)
                          "rdd_%d_%d goes to disk: OFF_HEAP needs spark.memory.offHeap.enabled=true and "
                          "spark.memory.offHeap.size",
                          b->id.rdd, b->id.partition);
-        return writer_move(w, error);
+        return writer_move_to_disk(w, error);
 }
 
 /* Stores the open page as a frame in memory: 0 if it is stored or the block moved to disk; otherwise as above. */
@@ -108,7 +108,7 @@ static int writer_pack(struct block_writer *w, struct fst_error *error)
         w->frame = frame;
         size_t length = page_frame_encode(page, &w->codec, frame), need = packed_pages_need(&w->kept, length);
         if (need && !block_acquire_storage(b, need))
-                return writer_refused(w, error);
+                return writer_handle_refusal(w, error);
         int r = packed_pages_append(&w->kept, b->type, frame, length);
         if (r) {
                 memory_release_storage(block_memory_manager(b), need);
@@ -129,7 +129,7 @@ static int writer_store(struct block_writer *w, struct fst_error *error)
 }
 
 /* Empties the open page or replaces it by one for @record bytes. */
-static int writer_turn(struct block_writer *w, size_t record, struct fst_error *error)
+static int writer_replace_page(struct block_writer *w, size_t record, struct fst_error *error)
 {
         int stored = writer_store(w, error);
         if (stored)
@@ -144,7 +144,7 @@ static int writer_turn(struct block_writer *w, size_t record, struct fst_error *
 }
 
 /* Makes room for a record: 0, given up, or negative. */
-static int writer_room(struct block_writer *w, size_t record, struct fst_error *error)
+static int writer_make_room(struct block_writer *w, size_t record, struct fst_error *error)
 {
         struct block *b = w->block;
         int r = 0;
@@ -160,11 +160,11 @@ static int writer_room(struct block_writer *w, size_t record, struct fst_error *
                         writer_add(w, page, size);
                         return 0;
                 }
-                r = writer_refused(w, error);
+                r = writer_handle_refusal(w, error);
         } else if (!w->spill && !b->packed) {
-                r = writer_move(w, error);
+                r = writer_move_to_disk(w, error);
         }
-        return r ? r : writer_turn(w, record, error);
+        return r ? r : writer_replace_page(w, record, error);
 }
 
 int block_writer_append(struct block_writer *w, const fst_batch *batch, struct fst_error *error)
@@ -177,7 +177,7 @@ int block_writer_append(struct block_writer *w, const fst_batch *batch, struct f
                         row += page_append(page, batch, row);
                 if (row == batch->rows)
                         break;
-                int r = writer_room(w, page_record_size(batch, row), error);
+                int r = writer_make_room(w, page_record_size(batch, row), error);
                 if (r) {
                         w->failed = r < 0;
                         return r < 0 ? error_wrap(error, r, "caching rdd_%d_%d", w->block->id.rdd,
@@ -190,7 +190,7 @@ int block_writer_append(struct block_writer *w, const fst_batch *batch, struct f
 }
 
 /* Moves everything to its final place. */
-static int writer_settle(struct block_writer *w, struct fst_error *error)
+static int writer_complete(struct block_writer *w, struct fst_error *error)
 {
         int r = writer_store(w, error);
         if (r)
@@ -220,7 +220,7 @@ static void writer_free(struct block_writer *w)
 int block_writer_commit(struct block_writer *w, struct fst_error *error)
 {
         struct block *b = w->block;
-        int r = !b ? FST_BLOCK_E_GIVEN_UP : w->failed ? -EIO : writer_settle(w, error);
+        int r = !b ? FST_BLOCK_E_GIVEN_UP : w->failed ? -EIO : writer_complete(w, error);
         if (r) {
                 block_writer_abort(w);
                 return r;

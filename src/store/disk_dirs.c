@@ -48,7 +48,7 @@ static int root_make(const char *root, bool lasting, int *lock)
  * True if @base is created by another process of the application: the worker that passed it in SPARK_EXECUTOR_DIRS, or
  * the executor whose root it is. If @base is missing, that process has ended and its files were swept.
  */
-static bool made_by_another(const char *base)
+static bool is_made_by_other_process(const char *base)
 {
         const char *list = getenv("SPARK_EXECUTOR_DIRS"), *slash = strrchr(base, '/');
         size_t n = strlen(base);
@@ -63,7 +63,7 @@ static bool made_by_another(const char *base)
 
 static int dir_new(const char *base, const char *prefix, bool lasting, struct disk_dir **dir)
 {
-        int lock = -1, r = made_by_another(base) ? 0 : make_dirs(base, 0755);
+        int lock = -1, r = is_made_by_other_process(base) ? 0 : make_dirs(base, 0755);
         if (r < 0)
                 return r;
         local_root_sweep(base);
@@ -261,20 +261,20 @@ static void dir_failed(struct disk_dir *d, int code)
 }
 
 /* True if the directory has little room or no free inodes, so that a write need not fail first. */
-static bool dir_low(struct disk_dir *d)
+static bool dir_is_low(struct disk_dir *d)
 {
         struct statvfs st;
         if (statvfs(d->root, &st) < 0)
                 return false; /* creating the file reports the error */
         bool low = (uint64_t)st.f_bavail * st.f_frsize < MIN_ROOM || (st.f_files && st.f_favail == 0);
         if (low != atomic_exchange(&d->low, low) && low)
-                log_warn("DiskBlockManager", "%s has hardly any room left: new files go elsewhere while that is so",
-                         d->root);
+                log_warn("DiskBlockManager",
+                         "%s has little room left: new files go to other directories until that changes", d->root);
         return low;
 }
 
 /* Returns "/a (No space left on device), /b (Input/output error)", with the paths of the configuration. */
-static char *all_reasons(const struct disk_dirs *dirs)
+static char *list_failures(const struct disk_dirs *dirs)
 {
         char *text = mem_strdup("");
         for (size_t i = 0; i < dirs->dirs.len; i++) {
@@ -289,7 +289,7 @@ static char *all_reasons(const struct disk_dirs *dirs)
 }
 
 /* Creates a root again that another program removed (a cleaner of /tmp), unless disk_dirs_leave was called. */
-static int root_make_again(struct disk_dirs *dirs, struct disk_dir *d)
+static int root_recreate(struct disk_dirs *dirs, struct disk_dir *d)
 {
         int r = 0;
         pthread_mutex_lock(&dirs->lock);
@@ -321,7 +321,7 @@ static int dir_create(struct disk_dirs *dirs, struct disk_dir *d, unsigned subdi
                 }
                 if (errno != ENOENT)
                         return -errno;
-                int r = root_make_again(dirs, d);
+                int r = root_recreate(dirs, d);
                 if (r)
                         return r;
                 if (mkdir(sub, 0700) < 0 && errno != EEXIST)
@@ -343,13 +343,13 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
                 struct disk_dir *d = dirs->dirs.data[(hash + i) % n];
                 if (i < 2 * n ? d->failed != 0 : !d->failed)
                         continue;
-                if (n > 1 && i < 2 * n && dir_low(d) != (i >= n))
+                if (n > 1 && i < 2 * n && dir_is_low(d) != (i >= n))
                         continue;
                 r = dir_create(dirs, d, (unsigned)(hash / n % dirs->subdirectories), name, fd, path);
                 if (r == 0)
                         return 0;
                 if (r == -EEXIST)
-                        return error_set(error, r, "%s exists already in %s", name, d->root);
+                        return error_set(error, r, "%s already exists in %s", name, d->root);
                 if (r == -EMFILE || r == -ENFILE)
                         break; /* the error is not the directory's */
                 dir_failed(d, r);
@@ -357,7 +357,7 @@ int disk_dirs_create(struct disk_dirs *dirs, const char *name, int *fd, char **p
         if (r == -EMFILE || r == -ENFILE)
                 return error_set(error, r, "creating %s in %s: %s", name, dirs->dirs.data[hash % n]->root,
                                  strerror(-r));
-        _cleanup_free_ char *reasons = all_reasons(dirs);
+        _cleanup_free_ char *reasons = list_failures(dirs);
         return error_set(error, r,
                          "creating %s: no directory of spark.local.dir works: %s; make room there or set "
                          "spark.local.dir to larger disks",
@@ -405,7 +405,7 @@ int disk_dirs_failed(struct disk_dirs *dirs, const char *doing, const char *path
         if (disk_dirs_left(dirs))
                 return error_set(error, code, "%s %s: %s; the next attempt uses another directory of spark.local.dir",
                                  doing, path, strerror(-code));
-        _cleanup_free_ char *reasons = all_reasons(dirs);
+        _cleanup_free_ char *reasons = list_failures(dirs);
         return error_set(error, code,
                          "%s %s: %s; no directory of spark.local.dir works any more: %s; make room there or set "
                          "spark.local.dir to larger disks",

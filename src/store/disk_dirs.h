@@ -66,7 +66,7 @@ void disk_dirs_free(struct disk_dirs *dirs);
 void disk_dirs_remove(struct disk_dirs *dirs);
 
 /*
- * Encrypts spills in these directories with @key (store/file_cipher.h) from now on; the key is freed with @dirs. Call
+ * Encrypts spills in these directories with @key (store/file_cipher.h) from now on. The key is freed with @dirs. Call
  * it before the first file. NULL is allowed and has no effect.
  */
 void disk_dirs_encrypt(struct disk_dirs *dirs, struct file_key *key);
@@ -97,7 +97,7 @@ int disk_dirs_create_unique(struct disk_dirs *dirs, const char *prefix, int *fd,
 /*
  * Reports that writing or reading @path (of disk_dirs_create) failed with @code (a negated errno): other directories
  * are used from now on. Returns @code with the message "writing …: reason; remedy", which lists all directories if none
- * works any more; @doing is "writing". @dirs may be NULL, and the file another process's. Any thread.
+ * works any more. @doing is "writing". @dirs may be NULL, and the file another process's. Any thread.
  */
 int disk_dirs_failed(struct disk_dirs *dirs, const char *doing, const char *path, int code, struct fst_error *error);
 

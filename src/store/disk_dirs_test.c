@@ -33,7 +33,7 @@ static int remove_base(void **state)
         return system(command);
 }
 
-static void files_go_where_sparks_would(void **state)
+static void uses_the_paths_of_spark(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/a/b, %s/c/", base, base), *path = NULL;
         struct fst_error error = FST_ERROR_INIT;
@@ -65,7 +65,7 @@ static void files_go_where_sparks_would(void **state)
         assert_int_equal(rmdir(left), 0); /* empty again */
 }
 
-static void a_bad_directory_is_passed_over(void **state)
+static void skips_an_unusable_directory(void **state)
 {
         _cleanup_free_ char *file = mem_printf("%s/file", base);
         close(open(file, O_CREAT | O_WRONLY, 0600));
@@ -85,7 +85,7 @@ static void a_bad_directory_is_passed_over(void **state)
         error_deinit(&error);
 }
 
-static void a_failed_disk_is_used_last(void **state)
+static void uses_a_failed_disk_last(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
         struct fst_error error = FST_ERROR_INIT;
@@ -106,7 +106,7 @@ static void a_failed_disk_is_used_last(void **state)
                 assert_true(round == 0 ? seen[0] && seen[1] : !seen[0] != !seen[1]);
         }
         assert_int_equal(disk_dirs_left(dirs), 1);
-        /* Both have failed, which the message lists; they are tried nevertheless. */
+        /* Both have failed, which the message lists. They are tried nevertheless. */
         for (size_t d = 0; d < 2; d++) {
                 _cleanup_free_ char *path = mem_printf("%s/00/x", disk_dirs_root(dirs, d));
                 assert_int_equal(disk_dirs_failed(dirs, "writing", path, -EIO, &error), -EIO);
@@ -156,7 +156,7 @@ static void leave_file(const char *list, char path[static 4096])
         close(channel[1]);
 }
 
-static void what_a_killed_process_left_is_removed(void **state)
+static void removes_the_root_of_a_killed_process(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/shared", base);
         _cleanup_free_ char *foreign = mem_printf("%s/blockmgr-of-someone-else", list);
@@ -177,7 +177,7 @@ static void what_a_killed_process_left_is_removed(void **state)
 }
 
 /* A process killed at any point leaves a root that its name identifies as ours. */
-static void half_a_root_is_removed(void **state)
+static void removes_a_partial_root(void **state)
 {
         static const char *const others[] = {"blockmgr-e/.firesteel.lock", "blockmgr-e", ".firesteel-gone-f"};
         _cleanup_free_ char *list = mem_printf("%s/half", base);
@@ -216,7 +216,7 @@ static void *keep_writing(void *dirs)
 }
 
 /* An executor outlives its worker for a moment while the next worker starts. */
-static void nothing_is_left_when_somebody_still_writes(void **state)
+static void removes_a_root_that_is_still_written_to(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/written", base);
         for (int i = 0; i < 20; i++) {
@@ -238,7 +238,7 @@ static void nothing_is_left_when_somebody_still_writes(void **state)
 }
 
 /* A process ends while a task in it does not react. */
-static void nothing_is_made_where_one_leaves(void **state)
+static void creates_no_file_after_leaving(void **state)
 {
         _cleanup_free_ char *list = mem_printf("%s/one,%s/two", base, base);
         _cleanup_free_ char *one = mem_printf("%s/one", base), *two = mem_printf("%s/two", base);
@@ -262,7 +262,7 @@ static void nothing_is_made_where_one_leaves(void **state)
 }
 
 /* An executor starts after its worker was killed and the next worker removed its directories. */
-static void anothers_directory_is_not_made_again(void **state)
+static void does_not_recreate_the_directory_of_another_process(void **state)
 {
         _cleanup_free_ char *there = mem_printf("%s/there", base), *gone = mem_printf("%s/gone", base);
         _cleanup_free_ char *value = mem_printf("%s:%s", there, gone);
@@ -287,7 +287,7 @@ static void anothers_directory_is_not_made_again(void **state)
 }
 
 /* disk_dirs_sweep also works where no root is created. */
-static void a_list_is_swept(void **state)
+static void sweeps_every_directory_of_a_list(void **state)
 {
         _cleanup_free_ char *first = mem_printf("%s/one", base), *second = mem_printf("%s/two", base);
         _cleanup_free_ char *list = mem_printf("%s, %s,%s/none", first, second, base);
@@ -307,7 +307,7 @@ static void a_list_is_swept(void **state)
         assert_int_equal(rmdir(second), 0);
 }
 
-static void the_environment_goes_first(void **state)
+static void the_environment_overrides_the_key(void **state)
 {
         static const char *const names[] = {"CONTAINER_ID", "LOCAL_DIRS", "SPARK_EXECUTOR_DIRS", "SPARK_LOCAL_DIRS"};
         for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -338,16 +338,16 @@ static void the_environment_goes_first(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(files_go_where_sparks_would),
-                cmocka_unit_test(a_bad_directory_is_passed_over),
-                cmocka_unit_test(a_failed_disk_is_used_last),
-                cmocka_unit_test(what_a_killed_process_left_is_removed),
-                cmocka_unit_test(half_a_root_is_removed),
-                cmocka_unit_test(nothing_is_left_when_somebody_still_writes),
-                cmocka_unit_test(nothing_is_made_where_one_leaves),
-                cmocka_unit_test(anothers_directory_is_not_made_again),
-                cmocka_unit_test(a_list_is_swept),
-                cmocka_unit_test(the_environment_goes_first),
+                cmocka_unit_test(uses_the_paths_of_spark),
+                cmocka_unit_test(skips_an_unusable_directory),
+                cmocka_unit_test(uses_a_failed_disk_last),
+                cmocka_unit_test(removes_the_root_of_a_killed_process),
+                cmocka_unit_test(removes_a_partial_root),
+                cmocka_unit_test(removes_a_root_that_is_still_written_to),
+                cmocka_unit_test(creates_no_file_after_leaving),
+                cmocka_unit_test(does_not_recreate_the_directory_of_another_process),
+                cmocka_unit_test(sweeps_every_directory_of_a_list),
+                cmocka_unit_test(the_environment_overrides_the_key),
         };
         return cmocka_run_group_tests(tests, make_base, remove_base);
 }

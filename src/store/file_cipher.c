@@ -22,7 +22,7 @@ int file_secret_new(int bits, uint8_t secret[static MAX_FILE_SECRET], size_t *le
         if (r)
                 return error_wrap(error, r, "spark.io.encryption.enabled");
         if (crypto->random(secret, (size_t)bits / 8) < 0)
-                return error_set(error, -EIO, "spark.io.encryption.enabled: no key could be made");
+                return error_set(error, -EIO, "spark.io.encryption.enabled: cannot create a key");
         *len = (size_t)bits / 8;
         return 0;
 }
@@ -39,7 +39,7 @@ int file_key_from(const void *secret, size_t len, struct file_key **key, struct 
         if (r)
                 return error_wrap(error, r, "spark.io.encryption.enabled");
         if (crypto->hkdf(secret, len, NULL, 0, purpose, sizeof(purpose) - 1, stretched, sizeof(stretched)) < 0)
-                return error_set(error, -EIO, "spark.io.encryption.enabled: no key could be made");
+                return error_set(error, -EIO, "spark.io.encryption.enabled: cannot create a key");
         struct file_key *k = new0(struct file_key);
         k->crypto = crypto;
         memcpy(k->key, stretched, sizeof(stretched));

@@ -34,6 +34,6 @@ void file_key_free(struct file_key *key);
 /* Makes the initial value of a new file. Returns 0, or negative. Any thread. */
 int file_iv(const struct file_key *key, uint8_t iv[static FILE_IV], struct fst_error *error);
 
-/* Encrypts or decrypts (the same operation) @n bytes of the file at @offset; @in may be @out. Any thread. */
+/* Encrypts or decrypts (the same operation) @n bytes of the file at @offset. @in may be @out. Any thread. */
 int file_crypt(const struct file_key *key, const uint8_t iv[static FILE_IV], uint64_t offset, const void *in, void *out,
                size_t n, struct fst_error *error);

@@ -19,7 +19,7 @@
  * called without it, and everything is computed again afterwards. Free memory of the page pool that exceeds the slack
  * is returned here, when reservations grow, so that resident memory follows them.
  *
- * Invariants: S + E ≤ P; E is the sum of the tasks' held; a task's held is the sum of its consumers'.
+ * Invariants: S + E ≤ P; E is the sum of the tasks' held. A task's held is the sum of its consumers'.
  */
 #include "store/memory.h"
 
@@ -130,13 +130,13 @@ struct memory_task *memory_task_new(struct memory_manager *m)
 }
 
 /* Wakes waiting tasks. Lock held. */
-static void tell(struct memory_manager *m)
+static void wake_waiters(struct memory_manager *m)
 {
         m->changes++;
         pthread_cond_broadcast(&m->changed);
 }
 
-static void show(const struct memory_task *task)
+static void update_gauge(const struct memory_task *task)
 {
         if (task->gauge)
                 __atomic_store_n(task->gauge, task->held, __ATOMIC_RELAXED);
@@ -159,10 +159,10 @@ void memory_task_free(struct memory_task *task)
                 m->tasks--;
         if (task->resting)
                 m->idle--;
-        tell(m);
+        wake_waiters(m);
         pthread_mutex_unlock(&m->lock);
         task->held = 0;
-        show(task);
+        update_gauge(task);
         error_deinit(&task->error);
         free(task);
 }
@@ -170,7 +170,7 @@ void memory_task_free(struct memory_task *task)
 void memory_task_set_gauge(struct memory_task *task, size_t *gauge)
 {
         task->gauge = gauge;
-        show(task);
+        update_gauge(task);
 }
 
 void memory_task_set_stopped(struct memory_task *task, const int *stopped)
@@ -225,13 +225,13 @@ void memory_consumer_deinit(struct memory_consumer *c)
 }
 
 /* Makes the page pool return memory beyond reservations and slack. Called without the lock. */
-static void shed(struct memory_manager *m, size_t reserved)
+static void shed_pool(struct memory_manager *m, size_t reserved)
 {
         page_pool_shed(m->pool - MIN(m->pool, reserved) + SLACK(m));
 }
 
 /* True if another task runs, so that it may release memory. Lock held. */
-static bool others_go_on(const struct memory_manager *m, bool patient)
+static bool others_run(const struct memory_manager *m, bool patient)
 {
         return m->idle - (patient ? 0 : m->patient) + 1 < m->tasks;
 }
@@ -245,9 +245,9 @@ static bool wait_for_change(struct memory_task *task, bool patient, bool *in_vai
         static const int nobody_stops = 0; /* makes stop_wait poll */
         struct memory_manager *m = task->manager;
         uint64_t before = m->changes;
-        if (!others_go_on(m, patient)) {
+        if (!others_run(m, patient)) {
                 bool goes_on = stop_wait(&m->changed, &m->lock, task->stopped ? task->stopped : &nobody_stops);
-                *in_vain = m->changes == before && !others_go_on(m, patient);
+                *in_vain = m->changes == before && !others_run(m, patient);
                 return goes_on;
         }
         m->idle++;
@@ -290,7 +290,7 @@ void memory_task_rest(struct memory_task *task, bool rests)
 }
 
 /* Returns the maximum that a task may hold. Lock held. */
-static size_t share(const struct memory_manager *m)
+static size_t task_limit(const struct memory_manager *m)
 {
         return (m->pool - MIN(m->storage, m->region)) / MAX(m->tasks, (size_t)1);
 }
@@ -299,7 +299,7 @@ size_t memory_task_share(const struct memory_task *task)
 {
         struct memory_manager *m = task->manager;
         pthread_mutex_lock(&m->lock);
-        size_t most = share(m);
+        size_t most = task_limit(m);
         pthread_mutex_unlock(&m->lock);
         return most;
 }
@@ -308,7 +308,7 @@ size_t memory_task_share(const struct memory_task *task)
  * Reserves memory for the task, waits for its minimum share and evicts storage: as memory_acquire without spilling;
  * with @patient, as memory_acquire_wait.
  */
-static int reserve(struct memory_task *task, size_t size, bool patient)
+static int reserve_for_task(struct memory_task *task, size_t size, bool patient)
 {
         struct memory_manager *m = task->manager;
         bool may_evict = m->evict != NULL;
@@ -316,13 +316,13 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
         if (!task->counted) {
                 task->counted = true;
                 m->tasks++;
-                tell(m); /* the shares of the other tasks are smaller now */
+                wake_waiters(m); /* the shares of the other tasks are smaller now */
         }
         bool granted = false, stopped = false, in_vain = false;
         while (!granted && !stopped && !in_vain) {
                 size_t available = m->pool - m->storage - m->execution, in_the_way = 0;
                 bool waits = m->tasks > 1 && !task->spilling;
-                if (task->held + size > share(m)) {
+                if (task->held + size > task_limit(m)) {
                         in_the_way = patient ? storage_in_the_way(task, size) : 0;
                         waits = waits && patient && task->held + size <= m->pool;
                 } else if (size <= available) {
@@ -349,12 +349,12 @@ static int reserve(struct memory_task *task, size_t size, bool patient)
                 m->execution += size;
                 task->held += size;
                 task->peak = MAX(task->peak, task->held);
-                show(task);
+                update_gauge(task);
         }
         size_t reserved = m->execution + m->storage;
         pthread_mutex_unlock(&m->lock);
         if (granted)
-                shed(m, reserved);
+                shed_pool(m, reserved);
         return granted ? 0 : stopped ? -ECANCELED : FST_MEMORY_E_DENIED;
 }
 
@@ -368,8 +368,8 @@ static struct memory_consumer *spill_candidate(struct memory_consumer *asking)
         return best;
 }
 
-/* Makes @victim spill: 0, or negative; the failure is recorded. */
-static int spill(struct memory_consumer *victim, size_t size)
+/* Makes @victim spill: 0, or negative. The failure is recorded. */
+static int spill_consumer(struct memory_consumer *victim, size_t size)
 {
         struct memory_task *task = victim->task;
         struct fst_error error = FST_ERROR_INIT;
@@ -392,14 +392,14 @@ void memory_manager_set_pressure(struct memory_manager *m, unsigned every)
 }
 
 /* Resets `asked` of all the task's consumers. */
-static void ask_anew(struct memory_task *task)
+static void reset_asked(struct memory_task *task)
 {
         for (struct memory_consumer *c = task->consumers; c; c = c->next)
                 c->asked = false;
 }
 
 /* Acts as if there were no room for @c (memory_manager_set_pressure). */
-static int press(struct memory_consumer *c, size_t size)
+static int apply_pressure(struct memory_consumer *c, size_t size)
 {
         struct memory_manager *m = c->task->manager;
         int r = 0;
@@ -407,27 +407,27 @@ static int press(struct memory_consumer *c, size_t size)
                 return 0;
         if (m->evict)
                 m->evict(m->owner, size);
-        ask_anew(c->task);
+        reset_asked(c->task);
         for (struct memory_consumer *victim; r == 0 && (victim = spill_candidate(c));)
-                r = spill(victim, size);
+                r = spill_consumer(victim, size);
         return r;
 }
 
-static int acquire(struct memory_consumer *c, size_t size, bool patient)
+static int acquire_for_consumer(struct memory_consumer *c, size_t size, bool patient)
 {
         struct memory_task *task = c->task;
-        int r = task->manager->pressure ? press(c, size) : 0;
-        r = r ? r : reserve(task, size, false);
+        int r = task->manager->pressure ? apply_pressure(c, size) : 0;
+        r = r ? r : reserve_for_task(task, size, false);
         if (r == FST_MEMORY_E_DENIED && !task->spilling) {
-                ask_anew(task);
+                reset_asked(task);
                 for (struct memory_consumer *victim; r > 0 && (victim = spill_candidate(c));) {
-                        r = spill(victim, size);
+                        r = spill_consumer(victim, size);
                         if (r == 0)
-                                r = reserve(task, size, false);
+                                r = reserve_for_task(task, size, false);
                 }
         }
         if (r == FST_MEMORY_E_DENIED && patient)
-                r = reserve(task, size, true);
+                r = reserve_for_task(task, size, true);
         if (r == 0)
                 c->held += size;
         return r;
@@ -435,12 +435,12 @@ static int acquire(struct memory_consumer *c, size_t size, bool patient)
 
 int memory_acquire(struct memory_consumer *c, size_t size)
 {
-        return acquire(c, size, c->patient);
+        return acquire_for_consumer(c, size, c->patient);
 }
 
 int memory_acquire_wait(struct memory_consumer *c, size_t size)
 {
-        return acquire(c, size, true);
+        return acquire_for_consumer(c, size, true);
 }
 
 void memory_release(struct memory_consumer *c, size_t size)
@@ -450,10 +450,10 @@ void memory_release(struct memory_consumer *c, size_t size)
         assert(size <= c->held);
         c->held -= size;
         task->held -= size;
-        show(task);
+        update_gauge(task);
         pthread_mutex_lock(&m->lock);
         m->execution -= size;
-        tell(m);
+        wake_waiters(m);
         pthread_mutex_unlock(&m->lock);
 }
 
@@ -479,7 +479,7 @@ bool memory_acquire_storage(struct memory_manager *m, size_t size)
         size_t reserved = m->execution + m->storage;
         pthread_mutex_unlock(&m->lock);
         if (granted)
-                shed(m, reserved);
+                shed_pool(m, reserved);
         return granted;
 }
 
@@ -499,6 +499,6 @@ void memory_release_storage(struct memory_manager *m, size_t size)
         pthread_mutex_lock(&m->lock);
         assert(size <= m->storage);
         m->storage -= size;
-        tell(m);
+        wake_waiters(m);
         pthread_mutex_unlock(&m->lock);
 }

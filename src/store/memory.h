@@ -8,10 +8,10 @@
  * for others if needed), and at most 1/N.
  *
  * Memory is reserved before it is allocated. A consumer whose request is denied spills and asks again, or continues
- * with the memory it has. A task does not fail because others came first; it fails only if a single record needs more
+ * with the memory it has. A task does not fail because others came first. It fails only if a single record needs more
  * than its share.
  *
- * Threads: managers are shared; a task and its consumers belong to the task's thread. Spill callbacks run only on that
+ * Threads: managers are shared. A task and its consumers belong to the task's thread. Spill callbacks run only on that
  * thread, inside memory_acquire of another consumer of the same task.
  */
 #pragma once

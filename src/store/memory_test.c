@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static void one_task_may_have_all(void **state)
+static void one_task_may_use_the_whole_pool(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
         struct memory_task *t = memory_task_new(m);
@@ -60,7 +60,7 @@ static void two_tasks_have_half_each_at_most(void **state)
         memory_manager_free(m);
 }
 
-struct waiter {
+struct memory_waiter {
         bool patient;
         struct memory_task *task;
         struct memory_consumer consumer;
@@ -71,13 +71,13 @@ struct waiter {
 
 static void *waiter_run(void *argument)
 {
-        struct waiter *w = argument;
+        struct memory_waiter *w = argument;
         int r = w->patient ? memory_acquire_wait(&w->consumer, w->size) : memory_acquire(&w->consumer, w->size);
         atomic_store(&w->done, 1 + r);
         return NULL;
 }
 
-static pthread_t waiter_start(struct waiter *w, struct memory_manager *m, size_t size)
+static pthread_t waiter_start(struct memory_waiter *w, struct memory_manager *m, size_t size)
 {
         pthread_t thread;
         w->task = memory_task_new(m);
@@ -96,7 +96,7 @@ static void a_task_waits_for_its_minimum(void **state)
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
-        struct waiter w = {0};
+        struct memory_waiter w = {0};
         pthread_t thread = waiter_start(&w, m, 250);
         usleep(20000);
         assert_int_equal(atomic_load(&w.done), 0);
@@ -106,7 +106,7 @@ static void a_task_waits_for_its_minimum(void **state)
         memory_release(&c, 1);
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&w.done), 1);
-        /* The first task is above its share and is denied; the second, at its minimum, is denied without blocking. */
+        /* The first task is above its share and is denied. The second, at its minimum, is denied without blocking. */
         assert_int_equal(memory_acquire(&c, 1), FST_MEMORY_E_DENIED);
         assert_int_equal(memory_acquire(&w.consumer, 1), FST_MEMORY_E_DENIED);
         memory_task_free(w.task);
@@ -121,7 +121,7 @@ static void a_task_that_ends_wakes_the_waiting(void **state)
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
-        struct waiter w = {0};
+        struct memory_waiter w = {0};
         pthread_t thread = waiter_start(&w, m, 400);
         usleep(5000);
         memory_task_free(t);
@@ -145,7 +145,7 @@ static void a_patient_task_waits_for_others_to_end(void **state)
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 300), 0);
-        struct waiter w = {.patient = true};
+        struct memory_waiter w = {.patient = true};
         pthread_t thread = waiter_start(&w, m, 600);
         wait_until_waiting(m, 1);
         assert_int_equal(atomic_load(&w.done), 0);
@@ -162,7 +162,7 @@ static void a_patient_task_waits_for_others_to_end(void **state)
 }
 
 /* One of two patient tasks must be denied, also if the other rests or waits for memory. */
-static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
+static void denies_a_patient_task_when_no_task_runs(void **state)
 {
         for (int how = 0; how < 3; how++) {
                 struct memory_manager *m = memory_manager_new(1000, 0.5);
@@ -170,7 +170,7 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
                 struct memory_consumer c;
                 memory_consumer_init(&c, t, "c", NULL);
                 assert_int_equal(memory_acquire(&c, 1), 0);
-                struct waiter w = {.patient = true};
+                struct memory_waiter w = {.patient = true};
                 pthread_t thread = waiter_start(&w, m, 600);
                 wait_until_waiting(m, 1);
                 if (how == 0) {
@@ -197,14 +197,14 @@ static void a_patient_task_is_denied_when_nobody_goes_on(void **state)
 }
 
 /* No task would release memory: it is denied at once, or when the last running task rests. */
-static void nobody_waits_for_who_rests(void **state)
+static void denies_a_task_when_the_others_rest(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
         struct memory_task *t = memory_task_new(m);
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
-        struct waiter w = {0};
+        struct memory_waiter w = {0};
         pthread_t thread = waiter_start(&w, m, 200);
         wait_until_waiting(m, 1);
         assert_int_equal(atomic_load(&w.done), 0);
@@ -219,13 +219,13 @@ static void nobody_waits_for_who_rests(void **state)
 }
 
 /* A request above the share is denied before a request for the minimum. */
-static void the_patient_are_denied_before_who_is_below_its_minimum(void **state)
+static void denies_patient_tasks_before_tasks_below_their_minimum(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
         struct memory_task *t = memory_task_new(m);
         struct memory_consumer c;
         memory_consumer_init(&c, t, "c", NULL);
-        struct waiter w = {.patient = true};
+        struct memory_waiter w = {.patient = true};
         pthread_t thread = waiter_start(&w, m, 900);
         pthread_join(thread, NULL);
         assert_int_equal(memory_acquire(&c, 100), 0);
@@ -233,7 +233,7 @@ static void the_patient_are_denied_before_who_is_below_its_minimum(void **state)
         atomic_store(&w.done, 0);
         assert_int_equal(pthread_create(&thread, NULL, waiter_run, &w), 0);
         wait_until_waiting(m, 1);
-        struct waiter below = {.task = t, .size = 100};
+        struct memory_waiter below = {.task = t, .size = 100};
         memory_consumer_init(&below.consumer, t, "below", NULL);
         pthread_t other;
         assert_int_equal(pthread_create(&other, NULL, waiter_run, &below), 0);
@@ -248,7 +248,7 @@ static void the_patient_are_denied_before_who_is_below_its_minimum(void **state)
         memory_manager_free(m);
 }
 
-static void a_stopped_task_leaves(void **state)
+static void a_killed_task_stops_waiting_for_memory(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
         struct memory_task *t = memory_task_new(m);
@@ -257,7 +257,7 @@ static void a_stopped_task_leaves(void **state)
         memory_consumer_init(&c, t, "c", NULL);
         assert_int_equal(memory_acquire(&c, 1000), 0);
         assert_int_equal(memory_task_held(t), 1000);
-        struct waiter w = {.stopped = &flag};
+        struct memory_waiter w = {.stopped = &flag};
         pthread_t thread = waiter_start(&w, m, 400);
         usleep(5000);
         assert_int_equal(atomic_load(&w.done), 0);
@@ -319,7 +319,7 @@ static void other_consumers_spill_the_largest_first(void **state)
         memory_manager_free(m);
 }
 
-static void pressure_has_others_spill_though_there_is_room(void **state)
+static void pressure_makes_consumers_spill_despite_free_memory(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
         struct memory_task *t = memory_task_new(m);
@@ -340,7 +340,7 @@ static void pressure_has_others_spill_though_there_is_room(void **state)
 }
 
 /* A store that evicts exactly the requested bytes, up to its size. */
-struct store {
+struct fake_store {
         struct memory_manager *m;
         size_t held, pinned;
         int calls;
@@ -349,7 +349,7 @@ struct store {
 
 static size_t store_evict(void *owner, size_t want)
 {
-        struct store *s = owner;
+        struct fake_store *s = owner;
         s->calls++;
         s->wanted = want;
         size_t n = MIN(want, s->held - s->pinned);
@@ -358,7 +358,7 @@ static size_t store_evict(void *owner, size_t want)
         return n;
 }
 
-static bool store_put(struct store *s, size_t size)
+static bool store_put(struct fake_store *s, size_t size)
 {
         if (!memory_acquire_storage(s->m, size))
                 return false;
@@ -369,7 +369,7 @@ static bool store_put(struct store *s, size_t size)
 static void storage_uses_what_execution_leaves(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
-        struct store s = {.m = m};
+        struct fake_store s = {.m = m};
         memory_manager_set_evict(m, store_evict, &s);
         struct memory_task *t = memory_task_new(m);
         struct memory_consumer c;
@@ -404,40 +404,40 @@ static void storage_uses_what_execution_leaves(void **state)
         memory_manager_free(m);
 }
 
-/* One store and one task in a pool of 1,000; storage is protected up to 500. */
-struct pair {
+/* One store and one task in a pool of 1,000. Storage is protected up to 500. */
+struct store_and_task {
         struct memory_manager *m;
-        struct store s;
+        struct fake_store s;
         struct memory_task *t;
         struct memory_consumer c;
 };
 
-static void pair_start(struct pair *p, double fraction)
+static void pair_start(struct store_and_task *p, double fraction)
 {
         p->m = memory_manager_new(1000, fraction);
-        p->s = (struct store){.m = p->m};
+        p->s = (struct fake_store){.m = p->m};
         memory_manager_set_evict(p->m, store_evict, &p->s);
         p->t = memory_task_new(p->m);
         memory_consumer_init(&p->c, p->t, "c", NULL);
 }
 
-static void pair_stop(struct pair *p)
+static void pair_stop(struct store_and_task *p)
 {
         memory_release_storage(p->m, p->s.held);
         memory_task_free(p->t);
         memory_manager_free(p->m);
 }
 
-static void assert_used(const struct pair *p, size_t execution, size_t storage, int calls)
+static void assert_used(const struct store_and_task *p, size_t execution, size_t storage, int calls)
 {
         assert_int_equal(memory_manager_execution_used(p->m), execution);
         assert_int_equal(memory_manager_storage_used(p->m), storage);
         assert_int_equal(p->s.calls, calls);
 }
 
-static void execution_evicts_just_what_it_lacks(void **state)
+static void execution_evicts_no_more_than_it_needs(void **state)
 {
-        struct pair p;
+        struct store_and_task p;
         pair_start(&p, 0.5);
         assert_true(store_put(&p.s, 750));
         assert_int_equal(memory_acquire(&p.c, 100), 0);
@@ -454,9 +454,9 @@ static void execution_evicts_just_what_it_lacks(void **state)
         pair_stop(&p);
 }
 
-static void execution_that_would_fit_into_what_is_free_counts_that(void **state)
+static void execution_uses_free_memory_before_evicting(void **state)
 {
-        struct pair p;
+        struct store_and_task p;
         pair_start(&p, 0.5);
         assert_true(store_put(&p.s, 700));
         assert_int_equal(memory_acquire(&p.c, 500), 0);
@@ -467,7 +467,7 @@ static void execution_that_would_fit_into_what_is_free_counts_that(void **state)
 
 static void storage_does_not_evict_execution(void **state)
 {
-        struct pair p;
+        struct store_and_task p;
         pair_start(&p, 0.5);
         assert_int_equal(memory_acquire(&p.c, 800), 0);
         assert_true(store_put(&p.s, 100));
@@ -485,7 +485,7 @@ static void storage_does_not_evict_execution(void **state)
 
 static void execution_evicts_while_other_tasks_run(void **state)
 {
-        struct pair p;
+        struct store_and_task p;
         struct memory_consumer other;
         pair_start(&p, 0);
         struct memory_task *t = memory_task_new(p.m);
@@ -500,10 +500,10 @@ static void execution_evicts_while_other_tasks_run(void **state)
         pair_stop(&p);
 }
 
-static void blocks_that_cannot_go_deny_without_a_loop(void **state)
+static void denies_if_blocks_cannot_be_evicted(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.1);
-        struct store s = {.m = m};
+        struct fake_store s = {.m = m};
         memory_manager_set_evict(m, store_evict, &s);
         struct memory_task *t = memory_task_new(m);
         struct memory_consumer c;
@@ -519,10 +519,10 @@ static void blocks_that_cannot_go_deny_without_a_loop(void **state)
 }
 
 /* A patient request evicts protected storage, as much as needed. */
-static void a_patient_task_evicts_what_is_protected(void **state)
+static void a_patient_task_evicts_protected_storage(void **state)
 {
         struct memory_manager *m = memory_manager_new(1000, 0.5);
-        struct store s = {.m = m};
+        struct fake_store s = {.m = m};
         memory_manager_set_evict(m, store_evict, &s);
         struct memory_task *t = memory_task_new(m);
         struct memory_consumer c;
@@ -544,7 +544,7 @@ static void a_patient_task_evicts_what_is_protected(void **state)
 /* Beside a running task, too: storage is evicted before the request waits. */
 static void a_patient_consumer_evicts_within_its_share(void **state)
 {
-        struct pair p;
+        struct store_and_task p;
         pair_start(&p, 0.5);
         assert_true(store_put(&p.s, 400));
         struct memory_task *other = memory_task_new(p.m);
@@ -561,7 +561,7 @@ static void a_patient_consumer_evicts_within_its_share(void **state)
 }
 
 /* Random tasks on threads; the memory held by them and storage together never exceeds the pool. */
-struct model {
+struct memory_model {
         struct memory_manager *m;
         atomic_size_t execution, storage;
         atomic_uint seed;
@@ -570,7 +570,7 @@ enum { MODEL_POOL = 10000 };
 
 static size_t model_evict(void *owner, size_t want)
 {
-        struct model *model = owner;
+        struct memory_model *model = owner;
         size_t have = atomic_load(&model->storage), n;
         do
                 n = MIN(want, have);
@@ -581,7 +581,7 @@ static size_t model_evict(void *owner, size_t want)
 
 static void *model_run(void *argument)
 {
-        struct model *model = argument;
+        struct memory_model *model = argument;
         unsigned seed = atomic_fetch_add(&model->seed, 1);
         for (int round = 0; round < 60; round++) {
                 struct memory_task *t = memory_task_new(model->m);
@@ -610,7 +610,7 @@ static void *model_run(void *argument)
 
 static void sums_hold_under_threads(void **state)
 {
-        struct model model = {.m = memory_manager_new(MODEL_POOL, 0.3), .seed = 1};
+        struct memory_model model = {.m = memory_manager_new(MODEL_POOL, 0.3), .seed = 1};
         memory_manager_set_evict(model.m, model_evict, &model);
         pthread_t threads[6];
         for (int i = 0; i < 6; i++)
@@ -645,24 +645,24 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(fixed_storage_leaves_execution_its_part),
-                cmocka_unit_test(one_task_may_have_all),
+                cmocka_unit_test(one_task_may_use_the_whole_pool),
                 cmocka_unit_test(two_tasks_have_half_each_at_most),
                 cmocka_unit_test(a_task_waits_for_its_minimum),
                 cmocka_unit_test(a_task_that_ends_wakes_the_waiting),
                 cmocka_unit_test(a_patient_task_waits_for_others_to_end),
-                cmocka_unit_test(a_patient_task_is_denied_when_nobody_goes_on),
-                cmocka_unit_test(nobody_waits_for_who_rests),
-                cmocka_unit_test(the_patient_are_denied_before_who_is_below_its_minimum),
-                cmocka_unit_test(a_stopped_task_leaves),
+                cmocka_unit_test(denies_a_patient_task_when_no_task_runs),
+                cmocka_unit_test(denies_a_task_when_the_others_rest),
+                cmocka_unit_test(denies_patient_tasks_before_tasks_below_their_minimum),
+                cmocka_unit_test(a_killed_task_stops_waiting_for_memory),
                 cmocka_unit_test(other_consumers_spill_the_largest_first),
-                cmocka_unit_test(pressure_has_others_spill_though_there_is_room),
+                cmocka_unit_test(pressure_makes_consumers_spill_despite_free_memory),
                 cmocka_unit_test(storage_uses_what_execution_leaves),
-                cmocka_unit_test(execution_evicts_just_what_it_lacks),
-                cmocka_unit_test(execution_that_would_fit_into_what_is_free_counts_that),
+                cmocka_unit_test(execution_evicts_no_more_than_it_needs),
+                cmocka_unit_test(execution_uses_free_memory_before_evicting),
                 cmocka_unit_test(storage_does_not_evict_execution),
                 cmocka_unit_test(execution_evicts_while_other_tasks_run),
-                cmocka_unit_test(blocks_that_cannot_go_deny_without_a_loop),
-                cmocka_unit_test(a_patient_task_evicts_what_is_protected),
+                cmocka_unit_test(denies_if_blocks_cannot_be_evicted),
+                cmocka_unit_test(a_patient_task_evicts_protected_storage),
                 cmocka_unit_test(a_patient_consumer_evicts_within_its_share),
                 cmocka_unit_test(sums_hold_under_threads),
         };

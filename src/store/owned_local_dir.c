@@ -61,7 +61,7 @@ static int root_sweep(const char *root)
         if (fd < 0)
                 return -errno;
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-                log_info("DiskBlockManager", "Removing %s, left by a process that is gone", root);
+                log_info("DiskBlockManager", "Removing %s of a process that has ended", root);
                 local_root_remove(root);
         }
         close(fd);

@@ -11,15 +11,15 @@
 #define LOCAL_ROOT_EXECUTORS "executor-" /* prefix of a worker's directories for an application's executors */
 
 /*
- * Returns a path for a new root, "<base>/<prefix><uuid>"; local_root_base returns the base of a path. Owned by the
+ * Returns a path for a new root, "<base>/<prefix><uuid>". local_root_base returns the base of a path. Owned by the
  * caller.
  */
 char *local_root_path(const char *base, const char *prefix);
 char *local_root_base(const char *root);
 
 /*
- * Creates the root with access for this user only; its parent must exist. @lock is a descriptor that keeps the root in
- * use while any process has it open; the caller owns it. Returns -errno.
+ * Creates the root with access for this user only. Its parent must exist. @lock is a descriptor that keeps the root in
+ * use while any process has it open. The caller owns it. Returns -errno.
  */
 int local_root_make(const char *root, int *lock);
 

@@ -508,7 +508,7 @@ int page_wire_check(const unsigned char header[static PAGE_WIRE_HEADER], fst_typ
         if (get_u32(header + 4) != type_tag(type) || get_u32(header + 8) != type.key_size ||
             get_u32(header + 12) != type.value_size)
                 return error_set(error, -EBADMSG,
-                                 "a page of another type: its kinds and sizes are %04x %u %u, wanted %04x %u %u",
+                                 "a page of another type: its kinds and sizes are %04x %u %u, expected %04x %u %u",
                                  get_u32(header + 4), get_u32(header + 8), get_u32(header + 12), type_tag(type),
                                  type.key_size, type.value_size);
         if (get_u32(header + 20) > limit)

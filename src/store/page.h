@@ -4,7 +4,7 @@
  *
  *      [key length u32] [value length u32] key value
  *
- * A length is present only for kind BYTES; a type that is not a pair has no value. In memory a page is this struct and
+ * A length is present only for kind BYTES. A type that is not a pair has no value. In memory a page is this struct and
  * its bytes in one block. Elsewhere a 32-byte header (PAGE_WIRE_HEADER) comes first:
  *
  *      magic "FSP1" u32 | type tag u32 | key size u32 | value size u32 | rows u32 | bytes u32 | xxh3 of bytes u64
@@ -48,7 +48,7 @@ bool page_type_valid(fst_type type);
 int page_new(struct memory_consumer *c, fst_type type, size_t record, struct page **page);
 
 /*
- * Makes the unreserved page of memory_task_share, after page_new was denied; the caller counts it. Returns as page_new.
+ * Makes the unreserved page of memory_task_share, after page_new was denied. The caller counts it. Returns as page_new.
  */
 int page_new_unreserved(const struct memory_task *task, fst_type type, size_t record, struct page **page);
 
@@ -61,7 +61,7 @@ int page_new_small(struct memory_consumer *c, fst_type type, size_t block, struc
 /* Returns the bytes that page_new reserves for a record of @record bytes; SIZE_MAX if that is too large. */
 size_t page_block_size(size_t record);
 
-/* Frees a page, or a whole list; @c is the consumer that reserved it, or NULL. NULL pages are allowed. */
+/* Frees a page, or a whole list. @c is the consumer that reserved it, or NULL. NULL pages are allowed. */
 void page_free(struct memory_consumer *c, struct page *page);
 void page_list_free(struct memory_consumer *c, struct page *first);
 
@@ -84,7 +84,7 @@ bool page_append_row(struct page *page, const fst_batch *batch, uint32_t row);
 typedef int (*page_full_fn)(void *owner, uint32_t partition, size_t record, struct page **open);
 
 /*
- * Appends each row r of @batch, from *@first on, to open[partition[r]]; @full makes room. Returns 0 with *@first ==
+ * Appends each row r of @batch, from *@first on, to open[partition[r]]. @full makes room. Returns 0 with *@first ==
  * batch->rows, or the status of @full with *@first the row that was not appended, so that the call can be repeated
  * after a spill. Several times as fast as page_append_row for each row.
  */

@@ -63,7 +63,7 @@ int page_frame_parse(const unsigned char header[static PAGE_FRAME_HEADER], fst_t
         if (r)
                 return r;
         if (f.codec == CODEC_NONE ? f.payload != f.bytes : f.payload >= f.bytes)
-                return error_set(error, -EBADMSG, "a damaged page: %u bytes are followed by a payload of %u", f.bytes,
+                return error_set(error, -EBADMSG, "a damaged page: a header of %u bytes has a payload of %u", f.bytes,
                                  f.payload);
         *frame = f;
         return 0;

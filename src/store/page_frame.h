@@ -5,7 +5,7 @@
  *      [payload length u32] [codec u32] page header (PAGE_WIRE_HEADER) payload
  *
  * The payload is the page's records, compressed, or uncompressed if compression saves nothing (codec 0). Only pages of
- * the pool's size are compressed; a larger one (a single record) never is, so that no frame needs more scratch memory
+ * the pool's size are compressed. A larger one (a single record) never is, so that no frame needs more scratch memory
  * than a block. The codecs are 0 none, 1 lz4, 2 zstd.
  */
 #pragma once

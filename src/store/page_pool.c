@@ -13,7 +13,7 @@
  * A chunk with free blocks is on one of two lists: `warm` if a free block is warm (partly used chunks first, so that
  * they fill up and others become free), else `cold`. Warm blocks are taken first.
  *
- * Invariants, under the lock: free warm blocks are counted in `spare`; a block in a thread's cache is neither free nor
+ * Invariants, under the lock: free warm blocks are counted in `spare`. A block in a thread's cache is neither free nor
  * spare. Only its thread uses a thread's cache, which is returned when the thread ends.
  */
 #include "store/page_pool.h"
@@ -49,17 +49,17 @@
 #define COLOURS (PAGE_BLOCK / CACHE_LINE - BLOCKS) /* of a chunk's first block */
 #define CACHE_BLOCKS 4
 
-struct chunk {
+struct pool_chunk {
         unsigned char *base;
-        size_t colour;             /* offset of the first block */
-        struct chunk *next, *prev; /* on one of the lists */
-        unsigned free, warm;       /* bit b: block b */
+        size_t colour;                  /* offset of the first block */
+        struct pool_chunk *next, *prev; /* on one of the lists */
+        unsigned free, warm;            /* bit b: block b */
 };
 
-static struct pool {
+static struct page_pool {
         pthread_mutex_t lock;
-        struct chunk warm, cold; /* heads of circular lists */
-        struct chunk **table;    /* by base address, open addressing; never shrinks */
+        struct pool_chunk warm, cold; /* heads of circular lists */
+        struct pool_chunk **table;    /* by base address, open addressing; never shrinks */
         size_t slots, count;
         _Atomic size_t spare;
 } pool = {
@@ -82,7 +82,7 @@ static size_t slot_of(const unsigned char *base)
         return ((uintptr_t)base / PAGE_CHUNK * 0x9E3779B97F4A7C15u >> 20) & (pool.slots - 1);
 }
 
-static void table_put(struct chunk *c)
+static void table_put(struct pool_chunk *c)
 {
         size_t s = slot_of(c->base);
         while (pool.table[s])
@@ -92,17 +92,17 @@ static void table_put(struct chunk *c)
 
 static void table_grow(void)
 {
-        struct chunk **old = pool.table;
+        struct pool_chunk **old = pool.table;
         size_t n = pool.slots;
         pool.slots = n ? n * 2 : 64;
-        pool.table = new_array(struct chunk *, pool.slots);
+        pool.table = new_array(struct pool_chunk *, pool.slots);
         for (size_t i = 0; i < n; i++)
                 if (old[i])
                         table_put(old[i]);
         free(old);
 }
 
-static struct chunk *chunk_of(void *block)
+static struct pool_chunk *chunk_of(void *block)
 {
         unsigned char *base = (unsigned char *)((uintptr_t)block & ~(uintptr_t)(PAGE_CHUNK - 1));
         size_t s = slot_of(base);
@@ -111,7 +111,7 @@ static struct chunk *chunk_of(void *block)
         return pool.table[s];
 }
 
-static void chunk_unlink(struct chunk *c)
+static void chunk_unlink(struct pool_chunk *c)
 {
         if (!c->next)
                 return;
@@ -121,13 +121,13 @@ static void chunk_unlink(struct chunk *c)
 }
 
 /* Moves the chunk to the list that matches its free blocks. */
-static void chunk_place(struct chunk *c)
+static void chunk_place(struct pool_chunk *c)
 {
         chunk_unlink(c);
         if (!c->free)
                 return;
-        struct chunk *head = c->free & c->warm ? &pool.warm : &pool.cold;
-        struct chunk *before = c->free == ALL_BLOCKS ? head->prev : head;
+        struct pool_chunk *head = c->free & c->warm ? &pool.warm : &pool.cold;
+        struct pool_chunk *before = c->free == ALL_BLOCKS ? head->prev : head;
         assert(c != head && before->next); /* a list is a ring; its head is not a chunk */
         c->prev = before;
         c->next = before->next;
@@ -141,7 +141,7 @@ static unsigned char *chunk_map(void)
 }
 
 /* Maps a new chunk, aligned by mapping twice its size and unmapping the ends. */
-static struct chunk *chunk_new(void)
+static struct pool_chunk *chunk_new(void)
 {
         unsigned char *raw = chunk_map();
         if (raw == MAP_FAILED && mem_has_room(2 * PAGE_CHUNK))
@@ -153,7 +153,7 @@ static struct chunk *chunk_new(void)
                 munmap(raw, before);
         munmap(raw + before + PAGE_CHUNK, PAGE_CHUNK - before);
         huge_pages_advise(raw + before, PAGE_CHUNK);
-        struct chunk *c = new0(struct chunk);
+        struct pool_chunk *c = new0(struct pool_chunk);
         c->base = raw + before;
         c->colour = pool.count * BLOCKS % COLOURS * CACHE_LINE;
         c->free = ALL_BLOCKS;
@@ -163,15 +163,15 @@ static struct chunk *chunk_new(void)
         return c;
 }
 
-static unsigned char *block_at(const struct chunk *c, unsigned b)
+static unsigned char *block_at(const struct pool_chunk *c, unsigned b)
 {
         return c->base + c->colour + b * STRIDE;
 }
 
 /* Takes a free block; *@fresh is set if it is the first of a new chunk. */
-static void *take(bool *fresh)
+static void *pool_get_block(bool *fresh)
 {
-        struct chunk *c = pool.warm.next;
+        struct pool_chunk *c = pool.warm.next;
         if (c == &pool.warm) {
                 c = pool.cold.next;
                 if (c == &pool.cold) {
@@ -189,9 +189,9 @@ static void *take(bool *fresh)
         return block_at(c, b);
 }
 
-static void give(void *block)
+static void pool_give(void *block)
 {
-        struct chunk *c = chunk_of(block);
+        struct pool_chunk *c = chunk_of(block);
         unsigned b = (unsigned)(((unsigned char *)block - c->base - c->colour) / STRIDE);
         c->free |= 1u << b;
         pool.spare += PAGE_BLOCK;
@@ -202,7 +202,7 @@ static void cache_empty(void *unused)
 {
         pthread_mutex_lock(&pool.lock);
         while (cache.count > 0)
-                give(cache.blocks[--cache.count]);
+                pool_give(cache.blocks[--cache.count]);
         pthread_mutex_unlock(&pool.lock);
         cache.registered = false;
 }
@@ -220,7 +220,7 @@ void *page_pool_get(void)
         } else {
                 bool fresh = false;
                 pthread_mutex_lock(&pool.lock);
-                block = take(&fresh);
+                block = pool_get_block(&fresh);
                 pthread_mutex_unlock(&pool.lock);
                 if (fresh) {
                         block_open(block);
@@ -246,17 +246,17 @@ void page_pool_put(void *block)
                 cache.blocks[cache.count++] = block;
                 return;
         }
-        /* Keep the block used last; its lines are in this core's caches. */
+        /* Keep the block used last. Its lines are in this core's caches. */
         void *oldest = cache.blocks[0];
         memmove(cache.blocks, cache.blocks + 1, (CACHE_BLOCKS - 1) * sizeof(void *));
         cache.blocks[CACHE_BLOCKS - 1] = block;
         pthread_mutex_lock(&pool.lock);
-        give(oldest);
+        pool_give(oldest);
         pthread_mutex_unlock(&pool.lock);
 }
 
 /* Returns the memory of a chunk's free warm blocks to the system, adjacent blocks in one call. */
-static void chunk_cool(struct chunk *c)
+static void chunk_cool(struct pool_chunk *c)
 {
         unsigned cool = c->free & c->warm;
         if (c->free == ALL_BLOCKS)

@@ -1,6 +1,6 @@
 /*
  * The pool of page blocks: PAGE_BLOCK bytes each, in chunks of 8 MiB that the kernel may back with huge pages.
- * Process-wide; each thread caches a few free blocks in front of the shared lists.
+ * Process-wide. Each thread caches a few free blocks in front of the shared lists.
  *
  * The pool does not account for memory: the caller has reserved the block (store/memory.h). The memory manager makes
  * the pool return memory beyond the reservations (page_pool_shed), so that resident memory follows them.

@@ -46,7 +46,7 @@ static void blocks_are_whole_and_disjoint(void **state)
         page_pool_put(NULL);
 }
 
-static void what_was_put_is_given_again(void **state)
+static void reuses_returned_blocks(void **state)
 {
         page_pool_trim();
         void *a = page_pool_get();
@@ -122,7 +122,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(blocks_are_whole_and_disjoint),
-                cmocka_unit_test(what_was_put_is_given_again),
+                cmocka_unit_test(reuses_returned_blocks),
                 cmocka_unit_test(trim_and_shed_return_memory),
                 cmocka_unit_test(threads_share_it),
         };

@@ -7,14 +7,14 @@
 #include <endian.h>
 #include <errno.h>
 
-static size_t room_of(const struct page *page)
+static size_t page_room(const struct page *page)
 {
         return page ? page->capacity - page->used : 0;
 }
 
 static size_t pages_for(const struct packed_pages *packed, size_t length)
 {
-        size_t room = room_of(packed->last);
+        size_t room = page_room(packed->last);
         return length <= room ? 0 : (length - room + PAGE_CAPACITY - 1) / PAGE_CAPACITY;
 }
 
@@ -36,7 +36,7 @@ int packed_pages_append(struct packed_pages *packed, fst_type type, const unsign
         else
                 packed->first = packed->last = fresh;
         for (struct page *p = packed->last; p; p = p->next) {
-                size_t part = MIN(length, room_of(p));
+                size_t part = MIN(length, page_room(p));
                 memcpy(p->data + p->used, frame, part);
                 p->used += (uint32_t)part;
                 frame += part;
@@ -57,7 +57,7 @@ void packed_reader_deinit(struct packed_reader *reader)
 }
 
 /* Copies the next @n bytes to @to; NULL skips them. */
-static void take(struct packed_reader *r, unsigned char *to, size_t n)
+static void packed_reader_copy(struct packed_reader *r, unsigned char *to, size_t n)
 {
         while (n > 0) {
                 if (r->at == r->page->used) {
@@ -84,7 +84,7 @@ int packed_reader_next(struct packed_reader *r, const unsigned char **frame, uin
         }
         struct packed_reader ahead = *r;
         uint32_t payload;
-        take(&ahead, (unsigned char *)&payload, sizeof(payload));
+        packed_reader_copy(&ahead, (unsigned char *)&payload, sizeof(payload));
         size_t n = PAGE_FRAME_HEADER + (size_t)le32toh(payload);
         if (n <= r->page->used - r->at) {
                 *frame = r->page->data + r->at;
@@ -97,7 +97,7 @@ int packed_reader_next(struct packed_reader *r, const unsigned char **frame, uin
                         r->scratch = scratch;
                         r->room = MAX(n, PAGE_BLOCK);
                 }
-                take(r, r->scratch, n);
+                packed_reader_copy(r, r->scratch, n);
                 *frame = r->scratch;
         }
         *length = (uint32_t)n;

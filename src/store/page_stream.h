@@ -2,7 +2,7 @@
  * Frames (store/page_frame.h) in memory: their bytes one after another in pages of the pool, so that compressed rows
  * waste no memory. A frame may span pages.
  *
- * Threads: one thread appends; any number may read complete frames.
+ * Threads: one thread appends. Any number may read complete frames.
  */
 #pragma once
 

@@ -148,7 +148,7 @@ static void every_type_survives_page_and_wire(void **state)
         }
 }
 
-static void append_fills_the_page_and_says_how_far(void **state)
+static void append_fills_the_page_and_returns_the_rows(void **state)
 {
         for (size_t t = 0; t < n_types; t++) {
                 struct random_batch b;
@@ -288,7 +288,7 @@ static void a_shrunk_page_holds_the_same_rows(void **state)
         page_free(NULL, page);
 }
 
-static void the_wire_has_these_bytes(void **state)
+static void has_the_documented_wire_bytes(void **state)
 {
         fst_bytes key = {"ab", 2};
         int64_t value = 258;
@@ -307,7 +307,7 @@ static void the_wire_has_these_bytes(void **state)
         page_free(NULL, page);
 }
 
-static void bad_headers_are_refused_by_name(void **state)
+static void rejects_invalid_headers(void **state)
 {
         struct page *page = NULL;
         page_new(NULL, FST_I64, 0, &page);
@@ -329,7 +329,7 @@ static void bad_headers_are_refused_by_name(void **state)
         page_free(NULL, page);
 }
 
-static void records_that_leave_the_page_are_found(void **state)
+static void rejects_records_beyond_the_page(void **state)
 {
         struct page *page = NULL;
         struct fst_error error = FST_ERROR_INIT;
@@ -353,13 +353,13 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_type_survives_page_and_wire),
-                cmocka_unit_test(append_fills_the_page_and_says_how_far),
+                cmocka_unit_test(append_fills_the_page_and_returns_the_rows),
                 cmocka_unit_test(an_oversized_record_has_a_page_to_itself),
                 cmocka_unit_test(scatter_keeps_order_within_partitions_and_resumes),
                 cmocka_unit_test(a_shrunk_page_holds_the_same_rows),
-                cmocka_unit_test(the_wire_has_these_bytes),
-                cmocka_unit_test(bad_headers_are_refused_by_name),
-                cmocka_unit_test(records_that_leave_the_page_are_found),
+                cmocka_unit_test(has_the_documented_wire_bytes),
+                cmocka_unit_test(rejects_invalid_headers),
+                cmocka_unit_test(rejects_records_beyond_the_page),
         };
         return cmocka_run_group_tests(tests, list_types, NULL);
 }

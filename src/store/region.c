@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Returns the size of the mapping, which must not be empty. */
-static size_t room_of(size_t size)
+static size_t mapping_size(size_t size)
 {
         return size ? size : 1;
 }
@@ -21,7 +21,7 @@ static void *map_memory(size_t size)
 {
         return !mem_has_room(size)
                        ? MAP_FAILED
-                       : mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                       : mmap(NULL, mapping_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, struct fst_error *error)
@@ -33,8 +33,8 @@ static int map_one(struct disk_dirs *dirs, size_t size, unsigned char **data, st
                 return r;
         unlink(path);
         /* Writing to a hole in the file would raise a signal when the disk is full. */
-        r = -posix_fallocate(fd, 0, (off_t)room_of(size));
-        void *map = r ? MAP_FAILED : mmap(NULL, room_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        r = -posix_fallocate(fd, 0, (off_t)mapping_size(size));
+        void *map = r ? MAP_FAILED : mmap(NULL, mapping_size(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (r == 0 && map == MAP_FAILED)
                 r = -errno;
         close(fd);
@@ -65,16 +65,16 @@ int region_new(struct region *region, struct memory_manager *memory, struct disk
                struct fst_error *error)
 {
         if (size > SIZE_MAX / 4)
-                return error_set(error, -ENOMEM, "%" PRIu64 " bytes are more than can be", size);
+                return error_set(error, -ENOMEM, "%" PRIu64 " bytes are too many", size);
         *region = (struct region){.size = (size_t)size};
-        if (memory_acquire_storage(memory, room_of(region->size))) {
+        if (memory_acquire_storage(memory, mapping_size(region->size))) {
                 void *map = map_memory(region->size);
                 if (map != MAP_FAILED) {
                         region->data = map;
                         region->in_memory = true;
                         return 0;
                 }
-                memory_release_storage(memory, room_of(region->size));
+                memory_release_storage(memory, mapping_size(region->size));
         }
         if (!disk_dirs_key(dirs))
                 return map_file(dirs, region->size, &region->data, error);
@@ -102,7 +102,7 @@ void region_deinit(struct region *region, struct memory_manager *memory)
 {
         if (!region->data)
                 return;
-        munmap(steal(region->data), room_of(region->size));
+        munmap(steal(region->data), mapping_size(region->size));
         if (region->in_memory)
-                memory_release_storage(memory, room_of(region->size));
+                memory_release_storage(memory, mapping_size(region->size));
 }

@@ -28,7 +28,7 @@ int region_new(struct region *region, struct memory_manager *memory, struct disk
                struct fst_error *error);
 
 /*
- * Moves a region without readers from memory to a file. Returns true if that freed its memory; otherwise it stays (with
+ * Moves a region without readers from memory to a file. Returns true if that freed its memory. Otherwise it stays (with
  * @error, unless files are encrypted).
  */
 bool region_move_out(struct region *region, struct memory_manager *memory, struct disk_dirs *dirs,

@@ -416,7 +416,7 @@ static int spill_damaged(struct spill *s, uint64_t at, int code, struct fst_erro
         return error_wrap(error, code, "reading %s at %llu", s->path, (unsigned long long)at);
 }
 
-/* Reads all of @parts, or fails; a file that ends too early is damaged. */
+/* Reads all of @parts, or fails. A file that ends too early is damaged. */
 static int read_raw(struct spill *s, int fd, struct iovec *parts, int n, uint64_t at, struct fst_error *error)
 {
         for (; n > 0 && parts->iov_len == 0; parts++)
@@ -505,7 +505,7 @@ static int spill_parse(struct spill *s, const unsigned char *header, uint64_t at
 {
         int r = page_frame_parse(header, s->type, frame, error);
         if (r == 0 && (end - at < PAGE_FRAME_HEADER || frame->payload > end - at - PAGE_FRAME_HEADER))
-                r = error_set(error, -EBADMSG, "a damaged page: its %u bytes go beyond the end", frame->payload);
+                r = error_set(error, -EBADMSG, "a damaged page: its %u bytes exceed the range", frame->payload);
         return r ? spill_damaged(s, at, r, error) : 0;
 }
 
@@ -520,8 +520,7 @@ int spill_read_page(struct spill *s, uint64_t offset, uint32_t length, struct co
         r = spill_reader_next(&reader, c, &p, error);
         spill_reader_deinit(&reader);
         if (r == 0 && !p)
-                r = error_set(error, -EBADMSG, "reading %s at %llu: no page there", s->path,
-                              (unsigned long long)offset);
+                r = error_set(error, -EBADMSG, "reading %s at %llu: not a page", s->path, (unsigned long long)offset);
         if (r == 0)
                 *page = p;
         return r;

@@ -4,7 +4,7 @@
  *
  * Writing needs no new memory: spill_new allocates the only buffer, a block of 256 KiB. So a consumer creates its
  * spill, or knows that it can, before memory is short. The buffer and the codec's contexts (16 KiB for lz4, about 1 MiB
- * for zstd) are not accounted; spill_finish frees them.
+ * for zstd) are not accounted. spill_finish frees them.
  *
  * Threads: a spill belongs to one thread until spill_finish. Afterwards any number of threads may read, each with its
  * own reader or codec.
@@ -44,7 +44,7 @@ int spill_new_at(const struct spill_options *options, int fd, const char *path, 
                  struct fst_error *error);
 
 /*
- * Adopts a finished spill of another process: @fd is stolen; @bytes are its pages from offset 0. @in_memory: it is a
+ * Adopts a finished spill of another process: @fd is stolen. @bytes are its pages from offset 0. @in_memory: it is a
  * memfd, which spill_to_disk moves to a file. @iv: that process's spill_iv, whose directories have the same key as
  * @options->dirs; NULL: not encrypted. Pages are verified as usual.
  */

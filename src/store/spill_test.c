@@ -41,7 +41,7 @@ static int teardown(void **state)
         return r;
 }
 
-/* Makes a page of @rows rows: words repeat and compress well; other rows are random. */
+/* Makes a page of @rows rows: words repeat and compress well. Other rows are random. */
 static struct page *some_page(uint32_t rows, bool words)
 {
         struct page *page = NULL;
@@ -66,13 +66,13 @@ static void assert_page_equal(const struct page *a, const struct page *b)
         assert_memory_equal(a->data, b->data, a->used);
 }
 
-struct written {
+struct written_page {
         struct page *page;
         uint64_t offset;
         uint32_t length;
 };
 
-static void read_one(struct spill *spill, const struct written *w)
+static void read_one(struct spill *spill, const struct written_page *w)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct page *page = NULL;
@@ -81,11 +81,11 @@ static void read_one(struct spill *spill, const struct written *w)
         page_free(NULL, page);
 }
 
-static void what_is_written_is_read(void **state)
+static void reads_written_pages(void **state)
 {
         for (int round = 0; round < 6; round++) {
                 enum { N = 60 };
-                struct written w[N];
+                struct written_page w[N];
                 struct fst_error error = FST_ERROR_INIT;
                 struct spill *spill = NULL;
                 struct spill_options o = {.dirs = dirs,
@@ -135,7 +135,7 @@ static void what_is_written_is_read(void **state)
         }
 }
 
-static void an_oversized_record_is_written_as_it_is(void **state)
+static void does_not_compress_an_oversized_record(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         char *text = mem_zero(2 << 20);
@@ -147,7 +147,7 @@ static void an_oversized_record_is_written_as_it_is(void **state)
         assert_int_equal(page_append(page, &b, 0), 1);
         struct spill *spill = NULL;
         struct spill_options o = {.dirs = dirs, .type = TYPE, .codec = CODEC_LZ4};
-        struct written w = {.page = page};
+        struct written_page w = {.page = page};
         assert_int_equal(spill_new(&o, &spill, &error), 0);
         assert_int_equal(spill_write_page(spill, page, &w.offset, &w.length, &error), 0);
         assert_true(w.length > 2 << 20);
@@ -158,7 +158,7 @@ static void an_oversized_record_is_written_as_it_is(void **state)
 }
 
 /* Reads everything. Returns 0, or the first error. Returned pages must be among those written. */
-static int read_all(struct spill *spill, const struct written *w, int n)
+static int read_all(struct spill *spill, const struct written_page *w, int n)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct spill_reader reader;
@@ -177,11 +177,11 @@ static int read_all(struct spill *spill, const struct written *w, int n)
         return r;
 }
 
-static void damage_is_found(void **state)
+static void detects_damage(void **state)
 {
         for (int kind = CODEC_NONE; kind <= CODEC_ZSTD; kind++) {
                 enum { N = 5 };
-                struct written w[N];
+                struct written_page w[N];
                 struct spill *spill = NULL;
                 struct spill_options o = {.dirs = dirs, .type = TYPE, .codec = (enum codec_kind)kind, .name = "damage"};
                 assert_int_equal(spill_new(&o, &spill, NULL), 0);
@@ -205,7 +205,7 @@ static void damage_is_found(void **state)
                         found += r != 0;
                         assert_int_equal(pwrite(fd, &c, 1, at), 1);
                 }
-                /* A compressor may encode the same bytes in two ways; any other change must be detected. */
+                /* A compressor may encode the same bytes in two ways. Any other change must be detected. */
                 assert_true(kind == CODEC_NONE ? found == FLIPS : found > FLIPS * 9 / 10);
                 assert_int_equal(read_all(spill, w, N), 0);
                 assert_int_equal(ftruncate(fd, (off_t)spill_end(spill) - 1), 0);
@@ -228,7 +228,7 @@ static void files_are_encrypted(void **state)
                 disk_dirs_encrypt(secret, key);
                 for (int kind = CODEC_NONE; kind <= CODEC_ZSTD; kind++) {
                         enum { N = 40 };
-                        struct written w[N];
+                        struct written_page w[N];
                         struct spill *spill = NULL;
                         struct spill_options o = {
                                 .dirs = secret, .type = TYPE, .codec = (enum codec_kind)kind, .name = "secret"};
@@ -272,12 +272,12 @@ static void files_are_encrypted(void **state)
         error_deinit(&error);
 }
 
-static void a_full_disk_keeps_what_was_written(void **state)
+static void keeps_written_pages_on_a_full_disk(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct rlimit before, limit;
         enum { N = 8 };
-        struct written w[N];
+        struct written_page w[N];
         struct spill *spill = NULL;
         struct spill_options o = {.dirs = dirs, .type = TYPE};
         assert_int_equal(spill_new(&o, &spill, &error), 0);
@@ -319,7 +319,7 @@ static void a_full_disk_keeps_what_was_written(void **state)
 
 struct shared {
         struct spill *spill;
-        struct written *w;
+        struct written_page *w;
         int n;
 };
 
@@ -336,7 +336,7 @@ static void many_threads_read_a_finished_one(void **state)
 {
         for (int named = 0; named < 2; named++) {
                 enum { N = 20 };
-                struct written w[N];
+                struct written_page w[N];
                 struct shared shared = {.w = w, .n = N};
                 struct spill_options o = {
                         .dirs = dirs, .type = TYPE, .codec = CODEC_ZSTD, .name = named ? "shared" : NULL};
@@ -360,9 +360,9 @@ static void many_threads_read_a_finished_one(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(an_oversized_record_is_written_as_it_is),
-                cmocka_unit_test(damage_is_found),         cmocka_unit_test(many_threads_read_a_finished_one),
-                cmocka_unit_test(files_are_encrypted),     cmocka_unit_test(a_full_disk_keeps_what_was_written),
+                cmocka_unit_test(reads_written_pages), cmocka_unit_test(does_not_compress_an_oversized_record),
+                cmocka_unit_test(detects_damage),      cmocka_unit_test(many_threads_read_a_finished_one),
+                cmocka_unit_test(files_are_encrypted), cmocka_unit_test(keeps_written_pages_on_a_full_disk),
         };
         return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -19,7 +19,7 @@ static void describe(struct storage_level l, char text[static 64])
                  l.deserialized ? "Deserialized" : "Serialized", l.replicas);
 }
 
-static void levels_are_sparks(void **state)
+static void levels_match_spark(void **state)
 {
         static const struct {
                 enum fst_storage_level level;
@@ -53,7 +53,7 @@ static void levels_are_sparks(void **state)
         assert_int_equal(storage_level_replicas(FST_STORAGE_NONE), 0);
 }
 
-static void a_block_has_the_level_of_its_place(void **state)
+static void a_block_has_the_level_of_its_location(void **state)
 {
         static const struct {
                 enum fst_storage_level level;
@@ -83,8 +83,8 @@ static void a_block_has_the_level_of_its_place(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(levels_are_sparks),
-                cmocka_unit_test(a_block_has_the_level_of_its_place),
+                cmocka_unit_test(levels_match_spark),
+                cmocka_unit_test(a_block_has_the_level_of_its_location),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void rejects_invalid_handles(void **state)
 #define run fst_reduce(fst_map(range, FST_WITH(look_up, s), FST_I64), fst_fn_sum, &sum)
         assert_refused(run, -EIO, "unknown broadcast variable");
         s.table = (fst_broadcast){55, 10};
-        assert_refused(run, -EIO, "was destroyed, or never was");
+        assert_refused(run, -EIO, "was destroyed, or never existed");
         s.table = (fst_broadcast){s.point.id, 10};
         assert_refused(run, -EIO, "has 16 bytes, not 10");
         s.table = fst_broadcast_bytes(sc, "0123456789", 10);
@@ -78,7 +78,7 @@ static void rejects_invalid_handles(void **state)
         assert_non_null(held.data);
         fst_broadcast_destroy(sc, s.point);
         fst_broadcast_destroy(sc, s.point);
-        assert_refused(run, -EIO, "was destroyed, or never was");
+        assert_refused(run, -EIO, "was destroyed, or never existed");
 }
 
 /* A value larger than memory is stored in files and read from there. */

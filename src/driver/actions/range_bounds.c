@@ -21,7 +21,7 @@
 
 struct sample_job {
         struct sample_action sample;
-        struct drawn **drawn; /* by output */
+        struct sampled_keys **drawn; /* by output */
         int n;
 };
 
@@ -38,7 +38,7 @@ static void sample_reset(struct action *action)
 {
         struct sample_job *self = container_of(action, struct sample_job, sample.action);
         for (int i = 0; i < self->n; i++)
-                drawn_free(steal(self->drawn[i]));
+                sampled_keys_free(steal(self->drawn[i]));
 }
 
 static bool range_bounds_can_read_less(const fst_rdd *rdd)
@@ -65,7 +65,7 @@ static size_t range_bounds_set(struct partitioner *p, struct sample_job *job, si
         struct sample_key *keys = new_array(struct sample_key, n);
         size_t at = 0;
         for (int i = 0; i < job->n; i++) {
-                struct drawn *d = job->drawn[i];
+                struct sampled_keys *d = job->drawn[i];
                 if (d && d->n)
                         memcpy(keys + at, d->keys, d->n * sizeof(*keys));
                 at += d ? d->n : 0;
@@ -90,12 +90,12 @@ static int range_bounds_sample(fst_rdd *shuffled, bool quick, fst_site site, str
                            (size_t)ceil(3.0 * size / inputs)},
                 .n = rdd->lineage.partitions,
         };
-        job.drawn = new_array(struct drawn *, (size_t)inputs);
+        job.drawn = new_array(struct sampled_keys *, (size_t)inputs);
         int r = action_run_job(rdd, &job.sample.action, NULL, 0, site, error);
         if (r == 0)
                 range_bounds_set(p, &job, quick ? (size_t)size : 0);
         for (int i = 0; i < job.n; i++)
-                drawn_free(job.drawn[i]);
+                sampled_keys_free(job.drawn[i]);
         free(job.drawn);
         return r;
 }

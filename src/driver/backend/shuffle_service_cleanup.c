@@ -17,7 +17,7 @@
 struct output_batch {
         char *host, *executor_id;
         int port;
-        VEC(struct kept_output) outputs;
+        VEC(struct released_output) outputs;
 };
 
 typedef VEC(struct output_batch *) batches;
@@ -124,7 +124,7 @@ void shuffle_service_cleanup_add(struct shuffle_service_cleanup *s, const char *
                 return;
         struct output_batch *b = shuffle_service_cleanup_batch(s, host, port, executor_id);
         vec_push(&b->outputs,
-                 (struct kept_output){.shuffle = shuffle, .map_partition = map_partition, .task_id = task_id});
+                 (struct released_output){.shuffle = shuffle, .map_partition = map_partition, .task_id = task_id});
         if (!s->working)
                 shuffle_service_cleanup_begin(s);
 }

@@ -552,8 +552,8 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
                 {another_version, -EBADMSG, "version 2"},
                 {another_offset, -EINVAL, "not in the code of"},
                 {another_shape, -EBADMSG, "takes BYTES, but the rows are I64"},
-                {another_builtin, -EBADMSG, "has no function"},
-                {no_module, -EBADMSG, "of no module"},
+                {another_builtin, -EBADMSG, "no built-in function"},
+                {no_module, -EBADMSG, "a function has no module"},
                 {itself_as_parent, -EBADMSG, "does not precede it"},
                 {more_partitions, -EBADMSG, "partitions do not match its parent"},
                 {another_operator, -EBADMSG, "operator is unknown"},
@@ -561,8 +561,8 @@ static void rejects_stages_of_other_builds_and_inconsistent_operators(void **sta
                 {more_rows, -EBADMSG, "rows of parallelize"},
                 {damaged_rows, -EBADMSG, "checksum"},
                 {another_action, -EBADMSG, "no action Count"},
-                {another_place, -EBADMSG, "in no place"},
-                {fewer_places, -EBADMSG, "other map outputs than places"},
+                {another_place, -EBADMSG, "invalid location"},
+                {fewer_places, -EBADMSG, "wrong number of map output locations"},
                 {no_rdds, -EBADMSG, "list of RDDs is empty"},
         };
         struct world *w = *state;
@@ -695,7 +695,7 @@ static void results_of_rows_round_trip(void **state)
 static void results_of_keys_round_trip(void **state)
 {
         struct sample_action action = {{.class = &sample_action_class, .type = FST_BYTES}, 2};
-        struct drawn *d = new0(struct drawn);
+        struct sampled_keys *d = new0(struct sampled_keys);
         d->keys = new_array(struct sample_key, 2);
         d->n = 2;
         d->keys[0] = (struct sample_key){0, {"kiwi", 4}, 1.5};
@@ -707,7 +707,7 @@ static void results_of_keys_round_trip(void **state)
         assert_true(d->keys[0].weight == 1.5);
         assert_true(fst_bytes_equal(d->keys[0].bytes, fst_bytes_of("kiwi")));
         assert_int_equal(d->keys[0].prefix >> 32, 0x6b697769);
-        drawn_free(d);
+        sampled_keys_free(d);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- saving */

@@ -50,12 +50,12 @@ int task_result_decode(struct action *action, const void *data, size_t len, stru
         const unsigned char *bytes = data;
         struct task_result decoded = {0};
         if (len < 1 || bytes[0] != TASK_RESULT_VERSION)
-                return error_set(error, -EBADMSG, "a task's result is in a form that is not known here");
+                return error_set(error, -EBADMSG, "a task's result has an unknown version");
         int r = 0;
         if (action->class->decode_result)
                 r = action->class->decode_result(action, bytes + 1, len - 1, &decoded, error);
         else if (len > 1)
-                r = error_set(error, -EBADMSG, "%zu bytes are more than nothing", len - 1);
+                r = error_set(error, -EBADMSG, "%zu bytes follow an empty result", len - 1);
         if (r)
                 return error_wrap(error, r, "a task's result (%s)", action->class->name);
         *result = decoded;

@@ -96,7 +96,7 @@ static int distinct_decode(struct rdd_wire_reader *reader, const Firesteel__Acti
         if (!self)
                 return rdd_wire_too_big(error);
         if (message->limit < MIN_DISTINCT_PRECISION || message->limit > MAX_DISTINCT_PRECISION)
-                return error_set(error, -EBADMSG, "count_approx_distinct has a precision that cannot be");
+                return error_set(error, -EBADMSG, "count_approx_distinct has an invalid precision");
         self->precision = (int)message->limit;
         *out = &self->action;
         return 0;
@@ -114,8 +114,8 @@ static int distinct_decode_result(const struct action *action, const unsigned ch
                                   struct task_result *result, struct fst_error *error)
 {
         if (len != action_distinct_size_of(action))
-                return error_set(error, -EBADMSG, "there are %zu registers, not %zu", action_distinct_size_of(action),
-                                 len);
+                return error_set(error, -EBADMSG, "the sketch has %zu registers instead of %zu",
+                                 action_distinct_size_of(action), len);
         result->data = mem_alloc(len);
         memcpy(result->data, data, len);
         result->bytes = len;

@@ -60,7 +60,7 @@ static int partition_decode(struct rdd_wire_reader *reader, const Firesteel__Act
         struct foreach_action *self;
         int r = action_foreach_decode(reader, message, &self, error);
         if (r == 0 && FST_SHAPE_FORM(self->fn.shape) != FST_FORM_EACH_ITER)
-                r = error_set(error, -EBADMSG, "%s takes no partition", self->fn.name);
+                r = error_set(error, -EBADMSG, "%s is not a function of a partition", self->fn.name);
         if (r == 0)
                 *out = &self->action;
         return r;

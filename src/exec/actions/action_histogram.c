@@ -33,7 +33,7 @@ static int even_bucket(const struct histogram_action *h, double x)
         return at != at ? 0 : at >= h->buckets - 1 ? h->buckets - 1 : (int)at;
 }
 
-static int found_bucket(const struct histogram_action *h, double x)
+static int search_bucket(const struct histogram_action *h, double x)
 {
         int low = 0, high = h->buckets; /* bounds[low] <= x < bounds[high], once @x is known to be inside */
         if (!(x >= h->bounds[0] && x <= h->bounds[h->buckets]))
@@ -65,7 +65,7 @@ static int histogram_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         for (uint32_t i = 0; i < batch->rows; i++) {
                 double x = batch->type.key == FST_KIND_F64 ? batch->key.f64[i] : (double)batch->key.i64[i];
-                int bucket = sink->action->even ? even_bucket(sink->action, x) : found_bucket(sink->action, x);
+                int bucket = sink->action->even ? even_bucket(sink->action, x) : search_bucket(sink->action, x);
                 if (bucket >= 0)
                         sink->counts[bucket]++;
         }
@@ -122,7 +122,7 @@ static int histogram_decode(struct rdd_wire_reader *reader, const Firesteel__Act
         if (!self || !bounds)
                 return rdd_wire_too_big(error);
         if (!action_takes_numbers(type) || message->data.len % 8 || n < 2 || n > MAX_HISTOGRAM + 1)
-                return error_set(error, -EBADMSG, "histogram takes numbers, and at least two bounds");
+                return error_set(error, -EBADMSG, "histogram needs numbers and at least two bounds");
         memcpy(bounds, message->data.data, n * 8);
         self->bounds = bounds;
         self->buckets = (int)n - 1;
@@ -144,7 +144,7 @@ static int histogram_decode_result(const struct action *action, const unsigned c
 {
         size_t size = (size_t)container_of(action, struct histogram_action, action)->buckets * 8;
         if (len != size)
-                return error_set(error, -EBADMSG, "the counts have %zu bytes, not %zu", size, len);
+                return error_set(error, -EBADMSG, "the counts have %zu bytes instead of %zu", size, len);
         result->data = mem_alloc(size);
         memcpy(result->data, data, size);
         result->bytes = size;

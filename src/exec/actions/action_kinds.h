@@ -81,7 +81,7 @@ struct save_action {
         struct output_committer *committer; /* borrowed */
 };
 
-/* result.data: a struct drawn */
+/* result.data: a struct sampled_keys */
 extern const struct action_class sample_action_class;
 struct sample_action {
         struct action action;
@@ -89,14 +89,14 @@ struct sample_action {
 };
 
 /* The keys that one task sampled. */
-struct drawn {
+struct sampled_keys {
         struct arena arena; /* holds the bytes of the keys */
         struct sample_key *keys;
         size_t n;
 };
 
 /* NULL is allowed. */
-void drawn_free(struct drawn *drawn);
+void sampled_keys_free(struct sampled_keys *drawn);
 
 /* Returns the class named @name, or NULL. */
 const struct action_class *action_class_of(const char *name);

@@ -50,11 +50,11 @@ static int reduce_decode(struct rdd_wire_reader *reader, const Firesteel__Action
                 return rdd_wire_too_big(error);
         int r = action_wire_type(message, &self->made, error);
         if (r == 0 && (!message->function || self->made.value))
-                r = error_set(error, -EBADMSG, "reduce needs a function, and a result that is no pair");
+                r = error_set(error, -EBADMSG, "reduce needs a function and a result that is not a pair");
         if (r == 0)
                 r = action_wire_value(reader, message, self->made, &self->zero, error);
         if (r == 0 && !self->zero && !fst_type_equal(type, self->made))
-                r = error_set(error, -EBADMSG, "reduce has nothing to begin with");
+                r = error_set(error, -EBADMSG, "reduce has an invalid initial value");
         if (r == 0)
                 r = reader->function(reader, message->function, &self->fn, error);
         if (r == 0)
@@ -94,7 +94,7 @@ static int reduce_decode_result(const struct action *action, const unsigned char
         fst_type type = container_of(action, struct reduce_action, action)->made;
         size_t size = len ? len - 1 : 0;
         if (len && (data[0] != 1 || (type.key != FST_KIND_BYTES && size != type.key_size)))
-                return error_set(error, -EBADMSG, "its value has %zu bytes", size);
+                return error_set(error, -EBADMSG, "the value has a wrong size of %zu bytes", size);
         struct reduce_value *value = new0(struct reduce_value);
         value->present = len > 0;
         if (len && is_number(type)) {

@@ -1,5 +1,5 @@
 /*
- * Actions that send rows to the driver: collect and take; run_job (the rows that a function makes of a partition); top
+ * Actions that send rows to the driver: collect and take. run_job (the rows that a function makes of a partition); top
  * and take_ordered (the first rows in an order); lookup (the values of a key); reduce_by_key_locally (a pair for each
  * key). They differ only in the operator before the row sink (exec/actions/row_sink.h).
  */
@@ -99,7 +99,7 @@ static int rows_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         if (!self)
                 return rdd_wire_too_big(error);
         if (message->limit > INT64_MAX)
-                return error_set(error, -EBADMSG, "collect has a limit that cannot be");
+                return error_set(error, -EBADMSG, "collect has an invalid limit");
         self->limit = (int64_t)message->limit;
         self->order = message->descending ? FST_DESCENDING : FST_ASCENDING;
         self->keyed = message->keyed;
@@ -109,7 +109,7 @@ static int rows_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         if (r == 0 && message->function)
                 r = reader->function(reader, message->function, &self->fn, error);
         if (r == 0 && !fits(type, self))
-                r = error_set(error, -EBADMSG, "%s of these rows cannot be", message->name);
+                r = error_set(error, -EBADMSG, "%s does not apply to rows of this type", message->name);
         if (r == 0)
                 *out = &self->action;
         return r;

@@ -18,11 +18,11 @@ struct sample_sink {
         struct op op;
         size_t room;
         uint64_t seen;
-        struct drawn *drawn;
+        struct sampled_keys *drawn;
         fst_task chance; /* used for its random numbers only: the same in every run, so that bounds are, as in Spark */
 };
 
-void drawn_free(struct drawn *d)
+void sampled_keys_free(struct sampled_keys *d)
 {
         if (!d)
                 return;
@@ -34,8 +34,8 @@ void drawn_free(struct drawn *d)
 static int sample_begin(struct op *op)
 {
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        drawn_free(sink->drawn);
-        sink->drawn = new0(struct drawn);
+        sampled_keys_free(sink->drawn);
+        sink->drawn = new0(struct sampled_keys);
         sink->drawn->keys = new_array(struct sample_key, sink->room);
         sink->seen = 0;
         sink->chance.random_state = (uint64_t)op->run->task.info.partition;
@@ -83,7 +83,7 @@ static int sample_consume(struct op *op, const struct rows *in)
 static void sample_free(struct op *op)
 {
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        drawn_free(sink->drawn);
+        sampled_keys_free(sink->drawn);
         op_deinit(op);
         free(sink);
 }
@@ -103,7 +103,7 @@ static struct op *sample_sink_new(struct action *action, struct task_run *run, c
 static int sample_result(struct action *action, struct op *op, struct task_result *result)
 {
         struct sample_sink *sink = container_of(op, struct sample_sink, op);
-        struct drawn *d = sink->drawn;
+        struct sampled_keys *d = sink->drawn;
         double rows = (double)sink->seen * op->run->sample_scale;
         for (size_t i = 0; i < d->n; i++)
                 d->keys[i].weight = rows / (double)d->n;
@@ -114,7 +114,7 @@ static int sample_result(struct action *action, struct op *op, struct task_resul
 
 static void sample_discard(struct action *action, struct task_result *result)
 {
-        drawn_free(result->data);
+        sampled_keys_free(result->data);
 }
 
 static int sample_encode(const struct action *action, struct rdd_wire_writer *writer, Firesteel__Action *message,
@@ -131,7 +131,7 @@ static int sample_decode(struct rdd_wire_reader *reader, const Firesteel__Action
         if (!self)
                 return rdd_wire_too_big(error);
         if (message->limit > MAX_KEYS)
-                return error_set(error, -EBADMSG, "sample is to draw more keys than can be");
+                return error_set(error, -EBADMSG, "sample has an invalid number of keys");
         self->per_partition = message->limit;
         *out = &self->action;
         return 0;
@@ -149,7 +149,7 @@ static bool has_views(fst_type type)
 static int sample_encode_result(const struct action *action, const struct task_result *result, struct buf *out,
                                 struct fst_error *error)
 {
-        const struct drawn *d = result->data;
+        const struct sampled_keys *d = result->data;
         size_t total = 8;
         for (size_t i = 0; i < d->n; i++)
                 total += 8 + d->keys[i].bytes.len;
@@ -206,15 +206,15 @@ static int sample_decode_result(const struct action *action, const unsigned char
         ssize_t n = 0;
         if (len > 0) {
                 if (len < 8)
-                        return error_set(error, -EBADMSG, "it is cut short");
+                        return error_set(error, -EBADMSG, "the sample is truncated");
                 memcpy(&weight, data, 8);
                 data += 8;
                 len -= 8;
                 n = views ? read_keys(action->type, data, len, NULL) : len % 8 ? -1 : (ssize_t)(len / 8);
         }
         if (n < 0 || (size_t)n > most || !isfinite(weight) || weight < 0)
-                return error_set(error, -EBADMSG, "its keys are damaged, or more than were asked for");
-        struct drawn *d = new0(struct drawn);
+                return error_set(error, -EBADMSG, "the sampled keys are damaged, or too many");
+        struct sampled_keys *d = new0(struct sampled_keys);
         d->keys = new_array(struct sample_key, (size_t)n);
         d->n = (size_t)n;
         if (views)

@@ -1,7 +1,7 @@
 /*
  * save_as_text_file, save_as_binary_records and save_as_object_file: each task writes its partition to a file of its
  * own attempt and commits it. Only one attempt of a partition may commit. exec_env.may_commit decides, because attempts
- * may run in different processes; within one process the committer's table decides (io/output_committer.h).
+ * may run in different processes. Within one process the committer's table decides (io/output_committer.h).
  */
 #include "exec/actions/action_kinds.h"
 
@@ -29,7 +29,7 @@ static struct save_sink *action_save_sink_of(struct op *op)
         return container_of(op, struct save_sink, op);
 }
 
-static int fail_with(struct op *op, int r, struct fst_error *error)
+static int save_fail(struct op *op, int r, struct fst_error *error)
 {
         return task_run_fail_with(op->run, r, error);
 }
@@ -43,7 +43,7 @@ static int save_begin(struct op *op)
         int r = sink->part ? part_writer_open(sink->part, path, sink->form, &error)
                            : object_writer_open(sink->objects, path, op->type, &error);
         sink->open = r == 0;
-        return r ? fail_with(op, r, &error) : 0;
+        return r ? save_fail(op, r, &error) : 0;
 }
 
 static int save_consume(struct op *op, const struct rows *in)
@@ -54,7 +54,7 @@ static int save_consume(struct op *op, const struct rows *in)
         struct save_sink *sink = action_save_sink_of(op);
         int r = sink->part ? part_writer_write(sink->part, &in->batch, &error)
                            : object_writer_write(sink->objects, &in->batch, &error);
-        return r ? fail_with(op, r, &error) : 0;
+        return r ? save_fail(op, r, &error) : 0;
 }
 
 /* Returns 0 if this attempt may commit, FST_OUTPUT_E_DENIED if it may not, or a negative error. */
@@ -63,7 +63,7 @@ static int action_save_may_commit(const struct exec_env *env, const struct fst_t
         if (!env->may_commit)
                 return 0;
         int r = env->may_commit(env->commit_owner, task->stage, task->stage_attempt, task->partition, task->id);
-        return r < 0 ? error_set(error, r, "the driver could not be asked whether partition %d may be committed: %s",
+        return r < 0 ? error_set(error, r, "cannot ask the driver whether partition %d may be committed: %s",
                                  task->partition, strerror(-r))
                      : r;
 }
@@ -75,7 +75,7 @@ static int save_end(struct op *op)
         const struct fst_task_info *task = &op->run->task.info;
         int r = sink->part ? part_writer_close(sink->part, &error) : object_writer_close(sink->objects, &error);
         if (r)
-                return fail_with(op, r, &error);
+                return save_fail(op, r, &error);
         sink->open = false;
         op->run->counters.output_bytes +=
                 (int64_t)(sink->part ? part_writer_bytes(sink->part) : object_writer_bytes(sink->objects));
@@ -89,7 +89,7 @@ static int save_end(struct op *op)
         if (r == FST_OUTPUT_E_DENIED)
                 return task_run_fail(op->run, FST_COMMIT_DENIED, "another attempt of partition %d has committed",
                                      task->partition);
-        return r ? fail_with(op, r, &error) : 0;
+        return r ? save_fail(op, r, &error) : 0;
 }
 
 static void save_abandon(struct op *op)
@@ -120,7 +120,7 @@ static const struct op_class save_class = {
         .end = save_end, .abandon = save_abandon, .free = save_free,
 };
 
-static struct save_sink *sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
+static struct save_sink *save_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
         struct save_sink *sink = new0(struct save_sink);
         sink->save = container_of(action, struct save_action, action);
@@ -131,7 +131,7 @@ static struct save_sink *sink_new(struct action *action, struct task_run *run, c
 
 static struct op *text_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct save_sink *sink = sink_new(action, run, env);
+        struct save_sink *sink = save_sink_new(action, run, env);
         sink->part = part_writer_new();
         sink->form = PART_TEXT;
         return &sink->op;
@@ -139,7 +139,7 @@ static struct op *text_sink_new(struct action *action, struct task_run *run, con
 
 static struct op *records_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct save_sink *sink = sink_new(action, run, env);
+        struct save_sink *sink = save_sink_new(action, run, env);
         sink->part = part_writer_new();
         sink->form = PART_RECORDS;
         return &sink->op;
@@ -147,7 +147,7 @@ static struct op *records_sink_new(struct action *action, struct task_run *run, 
 
 static struct op *objects_sink_new(struct action *action, struct task_run *run, const struct exec_env *env)
 {
-        struct save_sink *sink = sink_new(action, run, env);
+        struct save_sink *sink = save_sink_new(action, run, env);
         sink->objects = object_writer_new();
         return &sink->op;
 }
@@ -181,7 +181,7 @@ static int save_decode(struct rdd_wire_reader *reader, const Firesteel__Action *
         if (!self)
                 return rdd_wire_too_big(error);
         if (!output || output->algorithm > 2 || output->codec >= CODEC_KINDS)
-                return error_set(error, -EBADMSG, "what is saved has no output");
+                return error_set(error, -EBADMSG, "the save action has no valid output");
         struct output_identity id = {output->path, output->tracker, output->job, (int)output->algorithm,
                                      (enum codec_kind)output->codec};
         int r = output_committer_join(&id, &self->committer, error);
@@ -194,7 +194,7 @@ static int action_save_records_decode(struct rdd_wire_reader *reader, const Fire
                                       struct action **out, struct fst_error *error)
 {
         if (!part_records_of(type))
-                return error_set(error, -EBADMSG, "records that are saved have a fixed length");
+                return error_set(error, -EBADMSG, "saved records need a fixed length");
         return save_decode(reader, message, type, out, error);
 }
 

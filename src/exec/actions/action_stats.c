@@ -37,7 +37,7 @@ static void count_block(struct stats_sink *sink)
         sink->n = 0;
 }
 
-static void action_stats_fill(double *to, const fst_batch *in, uint32_t at, uint32_t n)
+static void count_columns(double *to, const fst_batch *in, uint32_t at, uint32_t n)
 {
         if (in->type.key == FST_KIND_F64)
                 memcpy(to, in->key.f64 + at, n * sizeof(*to));
@@ -53,7 +53,7 @@ static int stats_consume(struct op *op, const struct rows *in)
                 return task_run_cancelled(op->run);
         for (uint32_t at = 0; at < in->batch.rows;) {
                 uint32_t n = MIN(BLOCK - sink->n, in->batch.rows - at);
-                action_stats_fill(sink->block + sink->n, &in->batch, at, n);
+                count_columns(sink->block + sink->n, &in->batch, at, n);
                 sink->n += n;
                 at += n;
                 if (sink->n == BLOCK)
@@ -113,7 +113,7 @@ static int stats_decode(struct rdd_wire_reader *reader, const Firesteel__Action 
         if (!self)
                 return rdd_wire_too_big(error);
         if (!action_takes_numbers(type))
-                return error_set(error, -EBADMSG, "stats takes numbers");
+                return error_set(error, -EBADMSG, "stats needs numbers");
         self->sum_only = message->limit != 0;
         *out = &self->action;
         return 0;
@@ -141,11 +141,11 @@ static int stats_decode_result(const struct action *action, const unsigned char 
         double numbers[5];
         int64_t n;
         if (len != 8 + sizeof(numbers))
-                return error_set(error, -EBADMSG, "a counter has %zu bytes, not %zu", 8 + sizeof(numbers), len);
+                return error_set(error, -EBADMSG, "the counter has %zu bytes instead of %zu", 8 + sizeof(numbers), len);
         memcpy(&n, data, 8);
         memcpy(numbers, data + 8, sizeof(numbers));
         if (n < 0)
-                return error_set(error, -EBADMSG, "it has counted %lld numbers", (long long)n);
+                return error_set(error, -EBADMSG, "the counter has an invalid count of %lld", (long long)n);
         struct stat_counter *counter = mem_alloc(sizeof(*counter));
         *counter = (struct stat_counter){n, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
         result->data = counter;

@@ -19,13 +19,13 @@ static uint32_t action_wire_size_of(uint8_t kind, uint32_t given)
 int action_wire_type(const Firesteel__Action *message, fst_type *out, struct fst_error *error)
 {
         if (message->kinds > 0xffff)
-                return error_set(error, -EBADMSG, "an action makes rows of a type that cannot be");
+                return error_set(error, -EBADMSG, "the action has an invalid result type");
         fst_type type = {.key = (uint8_t)message->kinds, .value = (uint8_t)(message->kinds >> 8)};
         type.key_size = action_wire_size_of(type.key, message->key_size);
         type.value_size = action_wire_size_of(type.value, message->value_size);
         int r = fst_type_check(type, error);
         if (r)
-                return error_wrap(error, -EBADMSG, "what an action makes");
+                return error_wrap(error, -EBADMSG, "the result type of an action");
         *out = type;
         return 0;
 }
@@ -51,7 +51,8 @@ int action_wire_value(struct rdd_wire_reader *reader, const Firesteel__Action *m
         if (!message->has_data)
                 return 0;
         if (type.key != FST_KIND_BYTES && message->data.len != type.key_size)
-                return error_set(error, -EBADMSG, "a value of an action has %zu bytes", message->data.len);
+                return error_set(error, -EBADMSG, "a value of the action has a wrong size of %zu bytes",
+                                 message->data.len);
         struct reduce_value *value = wire_array(reader->memory, 1, sizeof(*value));
         if (!value)
                 return rdd_wire_too_big(error);

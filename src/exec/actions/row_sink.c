@@ -20,7 +20,7 @@ static int row_begin(struct op *op)
         return 0;
 }
 
-static int add_page(struct row_sink *sink, size_t record)
+static int row_sink_add_page(struct row_sink *sink, size_t record)
 {
         struct page *page;
         int r = page_new(NULL, sink->op.type, record, &page);
@@ -49,7 +49,7 @@ static int row_consume(struct op *op, const struct rows *in)
         while (at < batch.rows) {
                 uint32_t n = sink->last ? page_append(sink->last, &batch, at) : 0;
                 at += n;
-                int r = at < batch.rows ? add_page(sink, page_record_size(&batch, at)) : 0;
+                int r = at < batch.rows ? row_sink_add_page(sink, page_record_size(&batch, at)) : 0;
                 if (r)
                         return r;
         }
@@ -130,7 +130,7 @@ int row_pages_encode(const struct action *action, const struct task_result *resu
  * Copies the @used bytes at @data to a page. A small page gets its own size, so that little data cannot become much
  * memory.
  */
-static int page_of(fst_type type, const unsigned char *data, uint32_t used, uint32_t rows, struct page **page)
+static int page_from_wire(fst_type type, const unsigned char *data, uint32_t used, uint32_t rows, struct page **page)
 {
         size_t block = (sizeof(struct page) + used + 15) & ~(size_t)15;
         int r = block < PAGE_BLOCK ? page_new_small(NULL, type, block, page) : page_new(NULL, type, used, page);
@@ -142,19 +142,20 @@ static int page_of(fst_type type, const unsigned char *data, uint32_t used, uint
         return 0;
 }
 
-static int next_page(fst_type type, const unsigned char **at, size_t *left, struct page **out, struct fst_error *error)
+static int read_wire_page(fst_type type, const unsigned char **at, size_t *left, struct page **out,
+                          struct fst_error *error)
 {
         uint32_t bytes, rows;
         uint64_t checksum;
         struct page *page;
         if (*left < PAGE_WIRE_HEADER)
-                return error_set(error, -EBADMSG, "it ends in the header of a page");
+                return error_set(error, -EBADMSG, "the result ends within a page header");
         int r = page_wire_check(*at, type, *left - PAGE_WIRE_HEADER, &bytes, &rows, &checksum, error);
         if (r)
                 return r;
         if (bytes == 0)
-                return error_set(error, -EBADMSG, "it has a page without rows");
-        if (page_of(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
+                return error_set(error, -EBADMSG, "the result has a page without rows");
+        if (page_from_wire(type, *at + PAGE_WIRE_HEADER, bytes, rows, &page))
                 return error_set(error, -ENOMEM, "no memory for a page of %u bytes", bytes);
         r = page_validate(page, checksum, error);
         if (r) {
@@ -174,9 +175,9 @@ int row_pages_decode(fst_type type, int64_t limit, const unsigned char *data, si
         struct page *first = NULL, **link = &first;
         size_t bytes = 0;
         while (len > 0) {
-                int r = next_page(type, &data, &len, link, error);
+                int r = read_wire_page(type, &data, &len, link, error);
                 if (r == 0 && (rows += (*link)->rows) > limit)
-                        r = error_set(error, -EBADMSG, "it has more than the %lld rows that were asked for",
+                        r = error_set(error, -EBADMSG, "the result has more than the %lld rows requested",
                                       (long long)limit);
                 if (r) {
                         page_list_free(NULL, first);

@@ -98,10 +98,11 @@ int app_cache_init(struct app_cache *cache, const char *local_dir, struct fst_er
         const char *parent = local_dir && local_dir[0] ? local_dir : "/tmp";
         int r = try_folder(cache, parent, name);
         if (r < 0)
-                return error_set(error, r,
-                                 "nowhere to keep the compiled application: %s/%s: %s (set XDG_CACHE_HOME to a folder "
-                                 "that can be written)",
-                                 parent, name, r == -EPERM ? "others can write it, or it is not yours" : strerror(-r));
+                return error_set(
+                        error, r,
+                        "no directory for the compiled application: %s/%s: %s (set XDG_CACHE_HOME to a directory "
+                        "that you can write to)",
+                        parent, name, r == -EPERM ? "other users can write to it, or own it" : strerror(-r));
         return 0;
 }
 
@@ -113,12 +114,12 @@ void app_cache_deinit(struct app_cache *cache)
 
 /* --------------------------------------------------------------------------------------------- dependencies */
 
-static int64_t app_cache_stamp_of(const struct stat *st)
+static int64_t file_stamp(const struct stat *st)
 {
         return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-static char *app_cache_absolute(const char *source_dir, const char *path)
+static char *absolute_dependency(const char *source_dir, const char *path)
 {
         return path[0] == '/' ? mem_strdup(path) : mem_printf("%s/%s", source_dir, path);
 }
@@ -144,12 +145,11 @@ static bool app_cache_add_dependency(char *line, const char *source_dir, struct 
         if (sscanf(line, "%32[0-9a-f] %" SCNd64 " %" SCNd64 " %n", hash, &stamp, &size, &path) != 3 || !path ||
             !line[path])
                 return false;
-        _cleanup_free_ char *file = app_cache_absolute(source_dir, line + path);
+        _cleanup_free_ char *file = absolute_dependency(source_dir, line + path);
         struct stat st;
         if (stat(file, &st) < 0)
                 return false;
-        if ((stamp == 0 || stamp != app_cache_stamp_of(&st) || size != st.st_size) &&
-            app_cache_hash_file(file, hash) < 0)
+        if ((stamp == 0 || stamp != file_stamp(&st) || size != st.st_size) && app_cache_hash_file(file, hash) < 0)
                 return false;
         buf_printf(identity, "%s %s\n", hash, line + path);
         return true;
@@ -181,7 +181,7 @@ int app_cache_find(const struct app_cache *cache, const char *key, const char *n
         return 0;
 }
 
-struct listing {
+struct dependency_list {
         const char *source_dir;
         int64_t started;
         struct buf identity, text;
@@ -189,10 +189,10 @@ struct listing {
 
 static int list_dependency(void *context, const char *path)
 {
-        struct listing *l = context;
+        struct dependency_list *l = context;
         if (strchr(path, '\n')) /* a newline cannot be listed, so this source is compiled every time */
                 return -EINVAL;
-        _cleanup_free_ char *file = app_cache_absolute(l->source_dir, path);
+        _cleanup_free_ char *file = absolute_dependency(l->source_dir, path);
         char hash[APP_CACHE_HASH];
         struct stat st;
         if (stat(file, &st) < 0)
@@ -200,7 +200,7 @@ static int list_dependency(void *context, const char *path)
         int r = app_cache_hash_file(file, hash);
         if (r < 0)
                 return r;
-        int64_t stamp = app_cache_stamp_of(&st);
+        int64_t stamp = file_stamp(&st);
         buf_printf(&l->text, "%s %" PRId64 " %" PRId64 " %s\n", hash, stamp + STAMP_GRAIN < l->started ? stamp : 0,
                    (int64_t)st.st_size, path);
         buf_printf(&l->identity, "%s %s\n", hash, path);
@@ -226,7 +226,7 @@ static int app_cache_write_file(const struct app_cache *cache, const char *path,
 int app_cache_store(const struct app_cache *cache, const char *key, const char *name, const char *source_dir,
                     const char *object, const char *rule, int64_t started, char **out, struct fst_error *error)
 {
-        struct listing l = {.source_dir = source_dir, .started = started};
+        struct dependency_list l = {.source_dir = source_dir, .started = started};
         buf_puts(&l.text, FIRST_LINE);
         buf_printf(&l.identity, "%s\n", key);
         int listed = app_compiler_dependencies(rule, list_dependency, &l);

@@ -33,14 +33,14 @@ void app_cache_deinit(struct app_cache *cache);
 
 /*
  * Looks up the shared object for @key and its current dependencies. *@out is owned by the caller, or NULL if the object
- * must be compiled; both return 0. @name is "wordcount.so". Relative dependencies are relative to @source_dir.
+ * must be compiled. Both return 0. @name is "wordcount.so". Relative dependencies are relative to @source_dir.
  */
 int app_cache_find(const struct app_cache *cache, const char *key, const char *name, const char *source_dir,
                    char **out);
 
 /*
  * Moves @object (a file in cache->folder) into the cache as the result for @key. @rule is the output of cc -MMD, a
- * string; @started is the start time of the compiler in ns of the clock that stamps files. *@out is the object's final
+ * string. @started is the start time of the compiler in ns of the clock that stamps files. *@out is the object's final
  * path, owned by the caller. Returns -errno with @error.
  */
 int app_cache_store(const struct app_cache *cache, const char *key, const char *name, const char *source_dir,

@@ -39,12 +39,12 @@ static void words_deinit(words *w)
         vec_deinit(w);
 }
 
-static void app_compiler_add(words *w, const char *word)
+static void words_add(words *w, const char *word)
 {
         vec_push(w, mem_strdup(word));
 }
 
-static void app_compiler_add_split(words *w, const char *text)
+static void words_add_split(words *w, const char *text)
 {
         for (const char *blanks = " \t\n"; *(text += strspn(text, blanks));) {
                 size_t n = strcspn(text, blanks);
@@ -117,11 +117,10 @@ static int find_compiler(words *command, struct fst_error *error)
         static const char *const usual[] = {"cc", "gcc", "clang"};
         const char *set = getenv("CC");
         if (set && set[strspn(set, " ")]) {
-                app_compiler_add_split(command, set);
+                words_add_split(command, set);
                 char *file = find_command(command->data[0]);
                 if (!file)
-                        return error_set(error, -ENOENT, "no C compiler: CC is \"%s\", and there is no such command",
-                                         set);
+                        return error_set(error, -ENOENT, "no C compiler: CC is \"%s\", which is not a command", set);
                 free(command->data[0]);
                 command->data[0] = file;
                 return 0;
@@ -164,8 +163,8 @@ static int require_home(struct fst_error *error)
         return app_compiler_home()
                        ? 0
                        : error_set(error, -ENOENT,
-                                   "include/firesteel/firesteel.h is nowhere above this library or program: set "
-                                   "FIRESTEEL_HOME to the folder that Firesteel is installed in");
+                                   "include/firesteel/firesteel.h was not found above this library or program: set "
+                                   "FIRESTEEL_HOME to the directory of the Firesteel installation");
 }
 
 /* ------------------------------------------------------------------------------------------------ the command */
@@ -174,7 +173,7 @@ static void add_fixed_flags(words *command, const char *folder)
 {
         static const char *const fixed[] = {"-O2", "-g", "-std=gnu11", "-fPIC", "-shared", "-Wl,--build-id=sha1"};
         for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-                app_compiler_add(command, fixed[i]);
+                words_add(command, fixed[i]);
         vec_push(command, mem_printf("-I%s/include", home));
         vec_push(command, mem_printf("-ffile-prefix-map=%s=.", folder));
         vec_push(command, mem_printf("-ffile-prefix-map=%s/include=firesteel", home));
@@ -190,7 +189,7 @@ static void add_warning_flags(words *command)
                                                "-Werror=int-conversion", "-Werror=incompatible-pointer-types",
                                                "-Werror=return-type"};
         for (size_t i = 0; i < ARRAY_SIZE(warnings); i++)
-                app_compiler_add(command, warnings[i]);
+                words_add(command, warnings[i]);
 }
 
 /*
@@ -228,20 +227,20 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
         if (!getcwd(here, sizeof(here)))
                 return error_errno(error, "the current folder");
         add_fixed_flags(&command, here);
-        app_compiler_add(&command, "-o");
-        app_compiler_add(&command, output);
+        words_add(&command, "-o");
+        words_add(&command, output);
         for (int i = 0; i < n_sources; i++) /* "./" so that no name looks like an option */
                 vec_push(&command, sources[i][0] == '-' ? mem_printf("./%s", sources[i]) : mem_strdup(sources[i]));
         for (; flags && *flags; flags++)
-                app_compiler_add(&command, *flags);
-        app_compiler_add(&command, "-lm");
+                words_add(&command, *flags);
+        words_add(&command, "-lm");
         return run_command(&command, NULL, sources[0], NULL, false, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- one C file */
 
 /* The compilation of one file. */
-struct job {
+struct compilation {
         char folder[PATH_MAX]; /* the source's directory, with symbolic links resolved */
         const char *base;      /* "wordcount.c" */
         char *name;            /* "wordcount.so" */
@@ -250,14 +249,14 @@ struct job {
         char key[APP_CACHE_HASH];
 };
 
-static void job_deinit(struct job *job)
+static void job_deinit(struct compilation *job)
 {
         free(job->name);
         words_deinit(&job->command);
         app_cache_deinit(&job->cache);
 }
 
-static int job_init(struct job *job, const struct app_compiler *self, struct fst_error *error)
+static int job_init(struct compilation *job, const struct app_compiler *self, struct fst_error *error)
 {
         const char *slash = strrchr(self->source, '/');
         _cleanup_free_ char *folder =
@@ -279,14 +278,14 @@ static int job_init(struct job *job, const struct app_compiler *self, struct fst
         add_fixed_flags(&job->command, job->folder);
         add_warning_flags(&job->command);
         vec_push(&job->command, job->base[0] == '-' ? mem_printf("./%s", job->base) : mem_strdup(job->base));
-        app_compiler_add_split(&job->command, self->flags ? self->flags : "");
-        app_compiler_add_split(&job->command, buf_text(&sanitizers));
-        app_compiler_add(&job->command, "-lm");
+        words_add_split(&job->command, self->flags ? self->flags : "");
+        words_add_split(&job->command, buf_text(&sanitizers));
+        words_add(&job->command, "-lm");
         return 0;
 }
 
 /* Hashes all inputs except headers. */
-static int job_key(struct job *job, const struct app_compiler *self, struct fst_error *error)
+static int job_key(struct compilation *job, const struct app_compiler *self, struct fst_error *error)
 {
         static const char *const variables[] = {"CPATH",         "C_INCLUDE_PATH",  "LIBRARY_PATH",
                                                 "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"};
@@ -312,7 +311,7 @@ static int job_key(struct job *job, const struct app_compiler *self, struct fst_
         return 0;
 }
 
-static int64_t app_compiler_now(void)
+static int64_t file_clock_now(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
@@ -358,21 +357,21 @@ static void keep_warnings(const struct buf *said, const char *object)
 }
 
 /* Compiles into the cache's directory and stores the result. *@out is NULL if the source changed meanwhile. */
-static int job_compile(struct job *job, const struct app_compiler *self, char **out, struct fst_error *error)
+static int job_compile(struct compilation *job, const struct app_compiler *self, char **out, struct fst_error *error)
 {
         char made_from[APP_CACHE_HASH];
-        int64_t started = app_compiler_now();
+        int64_t started = file_clock_now();
         _cleanup_free_ char *object =
                 mem_printf("%s/tmp-%d-%llx.so", job->cache.folder, (int)getpid(), (unsigned long long)started);
         _cleanup_free_ char *rule = mem_printf("%s.d", object);
         _cleanup_(words_deinit) words command = {0};
         for (size_t i = 0; i < job->command.len; i++)
-                app_compiler_add(&command, job->command.data[i]);
+                words_add(&command, job->command.data[i]);
         const char *const output[] = {"-MMD", "-MT", "app", "-MF", rule, "-o", object};
         for (size_t i = 0; i < ARRAY_SIZE(output); i++)
-                app_compiler_add(&command, output[i]);
+                words_add(&command, output[i]);
         if (!self->messages && isatty(STDERR_FILENO))
-                app_compiler_add(&command, "-fdiagnostics-color=always");
+                words_add(&command, "-fdiagnostics-color=always");
         exit_cleanup_add(rule);
         exit_cleanup_add(object);
         log_info("SparkSubmit", "Compiling %s with %s", self->source, command.data[0]);
@@ -400,7 +399,7 @@ static int job_compile(struct job *job, const struct app_compiler *self, char **
 
 int app_compiler_run(const struct app_compiler *self, char **out, struct fst_error *error)
 {
-        _cleanup_(job_deinit) struct job job = {0};
+        _cleanup_(job_deinit) struct compilation job = {0};
         char *found = NULL;
         int r = job_init(&job, self, error);
         if (r == 0)
@@ -425,7 +424,7 @@ int app_compiler_run(const struct app_compiler *self, char **out, struct fst_err
  * Reads the next word of a make rule into @word. Returns false at the end. Undoes "\ ", "\#", "$$"; backslash-newline
  * is a blank.
  */
-static bool app_compiler_next_word(const char **text, struct buf *word)
+static bool next_rule_word(const char **text, struct buf *word)
 {
         const char *p = *text;
         buf_reset(word);
@@ -450,9 +449,9 @@ int app_compiler_dependencies(const char *text, int (*visit)(void *context, cons
 {
         _cleanup_(buf_deinit) struct buf word = BUF_INIT;
         const char *rest = text;
-        if (!app_compiler_next_word(&rest, &word) || word.data[word.len - 1] != ':')
+        if (!next_rule_word(&rest, &word) || word.data[word.len - 1] != ':')
                 return -EINVAL;
-        while (app_compiler_next_word(&rest, &word)) {
+        while (next_rule_word(&rest, &word)) {
                 int r = visit(context, word.data);
                 if (r != 0)
                         return r;

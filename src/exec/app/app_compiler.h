@@ -34,7 +34,7 @@ int app_compiler_build(const char *const *sources, int n_sources, const char *ou
 
 /*
  * Calls @visit for each unescaped prerequisite in a rule of cc -MMD until it returns non-zero. Returns 0, the value of
- * @visit, or -EINVAL if @text is not a rule. Pure; @text is a string.
+ * @visit, or -EINVAL if @text is not a rule. Pure. @text is a string.
  */
 int app_compiler_dependencies(const char *text, int (*visit)(void *context, const char *path), void *context);
 

@@ -66,7 +66,7 @@ static int tear_down(void **state)
         return system(command);
 }
 
-static void what_did_not_change_is_not_compiled_again(void **state)
+static void reuses_the_object_of_an_unchanged_source(void **state)
 {
         _cleanup_free_ char *first = compiled("one/a.c", NULL);
         ino_t file = file_of(first);
@@ -76,7 +76,7 @@ static void what_did_not_change_is_not_compiled_again(void **state)
         assert_non_null(strstr(first, "/a.so"));
 }
 
-static void a_changed_header_flag_or_source_is_seen(void **state)
+static void compiles_again_after_a_change_of_header_flag_or_source(void **state)
 {
         _cleanup_free_ char *before = compiled("one/a.c", NULL);
         write_text("one/a b.h", "#define VALUE 2\n");
@@ -91,7 +91,7 @@ static void a_changed_header_flag_or_source_is_seen(void **state)
         assert_int_not_equal(file, 0);
 }
 
-static void the_same_source_elsewhere_is_the_same_build(void **state)
+static void builds_the_same_object_in_another_directory(void **state)
 {
         struct module_info one, two;
         _cleanup_free_ char *here = compiled("one/a.c", NULL);
@@ -104,7 +104,7 @@ static void the_same_source_elsewhere_is_the_same_build(void **state)
         assert_string_equal(one.build_id, two.build_id);
 }
 
-static void submissions_at_the_same_time_agree(void **state)
+static void concurrent_compilations_return_one_object(void **state)
 {
         write_text("one/b.c", "#include <firesteel/firesteel.h>\nint main(void) { return 7; }\n");
         pid_t children[3];
@@ -125,7 +125,7 @@ static void submissions_at_the_same_time_agree(void **state)
         assert_int_equal(system(left), 0);
 }
 
-static void failures_say_what_to_do(void **state)
+static void errors_name_a_remedy(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         _cleanup_free_ char *path = mem_printf("%s/one/bad.c", folder);
@@ -136,7 +136,7 @@ static void failures_say_what_to_do(void **state)
         assert_non_null(strstr(error.message, "does not compile"));
         setenv("CC", "no-such-compiler", 1);
         assert_int_equal(app_compiler_run(&compiler, &object, &error), -ENOENT);
-        assert_string_equal(error.message, "no C compiler: CC is \"no-such-compiler\", and there is no such command");
+        assert_string_equal(error.message, "no C compiler: CC is \"no-such-compiler\", which is not a command");
         unsetenv("CC");
         _cleanup_free_ char *search = mem_strdup(getenv("PATH"));
         setenv("PATH", folder, 1);
@@ -154,7 +154,7 @@ static int collect(void *context, const char *path)
         return 0;
 }
 
-static void make_rules_are_read(void **state)
+static void parses_make_rules(void **state)
 {
         static const struct {
                 const char *text, *paths;
@@ -180,12 +180,12 @@ static void make_rules_are_read(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_did_not_change_is_not_compiled_again),
-                cmocka_unit_test(a_changed_header_flag_or_source_is_seen),
-                cmocka_unit_test(the_same_source_elsewhere_is_the_same_build),
-                cmocka_unit_test(submissions_at_the_same_time_agree),
-                cmocka_unit_test(failures_say_what_to_do),
-                cmocka_unit_test(make_rules_are_read),
+                cmocka_unit_test(reuses_the_object_of_an_unchanged_source),
+                cmocka_unit_test(compiles_again_after_a_change_of_header_flag_or_source),
+                cmocka_unit_test(builds_the_same_object_in_another_directory),
+                cmocka_unit_test(concurrent_compilations_return_one_object),
+                cmocka_unit_test(errors_name_a_remedy),
+                cmocka_unit_test(parses_make_rules),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);
 }

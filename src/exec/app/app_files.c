@@ -90,13 +90,13 @@ static int check_name(const char *name, struct fst_error *error)
 {
         if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strlen(name) > 255)
                 return error_set(error, -EINVAL,
-                                 "'%s' cannot be the name of a file of the application: it must be a "
+                                 "'%s' is not a valid name for a file of the application: use a "
                                  "name without directories",
                                  name);
         return 0;
 }
 
-static struct app_file *find(struct app_files *f, const char *name)
+static struct app_file *find_app_file(struct app_files *f, const char *name)
 {
         for (size_t i = 0; i < f->all.len; i++)
                 if (strcmp(f->all.data[i]->name, name) == 0)
@@ -120,7 +120,7 @@ int app_files_announce(struct app_files *f, const char *name, const uint8_t hash
         if (r)
                 return r;
         pthread_mutex_lock(&f->lock);
-        struct app_file *file = find(f, name);
+        struct app_file *file = find_app_file(f, name);
         if (file && (!file->has_hash || memcmp(file->hash, hash, FILE_HASH_SIZE) != 0 || file->use != use)) {
                 r = error_set(error, -EEXIST, "there is another file named %s", name);
         } else if (!file) {
@@ -209,7 +209,8 @@ static bool same_bytes(const char *a, const char *b)
         return same;
 }
 
-static int unpack(const struct app_files *f, const struct app_file *file, const char *packed, struct fst_error *error)
+static int unpack_app_file(const struct app_files *f, const struct app_file *file, const char *packed,
+                           struct fst_error *error)
 {
         if (mkdir(file->path, 0700) < 0 && errno != EEXIST)
                 return error_errno(error, "cannot make the directory %s", file->path);
@@ -229,7 +230,7 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
         if (use == APP_ARCHIVE)
                 file->packed = mem_printf("%s/.%s.packed", f->dir, name);
         pthread_mutex_lock(&f->lock);
-        if ((other = find(f, name))) {
+        if ((other = find_app_file(f, name))) {
                 bool same = other->use == use && same_bytes(path, other->packed ? other->packed : other->path);
                 r = same ? 0
                          : error_set(error, -EEXIST,
@@ -239,7 +240,7 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
         } else {
                 r = copy_file(path, file->packed ? file->packed : file->path, error);
                 if (r == 0 && file->packed)
-                        r = unpack(f, file, file->packed, error);
+                        r = unpack_app_file(f, file, file->packed, error);
                 if (r == 0) {
                         file->state = HERE;
                         vec_push(&f->all, steal(file));
@@ -254,16 +255,16 @@ int app_files_put(struct app_files *f, const char *path, const char *name, enum 
 /* -------------------------------------------------------------------------------------------------------- lookup */
 
 /* Fetches an announced file. Called without the lock, by the only thread that makes this file. */
-static int make(struct app_files *f, const struct app_file *file, const int *stopped, struct fst_error *error)
+static int make_app_file(struct app_files *f, const struct app_file *file, const int *stopped, struct fst_error *error)
 {
         _cleanup_free_ char *cached = NULL;
         if (!f->cache)
-                return error_set(error, -ENOENT, "it is not here, and cannot be fetched");
+                return error_set(error, -ENOENT, "the file is not here, and this process cannot fetch files");
         int r = file_cache_get(f->cache, file->hash, file->size, stopped, &cached, error);
         if (r)
                 return r;
         if (file->use == APP_ARCHIVE)
-                return unpack(f, file, cached, error);
+                return unpack_app_file(f, file, cached, error);
         unlink(file->path);
         if (link(cached, file->path) == 0)
                 return 0;
@@ -284,7 +285,7 @@ int app_files_path(struct app_files *f, const char *name, const int *stopped, co
                    struct fst_error *error)
 {
         pthread_mutex_lock(&f->lock);
-        struct app_file *file = find(f, name);
+        struct app_file *file = find_app_file(f, name);
         int r = file ? 0 : no_such_file(f, name, error);
         while (r == 0 && file->state == MAKING)
                 if (!stop_wait(&f->changed, &f->lock, stopped))
@@ -292,7 +293,7 @@ int app_files_path(struct app_files *f, const char *name, const int *stopped, co
         if (r == 0 && file->state == ANNOUNCED) {
                 file->state = MAKING;
                 pthread_mutex_unlock(&f->lock);
-                r = make(f, file, stopped, error);
+                r = make_app_file(f, file, stopped, error);
                 pthread_mutex_lock(&f->lock);
                 file->state = r ? ANNOUNCED : HERE;
                 pthread_cond_broadcast(&f->changed);
@@ -308,7 +309,7 @@ int app_files_path(struct app_files *f, const char *name, const int *stopped, co
 int app_files_source(struct app_files *f, const char *name, const char **path)
 {
         pthread_mutex_lock(&f->lock);
-        const struct app_file *file = find(f, name);
+        const struct app_file *file = find_app_file(f, name);
         bool there = file && file->state == HERE;
         if (there)
                 *path = file->packed ? file->packed : file->path;
@@ -316,7 +317,7 @@ int app_files_source(struct app_files *f, const char *name, const char **path)
         return there ? 0 : -ENOENT;
 }
 
-static int link_one(const char *path, const char *dir, const char *name, struct fst_error *error)
+static int link_app_file(const char *path, const char *dir, const char *name, struct fst_error *error)
 {
         _cleanup_free_ char *to = mem_printf("%s/%s", dir, name);
         char there[4096];
@@ -353,7 +354,7 @@ int app_files_link(struct app_files *f, const char *dir, struct fst_error *error
                 if (file->use != APP_MODULE) {
                         struct fst_error *first = r ? NULL : error;
                         int fetched = app_files_path(f, file->name, NULL, &path, first);
-                        int linked = fetched ? 0 : link_one(path, dir, file->name, first);
+                        int linked = fetched ? 0 : link_app_file(path, dir, file->name, first);
                         r = r ? r : fetched ? fetched : linked;
                         if (fetched)
                                 break;

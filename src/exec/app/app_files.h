@@ -26,7 +26,7 @@ struct app_files;
 /* Values of File.Use in rpc/control.proto. */
 enum app_file_use { APP_FILE, APP_ARCHIVE, APP_MODULE };
 
-/* Makes @dir; app_files_free removes it with its content. @cache is borrowed; NULL: nothing is fetched. */
+/* Makes @dir. app_files_free removes it with its content. @cache is borrowed; NULL: nothing is fetched. */
 int app_files_new(const char *dir, struct file_cache *cache, const struct archive_limits *archives,
                   struct app_files **files, struct fst_error *error);
 
@@ -46,7 +46,7 @@ int app_files_announce(struct app_files *files, const char *name, const uint8_t 
                        uint64_t size, enum app_file_use use, struct fst_error *error);
 
 /*
- * Returns the local path, which lives as long as @files. One caller fetches and unpacks the file if needed; the others
+ * Returns the local path, which lives as long as @files. One caller fetches and unpacks the file if needed. The others
  * wait. Returns -ENOENT with @error, which lists the known files, or an error of fetching or unpacking.
  */
 int app_files_path(struct app_files *files, const char *name, const int *stopped, const char **path,
@@ -59,8 +59,8 @@ int app_files_source(struct app_files *files, const char *name, const char **pat
 
 /*
  * Fetches every file and archive that is new since the last call and links it by name in @dir. An existing link of ours
- * stays; any other existing file is an error. The first such error is reported after all files were tried. A fetch
- * error ends the call at once; the next call continues there.
+ * stays. Any other existing file is an error. The first such error is reported after all files were tried. A fetch
+ * error ends the call at once. The next call continues there.
  */
 int app_files_link(struct app_files *files, const char *dir, struct fst_error *error);
 

@@ -16,7 +16,7 @@
         (ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |                               \
          ARCHIVE_EXTRACT_SECURE_NODOTDOT | ARCHIVE_EXTRACT_UNLINK)
 
-struct unpacking {
+struct archive_unpacking {
         const struct archive_library *lib;
         struct archive *in, *out;
         const char *into;
@@ -46,7 +46,7 @@ static bool stays_below(const char *name)
         return true;
 }
 
-static int too_large_set_error(const struct unpacking *u, struct fst_error *error)
+static int set_too_large_error(const struct archive_unpacking *u, struct fst_error *error)
 {
         return error_set(error, -EFBIG,
                          "it unpacks to more than %lld bytes: raise spark.firesteel.archives.maxSize if you trust it",
@@ -54,7 +54,7 @@ static int too_large_set_error(const struct unpacking *u, struct fst_error *erro
 }
 
 /* Counts the bytes written: the size in the header may be missing or wrong. */
-static int unpack_data(struct unpacking *u, const char *name, struct fst_error *error)
+static int unpack_data(struct archive_unpacking *u, const char *name, struct fst_error *error)
 {
         const void *data;
         size_t size;
@@ -64,7 +64,7 @@ static int unpack_data(struct unpacking *u, const char *name, struct fst_error *
                 if (r < ARCHIVE_WARN)
                         return error_set(error, -EIO, "entry '%s': %s", name, archive_library_why(u->lib, u->in));
                 if ((int64_t)size > u->limits->bytes - u->bytes)
-                        return too_large_set_error(u, error);
+                        return set_too_large_error(u, error);
                 u->bytes += (int64_t)size;
                 if (u->lib->archive_write_data_block(u->out, data, size, offset) < ARCHIVE_WARN)
                         return error_set(error, -EIO, "entry '%s': %s", name, archive_library_why(u->lib, u->out));
@@ -72,7 +72,7 @@ static int unpack_data(struct unpacking *u, const char *name, struct fst_error *
         return 0;
 }
 
-static int unpack_entry(struct unpacking *u, struct archive_entry *entry, struct fst_error *error)
+static int unpack_entry(struct archive_unpacking *u, struct archive_entry *entry, struct fst_error *error)
 {
         const struct archive_library *lib = u->lib;
         const char *into = u->into;
@@ -99,7 +99,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *entry, struct
         return r;
 }
 
-static int unpack(struct unpacking *u, const char *path, struct fst_error *error)
+static int unpack_entries(struct archive_unpacking *u, const char *path, struct fst_error *error)
 {
         const struct archive_library *lib = u->lib;
         struct archive *in = u->in, *out = u->out;
@@ -123,13 +123,13 @@ int archive_unpack(const char *path, const char *into, const struct archive_limi
         int r = archive_library_load(&lib, error);
         if (r < 0)
                 return error_wrap(error, r, "%s", path);
-        /* The directory's own path may contain symbolic links; only links of the archive are untrusted. */
+        /* The directory's own path may contain symbolic links. Only links of the archive are untrusted. */
         _cleanup_free_ char *real = realpath(into, NULL);
         if (!real)
                 return error_errno(error, "%s", into);
         struct archive *in = lib->archive_read_new(), *out = lib->archive_write_disk_new();
-        struct unpacking u = {.lib = lib, .in = in, .out = out, .into = real, .limits = limits};
-        r = in && out ? unpack(&u, path, error) : error_set(error, -ENOMEM, "no memory");
+        struct archive_unpacking u = {.lib = lib, .in = in, .out = out, .into = real, .limits = limits};
+        r = in && out ? unpack_entries(&u, path, error) : error_set(error, -ENOMEM, "no memory");
         if (in)
                 lib->archive_read_free(in);
         if (out)

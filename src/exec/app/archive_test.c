@@ -35,7 +35,7 @@ static bool is_there(const char *name)
         return access(path, F_OK) == 0;
 }
 
-static void unpacks_what_is_within_the_limits(void **state)
+static void unpacks_archives_within_the_limits(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         shell("mkdir -p in/d && head -c 100000 /dev/zero > in/d/zeros && ln -sf d/zeros in/link && echo x > in/x && "
@@ -89,7 +89,7 @@ static void rejects_entries_outside_of_the_directory(void **state)
         }
 }
 
-/* A link is replaced by a later directory of the same name, or refused; it is never followed. */
+/* A link is replaced by a later directory of the same name, or refused. It is never followed. */
 static void follows_no_link_of_the_archive(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
@@ -121,7 +121,7 @@ static void reads_the_limits_from_the_configuration(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(unpacks_what_is_within_the_limits),
+                cmocka_unit_test(unpacks_archives_within_the_limits),
                 cmocka_unit_test(rejects_more_bytes_than_allowed),
                 cmocka_unit_test(rejects_more_entries_than_allowed),
                 cmocka_unit_test(rejects_entries_outside_of_the_directory),

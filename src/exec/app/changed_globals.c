@@ -1,4 +1,4 @@
-/* See changed_globals.h. The module is loaded for ever, so its copy and its symbols are kept for ever as well. */
+/* See changed_globals.h. The module is never unloaded, so its copy and its symbols stay, too. */
 #include "exec/app/changed_globals.h"
 
 #include "base/error.h"
@@ -19,11 +19,11 @@ struct global_segment {
 struct named_range {
         char *name;
         uintptr_t start, end;
-        bool visited; /* a function: by the check that runs */
+        bool visited; /* of a function: the current check has visited it */
 };
 
 static struct {
-        const struct module *module; /* NULL: nothing is checked */
+        const struct module *module; /* NULL: no module is checked */
         VEC(struct global_segment) segments;
         VEC(struct named_range) functions, globals;
 } watched;
@@ -51,7 +51,7 @@ static int global_segments_copy(struct dl_phdr_info *info, size_t size, void *co
                 struct global_segment segment = {.start = info->dlpi_addr + p->p_vaddr, .size = p->p_memsz};
                 segment.copy = mem_alloc(segment.size);
                 for (size_t k = 0; k < segment.size;
-                     k++) /* AddressSanitizer refuses memcpy of what lies between globals */
+                     k++) /* AddressSanitizer rejects memcpy of the gaps between globals */
                         segment.copy[k] = ((const volatile unsigned char *)segment.start)[k];
                 vec_push(&watched.segments, segment);
         }
@@ -130,8 +130,8 @@ static const struct named_range *changed_global_around(uintptr_t address)
 }
 
 /*
- * The size of the immediate operand that follows an address relative to the instruction, which counts from its end.
- * @at points to the ModRM byte; @start is where the function begins.
+ * Returns the size of the immediate operand after a relative address, which is relative to the end of the instruction.
+ * @at points to the ModRM byte. @start is the beginning of the function.
  */
 static int immediate_size(const unsigned char *at, const unsigned char *start)
 {
@@ -169,7 +169,10 @@ static uintptr_t relative_target(const unsigned char *displacement, int immediat
         return (uintptr_t)displacement + sizeof(distance) + (uintptr_t)immediate + (uintptr_t)(intptr_t)distance;
 }
 
-/* What a slot of the global offset table, or another pointer among the globals, points to; 0 for anything else. */
+/*
+ * Returns the target of a slot of the global offset table or of another pointer among the globals; 0 for other
+ * addresses.
+ */
 static uintptr_t pointer_at(uintptr_t address)
 {
         uintptr_t value = 0;
@@ -178,7 +181,7 @@ static uintptr_t pointer_at(uintptr_t address)
         return value;
 }
 
-/* A stub of the procedure linkage table: jmp *slot(%rip), perhaps behind endbr64. */
+/* Returns the target of a stub of the procedure linkage table: jmp *slot(%rip), perhaps behind endbr64. */
 static uintptr_t stub_target(uintptr_t address)
 {
         const struct module *m = watched.module;
@@ -192,7 +195,7 @@ static uintptr_t stub_target(uintptr_t address)
 
 typedef VEC(struct named_range *) function_list;
 
-/* Follow @address if a function of the module is there. */
+/* Adds the function of the module at @address to @todo, if there is one. */
 static void function_add(function_list *todo, uintptr_t address)
 {
         struct named_range *function = range_around(watched.functions.data, watched.functions.len, address);
@@ -202,7 +205,7 @@ static void function_add(function_list *todo, uintptr_t address)
         }
 }
 
-/* The first changed global that the code of @function names; functions that it names are added to @todo. */
+/* Returns the first changed global that the code of @function names. Adds the functions that it names to @todo. */
 static const struct named_range *code_find_global(const struct named_range *function, function_list *todo)
 {
         const unsigned char *start = (const unsigned char *)function->start,

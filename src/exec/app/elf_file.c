@@ -1,8 +1,8 @@
 /*
  * Bounds-checked access to ELF files; see elf_file.h.
  *
- * Invariant: all reads go through at(), which returns NULL for ranges outside of the file. Structs are copied, because
- * offsets in a damaged file may be unaligned.
+ * Invariant: all reads go through bytes_at(), which returns NULL for ranges outside of the file. Structs are copied,
+ * because offsets in a damaged file may be unaligned.
  */
 #include "exec/app/elf_file.h"
 
@@ -38,32 +38,33 @@ typedef ElfW(Sym) Symbol;
 #define HOST_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 #define HOST_ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-struct file {
+struct elf_file {
         const unsigned char *data;
         size_t len;
 };
 
 /* Returns the bytes [offset, offset + size) of the file, or NULL. */
-static const void *at(const struct file *f, uint64_t offset, uint64_t size)
+static const void *bytes_at(const struct elf_file *f, uint64_t offset, uint64_t size)
 {
         return offset <= f->len && size <= f->len - offset ? f->data + offset : NULL;
 }
 
 /* Copies element @index of a table of structs. Returns false if it lies outside of the file. */
-static bool element(const struct file *f, uint64_t table, uint64_t index, uint64_t stride, void *out, size_t size)
+static bool table_element(const struct elf_file *f, uint64_t table, uint64_t index, uint64_t stride, void *out,
+                          size_t size)
 {
         uint64_t offset;
         if (stride < size || __builtin_mul_overflow(index, stride, &offset) ||
             __builtin_add_overflow(offset, table, &offset))
                 return false;
-        const void *bytes = at(f, offset, size);
+        const void *bytes = bytes_at(f, offset, size);
         if (!bytes)
                 return false;
         memcpy(out, bytes, size);
         return true;
 }
 
-static size_t rounded(size_t n, size_t align)
+static size_t round_up_note(size_t n, size_t align)
 {
         return (n + align - 1) & ~(align - 1);
 }
@@ -101,17 +102,17 @@ static int read_build_id(const unsigned char *content, size_t size, struct modul
 
 int elf_notes_read(const void *data, size_t len, size_t align, struct module_info *out)
 {
-        struct file notes = {data, len};
+        struct elf_file notes = {data, len};
         align = align == 8 ? 8 : 4;
         for (size_t pos = 0; pos < len;) {
                 ElfW(Nhdr) note;
-                if (!element(&notes, pos, 0, sizeof(note), &note, sizeof(note)))
+                if (!table_element(&notes, pos, 0, sizeof(note), &note, sizeof(note)))
                         return 0;
                 size_t owner = pos + sizeof(note);
-                size_t content = rounded(owner + note.n_namesz, align);
-                if (!at(&notes, owner, note.n_namesz) || !at(&notes, content, note.n_descsz))
+                size_t content = round_up_note(owner + note.n_namesz, align);
+                if (!bytes_at(&notes, owner, note.n_namesz) || !bytes_at(&notes, content, note.n_descsz))
                         return 0;
-                pos = rounded(content + note.n_descsz, align);
+                pos = round_up_note(content + note.n_descsz, align);
                 const char *name = (const char *)notes.data + owner;
                 if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
                         read_build_id(notes.data + content, note.n_descsz, out);
@@ -130,13 +131,12 @@ int elf_notes_read(const void *data, size_t len, size_t align, struct module_inf
         return 0;
 }
 
-static int check_header(const struct file *f, const char *name, Header *header, struct fst_error *error)
+static int check_header(const struct elf_file *f, const char *name, Header *header, struct fst_error *error)
 {
         if (f->len < SELFMAG || memcmp(f->data, ELFMAG, SELFMAG) != 0)
                 return error_set(error, -ENOEXEC,
-                                 "%s is not a shared object (no ELF file): an application is a .so, or one .c file",
-                                 name);
-        if (!element(f, 0, 0, sizeof(*header), header, sizeof(*header)))
+                                 "%s is not a shared object (not an ELF file): submit a .so, or one .c file", name);
+        if (!table_element(f, 0, 0, sizeof(*header), header, sizeof(*header)))
                 return error_set(error, -ENOEXEC, "%s is damaged: it ends within its header", name);
         if (header->e_ident[EI_CLASS] != HOST_CLASS || header->e_ident[EI_DATA] != HOST_ORDER ||
             header->e_machine != HOST_MACHINE) {
@@ -154,7 +154,7 @@ static int check_header(const struct file *f, const char *name, Header *header, 
 
 int module_inspect(const void *data, size_t len, const char *name, struct module_info *out, struct fst_error *error)
 {
-        struct file f = {data, len};
+        struct elf_file f = {data, len};
         struct module_info info = {0};
         Header header = {0};
         int r = check_header(&f, name, &header, error);
@@ -163,13 +163,13 @@ int module_inspect(const void *data, size_t len, const char *name, struct module
         info.machine = header.e_machine;
         for (unsigned i = 0; i < header.e_phnum; i++) {
                 Segment segment;
-                if (!element(&f, header.e_phoff, i, header.e_phentsize, &segment, sizeof(segment)))
-                        return error_set(error, -ENOEXEC, "%s is damaged: its table of segments lies outside of it",
+                if (!table_element(&f, header.e_phoff, i, header.e_phentsize, &segment, sizeof(segment)))
+                        return error_set(error, -ENOEXEC, "%s is damaged: its program headers lie outside of the file",
                                          name);
                 if (segment.p_type == PT_INTERP)
                         return error_set(error, -ENOEXEC, "%s is a program, not a shared object: link it with -shared",
                                          name);
-                const void *bytes = at(&f, segment.p_offset, segment.p_filesz);
+                const void *bytes = bytes_at(&f, segment.p_offset, segment.p_filesz);
                 if (!bytes)
                         return error_set(error, -ENOEXEC, "%s is damaged: it is shorter than its segments", name);
                 if (segment.p_type == PT_NOTE && elf_notes_read(bytes, segment.p_filesz, segment.p_align, &info) < 0)
@@ -184,37 +184,38 @@ int module_inspect(const void *data, size_t len, const char *name, struct module
 
 /* A symbol table with its strings. */
 struct symbols {
-        struct file f;
+        struct elf_file f;
         Section table, strings;
 };
 
 /* Finds the file's symbol table of type @type (SHT_SYMTAB, SHT_DYNSYM). */
 static bool symbols_find(struct symbols *s, const void *data, size_t len, unsigned type)
 {
-        s->f = (struct file){data, len};
+        s->f = (struct elf_file){data, len};
         Header header = {0};
         if (check_header(&s->f, "", &header, NULL) < 0)
                 return false;
         for (unsigned i = 0; i < header.e_shnum; i++) {
-                if (!element(&s->f, header.e_shoff, i, header.e_shentsize, &s->table, sizeof(s->table)))
+                if (!table_element(&s->f, header.e_shoff, i, header.e_shentsize, &s->table, sizeof(s->table)))
                         return false;
                 if (s->table.sh_type == type)
-                        return element(&s->f, header.e_shoff, s->table.sh_link, header.e_shentsize, &s->strings,
-                                       sizeof(s->strings)) &&
-                               at(&s->f, s->table.sh_offset, s->table.sh_size) &&
-                               at(&s->f, s->strings.sh_offset, s->strings.sh_size);
+                        return table_element(&s->f, header.e_shoff, s->table.sh_link, header.e_shentsize, &s->strings,
+                                             sizeof(s->strings)) &&
+                               bytes_at(&s->f, s->table.sh_offset, s->table.sh_size) &&
+                               bytes_at(&s->f, s->strings.sh_offset, s->strings.sh_size);
         }
         return false;
 }
 
 /*
- * Returns the name of symbol @index and fills @symbol if it has @type and is defined in this file; NULL for others. Sets
+ * Returns the name of symbol @index and fills @symbol if it has @type and is defined in this file; NULL for others.
+ * Sets
  * @end after the last symbol.
  */
 static const char *symbols_get(const struct symbols *s, uint64_t index, unsigned type, Symbol *symbol, bool *end)
 {
         *end = index >= s->table.sh_size / sizeof(*symbol) ||
-               !element(&s->f, s->table.sh_offset, index, sizeof(*symbol), symbol, sizeof(*symbol));
+               !table_element(&s->f, s->table.sh_offset, index, sizeof(*symbol), symbol, sizeof(*symbol));
         /* Type and binding use the same bits in 32- and 64-bit files. */
         if (*end || ELF64_ST_TYPE(symbol->st_info) != type || symbol->st_shndx == SHN_UNDEF ||
             symbol->st_name >= s->strings.sh_size)

@@ -50,7 +50,7 @@ static int file_cache_join(const char *dir, int *dir_fd, int *users_fd, struct f
                 return errno == ENOENT ? 1 : error_errno(error, "%s", dir);
         if (fstat(fd, &st) < 0 || st.st_uid != geteuid()) {
                 close(fd);
-                return error_set(error, -EPERM, "the directory %s is another user's", dir);
+                return error_set(error, -EPERM, "the directory %s belongs to another user", dir);
         }
         int users = openat(fd, ".users", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         int r = 0;
@@ -83,7 +83,7 @@ int file_cache_new(const char *dir, const struct crypto_ops *crypto, struct tran
         return 0;
 }
 
-static void remove_all(struct file_cache *c)
+static void remove_cache_files(struct file_cache *c)
 {
         int fd = dup(c->dir_fd);
         DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -99,7 +99,7 @@ void file_cache_leave(struct file_cache *c)
 {
         flock(c->users_fd, LOCK_UN);
         if (flock(c->users_fd, LOCK_EX | LOCK_NB) == 0)
-                remove_all(c);
+                remove_cache_files(c);
 }
 
 void file_cache_free(struct file_cache *c)
@@ -154,7 +154,8 @@ static int file_cache_receive(struct file_cache *c, struct transfer_input *in, i
                 if (n < 0) {
                         r = (int)n;
                 } else if (size + (uint64_t)n > expected) {
-                        r = error_set(error, -EBADMSG, "more than the %" PRIu64 " bytes that the file has", expected);
+                        r = error_set(error, -EBADMSG, "the driver sent more than the file's %" PRIu64 " bytes",
+                                      expected);
                 } else {
                         size += (uint64_t)n;
                         r = c->crypto->sha256_add(sha, part, (size_t)n) < 0 ? -ENOMEM : write_all(fd, part, (size_t)n);
@@ -185,8 +186,7 @@ static int fetch_to(struct file_cache *c, const uint8_t *hash, uint64_t size, co
                 r = file_cache_receive(c, in, fd, size, got, error);
         transfer_close(in);
         if (r == 0 && memcmp(got, hash, FILE_HASH_SIZE) != 0)
-                r = error_set(error, -EBADMSG,
-                              "what was sent has another checksum: the file has changed, or was damaged");
+                r = error_set(error, -EBADMSG, "the received file has another checksum: it was changed or damaged");
         /* Modules are loaded from here: the file is executable by this user and not writable. */
         if (r == 0 && (fchmod(fd, 0500) < 0 || renameat(c->dir_fd, part, c->dir_fd, name) < 0))
                 r = error_errno(error, "%s/%s", c->dir, name);
@@ -204,7 +204,8 @@ static bool file_cache_is_here(struct file_cache *c, const char *name)
 }
 
 /* Waits for the lock that another process or thread holds while it fetches. */
-static int lock_name(struct file_cache *c, const char *name, const int *stopped, int *fd, struct fst_error *error)
+static int wait_for_name_lock(struct file_cache *c, const char *name, const int *stopped, int *fd,
+                              struct fst_error *error)
 {
         _cleanup_free_ char *lock = mem_printf("%s.lock", name);
         int f = openat(c->dir_fd, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -231,7 +232,7 @@ int file_cache_get(struct file_cache *c, const uint8_t hash[static FILE_HASH_SIZ
         int r = 0, lock = -1;
         file_hash_format(hash, name);
         if (!file_cache_is_here(c, name)) {
-                r = lock_name(c, name, stopped, &lock, error);
+                r = wait_for_name_lock(c, name, stopped, &lock, error);
                 if (r == 0 && !file_cache_is_here(c, name))
                         r = fetch_to(c, hash, size, name, stopped, error);
                 if (lock >= 0)

@@ -1,7 +1,7 @@
 /*
  * A cache of files by SHA-256, shared by the executors of an application on one host, so that each host fetches a file
  * once. A file is fetched under a temporary name, checked, and renamed, so files in the cache are complete. The fetcher
- * holds a lock (`flock`, released when its holder dies) on a file beside it; others wait.
+ * holds a lock (`flock`, released when its holder dies) on a file beside it. Others wait.
  *
  * The last process that uses the directory removes it.
  *
@@ -29,7 +29,7 @@ char *file_cache_dir(const char *local_dirs, const char *app_id);
 void file_cache_sweep(const char *dir);
 
 /*
- * Opens or creates the directory @dir with access for this user only. @crypto needs sha256_new, _add and _end; @client
+ * Opens or creates the directory @dir with access for this user only. @crypto needs sha256_new, _add and _end. @client
  * fetches from @driver. All are borrowed or copied. Returns negative with @error if @dir cannot be created or belongs
  * to another user.
  */
@@ -46,7 +46,7 @@ void file_cache_leave(struct file_cache *cache);
 void file_cache_free(struct file_cache *cache);
 
 /*
- * Returns the path of the file with @hash and @size bytes, fetching it if needed; the caller frees it. The caller may
+ * Returns the path of the file with @hash and @size bytes, fetching it if needed. The caller frees it. The caller may
  * link or copy the file but must not change it. Blocks; ends when @stopped is set. Returns negative with @error:
  * -EBADMSG if the driver sent other bytes, -ECANCELED, or an error of fetching or writing.
  */

@@ -39,18 +39,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VEC(struct module *) modules;
 static VEC(struct known_function *) functions;
 
-struct mapping {
+struct file_mapping {
         const void *data;
         size_t len;
 };
 
-static void mapping_deinit(struct mapping *m)
+static void mapping_deinit(struct file_mapping *m)
 {
         if (m->len)
                 munmap((void *)m->data, m->len);
 }
 
-static int mapping_init(struct mapping *m, const char *path, struct fst_error *error)
+static int mapping_init(struct file_mapping *m, const char *path, struct fst_error *error)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
@@ -66,7 +66,7 @@ static int mapping_init(struct mapping *m, const char *path, struct fst_error *e
                 if (data == MAP_FAILED)
                         r = error_errno(error, "%s", path);
                 else
-                        *m = (struct mapping){data, (size_t)st.st_size};
+                        *m = (struct file_mapping){data, (size_t)st.st_size};
         }
         close(fd);
         return r;
@@ -80,20 +80,20 @@ static const char *base_name(const char *path)
 
 int module_inspect_file(const char *path, struct module_info *out, struct fst_error *error)
 {
-        _cleanup_(mapping_deinit) struct mapping m = {0};
+        _cleanup_(mapping_deinit) struct file_mapping m = {0};
         int r = mapping_init(&m, path, error);
         return r < 0 ? r : module_inspect(m.data, m.len, path, out, error);
 }
 
 /* Search of dl_iterate_phdr: for the object that holds @address in its executable code, or has @base. */
-struct search {
+struct module_search {
         uintptr_t address;
         struct module *found; /* result: base, start, end, path, build-id */
 };
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
-        struct search *search = context;
+        struct module_search *search = context;
         uintptr_t start = UINTPTR_MAX, end = 0;
         bool holds = false;
         for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -128,12 +128,12 @@ static struct module *module_around(uintptr_t address)
                         return modules.data[i];
         }
         struct module *m = new0(struct module);
-        struct search search = {.address = address, .found = m};
+        struct module_search search = {.address = address, .found = m};
         if (!dl_iterate_phdr(visit_object, &search)) {
                 free(m);
                 return NULL;
         }
-        /* The path given to dlopen may be relative; executors run in other directories. */
+        /* The path given to dlopen may be relative. Executors run in other directories. */
         char *whole = realpath(m->path[0] ? m->path : "/proc/self/exe", NULL); /* an empty path is the program itself */
         if (whole) {
                 free(m->path);
@@ -146,7 +146,7 @@ static struct module *module_around(uintptr_t address)
 }
 
 /* Returns an address of a loaded object (its dynamic section), which identifies it. */
-static uintptr_t code_of(void *handle)
+static uintptr_t code_address(void *handle)
 {
         struct link_map *map = NULL;
         if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
@@ -164,7 +164,7 @@ static uintptr_t code_of(void *handle)
 }
 
 /* Reports the dynamic linker's message with advice for common mistakes. */
-static int load_error(const char *path, struct fst_error *error)
+static int set_load_error(const char *path, struct fst_error *error)
 {
         const char *said = dlerror();
         if (!said)
@@ -172,7 +172,7 @@ static int load_error(const char *path, struct fst_error *error)
         const char *symbol = strstr(said, "undefined symbol: ");
         if (symbol)
                 return error_set(error, -ENOEXEC,
-                                 "%s uses %s, which nobody provides: link the library that defines it (with "
+                                 "%s has the undefined symbol %s: link the library that defines it (with "
                                  "`firesteel compile … -- -lLIBRARY`, or spark.firesteel.cc.flags for a C file)%s",
                                  path, symbol + strlen("undefined symbol: "),
                                  strstr(symbol, ": fst_") ? "; or it was built against another Firesteel" : "");
@@ -218,8 +218,8 @@ int module_load(const char *path, const struct module **out, struct fst_error *e
         _cleanup_free_ char *file = strchr(path, '/') ? mem_strdup(path) : mem_printf("./%s", path);
         void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!handle)
-                return load_error(path, error);
-        uintptr_t code = code_of(handle);
+                return set_load_error(path, error);
+        uintptr_t code = code_address(handle);
         pthread_mutex_lock(&lock);
         struct module *m = code ? module_around(code) : NULL;
         if (m) {
@@ -228,14 +228,14 @@ int module_load(const char *path, const struct module **out, struct fst_error *e
         }
         pthread_mutex_unlock(&lock);
         if (!m)
-                return error_set(error, -ENOEXEC, "%s holds no code", path);
+                return error_set(error, -ENOEXEC, "%s contains no code", path);
         *out = m;
         return 0;
 }
 
 typedef VEC(const char *) name_list;
 
-static int take_name(void *context, const char *name)
+static int collect_name(void *context, const char *name)
 {
         name_list *names = context;
         if (name[0] != '_') /* skips names of the linker and of start-up files */
@@ -243,18 +243,18 @@ static int take_name(void *context, const char *name)
         return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_module_names(const void *a, const void *b)
 {
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Lists the functions of a module, sorted: their order in the file depends on the linker. */
-static void put_names(struct mapping *file, struct buf *text)
+static void list_functions(struct file_mapping *file, struct buf *text)
 {
         name_list names = {0};
-        elf_functions_exported(file->data, file->len, take_name, &names);
+        elf_functions_exported(file->data, file->len, collect_name, &names);
         if (names.len)
-                qsort(names.data, names.len, sizeof(*names.data), by_name);
+                qsort(names.data, names.len, sizeof(*names.data), compare_module_names);
         for (size_t i = 0; i < names.len; i++) {
                 if (text->len > 400) {
                         buf_puts(text, ", …");
@@ -275,9 +275,9 @@ int module_symbol(const struct module *m, const char *symbol, const char *shown,
                 return 0;
         }
         _cleanup_(buf_deinit) struct buf names = BUF_INIT;
-        _cleanup_(mapping_deinit) struct mapping file = {0};
+        _cleanup_(mapping_deinit) struct file_mapping file = {0};
         if (mapping_init(&file, m->path, NULL) == 0)
-                put_names(&file, &names);
+                list_functions(&file, &names);
         return error_set(error, -ENOENT, "no such function in %s: %s; it has: %s", shown, symbol,
                          names.len ? buf_text(&names) : "none");
 }
@@ -296,16 +296,17 @@ int module_describe(void (*code)(void), const char *name, struct module_function
         }
         struct module *m = code ? module_around(address) : NULL;
         if (!m) {
-                r = error_set(error, -EINVAL,
-                              "%s is not in a loaded module, so no executor could find it: a function for an operator "
-                              "is defined outside of all other functions",
-                              name ? name : "the function");
+                r = error_set(
+                        error, -EINVAL,
+                        "%s is not in a loaded module, so executors cannot find it: define a function for an operator "
+                        "outside of all other functions",
+                        name ? name : "the function");
         } else {
                 struct known_function *known = new0(struct known_function);
                 known->code = address;
                 known->function.module = m;
                 known->function.offset = address - m->base;
-                _cleanup_(mapping_deinit) struct mapping file = {0};
+                _cleanup_(mapping_deinit) struct file_mapping file = {0};
                 if (mapping_init(&file, m->path, NULL) == 0)
                         known->function.symbol = elf_function_at(file.data, file.len, known->function.offset);
                 const char *called = known->function.symbol ? known->function.symbol : name;
@@ -341,7 +342,7 @@ int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), st
         pthread_mutex_unlock(&lock);
         if (r == -ENOENT)
                 error_set(error, r,
-                          "no module with build-id %s is loaded here; there is: %s. Executors must run the "
+                          "no module with build-id %s is loaded; loaded are: %s. Executors must run the "
                           "build that the driver has",
                           build_id, names.len ? buf_text(&names) : "none");
         return r;
@@ -349,7 +350,7 @@ int module_resolve(const char *build_id, uint64_t offset, void (**out)(void), st
 
 int module_symbols(const struct module *m, int (*visit)(void *context, const struct elf_symbol *symbol), void *context)
 {
-        _cleanup_(mapping_deinit) struct mapping file = {0};
+        _cleanup_(mapping_deinit) struct file_mapping file = {0};
         int r = mapping_init(&file, m->path, NULL);
         if (r == 0)
                 elf_symbols_visit(file.data, file.len, visit, context);

@@ -1,7 +1,7 @@
 /*
  * Modules: shared objects with an application's functions, and the identity of a function.
  *
- * A function is identified by the build-id of its module and the offset from the module's load address; its symbol is
+ * A function is identified by the build-id of its module and the offset from the module's load address. Its symbol is
  * for people. Modules are never unloaded, so data about a module stays valid. The ELF file is checked before the
  * dynamic linker opens it.
  */

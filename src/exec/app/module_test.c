@@ -85,7 +85,7 @@ static const struct module *load_app(void)
         return m;
 }
 
-static void a_module_is_loaded_once_and_its_functions_found(void **state)
+static void loads_a_module_once_and_finds_its_functions(void **state)
 {
         const struct module *m = load_app();
         assert_ptr_equal(load_app(), m);
@@ -101,7 +101,7 @@ static void a_module_is_loaded_once_and_its_functions_found(void **state)
         error_deinit(&error);
 }
 
-static void a_function_is_described_and_found_again(void **state)
+static void resolves_a_described_function(void **state)
 {
         const struct module *m = load_app();
         void (*entry)(void), (*split)(void), (*found)(void) = NULL;
@@ -119,12 +119,12 @@ static void a_function_is_described_and_found_again(void **state)
         assert_int_equal(module_resolve(m->info.build_id, 1u << 30, &found, NULL), -EINVAL);
         struct fst_error error = FST_ERROR_INIT;
         assert_int_equal(module_resolve("0123", f.offset, &found, &error), -ENOENT);
-        assert_non_null(strstr(error.message, "no module with build-id 0123 is loaded here"));
+        assert_non_null(strstr(error.message, "no module with build-id 0123 is loaded"));
         assert_non_null(strstr(error.message, "app.so"));
         error_deinit(&error);
 }
 
-static void code_outside_of_modules_is_refused(void **state)
+static void rejects_code_outside_of_modules(void **state)
 {
         /* A nested function's trampoline lies on the stack. */
         char trampoline[64];
@@ -167,10 +167,10 @@ static void tells_missing_modules_from_damaged_ones(void **state)
         write_text("undefined.c",
                    "extern int nobody(void);\n" APPLICATION "int f(void); int f(void) { return nobody(); }\n");
         build("undefined.c", "undefined.so", NULL);
-        assert_refused("undefined.so", "uses nobody, which nobody provides");
+        assert_refused("undefined.so", "has the undefined symbol nobody");
 }
 
-static void damaged_files_are_refused(void **state)
+static void rejects_damaged_files(void **state)
 {
         _cleanup_free_ char *path = path_of("app.so");
         _cleanup_(buf_deinit) struct buf file = BUF_INIT;
@@ -192,11 +192,11 @@ static void damaged_files_are_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_module_is_loaded_once_and_its_functions_found),
-                cmocka_unit_test(a_function_is_described_and_found_again),
-                cmocka_unit_test(code_outside_of_modules_is_refused),
+                cmocka_unit_test(loads_a_module_once_and_finds_its_functions),
+                cmocka_unit_test(resolves_a_described_function),
+                cmocka_unit_test(rejects_code_outside_of_modules),
                 cmocka_unit_test(tells_missing_modules_from_damaged_ones),
-                cmocka_unit_test(damaged_files_are_refused),
+                cmocka_unit_test(rejects_damaged_files),
         };
         return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define KEY "spark.firesteel.cc.sanitize"
-#define PRELOADED "FIRESTEEL_PRELOADED" /* from the process that executes itself to its successor */
+#define PRELOADED "FIRESTEEL_PRELOADED" /* set by a process that executes itself, for its successor */
 
 /* Leaks are not reported: the engine keeps modules and names for ever. The handlers are those of exec/guard/crash. */
 #define ASAN_SETTINGS                                                                                                  \
@@ -66,14 +66,14 @@ int sanitizers_flags(const char *list, struct buf *flags, struct fst_error *erro
                 if (wanted[i])
                         buf_printf(flags, " -fsanitize=%s -fno-sanitize-recover=%s -fno-omit-frame-pointer",
                                    sanitizers[i].name, sanitizers[i].name);
-        if (r == 0 && wanted[0] && wanted[1]) /* AddressSanitizer says more about the same access */
+        if (r == 0 && wanted[0] && wanted[1]) /* AddressSanitizer reports more about the same access */
                 buf_puts(flags, " -fno-sanitize=object-size");
         return r;
 }
 
 /* ------------------------------------------------------------------------------------------------------ entering */
 
-/* The settings of the user, which come last, overrule ours. */
+/* Sets our options in front of the user's, which override them. */
 static void sanitizer_set_options(const struct sanitizer *s)
 {
         const char *set = getenv(s->variable);
@@ -184,7 +184,7 @@ void sanitizers_add_environment(struct string_list *variables)
         string_list_set_variable(variables, "LD_PRELOAD", all);
 }
 
-/* "libasan.so.8" for /usr/lib/libasan.so.8.0.0: the name by which the loader of another machine finds it. */
+/* Appends "libasan.so.8" for /usr/lib/libasan.so.8.0.0: the name that the loader of another machine finds. */
 static void sanitizers_add_name(const char *path, size_t n, struct buf *names)
 {
         const char *base = memrchr(path, '/', n), *end = path + n;

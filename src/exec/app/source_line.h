@@ -7,7 +7,7 @@
 #pragma once
 
 /*
- * Returns @report with "FILE:LINE: " in front of its addr2line command; the caller frees it. NULL if @report has no
+ * Returns @report with "FILE:LINE: " in front of its addr2line command. The caller frees it. NULL if @report has no
  * such command for a module of this process, or addr2line finds no line. Blocks while addr2line runs: do not call it on
  * an event loop. Any thread.
  */

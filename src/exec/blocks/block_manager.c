@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 /* Announces partitions. Broadcast pieces are announced by broadcasts.c. */
-static void block_manager_block_changed(void *owner, const struct block_status *status)
+static void announce_partition(void *owner, const struct block_status *status)
 {
         struct block_manager *m = owner;
         struct block_info info = {.level = status->level,
@@ -35,7 +35,7 @@ struct block_manager *block_manager_new(struct exec_env *env, const struct block
         pthread_mutex_init(&m->lock, NULL);
         m->remote = remote_block_operations;
         m->remote.owner = m;
-        block_store_set_observer(env->blocks, block_manager_block_changed, m);
+        block_store_set_observer(env->blocks, announce_partition, m);
         if (env->broadcasts)
                 broadcasts_set_network(env->broadcasts, network);
         return m;

@@ -27,7 +27,7 @@ extern const struct remote_blocks remote_block_operations;
 /*
  * Streams the pages of a held block one by one. With @typed (an upload) the type of the rows comes first. Of a block on
  * disk one page at a time is in memory. Closing the stream also releases the block if @release. Returns negative if the
- * block cannot be read; then it is not released.
+ * block cannot be read. Then it is not released.
  */
 int block_stream_new(struct block *block, bool typed, bool release, struct transfer_stream **stream,
                      struct fst_error *error);

@@ -158,20 +158,20 @@ int block_manager_fetch_block(void *manager, const struct Firesteel__FetchBlock 
         struct block_name name;
         int r;
         if (!block_name_parse(request->name, &name))
-                return error_set(error, -EINVAL, "no block has such a name");
+                return error_set(error, -EINVAL, "the block name is invalid");
         switch (name.kind) {
         case BLOCK_RDD:
                 r = open_partition(m, name, stream, error);
                 break;
         case BLOCK_BROADCAST:
                 r = m->env->broadcasts ? broadcasts_open(m->env->broadcasts, name.id, name.part, stream, error)
-                                       : error_set(error, -ENOENT, "there are no broadcast variables here");
+                                       : error_set(error, -ENOENT, "this process has no broadcast variables");
                 break;
         case BLOCK_TASK_RESULT:
                 r = open_result(m, name, stream, error);
                 break;
         default:
-                r = error_set(error, -ENOENT, "executors do not have such blocks");
+                r = error_set(error, -ENOENT, "executors do not serve blocks of this kind");
         }
         return r ? error_wrap(error, r, "%s", request->name) : 0;
 }
@@ -194,7 +194,7 @@ struct block_sink {
         size_t have, want, room;
 };
 
-static void expect(struct block_sink *s, size_t n)
+static void sink_expect(struct block_sink *s, size_t n)
 {
         s->have = 0;
         s->want = n;
@@ -216,7 +216,7 @@ static int sink_begin(struct block_sink *s, struct fst_error *error)
                       .key_size = get_u32(s->part + 4),
                       .value_size = get_u32(s->part + 8)};
         if (kinds >> 16 || !page_type_valid(t))
-                return error_set(error, -EBADMSG, "rows of a type that cannot be");
+                return error_set(error, -EBADMSG, "the replica has an invalid row type");
         s->type = t;
         s->begun = true;
         page_cursor_init(&s->cursor, t);
@@ -226,7 +226,7 @@ static int sink_begin(struct block_sink *s, struct fst_error *error)
         int r = block_store_acquire(s->manager->env->blocks, &asker, s->id, s->level, t, &there, &s->writer);
         if (r == 0)
                 block_release(there);
-        return r < 0 ? error_set(error, r, "the block cannot be taken") : 0;
+        return r < 0 ? error_set(error, r, "the block cannot be stored") : 0;
 }
 
 static int sink_page(struct block_sink *s, struct fst_error *error)
@@ -240,7 +240,7 @@ static int sink_page(struct block_sink *s, struct fst_error *error)
         while (r == 0 && s->writer && page_cursor_next(&s->cursor, &batch))
                 r = block_writer_append(s->writer, &batch, error);
         page_free(NULL, page);
-        return r == FST_BLOCK_E_GIVEN_UP ? error_set(error, -ENOMEM, "there is no memory for a replica here") : r;
+        return r == FST_BLOCK_E_GIVEN_UP ? error_set(error, -ENOMEM, "no memory for a replica") : r;
 }
 
 /* Handles a complete header or payload. */
@@ -249,7 +249,7 @@ static int sink_part(struct block_sink *s, struct fst_error *error)
         int r;
         if (!s->begun) {
                 r = sink_begin(s, error);
-                expect(s, PAGE_FRAME_HEADER);
+                sink_expect(s, PAGE_FRAME_HEADER);
         } else if (!s->in_payload) {
                 r = page_frame_parse(s->part, s->type, &s->frame, error);
                 if (r == 0 && s->frame.payload > memory_manager_pool(s->manager->env->memory))
@@ -257,11 +257,11 @@ static int sink_part(struct block_sink *s, struct fst_error *error)
                                       s->frame.payload);
                 s->in_payload = true;
                 if (r == 0)
-                        expect(s, s->frame.payload);
+                        sink_expect(s, s->frame.payload);
         } else {
                 r = sink_page(s, error);
                 s->in_payload = false;
-                expect(s, PAGE_FRAME_HEADER);
+                sink_expect(s, PAGE_FRAME_HEADER);
         }
         return r;
 }
@@ -305,11 +305,11 @@ static int sink_end(struct transfer_sink *sink, struct fst_error *error)
 {
         struct block_sink *s = container_of(sink, struct block_sink, sink);
         if (!s->begun || s->in_payload || s->have > 0)
-                return error_set(error, -EBADMSG, "a replica that ends in the middle");
+                return error_set(error, -EBADMSG, "the replica ends within a page");
         if (!s->writer)
                 return 0;
         int r = block_writer_commit(steal(s->writer), error);
-        return r > 0 ? error_set(error, -ENOMEM, "there is no room for a replica here") : r;
+        return r > 0 ? error_set(error, -ENOMEM, "no room for a replica") : r;
 }
 
 static void sink_close(struct transfer_sink *sink)
@@ -332,7 +332,7 @@ int block_manager_put_block(void *manager, const struct Firesteel__PutBlock *req
         if (!block_name_parse(request->name, &name) || name.kind != BLOCK_RDD)
                 return error_set(error, -EINVAL, "only partitions of RDDs have replicas");
         if (!storage_level_valid(request->storage_level) || request->storage_level == FST_STORAGE_NONE)
-                return error_set(error, -EINVAL, "%s: there is no storage level %d", request->name,
+                return error_set(error, -EINVAL, "%s: %d is not a storage level", request->name,
                                  request->storage_level);
         struct block_sink *s = new0(struct block_sink);
         *s = (struct block_sink){.sink.class = &sink_class,

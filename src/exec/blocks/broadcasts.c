@@ -3,7 +3,7 @@
  *
  * A value is PARTIAL while a thread fetches it, MOVING while it is written to a file, otherwise READY. Threads that
  * need a value wait until it is READY. A fetcher that fails removes the value from the table, and one of the waiting
- * threads tries next. The last holder of a removed value (`doomed`) frees it; fetching, moving and serving also hold
+ * threads tries next. The last holder of a removed value (`doomed`) frees it. Fetching, moving and serving also hold
  * it.
  *
  * The lock protects the table, states and counts. The bytes of a piece are written before `have` is set under the lock,
@@ -36,8 +36,8 @@
 
 enum value_state { PARTIAL, MOVING, READY };
 
-struct value {
-        struct value *chain;
+struct broadcast_value {
+        struct broadcast_value *chain;
         int64_t id;
         uint64_t size;
         int32_t pieces;
@@ -54,7 +54,7 @@ struct broadcasts {
         bool connected;
         pthread_mutex_t lock;
         pthread_cond_t changed;
-        struct value *table[TABLE];
+        struct broadcast_value *table[TABLE];
         uint64_t random; /* under lock */
 };
 
@@ -82,26 +82,26 @@ void broadcasts_set_network(struct broadcasts *b, const struct block_network *ne
 
 /* -------------------------------------------------------------------------------------------------- the values */
 
-static int value_allocate(struct broadcasts *b, struct value *v, struct fst_error *error)
+static int value_allocate(struct broadcasts *b, struct broadcast_value *v, struct fst_error *error)
 {
         int r = region_new(&v->region, b->options.memory, b->options.dirs, v->size, error);
         return r ? error_wrap(error, r, "broadcast variable %" PRId64 " fits neither into memory nor on disk", v->id)
                  : 0;
 }
 
-static struct value *value_new(struct broadcasts *b, int64_t id, uint64_t size, enum value_state state)
+static struct broadcast_value *value_new(struct broadcasts *b, int64_t id, uint64_t size, enum value_state state)
 {
-        struct value *v = new0(struct value);
-        *v = (struct value){.id = id,
-                            .size = size,
-                            .pieces = (int32_t)((size + b->options.piece - 1) / b->options.piece),
-                            .state = state,
-                            .holds = 1};
+        struct broadcast_value *v = new0(struct broadcast_value);
+        *v = (struct broadcast_value){.id = id,
+                                      .size = size,
+                                      .pieces = (int32_t)((size + b->options.piece - 1) / b->options.piece),
+                                      .state = state,
+                                      .holds = 1};
         return v;
 }
 
 /* Frees a value that is not in the table and that no thread holds. Without the lock. */
-static void value_free(struct broadcasts *b, struct value *v)
+static void value_free(struct broadcasts *b, struct broadcast_value *v)
 {
         region_deinit(&v->region, b->options.memory);
         free(v->have);
@@ -110,25 +110,25 @@ static void value_free(struct broadcasts *b, struct value *v)
 
 /* ------------------------------------------------------------------------------------------------- the table */
 
-static struct value *find(struct broadcasts *b, int64_t id)
+static struct broadcast_value *find_broadcast(struct broadcasts *b, int64_t id)
 {
-        struct value *v = b->table[(uint64_t)id % TABLE];
+        struct broadcast_value *v = b->table[(uint64_t)id % TABLE];
         while (v && v->id != id)
                 v = v->chain;
         return v;
 }
 
-static void add(struct broadcasts *b, struct value *v)
+static void add_value(struct broadcasts *b, struct broadcast_value *v)
 {
-        struct value **slot = &b->table[(uint64_t)v->id % TABLE];
+        struct broadcast_value **slot = &b->table[(uint64_t)v->id % TABLE];
         v->chain = *slot;
         *slot = v;
 }
 
 /* Removes the value from the table. Lock held. */
-static void doom(struct broadcasts *b, struct value *v)
+static void doom_value(struct broadcasts *b, struct broadcast_value *v)
 {
-        struct value **at = &b->table[(uint64_t)v->id % TABLE];
+        struct broadcast_value **at = &b->table[(uint64_t)v->id % TABLE];
         if (v->doomed)
                 return;
         while (*at != v)
@@ -138,7 +138,7 @@ static void doom(struct broadcasts *b, struct value *v)
 }
 
 /* Releases the lock. */
-static void release_unlock(struct broadcasts *b, struct value *v)
+static void release_value_unlock(struct broadcasts *b, struct broadcast_value *v)
 {
         assert(v->holds > 0);
         bool gone = --v->holds == 0 && v->doomed;
@@ -147,15 +147,15 @@ static void release_unlock(struct broadcasts *b, struct value *v)
                 value_free(b, v);
 }
 
-static void release(struct broadcasts *b, struct value *v)
+static void release_value(struct broadcasts *b, struct broadcast_value *v)
 {
         pthread_mutex_lock(&b->lock);
-        release_unlock(b, v);
+        release_value_unlock(b, v);
 }
 
 void broadcasts_release(struct broadcasts *b, void *hold)
 {
-        release(b, hold);
+        release_value(b, hold);
 }
 
 void broadcasts_free(struct broadcasts *b)
@@ -163,7 +163,7 @@ void broadcasts_free(struct broadcasts *b)
         if (!b)
                 return;
         for (size_t i = 0; i < TABLE; i++)
-                for (struct value *v = b->table[i], *next; v; v = next) {
+                for (struct broadcast_value *v = b->table[i], *next; v; v = next) {
                         next = v->chain;
                         value_free(b, v);
                 }
@@ -174,7 +174,7 @@ void broadcasts_free(struct broadcasts *b)
 
 int broadcasts_put(struct broadcasts *b, int64_t id, const void *data, uint64_t size, struct fst_error *error)
 {
-        struct value *v = value_new(b, id, size, READY);
+        struct broadcast_value *v = value_new(b, id, size, READY);
         int r = size > (uint64_t)INT32_MAX * b->options.piece
                         ? error_set(error, -E2BIG, "a broadcast variable of %" PRIu64 " bytes has too many pieces",
                                     size)
@@ -187,34 +187,34 @@ int broadcasts_put(struct broadcasts *b, int64_t id, const void *data, uint64_t 
                 memcpy(v->region.data, data, size);
         pthread_mutex_lock(&b->lock);
         v->holds = 0;
-        bool there = find(b, id) != NULL;
+        bool there = find_broadcast(b, id) != NULL;
         if (!there)
-                add(b, v);
+                add_value(b, v);
         pthread_mutex_unlock(&b->lock);
         if (there)
                 value_free(b, v);
-        return there ? error_set(error, -EEXIST, "there is a broadcast variable %" PRId64 " already", id) : 0;
+        return there ? error_set(error, -EEXIST, "broadcast variable %" PRId64 " exists already", id) : 0;
 }
 
 bool broadcasts_remove(struct broadcasts *b, int64_t id)
 {
         pthread_mutex_lock(&b->lock);
-        struct value *v = find(b, id);
+        struct broadcast_value *v = find_broadcast(b, id);
         if (!v) {
                 pthread_mutex_unlock(&b->lock);
                 return false;
         }
-        doom(b, v);
+        doom_value(b, v);
         pthread_cond_broadcast(&b->changed);
         v->holds++;
-        release_unlock(b, v);
+        release_value_unlock(b, v);
         return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------- eviction */
 
 /* Writes to a file a value that this thread has made MOVING and holds. Returns true if that freed memory. */
-static bool move_out(struct broadcasts *b, struct value *v)
+static bool move_value_to_file(struct broadcasts *b, struct broadcast_value *v)
 {
         struct fst_error error = FST_ERROR_INIT;
         bool moved = region_move_out(&v->region, b->options.memory, b->options.dirs, &error);
@@ -225,7 +225,7 @@ static bool move_out(struct broadcasts *b, struct value *v)
         pthread_mutex_lock(&b->lock);
         v->state = READY;
         pthread_cond_broadcast(&b->changed);
-        release_unlock(b, v);
+        release_value_unlock(b, v);
         return moved;
 }
 
@@ -234,7 +234,7 @@ size_t broadcasts_evict(struct broadcasts *b, size_t want)
         size_t freed = 0;
         for (size_t i = 0; i < TABLE && freed < want; i++) {
                 pthread_mutex_lock(&b->lock);
-                struct value *v = b->table[i];
+                struct broadcast_value *v = b->table[i];
                 while (v && (v->state != READY || v->holds > 0 || !v->region.in_memory))
                         v = v->chain;
                 if (v) {
@@ -243,7 +243,7 @@ size_t broadcasts_evict(struct broadcasts *b, size_t want)
                 }
                 pthread_mutex_unlock(&b->lock);
                 size_t size = v ? (size_t)v->size : 0;
-                if (v && move_out(b, v)) {
+                if (v && move_value_to_file(b, v)) {
                         freed += size;
                         i--; /* the chain may contain another one */
                 }
@@ -256,7 +256,7 @@ size_t broadcasts_evict(struct broadcasts *b, size_t want)
 struct piece_stream {
         struct transfer_stream stream;
         struct broadcasts *broadcasts;
-        struct value *value;
+        struct broadcast_value *value;
         const unsigned char *data;
         size_t size;
         unsigned char header[BROADCAST_PIECE_HEADER];
@@ -315,7 +315,7 @@ static int piece_next(struct transfer_stream *stream, struct iovec *iov, int max
 static void piece_close(struct transfer_stream *stream)
 {
         struct piece_stream *s = container_of(stream, struct piece_stream, stream);
-        release(s->broadcasts, s->value);
+        release_value(s->broadcasts, s->value);
         free(s->packed);
         free(s);
 }
@@ -326,11 +326,11 @@ int broadcasts_open(struct broadcasts *b, int64_t id, int32_t piece, struct tran
                     struct fst_error *error)
 {
         pthread_mutex_lock(&b->lock);
-        struct value *v = find(b, id);
+        struct broadcast_value *v = find_broadcast(b, id);
         /* The pieces are complete, but moving changes their addresses: wait for it. */
         while (v && v->state == MOVING) {
                 pthread_cond_wait(&b->changed, &b->lock);
-                v = find(b, id);
+                v = find_broadcast(b, id);
         }
         bool there = v && piece >= 0 && piece < v->pieces && (!v->have || v->have[piece]);
         if (there)
@@ -359,11 +359,11 @@ int broadcast_piece_parse(const unsigned char header[static BROADCAST_PIECE_HEAD
                 return error_set(error, -EBADMSG, "not a piece of a broadcast variable");
         if (size != bytes)
                 return error_set(error, -EBADMSG,
-                                 "a piece of %u bytes instead of %zu: do both have the same "
+                                 "the piece has %u bytes instead of %zu: do both processes have the same "
                                  "spark.broadcast.blockSize?",
                                  size, bytes);
         if (codec > CODEC_ZSTD || payload > bytes || (codec == CODEC_NONE && payload != bytes))
-                return error_set(error, -EBADMSG, "a piece's header that cannot be (codec %u, %u bytes)", codec,
+                return error_set(error, -EBADMSG, "the piece has an invalid header (codec %u, %u bytes)", codec,
                                  payload);
         uint64_t checksum;
         memcpy(&checksum, header + 16, sizeof(checksum));
@@ -371,21 +371,21 @@ int broadcast_piece_parse(const unsigned char header[static BROADCAST_PIECE_HEAD
         return 0;
 }
 
-struct fetching {
+struct broadcast_fetch {
         struct broadcasts *b;
-        struct value *v;
+        struct broadcast_value *v;
         const int *stopped;
         unsigned char *scratch; /* a compressed piece */
 };
 
-static int receive(struct fetching *f, struct transfer_input *in, unsigned char *to, size_t bytes,
-                   struct fst_error *error)
+static int receive_piece(struct broadcast_fetch *f, struct transfer_input *in, unsigned char *to, size_t bytes,
+                         struct fst_error *error)
 {
         unsigned char header[BROADCAST_PIECE_HEADER];
         struct broadcast_piece piece;
         int r = transfer_read_all(in, header, sizeof(header), error);
         if (r == FST_TRANSFER_E_END)
-                return error_set(error, -EPROTO, "an empty answer");
+                return error_set(error, -EPROTO, "the reply is empty");
         if (r || (r = broadcast_piece_parse(header, bytes, &piece, error)))
                 return r;
         unsigned char *payload = to;
@@ -396,7 +396,7 @@ static int receive(struct fetching *f, struct transfer_input *in, unsigned char 
         }
         r = piece.payload ? transfer_read_all(in, payload, piece.payload, error) : 0;
         if (r == FST_TRANSFER_E_END)
-                return error_set(error, -EPROTO, "the answer ends behind its header");
+                return error_set(error, -EPROTO, "the reply ends after its header");
         if (r)
                 return r;
         if (f->b->options.checksum && XXH3_64bits(payload, piece.payload) != piece.checksum)
@@ -410,8 +410,8 @@ static int receive(struct fetching *f, struct transfer_input *in, unsigned char 
         return r;
 }
 
-static int fetch_from(struct fetching *f, const struct block_location *at, int32_t piece, unsigned char *to,
-                      size_t bytes, struct fst_error *error)
+static int fetch_piece_from(struct broadcast_fetch *f, const struct block_location *at, int32_t piece,
+                            unsigned char *to, size_t bytes, struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct block_peer peer = {&f->b->network, at};
@@ -421,18 +421,18 @@ static int fetch_from(struct fetching *f, const struct block_location *at, int32
         int r = transfer_open(f->b->network.client, at->host, at->port, request.data, request.len, &call, &in, error);
         if (r)
                 return r;
-        r = receive(f, in, to, bytes, error);
+        r = receive_piece(f, in, to, bytes, error);
         unsigned char none;
         if (r == 0 && transfer_read(in, &none, 1, NULL) >
                               0) /* reads the end of the stream, so that the connection can be reused */
-                r = error_set(error, -EPROTO, "bytes behind the piece");
+                r = error_set(error, -EPROTO, "bytes follow the piece");
         transfer_close(in);
         return r;
 }
 
 /* Fills @out with possible holders of a piece: executors from the driver's answer, then the driver itself. */
-static int locations(struct fetching *f, int32_t piece, struct block_location out[static MAX_BLOCK_LOCATIONS + 1],
-                     struct fst_error *error)
+static int piece_locations(struct broadcast_fetch *f, int32_t piece,
+                           struct block_location out[static MAX_BLOCK_LOCATIONS + 1], struct fst_error *error)
 {
         const struct block_network *net = &f->b->network;
         int n = net->locations(net->owner, (struct block_name){BLOCK_BROADCAST, f->v->id, piece}, f->stopped, out,
@@ -444,25 +444,25 @@ static int locations(struct fetching *f, int32_t piece, struct block_location ou
         return n;
 }
 
-static int fetch_piece(struct fetching *f, int32_t piece, struct fst_error *error)
+static int fetch_piece(struct broadcast_fetch *f, int32_t piece, struct fst_error *error)
 {
         struct block_location at[MAX_BLOCK_LOCATIONS + 1];
         uint64_t offset = (uint64_t)piece * f->b->options.piece;
         size_t bytes = (size_t)MIN(f->v->size - offset, (uint64_t)f->b->options.piece);
         int r = -ENOENT;
         for (int round = 0; round < ROUNDS; round++) {
-                int n = locations(f, piece, at, error);
+                int n = piece_locations(f, piece, at, error);
                 if (n < 0)
                         return n;
                 if (n == 0)
-                        r = error_set(error, -ENOENT, "nobody has it");
+                        r = error_set(error, -ENOENT, "no process has it");
                 for (int i = 0; i < n; i++) {
-                        r = fetch_from(f, &at[i], piece, f->v->region.data + offset, bytes, error);
+                        r = fetch_piece_from(f, &at[i], piece, f->v->region.data + offset, bytes, error);
                         if (r == 0)
                                 error_deinit(error); /* of the holders tried before */
                         if (r == 0 || r == -ECANCELED)
                                 return r;
-                        log_warn("TorrentBroadcast", "broadcast_%" PRId64 "_piece%d cannot be had from %s:%d: %s",
+                        log_warn("TorrentBroadcast", "broadcast_%" PRId64 "_piece%d cannot be fetched from %s:%d: %s",
                                  f->v->id, piece, at[i].host, at[i].port, error_message(error));
                 }
                 if (r == -ENOENT)
@@ -471,7 +471,7 @@ static int fetch_piece(struct fetching *f, int32_t piece, struct fst_error *erro
         return error_wrap(error, r, "broadcast_%" PRId64 "_piece%d", f->v->id, piece);
 }
 
-static uint64_t draw(uint64_t *state)
+static uint64_t draw_random(uint64_t *state)
 {
         uint64_t z = *state += 0x9E3779B97F4A7C15u;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -479,7 +479,7 @@ static uint64_t draw(uint64_t *state)
         return z ^ (z >> 31);
 }
 
-static void announce(struct broadcasts *b, const struct value *v, int32_t piece, bool there)
+static void announce_piece(struct broadcasts *b, const struct broadcast_value *v, int32_t piece, bool there)
 {
         uint64_t size = MIN(v->size - (uint64_t)piece * b->options.piece, (uint64_t)b->options.piece);
         struct block_info info = {.level = there ? FST_STORAGE_MEMORY_AND_DISK_SER : FST_STORAGE_NONE};
@@ -492,16 +492,17 @@ static void announce(struct broadcasts *b, const struct value *v, int32_t piece,
 }
 
 /* Fetches all pieces in random order and announces each one. @v is PARTIAL and only this thread fills it. */
-static int fetch_all(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
+static int fetch_all_pieces(struct broadcasts *b, struct broadcast_value *v, const int *stopped,
+                            struct fst_error *error)
 {
-        struct fetching f = {.b = b, .v = v, .stopped = stopped};
+        struct broadcast_fetch f = {.b = b, .v = v, .stopped = stopped};
         int32_t *order = new_array(int32_t, (size_t)v->pieces + 1);
         pthread_mutex_lock(&b->lock);
-        uint64_t random = draw(&b->random);
+        uint64_t random = draw_random(&b->random);
         pthread_mutex_unlock(&b->lock);
         int r = 0;
         for (int32_t i = 0; i < v->pieces; i++) {
-                int32_t j = (int32_t)(draw(&random) % (uint64_t)(i + 1));
+                int32_t j = (int32_t)(draw_random(&random) % (uint64_t)(i + 1));
                 order[i] = order[j];
                 order[j] = i;
         }
@@ -512,46 +513,46 @@ static int fetch_all(struct broadcasts *b, struct value *v, const int *stopped, 
                 pthread_mutex_lock(&b->lock);
                 v->have[order[i]] = true;
                 pthread_mutex_unlock(&b->lock);
-                announce(b, v, order[i], true);
+                announce_piece(b, v, order[i], true);
         }
         for (int32_t i = 0; i < v->pieces && r; i++)
                 if (v->have[i])
-                        announce(b, v, i, false);
+                        announce_piece(b, v, i, false);
         free(f.scratch);
         free(order);
         return r;
 }
 
 /* Fetches the value that this thread has added to the table as PARTIAL, with one hold for itself. */
-static int fetch(struct broadcasts *b, struct value *v, const int *stopped, struct fst_error *error)
+static int fetch_value(struct broadcasts *b, struct broadcast_value *v, const int *stopped, struct fst_error *error)
 {
         int r = value_allocate(b, v, error);
         if (r == 0)
-                r = fetch_all(b, v, stopped, error);
+                r = fetch_all_pieces(b, v, stopped, error);
         pthread_mutex_lock(&b->lock);
         if (r == 0) {
                 v->state = READY;
                 free(steal(v->have));
         } else {
-                doom(b, v);
+                doom_value(b, v);
         }
         pthread_cond_broadcast(&b->changed);
         if (r == 0)
                 pthread_mutex_unlock(&b->lock);
         else
-                release_unlock(b, v);
+                release_value_unlock(b, v);
         return r;
 }
 
-static int give(struct broadcasts *b, struct value *v, uint64_t size, const void **data, void **hold,
-                struct fst_error *error)
+static int hold_value(struct broadcasts *b, struct broadcast_value *v, uint64_t size, const void **data, void **hold,
+                      struct fst_error *error)
 {
         if (v->size != size) {
                 uint64_t has = v->size;
-                release(b, v);
+                release_value(b, v);
                 return error_set(error, -EINVAL,
                                  "broadcast variable has %" PRIu64 " bytes, not %" PRIu64
-                                 ": is the handle of another application?",
+                                 ": does the handle belong to another application?",
                                  has, size);
         }
         *data = v->region.data;
@@ -565,8 +566,8 @@ int broadcasts_get(struct broadcasts *b, int64_t id, uint64_t size, const int *s
         if (size > (uint64_t)INT32_MAX * b->options.piece)
                 return error_set(error, -EINVAL, "a broadcast variable of %" PRIu64 " bytes", size);
         pthread_mutex_lock(&b->lock);
-        struct value *v;
-        while ((v = find(b, id)) && v->state != READY)
+        struct broadcast_value *v;
+        while ((v = find_broadcast(b, id)) && v->state != READY)
                 if (!stop_wait(&b->changed, &b->lock, stopped)) {
                         pthread_mutex_unlock(&b->lock);
                         return error_set(error, -ECANCELED, "waiting for broadcast variable %" PRId64, id);
@@ -574,19 +575,19 @@ int broadcasts_get(struct broadcasts *b, int64_t id, uint64_t size, const int *s
         if (v) {
                 v->holds++;
                 pthread_mutex_unlock(&b->lock);
-                return give(b, v, size, data, hold, error);
+                return hold_value(b, v, size, data, hold, error);
         }
         if (!b->connected) {
                 pthread_mutex_unlock(&b->lock);
-                return error_set(error, -ENOENT, "broadcast variable %" PRId64 " was destroyed, or never was", id);
+                return error_set(error, -ENOENT, "broadcast variable %" PRId64 " was destroyed, or never existed", id);
         }
         v = value_new(b, id, size, PARTIAL);
         v->have = new_array(bool, (size_t)v->pieces + 1);
-        add(b, v);
+        add_value(b, v);
         pthread_mutex_unlock(&b->lock);
-        int r = fetch(b, v, stopped, error);
+        int r = fetch_value(b, v, stopped, error);
         if (r == 0)
-                return give(b, v, size, data, hold, error);
+                return hold_value(b, v, size, data, hold, error);
         return r == -ECANCELED ? r
                                : error_wrap(error, r,
                                             "broadcast variable %" PRId64 " (destroyed, or lost with its holders)", id);

@@ -1,5 +1,5 @@
 /*
- * The broadcast variables of one process. The driver stores values; an executor fetches a value when a task first needs
+ * The broadcast variables of one process. The driver stores values. An executor fetches a value when a task first needs
  * it, in pieces of spark.broadcast.blockSize, in random order, each from any holder. So the driver sends each piece
  * only a few times however many executors there are (Spark's TorrentBroadcast). A process serves a piece as soon as it
  * has it, before the value is complete.
@@ -67,7 +67,7 @@ int broadcasts_get(struct broadcasts *b, int64_t id, uint64_t size, const int *s
                    struct fst_error *error);
 void broadcasts_release(struct broadcasts *b, void *hold);
 
-/* Removes a value; its holders keep it until they release it. Returns false if there is none. */
+/* Removes a value. Its holders keep it until they release it. Returns false if there is none. */
 bool broadcasts_remove(struct broadcasts *b, int64_t id);
 
 /* Moves values without holders to files, up to @want bytes. Returns the bytes of memory freed. */

@@ -32,7 +32,7 @@ struct remote_block {
         size_t room;
 };
 
-static void forget(struct remote_block *b)
+static void remote_block_clear(struct remote_block *b)
 {
         page_list_free(&b->memory, steal(b->first));
         b->last = &b->first;
@@ -44,7 +44,7 @@ static void remote_close(struct remote_block *b)
         if (b->reading)
                 spill_reader_deinit(&b->reader);
         page_free(NULL, b->loaded);
-        forget(b);
+        remote_block_clear(b);
         memory_consumer_deinit(&b->memory);
         codec_deinit(&b->codec);
         free(b->payload);
@@ -52,7 +52,7 @@ static void remote_close(struct remote_block *b)
 }
 
 /* Moves the pages from memory to a file, which also receives the later pages. */
-static int move_out(struct remote_block *b, struct fst_error *error)
+static int move_pages_to_file(struct remote_block *b, struct fst_error *error)
 {
         struct exec_env *env = b->manager->env;
         struct spill *spill;
@@ -66,7 +66,7 @@ static int move_out(struct remote_block *b, struct fst_error *error)
                 spill_free(spill);
                 return r;
         }
-        forget(b);
+        remote_block_clear(b);
         b->spill = spill;
         return 0;
 }
@@ -82,7 +82,7 @@ static int keep_page(struct remote_block *b, const struct page_frame *frame, str
                         b->last = &page->next;
                         return 0;
                 }
-                if (r < 0 || (r = move_out(b, error)))
+                if (r < 0 || (r = move_pages_to_file(b, error)))
                         return r;
         }
         r = page_frame_decode(frame, b->type, b->payload, &b->codec, NULL, &page, error);
@@ -112,12 +112,12 @@ static int receive_page(struct remote_block *b, struct transfer_input *in, struc
         }
         r = frame.payload ? transfer_read_all(in, b->payload, frame.payload, error) : 0;
         if (r == FST_TRANSFER_E_END)
-                return error_set(error, -EPROTO, "the answer ends behind a page's header");
+                return error_set(error, -EPROTO, "the reply ends after a page header");
         return r ? r : keep_page(b, &frame, error);
 }
 
-static int fetch_from(struct remote_block *b, const struct block_location *at, struct block_name name,
-                      struct fst_error *error)
+static int fetch_block_from(struct remote_block *b, const struct block_location *at, struct block_name name,
+                            struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct block_peer peer = {&b->manager->network, at};
@@ -143,8 +143,8 @@ static int remote_open(void *owner, struct task_run *run, struct block_id id, fs
         int n = m->network.locations(m->network.owner, name, run->task.stopped, at, MAX_BLOCK_LOCATIONS, &error);
         if (n <= 0) {
                 if (n < 0 && n != -ECANCELED)
-                        log_warn("BlockManager", "the driver cannot be asked for rdd_%d_%d, which is computed: %s",
-                                 id.rdd, id.partition, error_message(&error));
+                        log_warn("BlockManager", "cannot ask the driver for rdd_%d_%d, computing it: %s", id.rdd,
+                                 id.partition, error_message(&error));
                 error_deinit(&error);
                 return n == -ECANCELED ? task_run_cancelled(run) : 1;
         }
@@ -155,12 +155,12 @@ static int remote_open(void *owner, struct task_run *run, struct block_id id, fs
         block_store_codec(m->env->blocks, &b->codec);
         int r = -ENOENT;
         for (int i = 0; i < n && r && r != -ECANCELED; i++) {
-                r = fetch_from(b, &at[i], name, &error);
+                r = fetch_block_from(b, &at[i], name, &error);
                 if (r == 0 || r == -ECANCELED)
                         break;
                 log_warn("BlockManager", "Failed to fetch rdd_%d_%d from %s:%d: %s", id.rdd, id.partition, at[i].host,
                          at[i].port, error_message(&error));
-                forget(b);
+                remote_block_clear(b);
         }
         error_deinit(&error);
         if (r == 0) {
@@ -194,8 +194,9 @@ static int remote_next(struct remote_block *b, const struct page **page)
 
 /* ---------------------------------------------------------------------------------------------------- replicating */
 
-static int copy_to(struct block_manager *m, const struct block_location *at, struct block *block,
-                   struct block_name name, enum fst_storage_level level, const int *stopped, struct fst_error *error)
+static int copy_block_to(struct block_manager *m, const struct block_location *at, struct block *block,
+                         struct block_name name, enum fst_storage_level level, const int *stopped,
+                         struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf request = BUF_INIT;
         struct block_peer peer = {&m->network, at};
@@ -218,8 +219,8 @@ int block_manager_give(struct block_manager *m, struct block_id id, const struct
         if (!block)
                 return -ENOENT;
         int r = block_store_status(m->env->blocks, id, &status)
-                        ? copy_to(m, to, block, (struct block_name){BLOCK_RDD, id.rdd, id.partition}, status.level,
-                                  stopped, error)
+                        ? copy_block_to(m, to, block, (struct block_name){BLOCK_RDD, id.rdd, id.partition},
+                                        status.level, stopped, error)
                         : -ENOENT;
         block_release(block);
         return r;
@@ -229,13 +230,13 @@ int block_manager_give(struct block_manager *m, struct block_id id, const struct
  * Sends the block to @wanted of @peers and returns how many accepted it. Skips failing peers, up to the limit of the
  * configuration (as Spark).
  */
-static int copy_to_some(struct block_manager *m, const struct block_location *peers, int n, struct block *block,
-                        struct block_name name, enum fst_storage_level level, int wanted, const int *stopped,
-                        struct fst_error *error)
+static int copy_block_to_peers(struct block_manager *m, const struct block_location *peers, int n, struct block *block,
+                               struct block_name name, enum fst_storage_level level, int wanted, const int *stopped,
+                               struct fst_error *error)
 {
         int copies = 0, failures = 0;
         for (int i = 0; i < n && copies < wanted; i++) {
-                int r = copy_to(m, &peers[i], block, name, level, stopped, error);
+                int r = copy_block_to(m, &peers[i], block, name, level, stopped, error);
                 copies += r == 0;
                 if (r == 0)
                         continue;
@@ -255,7 +256,7 @@ static int copy_block(struct block_manager *m, struct block *block, struct block
         struct block_name name = {BLOCK_RDD, id.rdd, id.partition};
         int n = m->network.peers ? m->network.peers(m->network.owner, &name, stopped, peers, ARRAY_SIZE(peers), error)
                                  : 0;
-        return n <= 0 ? n : copy_to_some(m, peers, n, block, name, level, wanted, stopped, error);
+        return n <= 0 ? n : copy_block_to_peers(m, peers, n, block, name, level, wanted, stopped, error);
 }
 
 static void remote_replicate(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)

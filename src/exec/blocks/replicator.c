@@ -26,8 +26,8 @@ static void replicator_copy(struct replicator *r, struct block_id id)
         struct fst_error error = FST_ERROR_INIT;
         int status = block_manager_copy(r->blocks, id, &r->stopped, &error);
         if (status < 0 && status != -ENOENT && !__atomic_load_n(&r->stopped, __ATOMIC_ACQUIRE))
-                log_warn("BlockManager", "rdd_%d_%d, of which a copy was lost, is not copied again: %s", id.rdd,
-                         id.partition, error_message(&error));
+                log_warn("BlockManager", "cannot replace the lost replica of rdd_%d_%d: %s", id.rdd, id.partition,
+                         error_message(&error));
         error_deinit(&error);
 }
 
@@ -85,6 +85,5 @@ void replicator_add(struct replicator *r, struct block_id id)
         r->started |= status == 0;
         pthread_mutex_unlock(&r->lock);
         if (status)
-                log_warn("BlockManager", "lost copies of partitions are not made again: no thread: %s",
-                         strerror(status));
+                log_warn("BlockManager", "cannot replace lost replicas: no thread: %s", strerror(status));
 }

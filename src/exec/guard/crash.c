@@ -7,7 +7,7 @@
  * process with the text so far.
  *
  * The signal is delivered again after the report. With the default action restored, the faulting instruction runs once
- * more (so the core dump shows the true registers); a signal that was sent is raised again and delivered when the
+ * more (so the core dump shows the true registers). A signal that was sent is raised again and delivered when the
  * handler returns; abort() raises a second time by itself.
  *
  * Invariant: modules[0 … n_modules) is complete before n_modules is increased, and never changes afterwards.
@@ -53,18 +53,18 @@ static __thread void *signal_stack;
 
 /* ------------------------------------------------------------------------------------------ text without stdio */
 
-struct text {
+struct crash_text {
         size_t len;
         char data[1024];
 };
 
-static void crash_put(struct text *t, const char *s)
+static void crash_put(struct crash_text *t, const char *s)
 {
         while (*s && t->len < sizeof(t->data))
                 t->data[t->len++] = *s++;
 }
 
-static void crash_put_number(struct text *t, uint64_t n, unsigned base)
+static void crash_put_number(struct crash_text *t, uint64_t n, unsigned base)
 {
         char digits[24];
         size_t i = sizeof(digits);
@@ -75,20 +75,20 @@ static void crash_put_number(struct text *t, uint64_t n, unsigned base)
         crash_put(t, &digits[i]);
 }
 
-static void put_int(struct text *t, int64_t n)
+static void put_int(struct crash_text *t, int64_t n)
 {
         if (n < 0)
                 crash_put(t, "-");
         crash_put_number(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
 }
 
-static void crash_put_hex(struct text *t, uintptr_t n)
+static void crash_put_hex(struct crash_text *t, uintptr_t n)
 {
         crash_put(t, "0x");
         crash_put_number(t, n, 16);
 }
 
-static void crash_send(const struct text *t)
+static void crash_send(const struct crash_text *t)
 {
         for (size_t sent = 0; sent < t->len;) {
                 ssize_t n = write(crash.descriptor, t->data + sent, t->len - sent);
@@ -107,7 +107,7 @@ static const char *function_now(void)
         return watched ? watched : crash_call.function;
 }
 
-static void put_where(struct text *t)
+static void put_where(struct crash_text *t)
 {
         const struct fst_task_info *task = crash_call.task;
         crash_put(t, "ERROR Executor: ");
@@ -128,7 +128,7 @@ static void put_where(struct text *t)
         }
 }
 
-static void put_function(struct text *t)
+static void put_function(struct crash_text *t)
 {
         const char *function = function_now();
         if (function) {
@@ -174,7 +174,7 @@ static void read_registers(const ucontext_t *u, uintptr_t *pc, uintptr_t *sp)
  * Appends the command that finds the source line, because this process must not look it up. Omitted if the path would
  * truncate the report.
  */
-static void put_line_command(struct text *t, const char *path, uintptr_t offset)
+static void put_line_command(struct crash_text *t, const char *path, uintptr_t offset)
 {
         if (t->len + strlen(path) + 256 > sizeof(t->data))
                 return;
@@ -185,7 +185,7 @@ static void put_line_command(struct text *t, const char *path, uintptr_t offset)
         crash_put(t, ")");
 }
 
-static void put_code(struct text *t, uintptr_t pc)
+static void put_code(struct crash_text *t, uintptr_t pc)
 {
         unsigned n = atomic_load_explicit(&crash.n_modules, memory_order_acquire);
         for (unsigned i = 0; i < n; i++) {
@@ -200,7 +200,7 @@ static void put_code(struct text *t, uintptr_t pc)
         }
 }
 
-static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *context)
+static void put_signal(struct crash_text *t, const siginfo_t *info, const ucontext_t *context)
 {
         uintptr_t pc, sp, address = (uintptr_t)info->si_addr;
         const char *abort_reason = atomic_load_explicit(&crash.abort_reason, memory_order_acquire);
@@ -213,13 +213,13 @@ static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *
                 crash_put(t, ", sent by process ");
                 put_int(t, info->si_pid);
         } else if (info->si_signo == SIGFPE) {
-                crash_put(t, info->si_code == FPE_INTDIV ? ", division by zero" : ", arithmetic that cannot be");
+                crash_put(t, info->si_code == FPE_INTDIV ? ", division by zero" : ", an arithmetic exception");
         } else if (info->si_signo == SIGILL) {
-                crash_put(t, ", an instruction that this machine does not have (compiled with -march for another?)");
+                crash_put(t, ", an illegal instruction (compiled with -march for another machine?)");
         } else if (sp && address + (64 << 10) > sp && address < sp + (64 << 10)) {
                 crash_put(t, ", the stack is full (endless recursion, or large local variables)");
         } else if (info->si_signo == SIGSEGV && info->si_code == SI_KERNEL) {
-                crash_put(t, ", invalid memory access at an address that is no address");
+                crash_put(t, ", invalid memory access at a non-canonical address");
         } else {
                 crash_put(t, ", invalid memory access at address ");
                 crash_put_hex(t, address);
@@ -228,11 +228,11 @@ static void put_signal(struct text *t, const siginfo_t *info, const ucontext_t *
                 put_code(t, pc);
 }
 
-static void put_hint(struct text *t)
+static void put_hint(struct crash_text *t)
 {
         const char *hint = crash.hint;
         if (!crash_call.task && function_now()) /* the application's main: the hint is about tasks */
-                hint = "An action that fails leaves what it would have answered as it was: look at its status";
+                hint = "A failed action leaves its output arguments unchanged: check its status";
         if (hint) {
                 crash_put(t, ". ");
                 crash_put(t, hint);
@@ -263,7 +263,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 {
         int saved = errno;
         if (claim_report()) {
-                struct text t;
+                struct crash_text t;
                 t.len = 0;
                 put_where(&t);
                 crash_put(&t, " crashed");
@@ -284,7 +284,7 @@ static void handle_exit(int status, void *unused)
 {
         if (!crash_call.task || !function_now() || !claim_report())
                 return;
-        struct text t;
+        struct crash_text t;
         t.len = 0;
         put_where(&t);
         crash_put(&t, " crashed");
@@ -325,7 +325,7 @@ void crash_set_abort_reason(const char *reason)
 
 void crash_say(const char *reason)
 {
-        struct text t = {0};
+        struct crash_text t = {0};
         if (crash.descriptor == STDERR_FILENO)
                 return;
         crash_put(&t, reason);

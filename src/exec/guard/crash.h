@@ -71,7 +71,7 @@ static inline void crash_set_task(const struct fst_task_info *task)
 }
 
 /*
- * Sets the variable in which the thread's engine stores the current function (a field of struct task_run); it must live
+ * Sets the variable in which the thread's engine stores the current function (a field of struct task_run). It must live
  * as long as the thread. NULL in the variable: no user code runs. Takes precedence over crash_enter. @function NULL
  * ends this.
  */

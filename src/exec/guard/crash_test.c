@@ -141,7 +141,7 @@ static void every_deadly_signal_is_reported(void **state)
 #endif
 }
 
-static void a_full_stack_is_reported_on_every_thread(void **state)
+static void reports_a_stack_overflow_on_every_thread(void **state)
 {
         char report[1024];
         int status = report_of(fill_stack, true, report);
@@ -154,7 +154,7 @@ static void a_full_stack_is_reported_on_every_thread(void **state)
         assert_true(WTERMSIG(status) == SIGSEGV);
 }
 
-static void exit_in_a_task_is_a_crash(void **state)
+static void reports_exit_in_a_task_as_a_crash(void **state)
 {
         char report[1024];
         int status = report_of(exit_well, true, report);
@@ -187,7 +187,7 @@ static void crash_in_module_of_long_path(void)
         crash_in_module_at(path);
 }
 
-static void code_of_a_module_comes_with_the_command_for_its_line(void **state)
+static void prints_the_command_for_the_line_of_a_module(void **state)
 {
         char report[1024], wanted[128];
         report_of(crash_in_module, true, report);
@@ -203,7 +203,7 @@ static void code_of_a_module_comes_with_the_command_for_its_line(void **state)
         assert_non_null(strstr(report, ". This is the hint\n"));
 }
 
-static void outside_of_tasks_exit_is_an_end(void **state)
+static void exit_outside_of_tasks_is_not_a_crash(void **state)
 {
         char report[1024];
         int status = report_of(exit_badly, false, report);
@@ -253,16 +253,16 @@ int main(void)
         /* The sanitizers' own handlers and stacks interfere with the other tests. */
         const struct CMUnitTest tests[] = {cmocka_unit_test(calls_nest), cmocka_unit_test(a_report_names_its_task)};
         (void)an_access_names_task_function_and_address, (void)every_deadly_signal_is_reported;
-        (void)a_full_stack_is_reported_on_every_thread, (void)exit_in_a_task_is_a_crash;
-        (void)outside_of_tasks_exit_is_an_end;
+        (void)reports_a_stack_overflow_on_every_thread, (void)reports_exit_in_a_task_as_a_crash;
+        (void)exit_outside_of_tasks_is_not_a_crash;
 #else
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_access_names_task_function_and_address),
                 cmocka_unit_test(every_deadly_signal_is_reported),
-                cmocka_unit_test(a_full_stack_is_reported_on_every_thread),
-                cmocka_unit_test(exit_in_a_task_is_a_crash),
-                cmocka_unit_test(code_of_a_module_comes_with_the_command_for_its_line),
-                cmocka_unit_test(outside_of_tasks_exit_is_an_end),
+                cmocka_unit_test(reports_a_stack_overflow_on_every_thread),
+                cmocka_unit_test(reports_exit_in_a_task_as_a_crash),
+                cmocka_unit_test(prints_the_command_for_the_line_of_a_module),
+                cmocka_unit_test(exit_outside_of_tasks_is_not_a_crash),
                 cmocka_unit_test(calls_nest),
                 cmocka_unit_test(a_report_names_its_task),
         };

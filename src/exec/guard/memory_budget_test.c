@@ -58,7 +58,7 @@ static int64_t heap_of(const char *memory, int processes)
         return heap / MIB;
 }
 
-static void takes_the_lesser_of_configured_and_group(void **state)
+static void uses_the_lower_of_configured_and_group(void **state)
 {
         put_limit(300);
         assert_int_equal(heap_of(NULL, 1), 236);
@@ -96,7 +96,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(leaves_room_beside_the_rows),
-                cmocka_unit_test(takes_the_lesser_of_configured_and_group),
+                cmocka_unit_test(uses_the_lower_of_configured_and_group),
                 cmocka_unit_test(overhead_stays_within_the_group),
                 cmocka_unit_test(rejects_a_wrong_value),
         };

@@ -12,9 +12,9 @@
 struct memory_limit;
 
 /*
- * Starts the guard; @limit is borrowed until memory_guard_stop. In a control group it makes the allocator return free
+ * Starts the guard. @limit is borrowed until memory_guard_stop. In a control group it makes the allocator return free
  * memory early. @pool: bytes of the memory manager, whose tables map more than they use: half of that may be mapped and
- * untouched. One guard at a time; further calls have no effect.
+ * untouched. One guard at a time. Further calls have no effect.
  */
 void memory_guard_start(const struct memory_limit *limit, int64_t pool);
 void memory_guard_stop(const struct memory_limit *limit);

@@ -46,7 +46,7 @@ static bool malloc_can(size_t size)
         return p != NULL;
 }
 
-static void refuses_what_the_group_has_no_room_for(void **state)
+static void refuses_allocations_beyond_the_group(void **state)
 {
         put_used(200);
         struct memory_limit *l = memory_limit_new(&(struct memory_limit_options){0});
@@ -83,7 +83,7 @@ static void shares_the_group_with_other_processes(void **state)
         memory_limit_free(l);
 }
 
-static void without_a_group_nothing_changes(void **state)
+static void does_nothing_without_a_group(void **state)
 {
         put("job/memory.max", "max\n");
         struct memory_limit *l = memory_limit_new(&(struct memory_limit_options){0});
@@ -97,9 +97,9 @@ static void without_a_group_nothing_changes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(refuses_what_the_group_has_no_room_for),
+                cmocka_unit_test(refuses_allocations_beyond_the_group),
                 cmocka_unit_test(shares_the_group_with_other_processes),
-                cmocka_unit_test(without_a_group_nothing_changes),
+                cmocka_unit_test(does_nothing_without_a_group),
         };
         if (!mkdtemp(root))
                 return 1;

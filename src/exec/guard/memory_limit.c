@@ -2,7 +2,7 @@
  * Memory limits and use of a process; see memory_limit.h.
  *
  * The files are opened once and read with pread. A group's limit is lowered by a reserve, because the kernel kills at
- * the limit itself; the configured limit is enforced only here.
+ * the limit itself. The configured limit is enforced only here.
  */
 #include "exec/guard/memory_limit.h"
 

@@ -7,7 +7,7 @@
  * MEMORY_LIMIT_FAIL if that did not help: fail the largest task, with a message, before the kernel kills the process.
  *
  * Control groups: version 2 (memory.max of the group and its ancestors, memory.current) and version 1
- * (memory.limit_in_bytes, hierarchical_memory_limit of memory.stat, memory.usage_in_bytes); the lowest limit counts.
+ * (memory.limit_in_bytes, hierarchical_memory_limit of memory.stat, memory.usage_in_bytes). The lowest limit counts.
  * Memory that the kernel can reclaim does not count as used: page cache, reclaimable slabs.
  *
  * MEMORY_LIMIT_END: the group is nearly full of memory that cannot be reclaimed. The process must exit with a message

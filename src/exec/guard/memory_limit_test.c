@@ -46,7 +46,7 @@ static struct memory_limit *limit_of(int64_t configured, const char *groups)
                 .configured = configured, .cgroup_root = root, .membership = path, .statm = statm});
 }
 
-static void the_least_counts(void **state)
+static void uses_the_lowest_limit(void **state)
 {
         put_resident(0);
         struct memory_limit *l = limit_of(1 << 30, "0::/none\n");
@@ -77,7 +77,7 @@ static void the_least_counts(void **state)
         memory_limit_free(l);
 }
 
-static void version_1(void **state)
+static void reads_control_groups_version_1(void **state)
 {
         put("memory/x/memory.limit_in_bytes", "9223372036854771712\n");
         put("memory/x/memory.stat", "cache 1\nhierarchical_memory_limit 700000000\ntotal_inactive_file 50\n");
@@ -124,7 +124,7 @@ static void evicts_then_fails(void **state)
         memory_limit_free(l);
 }
 
-static void overhead(void **state)
+static void computes_the_overhead(void **state)
 {
         struct fst_conf conf;
         int64_t memory, extra;
@@ -142,7 +142,7 @@ static void overhead(void **state)
         conf_deinit(&conf);
 }
 
-static void the_real_one(void **state)
+static void reads_the_real_control_group(void **state)
 {
         struct memory_limit *l = memory_limit_new(&(struct memory_limit_options){0});
         int64_t used, excess;
@@ -154,8 +154,11 @@ static void the_real_one(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_least_counts), cmocka_unit_test(version_1),    cmocka_unit_test(evicts_then_fails),
-                cmocka_unit_test(overhead),         cmocka_unit_test(the_real_one),
+                cmocka_unit_test(uses_the_lowest_limit),
+                cmocka_unit_test(reads_control_groups_version_1),
+                cmocka_unit_test(evicts_then_fails),
+                cmocka_unit_test(computes_the_overhead),
+                cmocka_unit_test(reads_the_real_control_group),
         };
         page = sysconf(_SC_PAGESIZE);
         if (!mkdtemp(root))

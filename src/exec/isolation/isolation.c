@@ -44,7 +44,7 @@ int isolation_wanted(const struct fst_conf *conf, bool *all, struct fst_error *e
         if (strcmp(kind, "none") != 0 && strcmp(kind, "process") != 0)
                 return error_set(
                         error, -EINVAL,
-                        "spark.firesteel.task.isolation=%s: it is process (each task runs in a worker process) "
+                        "spark.firesteel.task.isolation=%s is invalid: use process (each task runs in a process of its own) "
                         "or none (tasks run on threads)",
                         kind);
         *all = strcmp(kind, "process") == 0;

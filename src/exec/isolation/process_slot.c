@@ -5,7 +5,7 @@
  * until the task process sends something or the time limit of a killed task expires.
  *
  * Invariants: `work` is open exactly while a task process exists whose end is not known. Each task of the batch gets
- * one outcome: done[i] is set with it. Packets of a task process are checked; a malformed packet ends the process.
+ * one outcome: done[i] is set with it. Packets of a task process are checked. A malformed packet ends the process.
  */
 #include "exec/isolation/process_slot.h"
 
@@ -88,13 +88,13 @@ static int open_shared(struct process_slot *s, struct fst_error *error)
                 return 0;
         int fd = memfd_create("worker-shared", MFD_CLOEXEC);
         if (fd < 0)
-                return error_errno(error, "making a page to share with a worker process");
+                return error_errno(error, "creating the shared memory of a task process");
         void *p = MAP_FAILED;
         if (ftruncate(fd, sizeof(*s->shared)) == 0)
                 p = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         int wake = p == MAP_FAILED ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (wake < 0) {
-                int r = error_errno(error, "making a page to share with a worker process");
+                int r = error_errno(error, "creating the shared memory of a task process");
                 close(fd);
                 if (p != MAP_FAILED)
                         munmap(p, sizeof(*s->shared));
@@ -148,29 +148,29 @@ static int read_report(int status, struct zygote_report *report)
         return recv(status, report, sizeof(*report), 0) == (ssize_t)sizeof(*report);
 }
 
-static int process_slot_gone(struct process_slot *s, struct fst_error *error)
+static int set_ended_error(struct process_slot *s, struct fst_error *error)
 {
         return error_set(error, -EPIPE,
-                         "no worker process can be started: the zygote (process %d), which forks them, is gone",
+                         "no task process can be started: the zygote (process %d), which forks them, has ended",
                          (int)zygote_pid(s->isolation->zygote));
 }
 
-static int process_slot_fork_worker(struct process_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
+static int fork_task_process(struct process_slot *s, int *work, int *status, pid_t *pid, struct fst_error *error)
 {
         int a[2], b[2] = {-1, -1};
         struct zygote_report report;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, a) < 0)
-                return error_errno(error, "making the socket of a worker process");
+                return error_errno(error, "creating the socket of a task process");
         int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, b) < 0
-                        ? error_errno(error, "making the socket of a worker process")
+                        ? error_errno(error, "creating the socket of a task process")
                         : zygote_fork(s->isolation->zygote, a[1], b[1], error);
         close(a[1]);
         if (b[1] >= 0)
                 close(b[1]);
         if (r == 0 && !read_report(b[0], &report))
-                r = process_slot_gone(s, error);
+                r = set_ended_error(s, error);
         else if (r == 0 && report.kind != ZYGOTE_FORKED)
-                r = error_set(error, report.status, "forking a worker process: %s", strerror(-report.status));
+                r = error_set(error, report.status, "forking a task process: %s", strerror(-report.status));
         if (r) {
                 close(a[0]);
                 if (b[0] >= 0)
@@ -183,14 +183,14 @@ static int process_slot_fork_worker(struct process_slot *s, int *work, int *stat
         return 0;
 }
 
-static int process_slot_start(struct process_slot *s, struct fst_error *error)
+static int start_task_process(struct process_slot *s, struct fst_error *error)
 {
         pid_t pid = 0;
         if (s->work >= 0)
                 return 0;
         int r = open_shared(s, error);
         if (r == 0)
-                r = process_slot_fork_worker(s, &s->work, &s->status, &pid, error);
+                r = fork_task_process(s, &s->work, &s->status, &pid, error);
         if (r)
                 return r;
         s->shared->running = -1;
@@ -206,7 +206,7 @@ static int process_slot_start(struct process_slot *s, struct fst_error *error)
 }
 
 /* Ends the task process if it still runs; *@report describes its end. Returns false if the zygote did not report. */
-static bool end_worker(struct process_slot *s, struct zygote_report *report)
+static bool end_task_process(struct process_slot *s, struct zygote_report *report)
 {
         bool told = false;
         *report = (struct zygote_report){0};
@@ -231,7 +231,7 @@ static bool end_worker(struct process_slot *s, struct zygote_report *report)
 void process_slot_prepare(struct process_slot *s)
 {
         struct fst_error error = FST_ERROR_INIT;
-        if (process_slot_start(s, &error))
+        if (start_task_process(s, &error))
                 log_warn("Executor", "%s", error_message(&error));
         error_deinit(&error);
 }
@@ -242,7 +242,7 @@ void process_slot_free(struct process_slot *s)
         if (!s)
                 return;
         if (s->work >= 0)
-                end_worker(s, &report);
+                end_task_process(s, &report);
         task_process_requests_free(s->asks);
         stage_context_unref(s->stage);
         if (s->shared) {
@@ -275,7 +275,7 @@ static int process_slot_encode_stage(struct process_slot *s, struct stage_contex
         pthread_mutex_lock(&iso->lock);
         if (work->encoded.len == 0)
                 r = iso->encode ? iso->encode(work, &work->encoded, error)
-                                : error_set(error, -ENOTSUP, "this stage cannot run in a worker process");
+                                : error_set(error, -ENOTSUP, "this stage cannot run in a task process");
         pthread_mutex_unlock(&iso->lock);
         return r;
 }
@@ -364,11 +364,10 @@ static void take_product(struct process_slot *s, struct task_batch *run, struct 
                 t->is_encoded = true;
                 return;
         }
-        int r = !shuffled || fd < 0
-                        ? error_set(&error, -EBADMSG, "the worker process answered with something else than asked for")
-                        : shuffle_handover_take(s->env->shuffles, s->env->memory,
-                                                shuffled->shuffle.partitioner.partitions, shuffled->type, fd, data, len,
-                                                &t->shuffle_output, &error);
+        int r = !shuffled || fd < 0 ? error_set(&error, -EBADMSG, "the task process sent a malformed reply")
+                                    : shuffle_handover_take(s->env->shuffles, s->env->memory,
+                                                            shuffled->shuffle.partitioner.partitions, shuffled->type,
+                                                            fd, data, len, &t->shuffle_output, &error);
         if (!shuffled && fd >= 0)
                 close(fd);
         if (r) {
@@ -433,7 +432,7 @@ static bool take_commit(struct process_slot *s)
         return true;
 }
 
-static bool process_slot_take_ask(struct process_slot *s, struct task_batch *run)
+static bool take_request(struct process_slot *s, struct task_batch *run)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
@@ -453,7 +452,7 @@ static void fail_rest(struct process_slot *s, struct task_batch *run, int status
         pthread_mutex_unlock(&s->lock);
 }
 
-static bool process_slot_take_refusal(struct process_slot *s, struct task_batch *run)
+static bool take_refusal(struct process_slot *s, struct task_batch *run)
 {
         int32_t status;
         if (s->in.len < sizeof(status))
@@ -471,8 +470,7 @@ static bool take_packet(struct process_slot *s, struct task_batch *run)
 {
         int r = task_process_receive(s->work, &s->in);
         if (r == -EBADMSG)
-                log_warn("Executor", "worker process %d said what cannot be understood: its memory is damaged",
-                         (int)s->pid);
+                log_warn("Executor", "task process %d sent a malformed packet: its memory is corrupted", (int)s->pid);
         if (r <= 0)
                 return false;
         bool good = false;
@@ -488,13 +486,13 @@ static bool take_packet(struct process_slot *s, struct task_batch *run)
                 good = take_outcomes(s, run);
                 break;
         case PACKET_REQUEST:
-                good = process_slot_take_ask(s, run);
+                good = take_request(s, run);
                 break;
         case PACKET_COMMIT:
                 good = take_commit(s);
                 break;
         case PACKET_REFUSED:
-                good = process_slot_take_refusal(s, run);
+                good = take_refusal(s, run);
                 break;
         }
         task_process_received_deinit(&s->in);
@@ -504,21 +502,18 @@ static bool take_packet(struct process_slot *s, struct task_batch *run)
 /* ---------------------------------------------------------------------------------- ends of task processes */
 
 /* Describes how the process ended, for people. */
-static void process_slot_describe_end(struct process_slot *s, const struct zygote_report *report, bool told,
-                                      struct buf *b)
+static void describe_process_end(struct process_slot *s, const struct zygote_report *report, bool told, struct buf *b)
 {
         char core[300];
         int signal = WIFSIGNALED(report->status) ? WTERMSIG(report->status) : 0;
         if (!told)
-                buf_puts(b, "its worker process is gone, and so is the zygote that could say why");
+                buf_puts(b, "its task process and the zygote, which knows the reason, have ended");
         else if (signal == SIGKILL)
-                buf_puts(b,
-                         "its worker process was killed (SIGKILL): by somebody, or by the kernel for want of memory");
+                buf_puts(b, "its task process was killed (SIGKILL), possibly by the kernel because memory was short");
         else if (signal)
-                buf_printf(b, "its worker process ended by signal %d (SIG%s)", signal, sigabbrev_np(signal));
+                buf_printf(b, "its task process was killed by signal %d (SIG%s)", signal, sigabbrev_np(signal));
         else
-                buf_printf(b, "its worker process ended with exit status %d in the middle of it",
-                           WEXITSTATUS(report->status));
+                buf_printf(b, "its task process exited with status %d while it ran", WEXITSTATUS(report->status));
         if (told && report->core_dumped) {
                 char directory[4096];
                 if (!getcwd(directory, sizeof(directory)))
@@ -531,14 +526,13 @@ static void process_slot_describe_end(struct process_slot *s, const struct zygot
         if (told && limit > 0 && report->max_resident > limit / 10 * 8)
                 buf_printf(b,
                            "; it had used %" PRId64 " MiB of the %" PRId64
-                           " MiB that a worker may allocate: raise spark.executor.memory or "
+                           " MiB that a task process may allocate: raise spark.executor.memory or "
                            "spark.executor.memoryOverhead, or run fewer tasks at a time",
                            report->max_resident >> 20, limit >> 20);
 }
 
 /* The process ended in the middle of a batch: fails the task that caused it. Returns false if no task did. */
-static bool process_slot_blame(struct process_slot *s, struct task_batch *run, const struct zygote_report *report,
-                               bool told)
+static bool blame_task(struct process_slot *s, struct task_batch *run, const struct zygote_report *report, bool told)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         if (at < 0 || (uint32_t)at >= s->n || s->done[s->given[at]])
@@ -560,10 +554,10 @@ static bool process_slot_blame(struct process_slot *s, struct task_batch *run, c
         else
                 buf_printf(&b, "task %" PRId64 " in stage %d.%d (partition %d, attempt %d): ", t->info.id,
                            t->info.stage, t->info.stage_attempt, t->info.partition, t->info.attempt);
-        process_slot_describe_end(s, report, told, &b);
+        describe_process_end(s, report, told, &b);
         if (s->ended_by_us) {
                 t->state = TASK_KILLED;
-                t->message = mem_strdup("killed together with its worker process");
+                t->message = mem_strdup("killed together with its task process");
         } else {
                 set_failed(t, -ECHILD, "%s", buf_text(&b));
                 log_warn("Executor", "%s", t->message); /* the driver decides whether this is an error */
@@ -611,12 +605,12 @@ static void kill_overdue(struct process_slot *s, struct task_batch *run)
         pthread_mutex_unlock(&s->lock);
         if (!kill)
                 return;
-        log_info("Executor", "Task %" PRId64 " has not ended: killing its worker process %d", task, (int)pid);
+        log_info("Executor", "Task %" PRId64 " has not ended: killing its task process %d", task, (int)pid);
         zygote_kill(s->isolation->zygote, pid);
 }
 
 /* Serves the task process until all tasks sent have outcomes, or it has ended. */
-static void process_slot_converse(struct process_slot *s, struct task_batch *run)
+static void serve_task_process(struct process_slot *s, struct task_batch *run)
 {
         while (!all_done(s, run)) {
                 bool over;
@@ -639,7 +633,7 @@ static void process_slot_converse(struct process_slot *s, struct task_batch *run
  * Waits for the executor's end: without a zygote the executor ends, and its tasks are lost with it. If they failed
  * first, one after another would fail without its fault.
  */
-static void process_slot_wait_for_end(struct process_slot *s, struct task_batch *run)
+static void wait_for_executor_end(struct process_slot *s, struct task_batch *run)
 {
         struct pollfd p = {.fd = zygote_fd(s->isolation->zygote), .events = POLLIN};
         if (!s->isolation->all || poll(&p, 1, 0) <= 0)
@@ -653,13 +647,13 @@ static void process_slot_wait_for_end(struct process_slot *s, struct task_batch 
 }
 
 /* Runs one process's part of a batch. Returns false if the process ended before it began a task. */
-static bool run_part(struct process_slot *s, struct task_batch *run)
+static bool run_in_task_process(struct process_slot *s, struct task_batch *run)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct zygote_report report;
-        int r = process_slot_start(s, &error);
+        int r = start_task_process(s, &error);
         if (r)
-                process_slot_wait_for_end(s, run);
+                wait_for_executor_end(s, run);
         if (r == 0)
                 r = send_stage(s, run->work, &error);
         if (r && r != -EPIPE) {
@@ -677,11 +671,11 @@ static bool run_part(struct process_slot *s, struct task_batch *run)
                 before += s->done[i];
         if (!send_run(s, run))
                 return true;
-        process_slot_converse(s, run);
+        serve_task_process(s, run);
         if (all_done(s, run))
                 return true;
-        bool told = end_worker(s, &report);
-        bool blamed = process_slot_blame(s, run, &report, told);
+        bool told = end_task_process(s, &report);
+        bool blamed = blame_task(s, run, &report, told);
         for (int i = 0; i < run->n; i++)
                 after += s->done[i];
         return blamed || after > before || s->ended_by_us;
@@ -698,16 +692,16 @@ void process_slot_run(struct process_slot *s, struct task_batch *run)
         s->kill_task = -1;
         pthread_mutex_unlock(&s->lock);
         while (!all_done(s, run)) {
-                futile = run_part(s, run) ? 0 : futile + 1;
+                futile = run_in_task_process(s, run) ? 0 : futile + 1;
                 if (futile == MAX_FUTILE)
-                        fail_rest(s, run, -ECHILD, "worker processes end before they begin this task");
+                        fail_rest(s, run, -ECHILD, "task processes end before they begin this task");
         }
         task_process_requests_reset(s->asks); /* it points to flags of the batch */
         pthread_mutex_lock(&s->lock);
         s->run = NULL;
         pthread_mutex_unlock(&s->lock);
         if (!s->isolation->all && s->work >= 0)
-                end_worker(s, &report); /* this process was for a suspect only */
+                end_task_process(s, &report); /* this process was for a suspect only */
         else
                 process_slot_prepare(s);
 }

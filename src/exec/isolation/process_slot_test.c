@@ -52,7 +52,7 @@ static struct zygote *zygote;
 
 /* ----------------------------------------------------------------------------------------------- the executor */
 
-struct world {
+struct slot_world {
         struct rdd_registry registry; /* first: lineage takes it for the context */
         struct fst_conf conf;
         struct exec_env env;
@@ -70,7 +70,7 @@ static int encode(const struct stage_context *work, struct buf *out, struct fst_
 
 static void run_done(void *owner, struct task_batch *run)
 {
-        struct world *w = owner;
+        struct slot_world *w = owner;
         pthread_mutex_lock(&w->lock);
         w->done = run;
         pthread_cond_signal(&w->changed);
@@ -79,7 +79,7 @@ static void run_done(void *owner, struct task_batch *run)
 
 static int setup_kind(void **state, const char *kind)
 {
-        struct world *w = new0(struct world);
+        struct slot_world *w = new0(struct slot_world);
         struct fst_error error = FST_ERROR_INIT;
         conf_init(&w->conf);
         conf_set(&w->conf, "spark.firesteel.task.isolation", kind);
@@ -111,7 +111,7 @@ static int setup_threads(void **state)
 
 static int teardown(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         slot_free(w->slot);
         w->env.isolation->zygote = NULL; /* the next test uses it */
         isolation_free(w->env.isolation);
@@ -122,13 +122,13 @@ static int teardown(void **state)
         return 0;
 }
 
-static fst_rdd *numbers(struct world *w, int partitions)
+static fst_rdd *numbers(struct slot_world *w, int partitions)
 {
         return fst_range_n((fst_context *)w, 0, 100 * partitions, partitions);
 }
 
 /* Returns a stage that computes @rdd and counts its rows, or writes it for @shuffled. */
-static struct stage_context *stage_of(struct world *w, fst_rdd *rdd, fst_rdd *shuffled)
+static struct stage_context *stage_of(struct slot_world *w, fst_rdd *rdd, fst_rdd *shuffled)
 {
         struct stage_context *work = new0(struct stage_context);
         assert_int_equal(rdd_plan(rdd), 0);
@@ -157,7 +157,7 @@ static struct task_batch *run_of(struct stage_context *work, int n)
         return run;
 }
 
-static struct task_batch *wait_for(struct world *w)
+static struct task_batch *wait_for(struct slot_world *w)
 {
         pthread_mutex_lock(&w->lock);
         while (!w->done)
@@ -167,7 +167,7 @@ static struct task_batch *wait_for(struct world *w)
         return run;
 }
 
-static struct task_batch *run_all(struct world *w, fst_rdd *rdd, int n)
+static struct task_batch *run_all(struct slot_world *w, fst_rdd *rdd, int n)
 {
         slot_submit(w->slot, run_of(stage_of(w, rdd, NULL), n));
         return wait_for(w);
@@ -257,7 +257,7 @@ static int64_t loop(fst_task *task, int64_t x)
 }
 
 /* Ends when it is killed. */
-static int64_t wait_politely(fst_task *task, int64_t x)
+static int64_t wait_until_killed(fst_task *task, int64_t x)
 {
         while (!fst_task_interrupted(task))
                 usleep(1000);
@@ -279,7 +279,7 @@ static int64_t leak(fst_task *task, int64_t x)
         return x;
 }
 
-/* Overwrites all heap and data of the task process; other processes are not affected. */
+/* Overwrites all heap and data of the task process. Other processes are not affected. */
 static int64_t write_wildly(fst_task *task, int64_t x)
 {
         char *p = malloc(64);
@@ -311,9 +311,9 @@ static int to_pair(fst_task *task, int64_t x, fst_out *out)
 
 /* -------------------------------------------------------------------------------------------------- tests */
 
-static void counts_in_a_worker(void **state)
+static void counts_in_a_task_process(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct task_batch *run = run_all(w, fst_map(numbers(w, 8), next, FST_I64), 8);
         for (int i = 0; i < 8; i++) {
                 assert_int_equal(counted(run, i), 100);
@@ -331,7 +331,7 @@ static void counts_in_a_worker(void **state)
 /* One bad row fails its task. The tasks before and after it succeed, and the next batch works. */
 static void segfault_costs_one_task(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct task_batch *run = run_all(w, fst_map(numbers(w, 8), touch_null, FST_I64), 8);
         for (int i = 0; i < 8; i++) {
                 if (i == 3)
@@ -351,7 +351,7 @@ static void segfault_costs_one_task(void **state)
         run_free(run);
 }
 
-static void fails_saying(struct world *w, fst_rdd *rdd, const char *part)
+static void fails_saying(struct slot_world *w, fst_rdd *rdd, const char *part)
 {
         struct task_batch *run = run_all(w, rdd, 1);
         assert_says(&run->tasks[0], part);
@@ -361,29 +361,29 @@ static void fails_saying(struct world *w, fst_rdd *rdd, const char *part)
         run_free(run);
 }
 
-static void ends_that_are_crashes(void **state)
+static void reports_crashes_and_exits(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         fst_rdd *one = numbers(w, 1);
         fails_saying(w, fst_map(one, call_abort, FST_I64), "SIGABRT, abort() was called");
         fails_saying(w, fst_map(one, call_exit, FST_I64), "it called exit(0)");
-        fails_saying(w, fst_map(one, call_quick_exit, FST_I64), "ended with exit status 7");
+        fails_saying(w, fst_map(one, call_quick_exit, FST_I64), "exited with status 7");
         fails_saying(w, fst_map(one, die, FST_I64), "was killed (SIGKILL)");
-        fails_saying(w, fst_map(one, close_everything, FST_I64), "its worker process");
+        fails_saying(w, fst_map(one, close_everything, FST_I64), "its task process");
         fails_saying(w, fst_map(one, fill_stack, FST_I64), "the stack is full");
 }
 
 static void leaks_fail_alone(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         if (with_sanitizer)
                 skip(); /* the sanitizer's allocator ends the process instead */
         fails_saying(w, fst_map(numbers(w, 1), leak, FST_I64), "malloc answered NULL after 3");
 }
 
-static void wild_writes_harm_nobody_else(void **state)
+static void wild_writes_harm_no_other_task(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         char *own = mem_alloc(1 << 16);
         memset(own, 7, 1 << 16);
         fails_saying(w, fst_map(numbers(w, 1), write_wildly, FST_I64), "");
@@ -400,7 +400,7 @@ static int64_t ms_now(void)
 }
 
 /* Waits until the slot runs @task_id. */
-static void wait_until_running(struct world *w, int64_t task_id)
+static void wait_until_running(struct slot_world *w, int64_t task_id)
 {
         struct slot_activity a = {.task_id = -1};
         for (int i = 0; i < 5000; i++) {
@@ -414,7 +414,7 @@ static void wait_until_running(struct world *w, int64_t task_id)
 
 static void kills_an_endless_loop(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 2), loop, FST_I64), NULL), 2);
         int64_t id = run->tasks[0].info.id, start;
         slot_submit(w->slot, run);
@@ -434,14 +434,14 @@ static void kills_an_endless_loop(void **state)
 }
 
 /* Any process uses more than one MiB: the running task fails, and the message states the reason. */
-static void memory_is_held(void **state)
+static void fails_a_task_beyond_the_memory_limit(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct slot_monitor *watch = NULL;
         struct slot_monitor_options o = {
                 .conf = &w->conf, .slots = &w->slot, .n = 1, .env = &w->env, .memory_limit = 1 << 20};
         assert_int_equal(slot_monitor_new(&o, &watch, NULL), 0);
-        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_until_killed, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         int64_t next = slot_monitor_tick(watch, 0); /* evicts */
@@ -449,17 +449,17 @@ static void memory_is_held(void **state)
         assert_int_equal(slot_monitor_tick(watch, next / 2), next); /* too early */
         slot_monitor_tick(watch, next);
         run = wait_for(w);
-        assert_says(&run->tasks[0], "is ended for want of memory");
+        assert_says(&run->tasks[0], "fails because memory is short");
         assert_says(&run->tasks[0], "raise spark.executor.memory");
         run_free(run);
         slot_monitor_free(watch);
 }
 
-static void a_flag_is_enough_for_the_polite(void **state)
+static void kills_a_cooperative_task_by_its_flag(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct slot_activity before, after;
-        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
+        struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_until_killed, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &before);
@@ -469,7 +469,7 @@ static void a_flag_is_enough_for_the_polite(void **state)
         run = wait_for(w);
         assert_int_equal(run->tasks[0].state, TASK_KILLED);
         run_free(run);
-        run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_politely, FST_I64), NULL), 1);
+        run = run_of(stage_of(w, fst_map(numbers(w, 1), wait_until_killed, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
         wait_until_running(w, run->tasks[0].info.id);
         slot_activity(w->slot, &after);
@@ -480,9 +480,9 @@ static void a_flag_is_enough_for_the_polite(void **state)
         run_free(run);
 }
 
-static void killed_from_outside(void **state)
+static void reports_a_task_process_killed_from_outside(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct slot_activity a;
         struct task_batch *run = run_of(stage_of(w, fst_map(numbers(w, 1), loop, FST_I64), NULL), 1);
         slot_submit(w->slot, run);
@@ -516,7 +516,7 @@ static int64_t rows_of(struct shuffle_output *o)
 }
 
 /* Returns a stage that counts the rows of a shuffle of @run's map outputs. */
-static struct stage_context *reading_stage(struct world *w, fst_rdd *shuffled, struct task_batch *run)
+static struct stage_context *reading_stage(struct slot_world *w, fst_rdd *shuffled, struct task_batch *run)
 {
         struct stage_context *work = stage_of(w, shuffled, NULL);
         int shuffle_id = shuffled->shuffle.id;
@@ -536,9 +536,9 @@ static struct stage_context *reading_stage(struct world *w, fst_rdd *shuffled, s
         return work;
 }
 
-static void shuffles_are_read(void **state)
+static void reads_shuffles(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         fst_rdd *many = fst_map(fst_range_n((fst_context *)w, 0, 400000, 4), to_pair, FST_PAIR(I64, I64));
         fst_rdd *placed = fst_partition_by(many, 3);
         assert_int_equal(rdd_plan(placed), 0);
@@ -565,9 +565,9 @@ static void shuffles_are_read(void **state)
         run_free(maps);
 }
 
-static void map_outputs_come_over(void **state)
+static void receives_map_outputs(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         fst_rdd *pairs = fst_map(numbers(w, 4), to_pair, FST_PAIR(I64, I64));
         fst_rdd *summed = fst_partition_by(pairs, 5);
         assert_int_equal(rdd_plan(summed), 0);
@@ -598,7 +598,7 @@ static void map_outputs_come_over(void **state)
 /* With isolation off only suspects run in a task process, which ends after them. */
 static void suspects_run_alone(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct task_batch *run = run_all(w, numbers(w, 2), 2);
         assert_int_equal(counted(run, 0), 100);
         assert_false(run->tasks[0].is_encoded);
@@ -668,7 +668,7 @@ static pid_t start_executor(pid_t pids[static 2])
         return executor;
 }
 
-static void nothing_outlives_the_executor(void **state)
+static void no_process_outlives_the_executor(void **state)
 {
 #if defined(__SANITIZE_THREAD__)
         skip(); /* the sanitizer's thread is also in the child, where the zygote requires a single thread */
@@ -680,7 +680,7 @@ static void nothing_outlives_the_executor(void **state)
         waitpid(executor, NULL, 0);
 }
 
-static void workers_die_with_the_zygote(void **state)
+static void task_processes_end_with_the_zygote(void **state)
 {
 #if defined(__SANITIZE_THREAD__)
         skip(); /* the sanitizer's thread is also in the child, where the zygote requires a single thread */
@@ -694,7 +694,7 @@ static void workers_die_with_the_zygote(void **state)
 
 static void zygote_needs_a_single_thread(void **state)
 {
-        struct world *w = *state; /* its slot is a thread */
+        struct slot_world *w = *state; /* its slot is a thread */
         struct zygote *z = NULL;
         struct fst_error error = FST_ERROR_INIT;
         assert_non_null(w->slot);
@@ -704,9 +704,9 @@ static void zygote_needs_a_single_thread(void **state)
 }
 
 /* Runs last: it ends the zygote of this program. */
-static void zygote_lost(void **state)
+static void fails_tasks_without_a_zygote(void **state)
 {
-        struct world *w = *state;
+        struct slot_world *w = *state;
         struct task_batch *run = run_all(w, numbers(w, 1), 1);
         assert_int_equal(counted(run, 0), 100);
         run_free(run);
@@ -718,7 +718,7 @@ static void zygote_lost(void **state)
         run_free(run);
 }
 
-static void shares_add_up(void **state)
+static void memory_shares_add_up(void **state)
 {
         struct isolation_shares s = isolation_divide(1000, 400, 0.6, 0.5, 4);
         assert_int_equal(s.executor_pool, 300);
@@ -730,24 +730,24 @@ static void shares_add_up(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(shares_add_up),
-                cmocka_unit_test(nothing_outlives_the_executor),
-                cmocka_unit_test(workers_die_with_the_zygote),
-                cmocka_unit_test_setup_teardown(counts_in_a_worker, setup, teardown),
+                cmocka_unit_test(memory_shares_add_up),
+                cmocka_unit_test(no_process_outlives_the_executor),
+                cmocka_unit_test(task_processes_end_with_the_zygote),
+                cmocka_unit_test_setup_teardown(counts_in_a_task_process, setup, teardown),
                 cmocka_unit_test_setup_teardown(segfault_costs_one_task, setup, teardown),
-                cmocka_unit_test_setup_teardown(ends_that_are_crashes, setup, teardown),
+                cmocka_unit_test_setup_teardown(reports_crashes_and_exits, setup, teardown),
                 cmocka_unit_test_setup_teardown(leaks_fail_alone, setup, teardown),
-                cmocka_unit_test_setup_teardown(wild_writes_harm_nobody_else, setup, teardown),
+                cmocka_unit_test_setup_teardown(wild_writes_harm_no_other_task, setup, teardown),
                 cmocka_unit_test_setup_teardown(kills_an_endless_loop, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_flag_is_enough_for_the_polite, setup, teardown),
-                cmocka_unit_test_setup_teardown(memory_is_held, setup, teardown),
-                cmocka_unit_test_setup_teardown(memory_is_held, setup_threads, teardown),
-                cmocka_unit_test_setup_teardown(killed_from_outside, setup, teardown),
-                cmocka_unit_test_setup_teardown(map_outputs_come_over, setup, teardown),
-                cmocka_unit_test_setup_teardown(shuffles_are_read, setup, teardown),
+                cmocka_unit_test_setup_teardown(kills_a_cooperative_task_by_its_flag, setup, teardown),
+                cmocka_unit_test_setup_teardown(fails_a_task_beyond_the_memory_limit, setup, teardown),
+                cmocka_unit_test_setup_teardown(fails_a_task_beyond_the_memory_limit, setup_threads, teardown),
+                cmocka_unit_test_setup_teardown(reports_a_task_process_killed_from_outside, setup, teardown),
+                cmocka_unit_test_setup_teardown(receives_map_outputs, setup, teardown),
+                cmocka_unit_test_setup_teardown(reads_shuffles, setup, teardown),
                 cmocka_unit_test_setup_teardown(suspects_run_alone, setup_threads, teardown),
                 cmocka_unit_test_setup_teardown(zygote_needs_a_single_thread, setup, teardown),
-                cmocka_unit_test_setup_teardown(zygote_lost, setup, teardown),
+                cmocka_unit_test_setup_teardown(fails_tasks_without_a_zygote, setup, teardown),
         };
         struct rlimit none = {0, 0};
         struct fst_error error = FST_ERROR_INIT;

@@ -34,7 +34,7 @@
 #define FLUSH_NS 1000000
 #define FLUSH_BYTES ((size_t)16 << 10)
 
-struct worker {
+struct task_process {
         int socket;
         const struct task_process_class *class;
         struct fst_conf conf;
@@ -85,7 +85,7 @@ static const char *next_text(const char **at, const char *end)
 
 static int task_process_may_commit(void *owner, int stage, int stage_attempt, int partition, int64_t task_id)
 {
-        struct worker *w = owner;
+        struct task_process *w = owner;
         struct task_process_commit question = {
                 .stage = stage, .stage_attempt = stage_attempt, .partition = partition, .task_id = task_id};
         static struct task_process_received in;
@@ -102,14 +102,14 @@ static int task_process_may_commit(void *owner, int stage, int stage_attempt, in
         return verdict;
 }
 
-static int task_process_read_settings(struct worker *w, struct task_process_settings *s, struct fst_error *error)
+static int task_process_read_settings(struct task_process *w, struct task_process_settings *s, struct fst_error *error)
 {
         const char *at = (const char *)w->in.body + sizeof(*s), *end = (const char *)w->in.body + w->in.len;
         if (w->in.len < sizeof(*s))
-                return error_set(error, -EBADMSG, "a worker process was given no settings");
+                return error_set(error, -EBADMSG, "a task process received no settings");
         memcpy(s, w->in.body, sizeof(*s));
         if (s->secret > MAX_FILE_SECRET || (size_t)(end - at) < s->secret)
-                return error_set(error, -EBADMSG, "a worker process was given no settings");
+                return error_set(error, -EBADMSG, "a task process received no settings");
         if (s->secret) {
                 memcpy(w->io_secret, at, s->secret);
                 w->env.io_secret = w->io_secret;
@@ -118,13 +118,13 @@ static int task_process_read_settings(struct worker *w, struct task_process_sett
         }
         const char *app_id = next_text(&at, end), *roots = next_text(&at, end), *commits = next_text(&at, end);
         if (!app_id || !roots || !commits)
-                return error_set(error, -EBADMSG, "a worker process was given no settings");
+                return error_set(error, -EBADMSG, "a task process received no settings");
         w->app_id = mem_strdup(app_id);
         conf_init(&w->conf);
         for (uint32_t i = 0; i < s->pairs; i++) {
                 const char *key = next_text(&at, end), *value = next_text(&at, end);
                 if (!key || !value)
-                        return error_set(error, -EBADMSG, "a worker process was given half of its settings");
+                        return error_set(error, -EBADMSG, "a task process received truncated settings");
                 conf_set(&w->conf, key, value);
         }
         conf_set(&w->conf, "spark.local.dir", roots);
@@ -133,7 +133,7 @@ static int task_process_read_settings(struct worker *w, struct task_process_sett
                 unsetenv(stronger[i]);
         w->shared = mmap(NULL, sizeof(*w->shared), PROT_READ | PROT_WRITE, MAP_SHARED, w->in.fd, 0);
         if (w->shared == MAP_FAILED)
-                return error_errno(error, "mapping what executor and worker share");
+                return error_errno(error, "mapping the memory shared with the executor");
         if (*commits) {
                 w->env.may_commit = task_process_may_commit;
                 w->env.commit_owner = w;
@@ -141,7 +141,7 @@ static int task_process_read_settings(struct worker *w, struct task_process_sett
         return 0;
 }
 
-static int settle_in(struct worker *w, struct fst_error *error)
+static int apply_settings(struct task_process *w, struct fst_error *error)
 {
         struct task_process_settings s;
         int r = task_process_read_settings(w, &s, error);
@@ -171,7 +171,7 @@ static int settle_in(struct worker *w, struct fst_error *error)
 
 /* ---------------------------------------------------------------------------------------------------- running */
 
-static void task_process_flush(struct worker *w)
+static void task_process_flush(struct task_process *w)
 {
         if (w->outcomes.len && task_process_send(w->socket, PACKET_OUTCOMES, w->outcomes.data, w->outcomes.len, -1) < 0)
                 _exit(0); /* the executor has ended */
@@ -188,7 +188,7 @@ static void task_process_fail(struct slot_task *t, int status, struct fst_error 
         error_deinit(error);
 }
 
-static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
+static void send_output(struct task_process *w, uint32_t at, struct slot_task *t)
 {
         _cleanup_(buf_deinit) struct buf index = BUF_INIT, body = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -210,7 +210,7 @@ static void send_output(struct worker *w, uint32_t at, struct slot_task *t)
         }
 }
 
-static void send_result(struct worker *w, uint32_t at, struct slot_task *t)
+static void send_result(struct task_process *w, uint32_t at, struct slot_task *t)
 {
         _cleanup_(buf_deinit) struct buf encoded = BUF_INIT;
         struct fst_error error = FST_ERROR_INIT;
@@ -220,7 +220,7 @@ static void send_result(struct worker *w, uint32_t at, struct slot_task *t)
         task_process_outcome_put(&w->outcomes, at, t, encoded.data, encoded.len);
 }
 
-static void run_one(struct worker *w, uint32_t at)
+static void run_one(struct task_process *w, uint32_t at)
 {
         struct slot_task *t = &w->tasks[at];
         int64_t now = now_ns();
@@ -239,7 +239,7 @@ static void run_one(struct worker *w, uint32_t at)
         accumulator_updates_free(steal(t->accumulated));
 }
 
-static void run_tasks(struct worker *w)
+static void run_tasks(struct task_process *w)
 {
         struct task_process_batch run;
         const unsigned char *body = w->in.body + sizeof(run);
@@ -266,27 +266,27 @@ static void run_tasks(struct worker *w)
 
 /* --------------------------------------------------------------------------------------------------- receiving */
 
-static void drop_stage(struct worker *w)
+static void drop_stage(struct task_process *w)
 {
         if (w->ready)
                 task_runner_drop(&w->runner);
         stage_context_unref(steal(w->work));
 }
 
-static int task_process_load_module(struct worker *w, struct fst_error *error)
+static int task_process_load_module(struct task_process *w, struct fst_error *error)
 {
         const struct module *module;
         _cleanup_free_ char *path = mem_strndup((const char *)w->in.body, w->in.len);
         return module_load(path, &module, error);
 }
 
-static void task_process_handle_packet(struct worker *w)
+static void task_process_handle_packet(struct task_process *w)
 {
         struct fst_error error = FST_ERROR_INIT;
         int32_t r = 0;
         switch (w->in.kind) {
         case PACKET_SETTINGS:
-                r = settle_in(w, &error);
+                r = apply_settings(w, &error);
                 break;
         case PACKET_MODULE:
                 r = task_process_load_module(w, &error);
@@ -299,7 +299,7 @@ static void task_process_handle_packet(struct worker *w)
                 run_tasks(w);
                 break;
         default:
-                r = error_set(&error, -EBADMSG, "a worker process was sent a packet that it does not know");
+                r = error_set(&error, -EBADMSG, "a task process received an unknown packet");
         }
         if (r == 0)
                 return;
@@ -313,7 +313,7 @@ static void task_process_handle_packet(struct worker *w)
 }
 
 /* Registers the program as a module, because functions may be its own and module_load never sees it. */
-static void know_program(void)
+static void register_program(void)
 {
         struct module_function entry;
         module_describe((void (*)(void))getauxval(AT_ENTRY), NULL, &entry, NULL);
@@ -321,11 +321,11 @@ static void know_program(void)
 
 int task_process_main(int socket, const struct task_process_class *class)
 {
-        struct worker *w = new0(struct worker);
+        struct task_process *w = new0(struct task_process);
         w->socket = socket;
         w->class = class;
         crash_init(socket, NULL, NULL);
-        know_program();
+        register_program();
         while (task_process_receive(socket, &w->in) > 0) {
                 task_process_handle_packet(w);
                 task_process_received_deinit(&w->in);

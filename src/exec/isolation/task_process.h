@@ -4,7 +4,7 @@
  *
  * The zygote forks it. It has one thread and one socket to the executor (exec/isolation/task_process_wire.h), on which
  * it receives settings, modules, stages and batches and sends outcomes. A map output is sent as pages in a sealed
- * memfd, or as its spill file if it did not fit into memory; a result is sent encoded.
+ * memfd, or as its spill file if it did not fit into memory. A result is sent encoded.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct task_process_class {
 };
 
 /*
- * The main function of a task process; the zygote calls it in the child, which has descriptors 0, 1, 2 and @socket.
+ * The main function of a task process. The zygote calls it in the child, which has descriptors 0, 1, 2 and @socket.
  * Returns its exit status.
  */
 int task_process_main(int socket, const struct task_process_class *class);

@@ -50,11 +50,11 @@ static struct {
 } me;
 
 /*
- * Sends a request and waits for the reply; its text is in me.in until task_process_received_deinit. Exits if the
+ * Sends a request and waits for the reply. Its text is in me.in until task_process_received_deinit. Exits if the
  * executor has ended.
  */
-static struct task_process_reply ask_with(struct task_process_request question, const void *text, size_t text_len,
-                                          const unsigned char **body, size_t *len)
+static struct task_process_reply send_request(struct task_process_request question, const void *text, size_t text_len,
+                                              const unsigned char **body, size_t *len)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         struct task_process_reply answer = {0};
@@ -70,10 +70,10 @@ static struct task_process_reply ask_with(struct task_process_request question, 
         return answer;
 }
 
-static struct task_process_reply task_process_inputs_ask(struct task_process_request question, const char *text,
-                                                         const unsigned char **body, size_t *len)
+static struct task_process_reply send_simple_request(struct task_process_request question, const char *text,
+                                                     const unsigned char **body, size_t *len)
 {
-        return ask_with(question, text, text ? strlen(text) : 0, body, len);
+        return send_request(question, text, text ? strlen(text) : 0, body, len);
 }
 
 static void add_counted(struct task_run *run, const struct task_process_reply *answer)
@@ -101,7 +101,7 @@ static int task_process_inputs_failed(struct task_run *run, const struct task_pr
 /* ------------------------------------------------------------------------------------------------------- shuffles */
 
 /* Copies the input's pages out of the shared memory, which is about to be overwritten. */
-static void copy_out(struct shuffle_input *in)
+static void copy_shared_pages(struct shuffle_input *in)
 {
         if (!in->pages || in->copy)
                 return;
@@ -122,7 +122,7 @@ static int input_open(void *owner, struct task_run *run, int shuffle_id, int par
 {
         const unsigned char *text;
         size_t len;
-        struct task_process_reply answer = task_process_inputs_ask(
+        struct task_process_reply answer = send_simple_request(
                 (struct task_process_request){
                         .what = REQUEST_OPEN, .shuffle = shuffle_id, .partition = partition, .type = type},
                 NULL, &text, &len);
@@ -141,9 +141,9 @@ static int task_process_inputs_fill(struct shuffle_input *in)
         size_t len;
         for (struct shuffle_input *other = me.open; other; other = other->next)
                 if (other != in)
-                        copy_out(other);
+                        copy_shared_pages(other);
         free(steal(in->copy));
-        struct task_process_reply answer = task_process_inputs_ask(
+        struct task_process_reply answer = send_simple_request(
                 (struct task_process_request){.what = REQUEST_NEXT, .handle = in->handle}, NULL, &body, &len);
         add_counted(in->run, &answer);
         if (answer.status)
@@ -201,7 +201,7 @@ static int block_open(void *owner, struct task_run *run, struct block_id id, fst
 {
         const unsigned char *text;
         size_t len;
-        struct task_process_reply answer = task_process_inputs_ask(
+        struct task_process_reply answer = send_simple_request(
                 (struct task_process_request){.what = REQUEST_BLOCK, .shuffle = id.rdd, .partition = id.partition},
                 NULL, &text, &len);
         if (answer.status)
@@ -225,8 +225,8 @@ static void task_process_inputs_block_close(struct remote_block *block)
         free(block);
 }
 
-/* Hands over a page; @page NULL is the end. Returns false if the executor wants no more. */
-static bool task_process_inputs_hand_over(struct block_id id, const struct page *page)
+/* Hands over a page. @page NULL is the end. Returns false if the executor wants no more. */
+static bool hand_page_over(struct block_id id, const struct page *page)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         const unsigned char *body;
@@ -238,7 +238,7 @@ static bool task_process_inputs_hand_over(struct block_id id, const struct page 
                 buf_append(&b, header, sizeof(header));
                 buf_append(&b, page->data, page->used);
         }
-        struct task_process_reply answer = ask_with(
+        struct task_process_reply answer = send_request(
                 (struct task_process_request){.what = REQUEST_KEEP, .shuffle = id.rdd, .partition = id.partition},
                 b.data, b.len, &body, &len);
         task_process_received_deinit(&me.in);
@@ -249,7 +249,7 @@ static bool task_process_inputs_hand_over(struct block_id id, const struct page 
  * Hands the gathered partition to the executor and frees it here. If the executor does not keep it, it is computed
  * again.
  */
-static void block_give(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
+static void hand_block_over(void *owner, struct task_run *run, struct block_id id, enum fst_storage_level level)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct block *block = block_store_find(me.store, id);
@@ -257,11 +257,10 @@ static void block_give(void *owner, struct task_run *run, struct block_id id, en
         const struct page *page;
         if (block && block_reader_init(&reader, block, &error) == 0) {
                 int r;
-                while ((r = block_reader_next_page(&reader, &page, &error)) == 0 && page &&
-                       task_process_inputs_hand_over(id, page))
+                while ((r = block_reader_next_page(&reader, &page, &error)) == 0 && page && hand_page_over(id, page))
                         ;
                 if (r == 0 && !page)
-                        task_process_inputs_hand_over(id, NULL);
+                        hand_page_over(id, NULL);
                 block_reader_deinit(&reader);
         }
         error_deinit(&error);
@@ -276,7 +275,7 @@ static int slice_fetch(void *owner, struct task_run *run, int rdd, int partition
 {
         const unsigned char *body;
         size_t len;
-        struct task_process_reply answer = task_process_inputs_ask(
+        struct task_process_reply answer = send_simple_request(
                 (struct task_process_request){.what = REQUEST_SLICE, .shuffle = rdd, .partition = partition}, NULL,
                 &body, &len);
         if (answer.status)
@@ -298,7 +297,7 @@ static int task_process_inputs_broadcast(void *owner, int64_t id, uint64_t size,
         while (kept && (kept->id != id || kept->size != size))
                 kept = kept->next;
         if (!kept) {
-                struct task_process_reply answer = task_process_inputs_ask(
+                struct task_process_reply answer = send_simple_request(
                         (struct task_process_request){.what = REQUEST_BROADCAST, .id = id, .size = size}, NULL, &body,
                         &len);
                 if (answer.status || len != size) {
@@ -333,7 +332,7 @@ static int task_process_inputs_file(void *owner, const char *name, const int *st
         const unsigned char *body;
         size_t len;
         struct task_process_reply answer =
-                task_process_inputs_ask((struct task_process_request){.what = REQUEST_FILE}, name, &body, &len);
+                send_simple_request((struct task_process_request){.what = REQUEST_FILE}, name, &body, &len);
         char *text = mem_strndup((const char *)body, len);
         task_process_received_deinit(&me.in);
         if (answer.status) {
@@ -350,8 +349,8 @@ static int task_process_inputs_barrier(void *owner, const uint8_t *question, siz
 {
         const unsigned char *body;
         size_t len;
-        struct task_process_reply a =
-                ask_with((struct task_process_request){.what = REQUEST_BARRIER}, question, question_len, &body, &len);
+        struct task_process_reply a = send_request((struct task_process_request){.what = REQUEST_BARRIER}, question,
+                                                   question_len, &body, &len);
         if (a.status) {
                 error_set(error, a.status, "%.*s", (int)len, (const char *)body);
         } else {
@@ -378,7 +377,7 @@ void task_process_requests_use(struct exec_env *env, struct task_runner *runner,
         me.blocks = (struct remote_blocks){.open = block_open,
                                            .next = task_process_inputs_block_next,
                                            .close = task_process_inputs_block_close,
-                                           .replicate = block_give,
+                                           .replicate = hand_block_over,
                                            .takes_all = true};
         env->remote = &me.blocks;
         runner->shuffle = &asking_source;

@@ -29,7 +29,7 @@ struct open_input {
 };
 
 /* A block that a task process hands over. */
-struct kept_block {
+struct handed_block {
         bool begun;
         struct block_id id;
         fst_type type;
@@ -44,7 +44,7 @@ struct task_process_requests {
         int64_t task_id;     /* the task that it was begun for; -1: none */
         struct task_counters told;
         struct open_input inputs[MAX_INPUTS];
-        struct kept_block kept;
+        struct handed_block kept;
 };
 
 struct task_process_requests *task_process_requests_new(const struct exec_env *env)
@@ -76,19 +76,19 @@ static void close_input(struct task_process_requests *a, struct open_input *in)
 }
 
 /* Drops a block that was not handed over completely. */
-static void drop_kept(struct kept_block *kept)
+static void drop_handed_block(struct handed_block *kept)
 {
         block_writer_abort(kept->writer);
         if (kept->begun)
                 page_cursor_deinit(&kept->cursor);
-        *kept = (struct kept_block){0};
+        *kept = (struct handed_block){0};
 }
 
 void task_process_requests_reset(struct task_process_requests *a)
 {
         for (int i = 0; i < MAX_INPUTS; i++)
                 close_input(a, &a->inputs[i]);
-        drop_kept(&a->kept);
+        drop_handed_block(&a->kept);
         task_run_end(&a->run);
         a->run.task.stopped = &a->run.stop;
         a->task_id = -1;
@@ -103,7 +103,7 @@ void task_process_requests_free(struct task_process_requests *a)
         free(a);
 }
 
-static void task_process_requests_begin(struct task_process_requests *a, struct slot_task *t)
+static void begin_task_run(struct task_process_requests *a, struct slot_task *t)
 {
         if (a->task_id == t->info.id)
                 return;
@@ -129,8 +129,7 @@ static void task_process_requests_count(struct task_process_requests *a, struct 
         a->told = a->run.counters;
 }
 
-static bool task_process_requests_send_answer(int socket, const struct task_process_reply *answer, const void *body,
-                                              size_t len)
+static bool send_reply(int socket, const struct task_process_reply *answer, const void *body, size_t len)
 {
         _cleanup_(buf_deinit) struct buf b = BUF_INIT;
         buf_reserve(&b, sizeof(*answer) + len);
@@ -152,7 +151,7 @@ static bool send_failure(struct task_process_requests *a, int socket, int status
                 answer.fetch_executor = a->run.fetch_executor;
         }
         task_process_requests_count(a, &answer);
-        return task_process_requests_send_answer(socket, &answer, message, message ? strlen(message) : 0);
+        return send_reply(socket, &answer, message, message ? strlen(message) : 0);
 }
 
 static int free_handle(const struct task_process_requests *a)
@@ -163,19 +162,19 @@ static int free_handle(const struct task_process_requests *a)
         return i;
 }
 
-static bool answer_open(struct task_process_requests *a, int socket, struct task_batch *run,
-                        const struct task_process_request *ask)
+static bool reply_open(struct task_process_requests *a, int socket, struct task_batch *run,
+                       const struct task_process_request *ask)
 {
         struct task_process_reply answer = {.handle = free_handle(a)};
         struct shuffle_input *input;
         if (answer.handle == MAX_INPUTS)
-                return send_failure(a, socket, -EMFILE, "a task reads more shuffles at a time than it can");
+                return send_failure(a, socket, -EMFILE, "a task has too many open shuffles");
         int r = shuffle_reader_source.open((void *)&run->work->inputs, &a->run, ask->shuffle, ask->partition, ask->type,
                                            &input);
         if (r)
                 return send_failure(a, socket, r, NULL);
         a->inputs[answer.handle].shuffle = input;
-        return task_process_requests_send_answer(socket, &answer, NULL, 0);
+        return send_reply(socket, &answer, NULL, 0);
 }
 
 /* Returns the persisted RDD @id of the stage, or NULL. */
@@ -198,15 +197,15 @@ static enum fst_storage_level level_of(const fst_rdd *rdd)
         return storage_level_valid(level) ? (enum fst_storage_level)level : FST_STORAGE_NONE;
 }
 
-static bool answer_block(struct task_process_requests *a, int socket, struct task_batch *run,
-                         const struct task_process_request *ask)
+static bool reply_block(struct task_process_requests *a, int socket, struct task_batch *run,
+                        const struct task_process_request *ask)
 {
         const struct remote_blocks *remote = a->env->remote;
         const fst_rdd *rdd = task_process_requests_persisted(run, ask->shuffle);
         struct task_process_reply answer = {.handle = free_handle(a)};
         struct fst_error error = FST_ERROR_INIT;
         if (!rdd || answer.handle == MAX_INPUTS)
-                return send_failure(a, socket, -EMFILE, "a task reads more at a time than it can");
+                return send_failure(a, socket, -EMFILE, "a task has too many open inputs");
         struct open_input *in = &a->inputs[answer.handle];
         struct block_id id = {ask->shuffle, ask->partition};
         int r = 0;
@@ -225,17 +224,17 @@ static bool answer_block(struct task_process_requests *a, int socket, struct tas
                 return send_failure(a, socket, r, NULL);
         if (!task_process_requests_is_open(in))
                 answer.handle = -1;
-        return task_process_requests_send_answer(socket, &answer, NULL, 0);
+        return send_reply(socket, &answer, NULL, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------- persisted blocks */
 
-static void begin_kept(struct task_process_requests *a, struct task_batch *run, struct block_id id)
+static void begin_handed_block(struct task_process_requests *a, struct task_batch *run, struct block_id id)
 {
         const fst_rdd *rdd = task_process_requests_persisted(run, id.rdd);
-        struct kept_block *kept = &a->kept;
+        struct handed_block *kept = &a->kept;
         struct block *there;
-        drop_kept(kept);
+        drop_handed_block(kept);
         enum fst_storage_level level = level_of(rdd);
         if (level == FST_STORAGE_NONE)
                 return; /* unpersisted meanwhile */
@@ -250,16 +249,16 @@ static void begin_kept(struct task_process_requests *a, struct task_batch *run, 
                 block_release(there);
 }
 
-static int task_process_requests_keep_page(struct kept_block *kept, const unsigned char *data, size_t len,
+static int task_process_requests_keep_page(struct handed_block *kept, const unsigned char *data, size_t len,
                                            struct fst_error *error)
 {
         struct page_frame frame;
         struct page *page;
         fst_batch batch;
-        int r = len < PAGE_FRAME_HEADER ? error_set(error, -EBADMSG, "half of a page")
+        int r = len < PAGE_FRAME_HEADER ? error_set(error, -EBADMSG, "a truncated page")
                                         : page_frame_parse(data, kept->type, &frame, error);
         if (r == 0 && (frame.codec != CODEC_NONE || frame.payload != len - PAGE_FRAME_HEADER))
-                r = error_set(error, -EBADMSG, "half of a page");
+                r = error_set(error, -EBADMSG, "a truncated page");
         if (r || (r = page_frame_decode(&frame, kept->type, data + PAGE_FRAME_HEADER, NULL, NULL, &page, error)))
                 return r;
         page_cursor_start(&kept->cursor, page);
@@ -270,40 +269,40 @@ static int task_process_requests_keep_page(struct kept_block *kept, const unsign
 }
 
 /* The reply's status says whether to send more. A block that cannot be kept is no error: it is computed again. */
-static bool answer_keep(struct task_process_requests *a, int socket, struct task_batch *run,
-                        const struct task_process_request *ask, const struct task_process_received *in)
+static bool reply_keep(struct task_process_requests *a, int socket, struct task_batch *run,
+                       const struct task_process_request *ask, const struct task_process_received *in)
 {
         struct block_id id = {ask->shuffle, ask->partition};
-        struct kept_block *kept = &a->kept;
+        struct handed_block *kept = &a->kept;
         const struct remote_blocks *remote = a->env->remote;
         struct fst_error error = FST_ERROR_INIT;
         struct task_process_reply answer = {0};
         size_t len = in->len - sizeof(*ask);
         int r = 0;
         if (!kept->begun || kept->id.rdd != id.rdd || kept->id.partition != id.partition)
-                begin_kept(a, run, id);
+                begin_handed_block(a, run, id);
         if (!kept->writer) {
-                drop_kept(kept);
+                drop_handed_block(kept);
                 answer.status = -ECANCELED;
-                return task_process_requests_send_answer(socket, &answer, NULL, 0);
+                return send_reply(socket, &answer, NULL, 0);
         }
         if (len) {
                 r = task_process_requests_keep_page(kept, (const unsigned char *)in->body + sizeof(*ask), len, &error);
         } else {
                 enum fst_storage_level level = kept->level;
                 r = block_writer_commit(steal(kept->writer), &error);
-                drop_kept(kept);
+                drop_handed_block(kept);
                 if (r == 0 && remote && remote->replicate && storage_level_replicas(level) > 1)
                         remote->replicate(remote->owner, &a->run, id, level);
         }
         if (r < 0)
-                log_warn("BlockManager", "rdd_%d_%d of a worker process cannot be kept: %s", id.rdd, id.partition,
+                log_warn("BlockManager", "rdd_%d_%d of a task process cannot be stored: %s", id.rdd, id.partition,
                          error_message(&error));
         error_deinit(&error);
         if (r)
-                drop_kept(kept);
+                drop_handed_block(kept);
         answer.status = r ? -ECANCELED : 0;
-        return task_process_requests_send_answer(socket, &answer, NULL, 0);
+        return send_reply(socket, &answer, NULL, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------- inputs */
@@ -326,7 +325,7 @@ static int task_process_requests_next_page(struct task_process_requests *a, stru
 }
 
 /* Writes pages to the shared memory until it is full or there are no more. */
-static bool answer_next(struct task_process_requests *a, int socket, struct task_process_shared *shared, int handle)
+static bool reply_next(struct task_process_requests *a, int socket, struct task_process_shared *shared, int handle)
 {
         struct task_process_reply answer = {.handle = handle};
         struct open_input *in = &a->inputs[handle];
@@ -351,33 +350,34 @@ static bool answer_next(struct task_process_requests *a, int socket, struct task
         answer.end = !page;
         if (page && answer.pages == 0) { /* larger than the shared memory */
                 in->pending = NULL;
-                return task_process_requests_send_answer(socket, &answer, page, sizeof(*page) + page->used);
+                return send_reply(socket, &answer, page, sizeof(*page) + page->used);
         }
-        return task_process_requests_send_answer(socket, &answer, NULL, 0);
+        return send_reply(socket, &answer, NULL, 0);
 }
 
-static bool answer_broadcast(struct task_process_requests *a, int socket, const struct task_process_request *ask)
+static bool reply_broadcast(struct task_process_requests *a, int socket, const struct task_process_request *ask)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
         struct task_process_reply answer = {0};
         const void *data = NULL;
         void *hold = NULL;
-        int r = services && services->broadcast ? services->broadcast(services->owner, ask->id, ask->size,
-                                                                      a->run.task.stopped, &data, &hold, &error)
-                                                : error_set(&error, -ENOTSUP, "there are no broadcast variables here");
+        int r = services && services->broadcast
+                        ? services->broadcast(services->owner, ask->id, ask->size, a->run.task.stopped, &data, &hold,
+                                              &error)
+                        : error_set(&error, -ENOTSUP, "this executor has no broadcast variables");
         bool sent;
         if (r) {
                 sent = send_failure(a, socket, r, error_message(&error));
         } else {
-                sent = task_process_requests_send_answer(socket, &answer, data, ask->size);
+                sent = send_reply(socket, &answer, data, ask->size);
                 services->release(services->owner, hold);
         }
         error_deinit(&error);
         return sent;
 }
 
-static bool answer_file(struct task_process_requests *a, int socket, const struct task_process_received *in)
+static bool reply_file(struct task_process_requests *a, int socket, const struct task_process_received *in)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
@@ -387,13 +387,13 @@ static bool answer_file(struct task_process_requests *a, int socket, const struc
                                                 in->len - sizeof(struct task_process_request));
         int r = services && services->file ? services->file(services->owner, name, a->run.task.stopped, &path, &error)
                                            : error_set(&error, -ENOENT, "there is no file %s here", name);
-        bool sent = r ? send_failure(a, socket, r, error_message(&error))
-                      : task_process_requests_send_answer(socket, &answer, path, strlen(path));
+        bool sent =
+                r ? send_failure(a, socket, r, error_message(&error)) : send_reply(socket, &answer, path, strlen(path));
         error_deinit(&error);
         return sent;
 }
 
-static bool answer_slice(struct task_process_requests *a, int socket, const struct task_process_request *ask)
+static bool reply_slice(struct task_process_requests *a, int socket, const struct task_process_request *ask)
 {
         _cleanup_(buf_deinit) struct buf slice = BUF_INIT;
         struct task_process_reply answer = {0};
@@ -401,11 +401,10 @@ static bool answer_slice(struct task_process_requests *a, int socket, const stru
         if (!slices)
                 return send_failure(a, socket, -ENOENT, "the rows of parallelize are not available here");
         int r = slices->fetch(a->env->slice_owner, &a->run, ask->shuffle, ask->partition, &slice);
-        return r ? send_failure(a, socket, r, NULL)
-                 : task_process_requests_send_answer(socket, &answer, slice.data, slice.len);
+        return r ? send_failure(a, socket, r, NULL) : send_reply(socket, &answer, slice.data, slice.len);
 }
 
-static bool answer_barrier(struct task_process_requests *a, int socket, const struct task_process_received *in)
+static bool reply_barrier(struct task_process_requests *a, int socket, const struct task_process_received *in)
 {
         const struct task_services *services = a->env->services;
         struct fst_error error = FST_ERROR_INIT;
@@ -417,8 +416,7 @@ static bool answer_barrier(struct task_process_requests *a, int socket, const st
                                             in->len - sizeof(struct task_process_request), a->run.task.stopped, &reply,
                                             &len, &error)
                         : error_set(&error, -ENOTSUP, "barrier stages are not supported here");
-        bool sent = r ? send_failure(a, socket, r, error_message(&error))
-                      : task_process_requests_send_answer(socket, &answer, reply, len);
+        bool sent = r ? send_failure(a, socket, r, error_message(&error)) : send_reply(socket, &answer, reply, len);
         error_deinit(&error);
         return sent;
 }
@@ -433,31 +431,31 @@ bool task_process_requests_reply(struct task_process_requests *a, int socket, st
         if (ask.what != REQUEST_CLOSE) { /* CLOSE is sent without waiting for a reply, so it may arrive late */
                 if (!t)
                         return false;
-                task_process_requests_begin(a, t);
+                begin_task_run(a, t);
         }
         bool open = ask.handle >= 0 && ask.handle < MAX_INPUTS && task_process_requests_is_open(&a->inputs[ask.handle]);
         switch (ask.what) {
         case REQUEST_OPEN:
-                return answer_open(a, socket, run, &ask);
+                return reply_open(a, socket, run, &ask);
         case REQUEST_NEXT:
-                return open && answer_next(a, socket, shared, ask.handle);
+                return open && reply_next(a, socket, shared, ask.handle);
         case REQUEST_CLOSE: /* no reply */
                 if (!open)
                         return true; /* its task had ended before */
                 close_input(a, &a->inputs[ask.handle]);
                 return true;
         case REQUEST_BLOCK:
-                return answer_block(a, socket, run, &ask);
+                return reply_block(a, socket, run, &ask);
         case REQUEST_KEEP:
-                return answer_keep(a, socket, run, &ask, in);
+                return reply_keep(a, socket, run, &ask, in);
         case REQUEST_BROADCAST:
-                return answer_broadcast(a, socket, &ask);
+                return reply_broadcast(a, socket, &ask);
         case REQUEST_FILE:
-                return answer_file(a, socket, in);
+                return reply_file(a, socket, in);
         case REQUEST_SLICE:
-                return answer_slice(a, socket, &ask);
+                return reply_slice(a, socket, &ask);
         case REQUEST_BARRIER:
-                return answer_barrier(a, socket, in);
+                return reply_barrier(a, socket, in);
         }
         return false;
 }

@@ -5,7 +5,7 @@
  * process, so the executor checks its packets before use (task_process_outcome_get, and the code that reads the
  * fields).
  *
- * A packet is a struct task_process_packet and its body. A body up to PACKET_INLINE bytes follows in the packet; a
+ * A packet is a struct task_process_packet and its body. A body up to PACKET_INLINE bytes follows in the packet. A
  * larger one is in a sealed memfd whose descriptor comes with it. A crash report has no header: the crash handler's
  * text begins with PACKET_CRASH.
  */
@@ -129,7 +129,7 @@ struct task_process_shared {
         int32_t running;             /* set by the task process: index of the current task; -1: none. Atomic */
         int64_t began_ns;            /* set by the task process: when that task began (CLOCK_MONOTONIC). Atomic */
         const char *const *watched;  /* address, in the task process, of the pointer to the current function's name */
-        /* Written by the executor before a reply to REQUEST_NEXT; the task process reads it until its next request. */
+        /* Written by the executor before a reply to REQUEST_NEXT. The task process reads it until its next request. */
         unsigned char pages[SHARED_PAGES_SIZE] __attribute__((aligned(16)));
 };
 
@@ -159,10 +159,10 @@ int task_process_receive(int socket, struct task_process_received *in);
 /* Releases the contents of @in. */
 void task_process_received_deinit(struct task_process_received *in);
 
-/* Appends an outcome to a packet's body; @encoded is a map output's index or the encoded result. */
+/* Appends an outcome to a packet's body. @encoded is a map output's index or the encoded result. */
 void task_process_outcome_put(struct buf *out, uint32_t at, const struct slot_task *t, const void *encoded, size_t len);
 
-/* The texts of an outcome; they point into the body and are not zero-terminated. */
+/* The texts of an outcome. They point into the body and are not zero-terminated. */
 struct task_process_texts {
         const char *message;
         const unsigned char *accumulated, *encoded;

@@ -34,14 +34,14 @@
 
 enum request_kind { REQUEST_FORK = 1, REQUEST_KILL };
 
-struct request {
+struct zygote_request {
         int32_t kind;
         int32_t pid; /* REQUEST_KILL */
 };
 
 /* ---------------------------------------------------------------------------------------------- in the zygote */
 
-struct child {
+struct zygote_child {
         pid_t pid;
         int status; /* socket */
 };
@@ -49,7 +49,7 @@ struct child {
 struct zygote_process {
         int socket, signals;
         const struct task_process_class *class;
-        struct child *children;
+        struct zygote_child *children;
         size_t n, cap;
 };
 
@@ -90,7 +90,7 @@ static void zygote_report_end(int status, struct zygote_report r)
 }
 
 /* Runs in the new task process. */
-static void become_worker(struct zygote_process *z, int work, pid_t zygote)
+static void run_task_process(struct zygote_process *z, int work, pid_t zygote)
 {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != zygote)
@@ -106,11 +106,11 @@ static void become_worker(struct zygote_process *z, int work, pid_t zygote)
         _exit(task_process_main(socket, z->class));
 }
 
-static void zygote_fork_worker(struct zygote_process *z, int work, int status)
+static void fork_child(struct zygote_process *z, int work, int status)
 {
         pid_t self = getpid(), pid = fork();
         if (pid == 0)
-                become_worker(z, work, self);
+                run_task_process(z, work, self);
         if (pid < 0) {
                 zygote_report_end(status, (struct zygote_report){.kind = ZYGOTE_FAILED, .status = -errno});
                 close(status);
@@ -121,11 +121,11 @@ static void zygote_fork_worker(struct zygote_process *z, int work, int status)
                 z->cap = z->cap ? z->cap * 2 : 16;
                 z->children = mem_grow(z->children, z->cap * sizeof(*z->children));
         }
-        z->children[z->n++] = (struct child){.pid = pid, .status = status};
+        z->children[z->n++] = (struct zygote_child){.pid = pid, .status = status};
         zygote_report_end(status, (struct zygote_report){.kind = ZYGOTE_FORKED, .pid = pid});
 }
 
-static struct child *find_child(struct zygote_process *z, pid_t pid)
+static struct zygote_child *find_child(struct zygote_process *z, pid_t pid)
 {
         for (size_t i = 0; i < z->n; i++)
                 if (z->children[i].pid == pid)
@@ -140,7 +140,7 @@ static void zygote_reap(struct zygote_process *z)
                 siginfo_t info = {0};
                 if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
                         return;
-                struct child *c = find_child(z, info.si_pid);
+                struct zygote_child *c = find_child(z, info.si_pid);
                 if (c)
                         kill(-c->pid, SIGKILL); /* the processes that it started */
                 int status = 0;
@@ -161,7 +161,7 @@ static void zygote_reap(struct zygote_process *z)
 /* Handles one request. Returns false at the end of the stream. */
 static bool zygote_serve(struct zygote_process *z)
 {
-        struct request request;
+        struct zygote_request request;
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(2 * sizeof(int))];
@@ -178,7 +178,7 @@ static bool zygote_serve(struct zygote_process *z)
         if (request.kind == REQUEST_FORK && c && c->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
                 int fds[2];
                 memcpy(fds, CMSG_DATA(c), sizeof(fds));
-                zygote_fork_worker(z, fds[0], fds[1]);
+                fork_child(z, fds[0], fds[1]);
                 close(fds[0]);
         } else if (request.kind == REQUEST_KILL && find_child(z, request.pid)) {
                 kill(request.pid, SIGKILL);
@@ -187,7 +187,7 @@ static bool zygote_serve(struct zygote_process *z)
 }
 
 /* Kills all task processes. Other members of their groups were killed when these were reaped. */
-static void end_workers(struct zygote_process *z)
+static void kill_children(struct zygote_process *z)
 {
         for (size_t i = 0; i < z->n; i++)
                 kill(-z->children[i].pid, SIGKILL);
@@ -228,7 +228,7 @@ static void zygote_main(int socket, const struct task_process_class *class, pid_
                 if (fds[0].revents)
                         open = zygote_serve(&z);
         }
-        end_workers(&z);
+        kill_children(&z);
         _exit(0);
 }
 
@@ -256,11 +256,11 @@ int zygote_new(const struct task_process_class *class, struct zygote **zygote, s
         if (threads > 1)
                 return error_set(error, -EBUSY,
                                  "tasks cannot run in processes of their own: this process has %d threads already, and "
-                                 "a copy of it could wait for ever for what they hold; start no thread before the "
+                                 "a copy of it could wait for ever for their locks; start no thread before the "
                                  "context, or set spark.firesteel.task.isolation=none",
                                  threads);
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-                return error_errno(error, "making the zygote's socket");
+                return error_errno(error, "creating the zygote's socket");
         fflush(NULL); /* or the copy would write it as well */
         pid_t self = getpid(), pid = fork();
         if (pid == 0) {
@@ -281,7 +281,7 @@ int zygote_new(const struct task_process_class *class, struct zygote **zygote, s
 
 int zygote_fork(struct zygote *z, int work, int status, struct fst_error *error)
 {
-        struct request request = {.kind = REQUEST_FORK};
+        struct zygote_request request = {.kind = REQUEST_FORK};
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(2 * sizeof(int))];
@@ -299,12 +299,12 @@ int zygote_fork(struct zygote *z, int work, int status, struct fst_error *error)
         do
                 n = sendmsg(z->socket, &m, MSG_NOSIGNAL);
         while (n < 0 && errno == EINTR);
-        return n < 0 ? error_errno(error, "asking the zygote (process %d) for a worker", (int)z->pid) : 0;
+        return n < 0 ? error_errno(error, "asking the zygote (process %d) for a task process", (int)z->pid) : 0;
 }
 
 void zygote_kill(struct zygote *z, pid_t pid)
 {
-        struct request request = {.kind = REQUEST_KILL, .pid = pid};
+        struct zygote_request request = {.kind = REQUEST_KILL, .pid = pid};
         while (send(z->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0 && errno == EINTR)
                 ;
 }

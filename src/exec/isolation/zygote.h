@@ -43,13 +43,13 @@ struct zygote_report {
 int zygote_new(const struct task_process_class *class, struct zygote **zygote, struct fst_error *error);
 
 /*
- * Requests a task process with @work as its socket and reports to @status. Both are duplicated; the caller closes its
+ * Requests a task process with @work as its socket and reports to @status. Both are duplicated. The caller closes its
  * own. 0 means that the request was sent: the report says whether the process exists. Returns negative if the zygote
  * has ended. Any thread.
  */
 int zygote_fork(struct zygote *zygote, int work, int status, struct fst_error *error);
 
-/* Sends SIGKILL to task process @pid if it still is one; the zygote knows whether the number was reused. Any thread. */
+/* Sends SIGKILL to task process @pid if it still is one. The zygote knows whether the number was reused. Any thread. */
 void zygote_kill(struct zygote *zygote, pid_t pid);
 
 /* Becomes readable (end of stream) when the zygote has ended; for poll only. Borrowed. */

@@ -134,18 +134,19 @@ int run_launch_read(const launched_run *from, int slots, struct task_batch *run,
 {
         size_t n = (size_t)from->n;
         if (from->n < 1 || from->n > MAX_TASK_BATCH)
-                return error_set(error, -EBADMSG, "a run of %d tasks", from->n);
+                return error_set(error, -EBADMSG, "the batch has %d tasks", from->n);
         if (from->slot < 0 || from->slot >= slots)
-                return error_set(error, -EBADMSG, "a run for slot %d of %d", from->slot, slots);
+                return error_set(error, -EBADMSG, "the batch is for slot %d of %d", from->slot, slots);
         if (from->first_task_id < 0 || from->first_task_id > INT64_MAX - MAX_TASK_BATCH)
-                return error_set(error, -EBADMSG, "a run from TID %lld on", (long long)from->first_task_id);
+                return error_set(error, -EBADMSG, "the batch has an invalid first TID %lld",
+                                 (long long)from->first_task_id);
         bool columns = from->n_index > 0;
         if (columns && (from->n_index != n || from->n_partition != n || from->n_output != n || from->n_attempt != n))
-                return error_set(error, -EBADMSG, "a run whose columns are not as long as it is");
+                return error_set(error, -EBADMSG, "the batch has columns of another length");
         if (!columns &&
             (from->first_index > INT32_MAX - MAX_TASK_BATCH || from->first_partition > INT32_MAX - MAX_TASK_BATCH ||
              from->first_output > INT32_MAX - MAX_TASK_BATCH))
-                return error_set(error, -EBADMSG, "a run with partitions beyond all bounds");
+                return error_set(error, -EBADMSG, "the batch has an invalid partition");
         run->slot = from->slot;
         run->crash_suspect = from->crash_suspect;
         run->n = from->n;
@@ -171,7 +172,7 @@ int run_launch_read(const launched_run *from, int slots, struct task_batch *run,
 
 /* ----------------------------------------------------------------------------------------------------- statuses */
 
-/* Memory that a status is packed from; the columns point into it. */
+/* Memory that a status is packed from. The columns point into it. */
 struct status_scratch {
         Firesteel__RunStatus message;
         uint32_t states[MAX_TASK_BATCH], sizes[MAX_TASK_BATCH];
@@ -339,8 +340,9 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
 {
         size_t n = (size_t)run->n, total = 0;
         if (from->n != run->n || from->first_task_id != run->tasks[0].info.id)
-                return error_set(error, -EBADMSG, "the status of %d tasks from TID %lld is not of the run in slot %d",
-                                 from->n, (long long)from->first_task_id, from->slot);
+                return error_set(error, -EBADMSG,
+                                 "the status of %d tasks from TID %lld does not match the batch in slot %d", from->n,
+                                 (long long)from->first_task_id, from->slot);
         bool good = from->n_run_ns == n && (from->n_states == 0 || from->n_states == n) &&
                     (from->n_result_sizes == 0 || from->n_result_sizes == n) && from->n_counters <= COUNTERS;
         for (size_t i = 0; good && i < from->n_counters; i++)
@@ -359,7 +361,7 @@ static int check_columns(const run_status *from, const struct task_batch *run, s
                 total += from->result_sizes[i];
         if (good && total == from->results.len)
                 return 0;
-        return error_set(error, -EBADMSG, "a status whose columns do not fit its %d tasks", run->n);
+        return error_set(error, -EBADMSG, "the status has columns that do not match its %d tasks", run->n);
 }
 
 static void run_wire_read_failure(const Firesteel__TaskFailure *f, struct slot_task *t)
@@ -419,6 +421,6 @@ int run_status_read(const run_status *from, struct task_batch *run, struct fst_e
                 read_extra(from->extras[i], &run->tasks[from->extras[i]->at]);
         for (int i = 0; i < run->n; i++)
                 if (run->tasks[i].state != TASK_SUCCEEDED && !run->tasks[i].message)
-                        run->tasks[i].message = mem_strdup("the executor does not say why");
+                        run->tasks[i].message = mem_strdup("the executor gave no reason");
         return 0;
 }

@@ -44,7 +44,7 @@ static struct task_batch *some_run(void)
         return run;
 }
 
-static void tasks_arrive_as_they_are(void **state)
+static void batches_survive_encoding(void **state)
 {
         struct task_batch *from = some_run(), *to = new0(struct task_batch);
         launched(from, to);
@@ -63,7 +63,7 @@ static void tasks_arrive_as_they_are(void **state)
 }
 
 /* Each of @KINDS resources has as many addresses as its number, and the last one many more. */
-static void resources_arrive_whole(void **state)
+static void resources_survive_encoding(void **state)
 {
         struct task_batch *from = some_run(), *to = new0(struct task_batch);
         char text[ADDRESSES][8], name[16];
@@ -94,13 +94,13 @@ static void resources_arrive_whole(void **state)
         free(to);
 }
 
-static void a_run_that_cannot_be_is_refused(void **state)
+static void rejects_invalid_batches(void **state)
 {
         struct fst_error error = FST_ERROR_INIT;
         struct task_batch *to = new0(struct task_batch);
         Firesteel__TaskRun run = FIRESTEEL__TASK_RUN__INIT;
         assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
-        assert_string_equal(error_message(&error), "a run of 0 tasks");
+        assert_string_equal(error_message(&error), "the batch has 0 tasks");
         run.n = 1;
         run.slot = 4;
         assert_int_equal(run_launch_read(&run, 4, to, &error), -EBADMSG);
@@ -115,9 +115,9 @@ static void a_run_that_cannot_be_is_refused(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(tasks_arrive_as_they_are),
-                cmocka_unit_test(resources_arrive_whole),
-                cmocka_unit_test(a_run_that_cannot_be_is_refused),
+                cmocka_unit_test(batches_survive_encoding),
+                cmocka_unit_test(resources_survive_encoding),
+                cmocka_unit_test(rejects_invalid_batches),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

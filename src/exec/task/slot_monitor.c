@@ -35,7 +35,7 @@ struct slot_monitor {
 
 /* --------------------------------------------------------------------------------------------------- the reaper */
 
-static void describe(void *owner, int slot, int64_t task_id, bool stack, char *text, unsigned size)
+static void describe_task(void *owner, int slot, int64_t task_id, bool stack, char *text, unsigned size)
 {
         struct slot_monitor *w = owner;
         struct slot_activity a;
@@ -43,13 +43,13 @@ static void describe(void *owner, int slot, int64_t task_id, bool stack, char *t
         if (a.task_id != task_id)
                 snprintf(text, size, "It waits in slot %d for the tasks before it", slot);
         else if (a.process_pid)
-                snprintf(text, size, "It is in %s, in worker process %d", a.function[0] ? a.function : "the engine",
+                snprintf(text, size, "It is in %s, in task process %d", a.function[0] ? a.function : "the engine",
                          a.process_pid);
         else
                 snprintf(text, size, "It is in %s, on thread %d", a.function[0] ? a.function : "the engine", a.thread);
 }
 
-static bool kill_worker(void *owner, int slot, int64_t task_id)
+static bool kill_task_process(void *owner, int slot, int64_t task_id)
 {
         struct slot_monitor *w = owner;
         if (!slot_is_isolated(w->o.slots[slot]))
@@ -58,14 +58,14 @@ static bool kill_worker(void *owner, int slot, int64_t task_id)
         return true;
 }
 
-static void end_executor(void *owner, const char *reason)
+static void reaper_end_executor(void *owner, const char *reason)
 {
         struct slot_monitor *w = owner;
         w->o.end_executor(w->o.owner, reason);
 }
 
 static const struct task_reaper_ops reaper_ops = {
-        .describe = describe, .kill_worker = kill_worker, .end_executor = end_executor};
+        .describe = describe_task, .kill_worker = kill_task_process, .end_executor = reaper_end_executor};
 
 void slot_monitor_killed(struct slot_monitor *w, int slot, int64_t task_id, int64_t now)
 {
@@ -79,14 +79,14 @@ void slot_monitor_ended(struct slot_monitor *w, int64_t task_id)
 
 /* ------------------------------------------------------------------------------------------------------- memory */
 
-static void evict(struct slot_monitor *w, int64_t used, int64_t excess)
+static void evict_storage(struct slot_monitor *w, int64_t used, int64_t excess)
 {
         size_t freed = w->o.env->blocks ? block_store_evict(w->o.env->blocks, (size_t)excess) : 0;
         if (freed < (size_t)excess && w->o.env->shuffles)
                 freed += shuffle_store_evict(w->o.env->shuffles, (size_t)excess - freed);
         page_pool_trim();
         malloc_trim(0);
-        log_warn("Executor", "%" PRId64 " MiB of memory are in use, and %s allows %" PRId64 " MiB: gave %zu MiB back",
+        log_warn("Executor", "%" PRId64 " MiB of memory are in use, and %s allows %" PRId64 " MiB: freed %zu MiB",
                  used >> 20, memory_limit_origin(w->limit), memory_limit_bytes(w->limit) >> 20, freed >> 20);
 }
 
@@ -105,8 +105,8 @@ static void fail_largest(struct slot_monitor *w, int64_t used)
         if (slot < 0)
                 return;
         _cleanup_free_ char *message = mem_printf(
-                "task %" PRId64 "%s%s is ended for want of memory: it holds %" PRId64 " MiB, and this executor %" PRId64
-                " MiB, of the %" PRId64 " MiB that %s allows; %s",
+                "task %" PRId64 "%s%s fails because memory is short: it holds %" PRId64
+                " MiB, and this executor %" PRId64 " MiB, of the %" PRId64 " MiB that %s allows; %s",
                 largest.task_id, largest.function[0] ? " in " : "", largest.function, largest.memory >> 20, used >> 20,
                 memory_limit_bytes(w->limit) >> 20, memory_limit_origin(w->limit), w->o.memory_remedy);
         log_error("Executor", "%s", message);
@@ -138,7 +138,7 @@ static int64_t look_at_memory(struct slot_monitor *w, int64_t now)
         int64_t used, excess;
         enum memory_verdict verdict = memory_limit_check(w->limit, TIMEOUT, &used, &excess);
         if (verdict == MEMORY_LIMIT_EVICT)
-                evict(w, used, excess);
+                evict_storage(w, used, excess);
         else if (verdict == MEMORY_LIMIT_FAIL)
                 fail_largest(w, used);
         else if (verdict == MEMORY_LIMIT_END)

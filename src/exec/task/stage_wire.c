@@ -32,7 +32,7 @@ static bool stage_wire_is_program(const struct module *module)
         return entry >= module->start && entry < module->end;
 }
 
-static uint8_t stage_wire_digit(char c)
+static uint8_t hex_digit(char c)
 {
         return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
@@ -71,7 +71,7 @@ static int describe_module(struct stage_writer *w, const struct module *module, 
         m->build_id.data = arena_alloc(arena, bytes);
         m->build_id.len = bytes;
         for (size_t i = 0; i < bytes; i++)
-                m->build_id.data[i] = (uint8_t)(stage_wire_digit(id[2 * i]) << 4 | stage_wire_digit(id[2 * i + 1]));
+                m->build_id.data[i] = (uint8_t)(hex_digit(id[2 * i]) << 4 | hex_digit(id[2 * i + 1]));
         if (file.has_sha256) {
                 m->sha256.data = (uint8_t *)arena_copy(arena, file.sha256, sizeof(file.sha256));
                 m->sha256.len = sizeof(file.sha256);
@@ -212,8 +212,8 @@ static void encode_properties(struct stage_writer *w, const struct strmap *prope
         }
 }
 
-static int stage_wire_encode_stage(struct stage_writer *w, const struct stage_context *work, Firesteel__Stage *stage,
-                                   struct fst_error *error)
+static int encode_stage_message(struct stage_writer *w, const struct stage_context *work, Firesteel__Stage *stage,
+                                struct fst_error *error)
 {
         firesteel__stage__init(stage);
         stage->version = STAGE_WIRE_VERSION;
@@ -240,14 +240,15 @@ int stage_encode(const struct stage_context *work, const struct stage_modules_so
         struct stage_writer w = {.base = {.inline_left = RDD_WIRE_INLINE, .function = encode_function},
                                  .source = modules};
         Firesteel__Stage stage;
-        int r = stage_wire_encode_stage(&w, work, &stage, error);
+        int r = encode_stage_message(&w, work, &stage, error);
         if (r == 0) {
                 size_t size = firesteel__stage__get_packed_size(&stage);
                 if (size > MAX_STAGE_WIRE) {
-                        r = error_set(error, -E2BIG,
-                                      "stage %d takes %zu bytes to describe, more than can be sent: use fewer input "
-                                      "partitions, or smaller captured structs",
-                                      work->stage_id, size);
+                        r = error_set(
+                                error, -E2BIG,
+                                "stage %d has an encoded size of %zu bytes, more than can be sent: use fewer input "
+                                "partitions, or smaller captured structs",
+                                work->stage_id, size);
                 } else {
                         buf_reserve(out, size);
                         firesteel__stage__pack(&stage, (uint8_t *)out->data + out->len);

@@ -45,7 +45,7 @@ struct stage_modules_source {
 /*
  * Appends the encoded @work to @out. On the driver, once the bounds of its range partitioners are known; any thread.
  * Returns -EINVAL with @error for a function that cannot be sent, -E2BIG above MAX_STAGE_WIRE, or the error of
- * identify; @out is then unchanged.
+ * identify. @out is then unchanged.
  */
 int stage_encode(const struct stage_context *work, const struct stage_modules_source *modules, struct buf *out,
                  struct fst_error *error);
@@ -60,8 +60,8 @@ int stage_modules(const void *data, size_t len,
                   struct fst_error *error);
 
 /*
- * Decodes the stage in @data, which may be freed afterwards. *@work has one reference and belongs to @env; it owns its
- * nodes, action and inputs. Its tasks have the partitions 0 … final->lineage.partitions - 1; the caller checks the
+ * Decodes the stage in @data, which may be freed afterwards. *@work has one reference and belongs to @env. It owns its
+ * nodes, action and inputs. Its tasks have the partitions 0 … final->lineage.partitions - 1. The caller checks the
  * partitions it runs.
  *
  * Returns -ENOENT with @error if a module is not loaded, -EBADMSG for an invalid stage, -E2BIG if it needs too much

@@ -19,9 +19,9 @@ struct stage_reader {
         size_t n_modules;
 };
 
-static int stage_wire_read_bad(struct fst_error *error, const char *what)
+static int bad_stage(struct fst_error *error, const char *what)
 {
-        return error_set(error, -EBADMSG, "a stage cannot be read: %s", what);
+        return error_set(error, -EBADMSG, "malformed stage: %s", what);
 }
 
 /* ----------------------------------------------------------------------------------------------- outermost fields */
@@ -87,20 +87,20 @@ static int check_version(const void *data, size_t len, struct fst_error *error)
         struct fields fields = {data, (const unsigned char *)data + len};
         struct field field;
         if (len > MAX_STAGE_WIRE)
-                return stage_wire_read_bad(error, "it is too large");
+                return bad_stage(error, "it is too large");
         if (next_field(&fields, &field) != 1 || field.number != 1 || field.is_bytes)
-                return stage_wire_read_bad(error, "these bytes are no stage");
+                return bad_stage(error, "not a stage");
         if (field.value != STAGE_WIRE_VERSION)
                 return error_set(error, -EBADMSG,
-                                 "a stage is in version %llu of its form, and this process knows version %d: driver "
-                                 "and executors must be of the same Firesteel",
+                                 "the stage has version %llu, but this process supports version %d: driver "
+                                 "and executors must run the same Firesteel",
                                  (unsigned long long)field.value, STAGE_WIRE_VERSION);
         return 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- modules */
 
-static bool stage_wire_read_hexadecimal(ProtobufCBinaryData id, char text[2 * MODULE_BUILD_ID_MAX + 1])
+static bool read_hex_digits(ProtobufCBinaryData id, char text[2 * MODULE_BUILD_ID_MAX + 1])
 {
         static const char digits[] = "0123456789abcdef";
         if (id.len == 0 || id.len > MODULE_BUILD_ID_MAX)
@@ -113,7 +113,7 @@ static bool stage_wire_read_hexadecimal(ProtobufCBinaryData id, char text[2 * MO
         return true;
 }
 
-static int give_module(const struct field *field, int (*each)(void *, const struct stage_module *, struct fst_error *),
+static int pass_module(const struct field *field, int (*each)(void *, const struct stage_module *, struct fst_error *),
                        void *owner, struct fst_error *error)
 {
         struct wire_memory memory = wire_memory_for(field->value);
@@ -121,8 +121,8 @@ static int give_module(const struct field *field, int (*each)(void *, const stru
         struct stage_module file = {0};
         Firesteel__Module *m = firesteel__module__unpack(&allocator, field->value, field->data);
         int r;
-        if (!m || !stage_wire_read_hexadecimal(m->build_id, file.build_id) || (m->sha256.len && m->sha256.len != 32)) {
-                r = stage_wire_read_bad(error, "a module is damaged");
+        if (!m || !read_hex_digits(m->build_id, file.build_id) || (m->sha256.len && m->sha256.len != 32)) {
+                r = bad_stage(error, "a module is damaged");
         } else {
                 file.name = m->name;
                 file.has_sha256 = m->sha256.len == 32;
@@ -144,8 +144,8 @@ int stage_modules(const void *data, size_t len,
         int r = check_version(data, len, error), more = 0;
         while (r == 0 && (more = next_field(&fields, &field)) == 1)
                 if (field.number == 2 && field.is_bytes)
-                        r = give_module(&field, each, owner, error);
-        return r == 0 && more < 0 ? stage_wire_read_bad(error, "it is damaged") : r;
+                        r = pass_module(&field, each, owner, error);
+        return r == 0 && more < 0 ? bad_stage(error, "it is damaged") : r;
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
@@ -154,7 +154,7 @@ static int decode_builtin(const Firesteel__Function *m, fst_fn *fn, struct fst_e
 {
         const fst_fn *found = builtin_find(m->name, m->shape);
         if (!found)
-                return error_set(error, -EBADMSG, "this Firesteel has no function %s of its own", m->name);
+                return error_set(error, -EBADMSG, "this Firesteel has no built-in function %s", m->name);
         *fn = *found;
         return 0;
 }
@@ -169,11 +169,11 @@ static int decode_function(struct rdd_wire_reader *base, const Firesteel__Functi
         if (m->module == 0) {
                 r = decode_builtin(m, &found, error);
         } else if (m->module > reader->n_modules ||
-                   !stage_wire_read_hexadecimal(reader->modules[m->module - 1]->build_id, build_id)) {
-                r = stage_wire_read_bad(error, "a function is of no module");
+                   !read_hex_digits(reader->modules[m->module - 1]->build_id, build_id)) {
+                r = bad_stage(error, "a function has no module");
         } else if (FST_SHAPE_FORM(m->shape) == FST_FORM_NONE || FST_SHAPE_FORM(m->shape) == FST_FORM_BUILTIN ||
                    FST_SHAPE_FORM(m->shape) > FST_FORM_PLACE) {
-                r = stage_wire_read_bad(error, "a function has a form that there is not");
+                r = bad_stage(error, "a function has an unknown form");
         } else {
                 r = module_resolve(build_id, m->offset, &found.code, error);
                 if (r)
@@ -203,7 +203,7 @@ static int decode_locations(const Firesteel__Stage *stage, const struct exec_env
         for (size_t i = 0; i < stage->n_locations; i++) {
                 const Firesteel__Location *m = stage->locations[i];
                 if (m->port > 65535 || m->executor < 0)
-                        return stage_wire_read_bad(error, "an executor's place is none");
+                        return bad_stage(error, "an executor's location is invalid");
                 inputs->locations[i] = (struct shuffle_location){.executor = m->executor,
                                                                  .executor_id = mem_strdup(m->executor_id),
                                                                  .host = mem_strdup(m->host),
@@ -224,14 +224,14 @@ static int decode_inputs(const Firesteel__Stage *stage, struct shuffle_reader_en
                 struct shuffle_inputs *to = &inputs->inputs[i];
                 uint64_t id = 0;
                 if (m->n_location != m->n_task_id)
-                        return stage_wire_read_bad(error, "a shuffle has other map outputs than places of them");
+                        return bad_stage(error, "a shuffle has a wrong number of map output locations");
                 to->shuffle_id = m->shuffle;
                 to->maps = new_array(struct shuffle_map, m->n_location);
                 to->n = (int)m->n_location;
                 inputs->n_inputs = (int)i + 1;
                 for (size_t j = 0; j < m->n_location; j++) {
                         if (m->location[j] > (uint32_t)inputs->n_locations)
-                                return stage_wire_read_bad(error, "a map output is in no place");
+                                return bad_stage(error, "a map output has an invalid location");
                         id += (uint64_t)m->task_id[j];
                         to->maps[j] =
                                 (struct shuffle_map){.task_id = (int64_t)id, .location = (int32_t)m->location[j] - 1};
@@ -273,7 +273,7 @@ static int decode_stage(struct stage_reader *reader, const Firesteel__Stage *sta
         for (size_t i = 0; i < stage->n_properties; i++)
                 strmap_set(&work->properties, stage->properties[i]->key, stage->properties[i]->value);
         if (!stage->shuffle_write == !stage->action)
-                return stage_wire_read_bad(error, "it says not what becomes of the rows");
+                return bad_stage(error, "it has neither an action nor a shuffle");
         int r = rdd_wire_decode(&reader->base, stage->rdds, stage->n_rdds, &work->final, error);
         if (r)
                 return r;
@@ -299,7 +299,7 @@ int stage_decode(const void *data, size_t len, const struct exec_env *env, struc
         work->env = env;
         Firesteel__Stage *stage = firesteel__stage__unpack(&allocator, len, data);
         r = stage ? decode_stage(&reader, stage, work, error)
-                  : stage_wire_read_bad(error, "it is damaged, or asks for more memory than a message of its size may");
+                  : bad_stage(error, "it is damaged, or needs too much memory for its size");
         work->memory = memory.arena;
         if (r) {
                 stage_context_unref(work);

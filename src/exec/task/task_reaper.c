@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-struct watched {
+struct watched_task {
         int slot;
         int64_t task_id;
         int64_t since, look; /* when it was killed, when to check it next */
@@ -20,7 +20,7 @@ struct task_reaper {
         void *owner;
         int64_t interval, timeout; /* ns; timeout < 0: never */
         bool stacks;
-        VEC(struct watched) tasks;
+        VEC(struct watched_task) tasks;
 };
 
 int task_reaper_new(const struct fst_conf *conf, const struct task_reaper_ops *ops, void *owner,
@@ -60,7 +60,7 @@ void task_reaper_free(struct task_reaper *t)
         free(t);
 }
 
-static int64_t next_look(const struct task_reaper *t, const struct watched *w, int64_t now)
+static int64_t next_look(const struct task_reaper *t, const struct watched_task *w, int64_t now)
 {
         int64_t look = now + t->interval, end = w->since + t->timeout;
         return t->timeout >= 0 && end > now ? MIN(look, end) : look;
@@ -73,7 +73,7 @@ void task_reaper_killed(struct task_reaper *t, int slot, int64_t task_id, int64_
         for (size_t i = 0; i < t->tasks.len; i++)
                 if (t->tasks.data[i].task_id == task_id)
                         return;
-        struct watched w = {.slot = slot, .task_id = task_id, .since = now};
+        struct watched_task w = {.slot = slot, .task_id = task_id, .since = now};
         w.look = next_look(t, &w, now);
         vec_push(&t->tasks, w);
 }
@@ -97,12 +97,12 @@ int64_t task_reaper_deadline(const struct task_reaper *t)
 }
 
 /* Ends @w, whose time is over. */
-static void task_reaper_end(struct task_reaper *t, const struct watched *w, int64_t elapsed_ms, const char *what)
+static void end_watched_task(struct task_reaper *t, const struct watched_task *w, int64_t elapsed_ms, const char *what)
 {
         if (t->ops->kill_worker(t->owner, w->slot, w->task_id)) {
                 log_error("Executor",
                           "Killed task %" PRId64 " could not be stopped within %" PRId64
-                          " ms (spark.task.reaper.killTimeout); its worker process is ended. %s",
+                          " ms (spark.task.reaper.killTimeout); killing its task process. %s",
                           w->task_id, elapsed_ms, what);
                 return;
         }
@@ -117,7 +117,7 @@ static void task_reaper_end(struct task_reaper *t, const struct watched *w, int6
 void task_reaper_tick(struct task_reaper *t, int64_t now)
 {
         for (size_t i = 0; t && i < t->tasks.len; i++) {
-                struct watched *w = &t->tasks.data[i];
+                struct watched_task *w = &t->tasks.data[i];
                 if (w->look > now)
                         continue;
                 char what[4096] = "";
@@ -125,9 +125,9 @@ void task_reaper_tick(struct task_reaper *t, int64_t now)
                 t->ops->describe(t->owner, w->slot, w->task_id, t->stacks, what, sizeof(what));
                 w->look = next_look(t, w, now);
                 if (t->timeout >= 0 && elapsed >= t->timeout) {
-                        struct watched over = *w; /* the operation may change the list */
+                        struct watched_task over = *w; /* the operation may change the list */
                         over.look = w->look = now + t->interval;
-                        task_reaper_end(t, &over, elapsed / 1000000, what);
+                        end_watched_task(t, &over, elapsed / 1000000, what);
                         return;
                 }
                 log_warn("Executor", "Killed task %" PRId64 " is still running after %" PRId64 " ms. %s", w->task_id,

@@ -53,7 +53,7 @@ static struct task_reaper *reaper_of(const char *interval, const char *timeout)
         return reaper;
 }
 
-static void off_unless_asked_for(void **state)
+static void is_off_by_default(void **state)
 {
         struct fst_conf conf;
         struct fst_error error = FST_ERROR_INIT;
@@ -106,7 +106,7 @@ static void ends_the_executor(void **state)
         task_reaper_free(r);
 }
 
-static void ends_a_worker_only(void **state)
+static void ends_only_the_task_process(void **state)
 {
         struct task_reaper *r = reaper_of("10s", "1s");
         seen.isolated = true;
@@ -122,10 +122,10 @@ static void ends_a_worker_only(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(off_unless_asked_for),
+                cmocka_unit_test(is_off_by_default),
                 cmocka_unit_test(watches_until_the_end),
                 cmocka_unit_test(ends_the_executor),
-                cmocka_unit_test(ends_a_worker_only),
+                cmocka_unit_test(ends_only_the_task_process),
         };
         log_set_level(LOG_OFF);
         return cmocka_run_group_tests(tests, NULL, NULL);

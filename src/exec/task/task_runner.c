@@ -53,7 +53,7 @@ static void ensure_pipeline(struct task_runner *runner, struct stage_context *wo
         runner->pipeline = pipeline_new(&env, work->final, sink);
 }
 
-static int compute(struct task_runner *runner, struct stage_context *work, struct slot_task *t)
+static int compute_partition(struct task_runner *runner, struct stage_context *work, struct slot_task *t)
 {
         struct task_run *run = &runner->run;
         int r = pipeline_run(runner->pipeline, t->info.partition);
@@ -79,7 +79,7 @@ static void discard_result(struct stage_context *work, struct slot_task *t)
         t->result = (struct task_result){0};
 }
 
-static void note_failure(struct task_runner *runner, struct stage_context *work, struct slot_task *t, int r)
+static void record_failure(struct task_runner *runner, struct stage_context *work, struct slot_task *t, int r)
 {
         struct task_run *run = &runner->run;
         t->status = r;
@@ -116,7 +116,7 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
         __atomic_store_n(&runner->current, t->info.id, __ATOMIC_RELAXED);
         log_set_context(runner->env->app_id, t->info.stage, t->info.id);
         task_run_set_current(run);
-        int computed = compute(runner, work, t);
+        int computed = compute_partition(runner, work, t);
         int r = task_run_call_listeners(run, computed);
         task_run_set_current(NULL);
         if (r && computed == 0)
@@ -127,7 +127,7 @@ static void run_task(struct task_runner *runner, struct stage_context *work, str
         __atomic_store_n(&runner->current, -1, __ATOMIC_RELAXED);
         crash_set_task(NULL);
         if (r)
-                note_failure(runner, work, t, r);
+                record_failure(runner, work, t, r);
         else
                 t->state = TASK_SUCCEEDED;
         run->task.stopped = &run->stop;
