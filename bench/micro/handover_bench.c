@@ -99,7 +99,7 @@ int main(void)
         conf_set(&conf, "spark.firesteel.task.isolation", "process");
         rdd_registry_init(&registry, &conf);
         if (zygote_new(&class, &zygote, &error) || exec_env_init(&env, &conf, 256 << 20, &error) ||
-            isolation_new(&conf, zygote, 1, 256 << 20, &isolation, &error)) {
+            isolation_new(&conf, zygote, 1, 256 << 20, 1, &isolation, &error)) {
                 fprintf(stderr, "%s\n", error_message(&error));
                 return 1;
         }

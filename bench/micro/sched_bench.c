@@ -52,8 +52,7 @@ static void kill_task(void *owner, int executor, int64_t task_id, bool interrupt
 {
 }
 
-static void lost(void *owner, int executor, struct task_set *set, int64_t task_id, enum task_state state,
-                 const char *message)
+static void lost(void *owner, const struct task_attempt_info *info, const struct task_status *status)
 {
 }
 
