@@ -7,6 +7,8 @@
 #include "sched/dag.h"
 #include "sched/sched_recorder.h"
 
+#include <inttypes.h>
+
 struct sched *sched_new(const struct sched_config *config, const struct sched_ops *ops, void *owner)
 {
         struct sched *s = new0(struct sched);
@@ -37,7 +39,7 @@ void sched_free(struct sched *s)
 {
         if (!s)
                 return;
-        sched_note(s, word, "end", -1);
+        sched_note(s, line, "end");
         task_scheduler_deinit(&s->tasks);
         for (struct job *job; (job = s->jobs.first);)
                 job_unref(s, job);
@@ -131,7 +133,7 @@ int sched_cancel_job(struct sched *s, int job_id, const char *reason, int64_t no
 {
         struct job *job = sched_job(s, job_id);
 
-        sched_note(s, cancel, "cancel_job", job_id, NULL, reason, now);
+        sched_note(s, line, "cancel_job %" PRId64 " %d %s", now, job_id, reason);
         if (!job || job->ended)
                 return 0;
         s->now = s->tasks.now = now;
@@ -143,7 +145,7 @@ int sched_cancel_group(struct sched *s, const char *group, const char *reason, i
 {
         _cleanup_free_ char *standard = mem_printf("part of cancelled job group %s", group);
 
-        sched_note(s, cancel, "cancel_group", -1, group, reason, now);
+        sched_note(s, line, "cancel_group %" PRId64 " %s %s", now, group, reason);
         return cancel_matching(s, MATCH_GROUP, group, -1, reason ? reason : standard, now);
 }
 
@@ -151,13 +153,13 @@ int sched_cancel_tag(struct sched *s, const char *tag, const char *reason, int64
 {
         _cleanup_free_ char *standard = mem_printf("part of cancelled job tag %s", tag);
 
-        sched_note(s, cancel, "cancel_tag", -1, tag, reason, now);
+        sched_note(s, line, "cancel_tag %" PRId64 " %s %s", now, tag, reason);
         return cancel_matching(s, MATCH_TAG, tag, -1, reason ? reason : standard, now);
 }
 
 int sched_cancel_all(struct sched *s, int64_t now)
 {
-        sched_note(s, word, "cancel_all", now);
+        sched_note(s, line, "cancel_all %" PRId64, now);
         return cancel_matching(s, MATCH_ALL, NULL, -1, "as part of cancellation of all jobs", now);
 }
 
@@ -166,7 +168,7 @@ int sched_cancel_stage(struct sched *s, int stage_id, const char *reason, int64_
         _cleanup_free_ char *why =
                 mem_printf("because Stage %d was cancelled%s%s", stage_id, reason ? ": " : "", reason ? reason : "");
 
-        sched_note(s, cancel, "cancel_stage", stage_id, NULL, reason, now);
+        sched_note(s, line, "cancel_stage %" PRId64 " %d %s", now, stage_id, reason);
         return cancel_matching(s, MATCH_STAGE, NULL, stage_id, why, now);
 }
 
@@ -191,7 +193,7 @@ void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, cons
 {
         struct executors *x = &s->tasks.executors;
 
-        sched_note(s, lose_executor, executor, caused_by_app, message, now);
+        sched_note(s, line, "lose_executor %" PRId64 " %d %d %s", now, executor, caused_by_app, message);
         if (!executors_alive(x, executor))
                 return;
         s->now = now;
@@ -202,28 +204,28 @@ void sched_executor_lost(struct sched *s, int executor, bool caused_by_app, cons
 
 void sched_disable_executor(struct sched *s, int executor)
 {
-        sched_note(s, number, "disable_executor", executor);
+        sched_note(s, line, "disable_executor %d", executor);
         if (executors_alive(&s->tasks.executors, executor))
                 executors_set_enabled(&s->tasks.executors, executor, false);
 }
 
 void sched_enable_executor(struct sched *s, int executor)
 {
-        sched_note(s, number, "enable_executor", executor);
+        sched_note(s, line, "enable_executor %d", executor);
         if (executors_alive(&s->tasks.executors, executor))
                 executors_set_enabled(&s->tasks.executors, executor, true);
 }
 
 void sched_decommission_executor(struct sched *s, int executor, bool host_too)
 {
-        sched_note(s, numbers, "decommission_executor", executor, host_too);
+        sched_note(s, line, "decommission_executor %d %d", executor, host_too);
         if (executors_alive(&s->tasks.executors, executor))
                 executors_set_decommissioned(&s->tasks.executors, executor, host_too);
 }
 
 void sched_host_lost(struct sched *s, const char *host, const char *message, int64_t now)
 {
-        sched_note(s, lose_host, host, message, now);
+        sched_note(s, line, "lose_host %" PRId64 " %s %s", now, host, message);
         s->now = s->tasks.now = now;
         dag_lose_host(s, host, message);
 }
@@ -282,7 +284,7 @@ const char *locality_name(enum task_locality locality)
 
 void sched_revive(struct sched *s, int64_t now)
 {
-        sched_note(s, word, "revive", now);
+        sched_note(s, line, "revive %" PRId64, now);
         s->now = now;
         task_scheduler_revive(&s->tasks, now);
 }
@@ -306,19 +308,19 @@ void sched_task_progress(struct sched *s, int64_t task_id, int64_t records, int6
 
 bool sched_kill_task(struct sched *s, int64_t task_id, bool interrupt, const char *reason)
 {
-        sched_note(s, kill_attempt, task_id, interrupt, reason);
+        sched_note(s, line, "kill_attempt %" PRId64 " %d %s", task_id, interrupt, reason);
         return task_scheduler_kill(&s->tasks, task_id, interrupt, reason);
 }
 
 void sched_suspect_task(struct sched *s, int64_t task_id)
 {
-        sched_note(s, number, "suspect_task", task_id);
+        sched_note(s, line, "suspect_task %" PRId64, task_id);
         task_scheduler_suspect(&s->tasks, task_id);
 }
 
 bool sched_result_fits(struct sched *s, int64_t task_id, int64_t bytes, int64_t now)
 {
-        sched_note(s, result_fits, task_id, bytes, now);
+        sched_note(s, line, "result_fits %" PRId64 " %" PRId64 " %" PRId64, now, task_id, bytes);
         s->now = now;
         return task_scheduler_result_fits(&s->tasks, task_id, bytes, now);
 }
@@ -352,7 +354,7 @@ int64_t sched_deadline(const struct sched *s)
 
 void sched_tick(struct sched *s, int64_t now)
 {
-        sched_note(s, word, "tick", now);
+        sched_note(s, line, "tick %" PRId64, now);
         s->now = s->tasks.now = now;
         if (s->resubmit_at <= now)
                 dag_resubmit_failed(s);
@@ -372,7 +374,8 @@ bool sched_move_output(struct sched *s, int shuffle_id, int map_partition, uint6
 {
         struct shuffle *shuffle = dag_shuffle(s, shuffle_id);
 
-        sched_note(s, move_output, shuffle_id, map_partition, handle, from, to);
+        sched_note(s, line, "move_output %d %d %" PRId64 " %d %d", shuffle_id, map_partition, (int64_t)handle, from,
+                   to);
         return shuffle && from >= 0 && executors_alive(&s->tasks.executors, to) &&
                !executors_at(&s->tasks.executors, to)->decommissioned &&
                map_outputs_move(shuffle->outputs, map_partition, handle, from, to);
@@ -382,7 +385,7 @@ void sched_unregister_shuffle(struct sched *s, int shuffle_id)
 {
         struct shuffle *shuffle = dag_shuffle(s, shuffle_id);
 
-        sched_note(s, number, "unregister_shuffle", shuffle_id);
+        sched_note(s, line, "unregister_shuffle %d", shuffle_id);
         if (!shuffle)
                 return;
         drop_shuffle(s, shuffle);

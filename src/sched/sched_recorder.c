@@ -10,6 +10,7 @@
 #include "sched/dag.h"
 #include "sched/trace_format.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { FLUSH = 32768 };
@@ -43,11 +44,14 @@ static void sched_recorder_end(struct sched_recorder *r)
                 sched_recorder_flush(r);
 }
 
-static void put_attempt(struct buf *b, int stage, int attempt)
+void sched_recorder_line(struct sched_recorder *r, const char *format, ...)
 {
-        trace_put_number(b, stage);
-        buf_putc(b, '.');
-        buf_printf(b, "%d", attempt);
+        va_list args;
+
+        va_start(args, format);
+        trace_put_list(&r->lines, format, args);
+        va_end(args);
+        sched_recorder_end(r);
 }
 
 /* ------------------------------------------------------------------------------------- calls of the scheduler */
@@ -134,20 +138,6 @@ void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec
         sched_recorder_end(r);
 }
 
-void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, const char *name, const char *reason,
-                           int64_t now)
-{
-        struct buf *b = sched_recorder_begin(r, what);
-
-        trace_put_number(b, now);
-        if (name)
-                trace_put_text(b, name);
-        else
-                trace_put_number(b, id);
-        trace_put_text(b, reason);
-        sched_recorder_end(r);
-}
-
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now)
 {
         struct buf *b = sched_recorder_begin(r, "add_executor");
@@ -162,48 +152,6 @@ void sched_recorder_add_executor(struct sched_recorder *r, const struct executor
                 for (int k = 0; k < spec->resources[i].n; k++)
                         trace_put_text(b, spec->resources[i].addresses[k]);
         }
-        sched_recorder_end(r);
-}
-
-void sched_recorder_lose_host(struct sched_recorder *r, const char *host, const char *message, int64_t now)
-{
-        struct buf *b = sched_recorder_begin(r, "lose_host");
-
-        trace_put_number(b, now);
-        trace_put_text(b, host);
-        trace_put_text(b, message);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_kill_attempt(struct sched_recorder *r, int64_t task_id, bool interrupt, const char *reason)
-{
-        struct buf *b = sched_recorder_begin(r, "kill_attempt");
-
-        trace_put_number(b, task_id);
-        trace_put_number(b, interrupt);
-        trace_put_text(b, reason);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_result_fits(struct sched_recorder *r, int64_t task_id, int64_t bytes, int64_t now)
-{
-        struct buf *b = sched_recorder_begin(r, "result_fits");
-
-        trace_put_number(b, now);
-        trace_put_number(b, task_id);
-        trace_put_number(b, bytes);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool caused_by_app, const char *message,
-                                  int64_t now)
-{
-        struct buf *b = sched_recorder_begin(r, "lose_executor");
-
-        trace_put_number(b, now);
-        trace_put_number(b, executor);
-        trace_put_number(b, caused_by_app);
-        trace_put_text(b, message);
         sched_recorder_end(r);
 }
 
@@ -232,61 +180,21 @@ void sched_recorder_status(struct sched_recorder *r, const struct task_status *s
         sched_recorder_end(r);
 }
 
-void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time)
-{
-        struct buf *b = sched_recorder_begin(r, word);
-
-        if (time >= 0)
-                trace_put_number(b, time);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number)
-{
-        trace_put_number(sched_recorder_begin(r, word), number);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other)
-{
-        struct buf *b = sched_recorder_begin(r, word);
-
-        trace_put_number(b, number);
-        trace_put_number(b, other);
-        sched_recorder_end(r);
-}
-
-void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
-                                int to)
-{
-        struct buf *b = sched_recorder_begin(r, "move_output");
-
-        trace_put_number(b, shuffle);
-        trace_put_number(b, map_partition);
-        trace_put_number(b, (int64_t)handle);
-        trace_put_number(b, from);
-        trace_put_number(b, to);
-        sched_recorder_end(r);
-}
-
 /* --------------------------------------------------------------------------------------- decisions of the scheduler */
 
 static void sched_recorder_job_started(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
-        sched_recorder_number(r, "= job_started", job->id);
+        sched_recorder_line(r, "= job_started %d", job->id);
         r->ops->job_started(r->owner, job);
 }
 
 static void sched_recorder_stage_submitted(void *owner, struct stage *stage, struct task_set *set)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= stage_submitted");
 
-        put_attempt(b, stage->id, stage->attempt);
-        trace_put_number(b, set->n);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= stage_submitted %d.%d %d", stage->id, stage->attempt, set->n);
         r->ops->stage_submitted(r->owner, stage, set);
 }
 
@@ -298,11 +206,9 @@ static bool sched_recorder_simple(const struct task_launch *t)
 static void sched_recorder_put_resources(struct sched_recorder *r, const struct task_resource *resources, int n)
 {
         for (int i = 0; i < n; i++) {
-                struct buf *b = sched_recorder_begin(r, "= resource");
+                struct buf *b = &r->lines;
 
-                trace_put_text(b, resources[i].name);
-                trace_put_number(b, resources[i].amount);
-                trace_put_number(b, resources[i].n);
+                trace_put(b, "= resource %s %" PRId64 " %d", resources[i].name, resources[i].amount, resources[i].n);
                 for (int k = 0; k < resources[i].n; k++)
                         trace_put_text(b, resources[i].addresses[k]);
                 sched_recorder_end(r);
@@ -312,13 +218,10 @@ static void sched_recorder_put_resources(struct sched_recorder *r, const struct 
 static void sched_recorder_launch(void *owner, int executor, struct task_set *set, const struct task_launch *run, int n)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= launch");
+        struct buf *b = &r->lines;
 
-        trace_put_number(b, executor);
-        put_attempt(b, set->stage_id, set->attempt);
-        trace_put_number(b, run[0].task_id);
-        trace_put_number(b, run[0].locality);
-        trace_put_number(b, (run[0].speculative ? 1 : 0) | (run[0].crash_suspect ? 2 : 0));
+        trace_put(b, "= launch %d %d.%d %" PRId64 " %d %d", executor, set->stage_id, set->attempt, run[0].task_id,
+                  run[0].locality, (run[0].speculative ? 1 : 0) | (run[0].crash_suspect ? 2 : 0));
         for (int i = 0, end_of; i < n; i = end_of) {
                 for (end_of = i + 1; end_of < n && sched_recorder_simple(&run[end_of]) &&
                                      run[end_of].index == run[end_of - 1].index + 1 && sched_recorder_simple(&run[i]);)
@@ -338,13 +241,8 @@ static void sched_recorder_launch(void *owner, int executor, struct task_set *se
 static void sched_recorder_kill_task(void *owner, int executor, int64_t task_id, bool interrupt, const char *reason)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= kill_task");
 
-        trace_put_number(b, executor);
-        trace_put_number(b, task_id);
-        trace_put_number(b, interrupt);
-        trace_put_text(b, reason);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= kill_task %d %" PRId64 " %d %s", executor, task_id, interrupt, reason);
         r->ops->kill_task(r->owner, executor, task_id, interrupt, reason);
 }
 
@@ -352,13 +250,9 @@ static void sched_recorder_task_lost(void *owner, const struct task_attempt_info
                                      const struct task_status *status)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= task_lost");
 
-        trace_put_number(b, info->executor);
-        trace_put_number(b, status->task_id);
-        trace_put_number(b, status->state);
-        trace_put_text(b, status->message);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= task_lost %d %" PRId64 " %d %s", info->executor, status->task_id, status->state,
+                            status->message);
         r->ops->task_lost(r->owner, info, status);
 }
 
@@ -367,7 +261,7 @@ static void sched_recorder_task_accepted(void *owner, const struct task_attempt_
 {
         struct sched_recorder *r = owner;
 
-        sched_recorder_number(r, "= task_accepted", status->task_id);
+        sched_recorder_line(r, "= task_accepted %" PRId64, status->task_id);
         if (r->ops->task_accepted)
                 r->ops->task_accepted(r->owner, info, status);
 }
@@ -375,23 +269,16 @@ static void sched_recorder_task_accepted(void *owner, const struct task_attempt_
 static void sched_recorder_stage_completed(void *owner, struct stage *stage, const char *failure)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= stage_completed");
 
-        put_attempt(b, stage->id, stage->attempt);
-        trace_put_text(b, failure);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= stage_completed %d.%d %s", stage->id, stage->attempt, failure);
         r->ops->stage_completed(r->owner, stage, failure);
 }
 
 static void sched_recorder_job_ended(void *owner, struct job *job, enum job_result result, const char *message)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= job_ended");
 
-        trace_put_number(b, job->id);
-        trace_put_number(b, result);
-        trace_put_text(b, message);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= job_ended %d %d %s", job->id, result, message);
         r->ops->job_ended(r->owner, job, result, message);
 }
 
@@ -399,13 +286,9 @@ static void sched_recorder_map_output_removed(void *owner, int shuffle_id, int m
                                               uint64_t handle)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= map_output_removed");
 
-        trace_put_number(b, shuffle_id);
-        trace_put_number(b, map_partition);
-        trace_put_number(b, executor);
-        trace_put_number(b, (int64_t)handle);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= map_output_removed %d %d %d %" PRId64, shuffle_id, map_partition, executor,
+                            (int64_t)handle);
         r->ops->map_output_removed(r->owner, shuffle_id, map_partition, executor, handle);
 }
 
@@ -413,8 +296,7 @@ static void sched_recorder_task_set_removed(void *owner, struct task_set *set)
 {
         struct sched_recorder *r = owner;
 
-        put_attempt(sched_recorder_begin(r, "= task_set_removed"), set->stage_id, set->attempt);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= task_set_removed %d.%d", set->stage_id, set->attempt);
         r->ops->task_set_removed(r->owner, set);
 }
 
@@ -422,7 +304,7 @@ static void sched_recorder_stage_removed(void *owner, struct stage *stage)
 {
         struct sched_recorder *r = owner;
 
-        sched_recorder_number(r, "= stage_removed", stage->id);
+        sched_recorder_line(r, "= stage_removed %d", stage->id);
         r->ops->stage_removed(r->owner, stage);
 }
 
@@ -430,7 +312,7 @@ static void sched_recorder_job_removed(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
-        sched_recorder_number(r, "= job_removed", job->id);
+        sched_recorder_line(r, "= job_removed %d", job->id);
         r->ops->job_removed(r->owner, job);
 }
 
@@ -442,15 +324,9 @@ static int sched_recorder_preferred(void *owner, const struct lineage *rdd, int 
 
         if (n <= 0)
                 return n;
-        struct buf *b = sched_recorder_begin(r, "preferred");
-
-        trace_put_number(b, rdd->id);
-        trace_put_number(b, partition);
-        trace_put_number(b, n);
-        for (int i = 0; i < n; i++) {
-                trace_put_number(b, out[i].executor);
-                trace_put_text(b, out[i].host);
-        }
+        trace_put(&r->lines, "preferred %d %d %d", rdd->id, partition, n);
+        for (int i = 0; i < n; i++)
+                trace_put(&r->lines, " %d %s", out[i].executor, out[i].host);
         sched_recorder_end(r);
         return n;
 }
@@ -461,7 +337,7 @@ static bool sched_recorder_may_prefer(void *owner, const struct lineage *rdd)
         bool may = r->ops->preferred && (!r->ops->may_prefer || r->ops->may_prefer(r->owner, rdd));
 
         if (may)
-                sched_recorder_number(r, "may_prefer", rdd->id);
+                sched_recorder_line(r, "may_prefer %d", rdd->id);
         return may;
 }
 
@@ -470,24 +346,16 @@ static const char *sched_recorder_rack(void *owner, const char *host)
         struct sched_recorder *r = owner;
         const char *name = r->ops->rack ? r->ops->rack(r->owner, host) : NULL;
 
-        if (name) {
-                struct buf *b = sched_recorder_begin(r, "rack");
-
-                trace_put_text(b, host);
-                trace_put_text(b, name);
-                sched_recorder_end(r);
-        }
+        if (name)
+                sched_recorder_line(r, "rack %s %s", host, name);
         return name;
 }
 
 static void sched_recorder_speculative_submitted(void *owner, struct task_set *set, int index)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= speculative_submitted");
 
-        put_attempt(b, set->stage_id, set->attempt);
-        trace_put_number(b, index);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= speculative_submitted %d.%d %d", set->stage_id, set->attempt, index);
         if (r->ops->speculative_submitted)
                 r->ops->speculative_submitted(r->owner, set, index);
 }
@@ -495,11 +363,10 @@ static void sched_recorder_speculative_submitted(void *owner, struct task_set *s
 static void sched_recorder_barrier_launching(void *owner, struct task_set *set, const int *executors, int n)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= barrier_launching");
 
-        put_attempt(b, set->stage_id, set->attempt);
+        trace_put(&r->lines, "= barrier_launching %d.%d", set->stage_id, set->attempt);
         for (int i = 0; i < n; i++)
-                trace_put_number(b, executors[i]);
+                trace_put_number(&r->lines, executors[i]);
         sched_recorder_end(r);
         if (r->ops->barrier_launching)
                 r->ops->barrier_launching(r->owner, set, executors, n);
@@ -509,7 +376,7 @@ static void sched_recorder_outputs_reset(void *owner, struct job *job)
 {
         struct sched_recorder *r = owner;
 
-        sched_recorder_number(r, "= outputs_reset", job->id);
+        sched_recorder_line(r, "= outputs_reset %d", job->id);
         if (r->ops->outputs_reset)
                 r->ops->outputs_reset(r->owner, job);
 }
@@ -517,39 +384,21 @@ static void sched_recorder_outputs_reset(void *owner, struct job *job)
 static void sched_recorder_excluded(void *owner, const struct exclusion *what)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= excluded");
 
         if (what->set)
-                put_attempt(b, what->set->stage_id, what->set->attempt);
+                trace_put(&r->lines, "= excluded %d.%d", what->set->stage_id, what->set->attempt);
         else
-                trace_put_text(b, NULL);
-        trace_put_number(b, what->executor);
-        trace_put_text(b, what->host);
-        trace_put_number(b, what->failures);
-        trace_put_number(b, what->lifted);
-        sched_recorder_end(r);
+                trace_put(&r->lines, "= excluded -");
+        sched_recorder_line(r, " %d %s %d %d", what->executor, what->host, what->failures, what->lifted);
         if (r->ops->excluded)
                 r->ops->excluded(r->owner, what);
-}
-
-void sched_recorder_kill_executor(struct sched_recorder *r, const struct executor_kill *kill)
-{
-        struct buf *b = sched_recorder_begin(r, "= kill_executor");
-
-        trace_put_number(b, kill->executor);
-        trace_put_number(b, kill->decommission);
-        trace_put_text(b, kill->reason);
-        sched_recorder_end(r);
 }
 
 static void sched_recorder_unschedulable(void *owner, struct task_set *set, bool yes)
 {
         struct sched_recorder *r = owner;
-        struct buf *b = sched_recorder_begin(r, "= unschedulable");
 
-        put_attempt(b, set->stage_id, set->attempt);
-        trace_put_number(b, yes);
-        sched_recorder_end(r);
+        sched_recorder_line(r, "= unschedulable %d.%d %d", set->stage_id, set->attempt, yes);
         if (r->ops->unschedulable)
                 r->ops->unschedulable(r->owner, set, yes);
 }

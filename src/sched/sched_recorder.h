@@ -26,13 +26,21 @@
  *      disable_executor E                          enable_executor E
  *      decommission_executor E HOST-TOO            suspect_task TASK-ID
  *      kill_attempt TASK-ID INTERRUPT TEXT         result_fits T TASK-ID BYTES
- *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          and for a failure TEXT, for a failed fetch SHUFFLE MAP E
- * (SHUFFLE -1: unknown), for each status of the call revive T                                    tick T end Queries and
- * their answers, within the call above; negative answers are omitted: cached RDD every partition of it is preferred RDD
- * PARTITION N E HOST …          locations of the partition; E -1: no executor, HOST -: none may_prefer RDD its
- * partitions may have preferred locations rack HOST RACK Decisions, within the call above: = job_started JOB =
- * stage_submitted S.A TASKS = launch E S.A TASK-ID LOCALITY FLAGS WHAT …            FLAGS: 1 speculative, 2 suspect.
- * WHAT: INDEX+COUNT for first attempts whose partition and output are their index, else INDEX,PARTITION,OUTPUT,ATTEMPT
+ *      status T TASK-ID STATE RUN-NS RECORDS OUTPUT …          for each status of the call. After a failure TEXT, after
+ *                                                  a failed fetch SHUFFLE MAP E too (SHUFFLE -1: unknown)
+ *      revive T                                    tick T                         end
+ *
+ * Queries and their answers, within the call above. Negative answers are omitted.
+ *      cached RDD                                  every partition of it is
+ *      preferred RDD PARTITION N E HOST …          locations of the partition. E -1: no executor, HOST -: none
+ *      may_prefer RDD                              its partitions may have preferred locations
+ *      rack HOST RACK
+ *
+ * Decisions, within the call above:
+ *      = job_started JOB                           = stage_submitted S.A TASKS
+ *      = launch E S.A TASK-ID LOCALITY FLAGS WHAT …            FLAGS: 1 speculative, 2 suspect. WHAT: INDEX+COUNT for
+ *                                                  first attempts whose partition and output are their index, else
+ *                                                  INDEX,PARTITION,OUTPUT,ATTEMPT
  *      = resource NAME AMOUNT N ADDRESS …          of the launch before
  *      = kill_task E TASK-ID INTERRUPT TEXT        = task_lost E TASK-ID STATE TEXT
  *      = task_accepted TASK-ID                     = stage_completed S.A TEXT
@@ -122,25 +130,11 @@ struct sched_recorder;
 
 void sched_recorder_submit(struct sched_recorder *r, const struct job_spec *spec, int64_t now);
 
-/* @what is the name of the record, @id its number or -1, @name its first text or NULL for none. */
-void sched_recorder_cancel(struct sched_recorder *r, const char *what, int id, const char *name, const char *reason,
-                           int64_t now);
 void sched_recorder_add_executor(struct sched_recorder *r, const struct executor_spec *spec, int64_t now);
-void sched_recorder_lose_host(struct sched_recorder *r, const char *host, const char *message, int64_t now);
-void sched_recorder_kill_executor(struct sched_recorder *r, const struct executor_kill *kill);
-void sched_recorder_kill_attempt(struct sched_recorder *r, int64_t task_id, bool interrupt, const char *reason);
-void sched_recorder_result_fits(struct sched_recorder *r, int64_t task_id, int64_t bytes, int64_t now);
-void sched_recorder_lose_executor(struct sched_recorder *r, int executor, bool caused_by_app, const char *message,
-                                  int64_t now);
 void sched_recorder_status(struct sched_recorder *r, const struct task_status *statuses, int n, int64_t now);
 
-/* A record of one word and at most two numbers; @time -1 omits the time. */
-void sched_recorder_word(struct sched_recorder *r, const char *word, int64_t time);
-void sched_recorder_number(struct sched_recorder *r, const char *word, int64_t number);
-void sched_recorder_numbers(struct sched_recorder *r, const char *word, int64_t number, int64_t other);
-
-void sched_recorder_move_output(struct sched_recorder *r, int shuffle, int map_partition, uint64_t handle, int from,
-                                int to);
+/* Writes a line, formatted by trace_put. */
+void sched_recorder_line(struct sched_recorder *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The last line was written: flushes, and closes the sink. */
 void sched_recorder_free(struct sched_recorder *r);

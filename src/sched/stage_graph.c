@@ -35,7 +35,7 @@ static bool all_cached(struct sched *s, const struct lineage *rdd)
         for (int p = 0; p < rdd->partitions; p++)
                 if (!cached(rdd, p))
                         return false;
-        sched_note(s, number, "cached", rdd->id);
+        sched_note(s, line, "cached %d", rdd->id);
         return true;
 }
 

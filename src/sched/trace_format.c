@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-void trace_put_number(struct buf *b, int64_t number)
+static void put_digits(struct buf *b, int64_t number, bool after_space)
 {
         char digits[24];
         size_t at = sizeof(digits);
@@ -20,7 +20,8 @@ void trace_put_number(struct buf *b, int64_t number)
         } while (rest > 0);
         if (number < 0)
                 digits[--at] = '-';
-        digits[--at] = ' ';
+        if (after_space)
+                digits[--at] = ' ';
         buf_append(b, digits + at, sizeof(digits) - at);
 }
 
@@ -29,22 +30,56 @@ static bool trace_format_plain(unsigned char c)
         return c > ' ' && c != '%' && c != '/' && c != 0x7f;
 }
 
+static void put_escaped(struct buf *b, const char *text)
+{
+        if (!text || !*text)
+                buf_putc(b, text ? '%' : '-');
+        else if (strcmp(text, "-") == 0)
+                buf_puts(b, "%2D");
+        else
+                for (; *text; text++)
+                        if (trace_format_plain((unsigned char)*text))
+                                buf_putc(b, *text);
+                        else
+                                buf_printf(b, "%%%02X", (unsigned char)*text);
+}
+
+void trace_put_number(struct buf *b, int64_t number)
+{
+        put_digits(b, number, true);
+}
+
 void trace_put_text(struct buf *b, const char *text)
 {
-        if (!text || !*text) {
-                buf_puts(b, text ? " %" : " -");
-                return;
-        }
         buf_putc(b, ' ');
-        if (strcmp(text, "-") == 0) {
-                buf_puts(b, "%2D");
-                return;
-        }
-        for (; *text; text++)
-                if (trace_format_plain((unsigned char)*text))
-                        buf_putc(b, *text);
+        put_escaped(b, text);
+}
+
+void trace_put_list(struct buf *b, const char *format, va_list args)
+{
+        for (; *format; format++) {
+                bool wide = false;
+
+                if (*format != '%') {
+                        buf_putc(b, *format);
+                        continue;
+                }
+                while (*++format == 'l')
+                        wide = true;
+                if (*format == 's')
+                        put_escaped(b, va_arg(args, const char *));
                 else
-                        buf_printf(b, "%%%02X", (unsigned char)*text);
+                        put_digits(b, wide ? va_arg(args, int64_t) : va_arg(args, int), false);
+        }
+}
+
+void trace_put(struct buf *b, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        trace_put_list(b, format, args);
+        va_end(args);
 }
 
 struct trace_words trace_words_of(const char *line, size_t len)

@@ -6,11 +6,16 @@
 
 #include "base/buf.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 
 /* Append a space and the word. */
 void trace_put_number(struct buf *b, int64_t number);
 void trace_put_text(struct buf *b, const char *text);
+
+/* Appends as printf does, with %d and %PRId64 for numbers and %s for texts (NULL allowed). */
+void trace_put(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trace_put_list(struct buf *b, const char *format, va_list args);
 
 /* A reader of the words of a line. */
 struct trace_words {

@@ -139,8 +139,7 @@ static void kill_excluded(struct task_scheduler *ts, int executor, const char *w
                 return;
         struct executor_kill kill = {executor, config->decommission, mem_strdup(why)};
 
-        if (ts->recorder)
-                sched_recorder_kill_executor(ts->recorder, &kill);
+        sched_note(ts, line, "= kill_executor %d %d %s", kill.executor, kill.decommission, kill.reason);
         queue_push(&ts->kills, kill);
 }
 
