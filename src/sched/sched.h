@@ -7,9 +7,9 @@
  *      sched_update_status(s, statuses, n, now);      ← the results of those tasks
  *      sched_revive(s, now);                   → …, at last ops.job_ended
  *
- * It is pure (docs/architecture.md): each function takes an event and the time, changes state and calls the
- * operations given to sched_new. It opens nothing, reads no clock and starts no thread. All calls come from one
- * thread, and an operation must not call back into the scheduler, except for functions marked "query". Two layers lie
+ * It is pure (docs/pure-cores.md): each function takes an event and the time, changes state and calls the operations
+ * given to sched_new. It opens nothing, reads no clock and starts no thread. All calls come from one thread. An
+ * operation may call functions that take a const struct sched or are marked "query", and no others. Two layers lie
  * behind this header: dag.h (jobs and stages) and task_scheduler.h (executors, task sets, pools).
  *
  * Times are nanoseconds of a monotonic clock. Ids count from 0 as Spark's do: jobs, stages and tasks in the
