@@ -49,7 +49,7 @@ FST_API void fst_release(fst_rdd *rdd)
 void cleaner_drop(fst_rdd *rdd, int first)
 {
         if (rdd->lineage.id >= first)
-                cleaner_release(rdd_made_since(rdd, first));
+                cleaner_release(rdd_release_intermediates(rdd, first));
 }
 
 FST_API int fst_scope_begin(fst_context *sc)

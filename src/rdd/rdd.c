@@ -179,7 +179,7 @@ static void rdd_release_intermediate(fst_rdd *rdd, int first)
         }
 }
 
-fst_rdd *rdd_made_since(fst_rdd *rdd, int first)
+fst_rdd *rdd_release_intermediates(fst_rdd *rdd, int first)
 {
         rdd_registry_lock(rdd->sc);
         rdd_release_intermediate(rdd, first);

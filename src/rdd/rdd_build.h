@@ -60,7 +60,7 @@ int rdd_source_partitions(fst_rdd *rdd, int wanted);
  * (rdd_registry_next_id when the function began). The application has no handle to them, so the cleaner
  * (driver/cleaner.c) frees them together with @rdd. Returns @rdd.
  */
-fst_rdd *rdd_made_since(fst_rdd *rdd, int first);
+fst_rdd *rdd_release_intermediates(fst_rdd *rdd, int first);
 
 /* rdd_key_by: pairs (key of @key, row), with the row encoded as in rdd/pipeline/op_key.h. rdd_rows_of: the rows of such
  * pairs. */
@@ -68,7 +68,7 @@ fst_rdd *rdd_key_by(fst_rdd *parent, const fst_fn *key, fst_type key_type, fst_s
 fst_rdd *rdd_rows_of(fst_rdd *keyed, fst_type type, fst_site site);
 
 /* (key, 1) for each pair, (row, 1) for each other row. */
-fst_rdd *rdd_counted(fst_rdd *parent, fst_site site);
+fst_rdd *rdd_with_one(fst_rdd *parent, fst_site site);
 
 /*
  * Folds the rows of each partition of @parent (already planned) into one value of type @value by @take. Starts from

@@ -174,16 +174,16 @@ int rdd_registry_describe(fst_context *sc, const fst_fn *fn, const char **name, 
 bool rdd_registry_cached(fst_context *sc, int rdd, int partition)
 {
         const struct rdd_registry *r = registry_of(sc);
-        if (r->places.cached)
-                return r->places.cached(r->places.owner, rdd, partition);
+        if (r->locations.cached)
+                return r->locations.cached(r->locations.owner, rdd, partition);
         return r->blocks && block_store_contains(r->blocks, (struct block_id){rdd, partition});
 }
 
 void rdd_registry_unpersist(fst_context *sc, int rdd, bool blocking)
 {
         const struct rdd_registry *r = registry_of(sc);
-        if (r->places.unpersisted)
-                r->places.unpersisted(r->places.owner, rdd, blocking);
+        if (r->locations.unpersisted)
+                r->locations.unpersisted(r->locations.owner, rdd, blocking);
         else if (r->blocks)
                 block_store_remove_rdd(r->blocks, rdd);
 }
@@ -231,8 +231,8 @@ FST_API int fst_get_storage_info_at(const fst_rdd *rdd, struct fst_storage_info 
         if (!live_handle_has(HANDLE_RDD, rdd) || task_run_current() || !info)
                 return -EINVAL;
         const struct rdd_registry *r = registry_of(rdd->sc);
-        if (r->places.kept)
-                r->places.kept(r->places.owner, rdd->lineage.id, &storage);
+        if (r->locations.storage_info)
+                r->locations.storage_info(r->locations.owner, rdd->lineage.id, &storage);
         else if (r->blocks)
                 rdd_registry_storage_here(r->blocks, rdd->lineage.id, &storage);
         public_struct_copy(info, size, &storage, sizeof(storage));

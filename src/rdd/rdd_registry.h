@@ -16,24 +16,25 @@ struct fst_error;
 typedef int (*rdd_describe_fn)(const fst_fn *fn, const char **name, struct fst_error *error);
 
 /* Finds persisted partitions in other processes. Any thread. */
-struct rdd_block_places {
+struct rdd_block_locations {
         bool (*cached)(void *owner, int rdd, int partition);
         /* Removes the blocks of the RDD; @blocking waits until all processes have done so. */
         void (*unpersisted)(void *owner, int rdd, bool blocking);
-        void (*kept)(void *owner, int rdd, struct fst_storage_info *storage); /* Fills in all fields but the level. */
+        /* Fills in all fields of @storage but the level. */
+        void (*storage_info)(void *owner, int rdd, struct fst_storage_info *storage);
         void *owner;
 };
 
 struct rdd_registry {
         pthread_mutex_t lock; /* recursive */
         const fst_conf *conf;
-        struct rdd_block_places places; /* set before the first job; without functions, `blocks` is used */
-        struct block_store *blocks;     /* of this process; NULL: persisted RDDs are not cached */
-        rdd_describe_fn describe;       /* NULL: functions keep the names given by the application */
-        fst_rdd *rdds;                  /* newest first */
-        fst_rdd *cleaned;               /* RDDs that driver/cleaner.c has cleaned and that are not used any more */
-        char *checkpoint_dir;           /* the application's own directory, or NULL; owned */
-        int checkpoints_wanted;         /* RDDs that wait for their checkpoint; atomic */
+        struct rdd_block_locations locations; /* set before the first job; without functions, `blocks` is used */
+        struct block_store *blocks;           /* of this process; NULL: persisted RDDs are not cached */
+        rdd_describe_fn describe;             /* NULL: functions keep the names given by the application */
+        fst_rdd *rdds;                        /* newest first */
+        fst_rdd *cleaned;       /* RDDs that driver/cleaner.c has cleaned and that are not used any more */
+        char *checkpoint_dir;   /* the application's own directory, or NULL; owned */
+        int checkpoints_wanted; /* RDDs that wait for their checkpoint; atomic */
         int next_rdd_id, next_shuffle_id;
 };
 

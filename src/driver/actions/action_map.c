@@ -59,7 +59,7 @@ static int action_count_into_map(fst_rdd *rdd, fst_map **map, fst_site site)
         _cleanup_(context_leave) fst_context *in = context_enter(rdd->sc);
         struct fst_error error = FST_ERROR_INIT;
         int first = rdd_registry_next_id(rdd->sc);
-        fst_rdd *counts = fst_reduce_by_key_at(rdd_counted(rdd, site), fst_fn_sum, 0, site);
+        fst_rdd *counts = fst_reduce_by_key_at(rdd_with_one(rdd, site), fst_fn_sum, 0, site);
         int r = action_collect_map(counts, map, site, &error);
         cleaner_drop(counts, first);
         return r ? action_failed(rdd, site, r, &error) : 0;

@@ -484,10 +484,10 @@ int driver_transfer_new(struct fst_context *sc, const struct security *security,
         d->results = result_getter_new(d->client, (int)threads, driver_transfer_on_result, d);
         block_master_add_executor(d->blocks, -1, "driver", sc->host, transfer_server_port(d->server));
         d->waits = unpersist_waits_new();
-        sc->registry.places = (struct rdd_block_places){.cached = driver_transfer_is_cached,
-                                                        .unpersisted = driver_transfer_unpersisted,
-                                                        .kept = driver_transfer_storage_info,
-                                                        .owner = d};
+        sc->registry.locations = (struct rdd_block_locations){.cached = driver_transfer_is_cached,
+                                                              .unpersisted = driver_transfer_unpersisted,
+                                                              .storage_info = driver_transfer_storage_info,
+                                                              .owner = d};
         broadcast_variables_set_removed(sc->broadcasts, driver_transfer_broadcast_removed, d);
         broadcasts_set_network(sc->env.broadcasts, &(struct block_network){.locations = driver_transfer_no_locations,
                                                                            .changed = driver_transfer_on_piece,
@@ -500,7 +500,7 @@ void driver_transfer_free(struct driver_transfer *d)
 {
         if (!d)
                 return;
-        d->sc->registry.places = (struct rdd_block_places){0};
+        d->sc->registry.locations = (struct rdd_block_locations){0};
         unpersist_waits_free(d->waits);
         application_files_set_added(d->sc, NULL, NULL);
         broadcast_variables_set_removed(d->sc->broadcasts, NULL, NULL);

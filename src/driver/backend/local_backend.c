@@ -170,7 +170,8 @@ static int local_start(struct scheduler_backend *backend, struct job_runner *run
                                                 .memory = -1});
         b->location_of = new_array(int32_t, (size_t)b->executor + 1);
         block_store_set_observer(b->sc->env.blocks, local_backend_on_block, b);
-        b->sc->registry.places = (struct rdd_block_places){.unpersisted = local_backend_on_unpersisted, .owner = b};
+        b->sc->registry.locations =
+                (struct rdd_block_locations){.unpersisted = local_backend_on_unpersisted, .owner = b};
         int r = 0;
         if (b->sc->env.isolation)
                 local_backend_prepare_isolation(b);
@@ -292,7 +293,7 @@ static void local_free(struct scheduler_backend *backend)
         slot_monitor_free(b->watch);
         for (int s = 0; s < b->n_slots; s++)
                 slot_free(b->slots[s]);
-        b->sc->registry.places = (struct rdd_block_places){0};
+        b->sc->registry.locations = (struct rdd_block_locations){0};
         if (b->sc->env.blocks)
                 block_store_set_observer(b->sc->env.blocks, NULL, NULL);
         free(b->slots);

@@ -119,18 +119,18 @@ static int file_systems_default(char **root, char **home, struct fst_error *erro
         *root = *home = NULL;
         pthread_mutex_lock(&lock);
         int r = current ? application_load_conf(current, error) : 0;
-        char *said = r == 0 && current ? hadoop_conf_get(&current->conf, DEFAULT_FS_KEY) : NULL;
-        _cleanup_free_ char *user = said ? hadoop_conf_user(&current->conf) : NULL;
+        char *default_uri = r == 0 && current ? hadoop_conf_get(&current->conf, DEFAULT_FS_KEY) : NULL;
+        _cleanup_free_ char *user = default_uri ? hadoop_conf_user(&current->conf) : NULL;
         pthread_mutex_unlock(&lock);
-        size_t n = said ? path_scheme_len(said) : 0;
-        if (n == 0 || (n == 4 && memcmp(said, "file", 4) == 0)) {
-                free(said);
+        size_t n = default_uri ? path_scheme_len(default_uri) : 0;
+        if (n == 0 || (n == 4 && memcmp(default_uri, "file", 4) == 0)) {
+                free(default_uri);
                 return r;
         }
-        const char *authority = said[n + 1] == '/' && said[n + 2] == '/' ? said + n + 3 : "";
-        *root = mem_printf("%.*s://%.*s", (int)n, said, (int)strcspn(authority, "/"), authority);
+        const char *authority = default_uri[n + 1] == '/' && default_uri[n + 2] == '/' ? default_uri + n + 3 : "";
+        *root = mem_printf("%.*s://%.*s", (int)n, default_uri, (int)strcspn(authority, "/"), authority);
         *home = mem_printf("/user/%s", user);
-        free(said);
+        free(default_uri);
         return 0;
 }
 

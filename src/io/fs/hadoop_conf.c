@@ -220,10 +220,10 @@ static int hadoop_conf_read_file(struct hadoop_conf *conf, const char *path, int
 /* Loads @file from the first directory of Spark's class path that has it. */
 static int hadoop_conf_load_file(struct hadoop_conf *conf, const char *file, struct fst_error *error)
 {
-        const char *home = conf->env("SPARK_HOME"), *said = conf->env("SPARK_CONF_DIR");
+        const char *home = conf->env("SPARK_HOME"), *spark_conf_dir = conf->env("SPARK_CONF_DIR");
         _cleanup_free_ char *at_home = home && *home ? mem_printf("%s/conf", home) : NULL;
-        const char *const folders[] = {said && *said ? said : at_home, conf->env("HADOOP_CONF_DIR"),
-                                       conf->env("YARN_CONF_DIR")};
+        const char *const folders[] = {spark_conf_dir && *spark_conf_dir ? spark_conf_dir : at_home,
+                                       conf->env("HADOOP_CONF_DIR"), conf->env("YARN_CONF_DIR")};
         for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
                 if (!folders[i] || !*folders[i])
                         continue;
@@ -285,17 +285,17 @@ int hadoop_conf_load_yarn(struct hadoop_conf *conf, const struct strmap *spark, 
 
 char *hadoop_conf_user(const struct hadoop_conf *conf)
 {
-        const char *told = strmap_get(&conf->values, HADOOP_CONF_USER), *said = conf->env("HADOOP_USER_NAME");
+        const char *configured = strmap_get(&conf->values, HADOOP_CONF_USER), *name = conf->env("HADOOP_USER_NAME");
         struct passwd entry, *found = NULL;
         char text[4096];
-        if (told && *told)
-                return mem_strdup(told);
-        if (said && *said)
-                return mem_strdup(said);
+        if (configured && *configured)
+                return mem_strdup(configured);
+        if (name && *name)
+                return mem_strdup(name);
         if (getpwuid_r(geteuid(), &entry, text, sizeof(text), &found) == 0 && found)
                 return mem_strdup(found->pw_name);
-        said = conf->env("USER");
-        return mem_strdup(said && *said ? said : "nobody");
+        name = conf->env("USER");
+        return mem_strdup(name && *name ? name : "nobody");
 }
 
 /* The value of the variable ${NAME}, owned by the caller, or NULL. */

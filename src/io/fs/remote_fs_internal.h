@@ -53,7 +53,7 @@ char *remote_authority(const char *path);
 /* The addresses of the namenodes for @path: "http://host:port", in order. -EINVAL without a host. */
 int webhdfs_addresses(const struct hadoop_conf *conf, const char *path, struct url_list *urls, struct fst_error *error);
 
-struct webhdfs_question {
+struct webhdfs_request {
         const char *method;    /* NULL: GET */
         const char *operation; /* "GETFILESTATUS", followed by further quoted query parameters, if any */
         int expected;          /* status; 0: 200 */
@@ -62,9 +62,9 @@ struct webhdfs_question {
 };
 
 /* Sends a request about @path to the active namenode. Returns 0 with c->answer of the expected status. */
-int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_question *q, struct fst_error *error);
+int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_request *q, struct fst_error *error);
 /* Returns the error for an answer with another status. @who names the server for the message. */
-int webhdfs_refusal(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error);
+int webhdfs_error(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error);
 int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error);
 int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error);
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error);
@@ -91,7 +91,7 @@ char *s3a_option(const struct hadoop_conf *conf, const char *bucket, const char 
 /* The key of @path, "" for the bucket. Borrowed. */
 const char *s3a_key(const char *path);
 
-struct s3a_question {
+struct s3a_request {
         const char *method; /* NULL: GET */
         const char *key, *query;
         const void *body; /* NULL: no body */
@@ -103,7 +103,7 @@ struct s3a_question {
 
 /* Sends a request about a key of the path's bucket. Returns 0 with c->answer of any status. Repeats the request a few
  * times while the store is busy. */
-int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error);
+int s3a_send(struct remote_call *c, const char *path, const struct s3a_request *q, struct fst_error *error);
 int s3a_refusal(const struct http_answer *answer, const char *path, struct fst_error *error);
 /* Reads a page of a ListObjectsV2 answer: appends the entries below @path to @list. *@next is the token of the next
  * page, or NULL. */

@@ -41,11 +41,11 @@ static bool s3a_flag(const struct hadoop_conf *conf, const char *bucket, const c
 
 int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *size, struct fst_error *error)
 {
-        _cleanup_free_ char *bucket = remote_authority(path), *said = s3a_option(conf, bucket, "block.size");
+        _cleanup_free_ char *bucket = remote_authority(path), *text = s3a_option(conf, bucket, "block.size");
         int64_t block = OUR_BLOCK;
-        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &block, error) : 0;
+        int r = text ? units_parse_bytes(text, UNIT_B, UNIT_B, &block, error) : 0;
         if (r == 0 && block < 1)
-                r = error_set(error, -EINVAL, "%s is not a valid block size", said);
+                r = error_set(error, -EINVAL, "%s is not a valid block size", text);
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.block.size");
         *size = (uint64_t)block;
@@ -55,12 +55,12 @@ int s3a_block_size(const struct hadoop_conf *conf, const char *path, uint64_t *s
 /* The configured region, otherwise that in the endpoint's name ("s3.eu-west-1.amazonaws.com"), otherwise us-east-1. */
 static char *s3a_region(const struct hadoop_conf *conf, const char *bucket)
 {
-        char *said = s3a_option(conf, bucket, "endpoint.region");
-        _cleanup_free_ char *endpoint = said ? NULL : s3a_option(conf, bucket, "endpoint");
+        char *region = s3a_option(conf, bucket, "endpoint.region");
+        _cleanup_free_ char *endpoint = region ? NULL : s3a_option(conf, bucket, "endpoint");
         const char *name = endpoint ? strstr(endpoint, "s3.") : NULL;
         const char *end = name ? strstr(name, ".amazonaws.com") : NULL;
-        if (said)
-                return said;
+        if (region)
+                return region;
         return end && end > name + 3 ? mem_strndup(name + 3, (size_t)(end - name - 3)) : mem_strdup("us-east-1");
 }
 
@@ -134,7 +134,7 @@ const char *s3a_key(const char *path)
 }
 
 /* Writes the header with the body's SHA-256, which S3 requires. */
-static int s3a_put_digest(const struct s3a_question *q, char header[128], struct fst_error *error)
+static int s3a_put_digest(const struct s3a_request *q, char header[128], struct fst_error *error)
 {
         const struct crypto_ops *crypto;
         uint8_t digest[SHA256_SIZE];
@@ -162,7 +162,7 @@ static int s3a_perform(struct remote_call *c, const struct http_request *request
         }
 }
 
-int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
+int s3a_send(struct remote_call *c, const char *path, const struct s3a_request *q, struct fst_error *error)
 {
         _cleanup_free_ char *bucket = remote_authority(path), *identity = NULL;
         char digest[128];
@@ -200,15 +200,15 @@ int s3a_ask(struct remote_call *c, const char *path, const struct s3a_question *
                 if (result < 0)
                         return error_wrap(error, result, "%s", path);
                 /* A bucket in another region: the answer names the region. */
-                char *told = c->answer.status == 200 || tries > 0
-                                     ? NULL
-                                     : http_answer_header(&c->answer, "x-amz-bucket-region");
-                if (!told || strcmp(told, where) == 0 || !s3a_is_region(told)) {
-                        free(told);
+                char *answered_region = c->answer.status == 200 || tries > 0
+                                                ? NULL
+                                                : http_answer_header(&c->answer, "x-amz-bucket-region");
+                if (!answered_region || strcmp(answered_region, where) == 0 || !s3a_is_region(answered_region)) {
+                        free(answered_region);
                         return 0;
                 }
                 free(where);
-                where = told;
+                where = answered_region;
                 _cleanup_free_ char *endpoint = s3a_option(c->conf, bucket, "endpoint");
                 const char *old = endpoint ? NULL : strstr(url, ".amazonaws.com/");
                 if (old) {
@@ -353,7 +353,7 @@ static int s3a_list_page(struct remote_call *c, const char *path, bool deep, con
         buf_puts(&query, "&prefix=");
         uri_put_quoted(&query, name, "");
         buf_puts(&query, *name ? "%2F" : "");
-        int result = s3a_ask(c, path, &(struct s3a_question){.key = "", .query = buf_text(&query)}, error);
+        int result = s3a_send(c, path, &(struct s3a_request){.key = "", .query = buf_text(&query)}, error);
         if (result < 0)
                 return result;
         if (c->answer.status != 200)
@@ -365,7 +365,7 @@ int s3a_stat(struct remote_call *c, const char *path, struct file_status *status
 {
         const char *name = s3a_key(path);
         if (*name) {
-                int result = s3a_ask(c, path, &(struct s3a_question){.method = "HEAD", .key = name}, error);
+                int result = s3a_send(c, path, &(struct s3a_request){.method = "HEAD", .key = name}, error);
                 if (result < 0)
                         return result;
                 if (c->answer.status == 200) {
@@ -425,10 +425,10 @@ ssize_t s3a_read(struct remote_call *c, const char *path, void *data, size_t siz
         _cleanup_free_ char *header = mem_printf("Range: bytes=%" PRIu64 "-%" PRIu64, offset, offset + size - 1);
         struct remote_range range = {.data = data, .size = size};
         int result =
-                s3a_ask(c, path,
-                        &(struct s3a_question){
-                                .key = s3a_key(path), .header = header, .sink = remote_range_put, .context = &range},
-                        error);
+                s3a_send(c, path,
+                         &(struct s3a_request){
+                                 .key = s3a_key(path), .header = header, .sink = remote_range_put, .context = &range},
+                         error);
         if (result < 0)
                 return result;
         return c->answer.status == 206 ? (ssize_t)range.filled : s3a_refusal(&c->answer, path, error);
@@ -439,6 +439,6 @@ int s3a_fetch(struct remote_call *c, const char *path, remote_sink sink, void *c
         const char *name = s3a_key(path);
         if (!*name)
                 return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
-        int result = s3a_ask(c, path, &(struct s3a_question){.key = name, .sink = sink, .context = context}, error);
+        int result = s3a_send(c, path, &(struct s3a_request){.key = name, .sink = sink, .context = context}, error);
         return result < 0 ? result : c->answer.status == 200 ? 0 : s3a_refusal(&c->answer, path, error);
 }

@@ -47,9 +47,10 @@ static char *s3a_write_element(const struct http_answer *answer, const char *nam
         return end ? mem_strndup(start + strlen(open), (size_t)(end - start) - strlen(open)) : NULL;
 }
 
-static int s3a_ask_good(struct remote_call *c, const char *path, const struct s3a_question *q, struct fst_error *error)
+static int s3a_send_expecting_success(struct remote_call *c, const char *path, const struct s3a_request *q,
+                                      struct fst_error *error)
 {
-        int r = s3a_ask(c, path, q, error);
+        int r = s3a_send(c, path, q, error);
         if (r == 0 && c->answer.status / 100 != 2)
                 r = s3a_refusal(&c->answer, path, error);
         return r;
@@ -64,8 +65,8 @@ static void multipart_deinit(struct multipart *m)
 static int multipart_begin(struct remote_call *c, const char *path, struct multipart *m, struct fst_error *error)
 {
         struct buf quoted = BUF_INIT;
-        int r = s3a_ask_good(
-                c, path, &(struct s3a_question){.method = "POST", .key = s3a_key(path), .query = "uploads="}, error);
+        int r = s3a_send_expecting_success(
+                c, path, &(struct s3a_request){.method = "POST", .key = s3a_key(path), .query = "uploads="}, error);
         if (r < 0)
                 return r;
         _cleanup_free_ char *id = s3a_write_element(&c->answer, "UploadId");
@@ -82,9 +83,9 @@ static int multipart_put(struct remote_call *c, const char *path, struct multipa
         if (m->n == MAX_PARTS)
                 return error_set(error, -EFBIG, "%s: exceeds the maximal size of an object", path);
         _cleanup_free_ char *query = mem_printf("partNumber=%d&uploadId=%s", m->n + 1, m->id);
-        int r = s3a_ask_good(
+        int r = s3a_send_expecting_success(
                 c, path,
-                &(struct s3a_question){
+                &(struct s3a_request){
                         .method = "PUT", .key = s3a_key(path), .query = query, .body = body, .body_len = len},
                 error);
         if (r < 0)
@@ -104,9 +105,9 @@ static int multipart_complete(struct remote_call *c, const char *path, struct mu
                 mem_printf("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">%s"
                            "</CompleteMultipartUpload>",
                            buf_text(&m->parts));
-        int r = s3a_ask_good(
+        int r = s3a_send_expecting_success(
                 c, path,
-                &(struct s3a_question){
+                &(struct s3a_request){
                         .method = "POST", .key = s3a_key(path), .query = query, .body = body, .body_len = strlen(body)},
                 error);
         /* S3 sends status 200 before it completes the upload. */
@@ -120,18 +121,18 @@ static void multipart_abort(struct remote_call *c, const char *path, struct mult
         if (!m->id)
                 return;
         _cleanup_free_ char *query = mem_printf("uploadId=%s", m->id);
-        s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = s3a_key(path), .query = query}, NULL);
+        s3a_send(c, path, &(struct s3a_request){.method = "DELETE", .key = s3a_key(path), .query = query}, NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- writing a file */
 
 int s3a_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
 {
-        _cleanup_free_ char *bucket = remote_authority(path), *said = s3a_option(c->conf, bucket, "multipart.size");
+        _cleanup_free_ char *bucket = remote_authority(path), *text = s3a_option(c->conf, bucket, "multipart.size");
         int64_t part_size = OUR_PART;
         if (!*s3a_key(path))
                 return error_set(error, -EISDIR, "%s is a bucket, not a file", path);
-        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &part_size, error) : 0;
+        int r = text ? units_parse_bytes(text, UNIT_B, UNIT_B, &part_size, error) : 0;
         if (r < 0)
                 return error_wrap(error, r, "fs.s3a.multipart.size");
         struct s3a_file *f = new0(struct s3a_file);
@@ -179,12 +180,12 @@ int s3a_write(struct open_file *file, const void *data, size_t size, struct fst_
 static int s3a_write_finish(struct s3a_file *f, const char *path, struct fst_error *error)
 {
         if (!f->multipart.id)
-                return s3a_ask_good(f->file.call, path,
-                                    &(struct s3a_question){.method = "PUT",
-                                                           .key = s3a_key(path),
-                                                           .body = f->part ? f->part : "",
-                                                           .body_len = f->filled},
-                                    error);
+                return s3a_send_expecting_success(f->file.call, path,
+                                                  &(struct s3a_request){.method = "PUT",
+                                                                        .key = s3a_key(path),
+                                                                        .body = f->part ? f->part : "",
+                                                                        .body_len = f->filled},
+                                                  error);
         int r = f->filled > 0 ? multipart_send(f, path, error) : 0;
         return r < 0 ? r : multipart_complete(f->file.call, path, &f->multipart, error);
 }
@@ -222,7 +223,8 @@ int s3a_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
                 return directory ? 0 : error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
         }
         _cleanup_free_ char *marker = mem_printf("%s/", key);
-        return s3a_ask_good(c, path, &(struct s3a_question){.method = "PUT", .key = marker, .body = ""}, error);
+        return s3a_send_expecting_success(c, path, &(struct s3a_request){.method = "PUT", .key = marker, .body = ""},
+                                          error);
 }
 
 static int s3a_write_piece(void *context, const char *data, size_t n)
@@ -253,19 +255,19 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
                           struct fst_error *error)
 {
         _cleanup_(buf_deinit) struct buf source = BUF_INIT;
-        _cleanup_free_ char *bucket = remote_authority(from), *said = hadoop_conf_get(c->conf, COPY_LIMIT_KEY);
+        _cleanup_free_ char *bucket = remote_authority(from), *text = hadoop_conf_get(c->conf, COPY_LIMIT_KEY);
         bool marker = text_ends_with(to, "/");
         int64_t most = MAX_COPIED;
-        int r = said ? units_parse_bytes(said, UNIT_B, UNIT_B, &most, error) : 0;
+        int r = text ? units_parse_bytes(text, UNIT_B, UNIT_B, &most, error) : 0;
         if (r < 0)
                 return error_wrap(error, r, COPY_LIMIT_KEY);
         if ((int64_t)size > most)
                 return s3a_copy_by_download(c, from, to, error);
         buf_printf(&source, "x-amz-copy-source: /%s/", bucket);
         uri_put_quoted(&source, s3a_key(from), "/");
-        r = s3a_ask_good(
+        r = s3a_send_expecting_success(
                 c, to,
-                &(struct s3a_question){
+                &(struct s3a_request){
                         .method = "PUT", .key = s3a_key(to), .body = "", .header = marker ? NULL : buf_text(&source)},
                 error);
         /* S3 sends status 200 before it has copied. */
@@ -277,7 +279,7 @@ static int s3a_write_copy(struct remote_call *c, const char *from, const char *t
 /* DELETE, which also succeeds if the key does not exist. */
 static int s3a_remove_key(struct remote_call *c, const char *path, const char *key, struct fst_error *error)
 {
-        int r = s3a_ask(c, path, &(struct s3a_question){.method = "DELETE", .key = key}, error);
+        int r = s3a_send(c, path, &(struct s3a_request){.method = "DELETE", .key = key}, error);
         if (r == 0 && c->answer.status / 100 != 2 && c->answer.status != 404)
                 r = s3a_refusal(&c->answer, path, error);
         return r;
@@ -329,14 +331,14 @@ static int s3a_remove_many(struct remote_call *c, const struct file_list *list, 
         buf_puts(&body, "</Delete>");
         int r = s3a_put_md5(&body, &header, error);
         if (r == 0)
-                r = s3a_ask(c, path,
-                            &(struct s3a_question){.method = "POST",
+                r = s3a_send(c, path,
+                             &(struct s3a_request){.method = "POST",
                                                    .key = "",
                                                    .query = "delete=",
                                                    .body = buf_text(&body),
                                                    .body_len = body.len,
                                                    .header = buf_text(&header)},
-                            error);
+                             error);
         if (r < 0)
                 return r;
         if (c->answer.status == 400 || c->answer.status == 405 || c->answer.status == 501)

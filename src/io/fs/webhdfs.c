@@ -154,7 +154,7 @@ static int webhdfs_code_of(int status, const char *exception, const char *messag
         return status == 404 ? -ENOENT : status == 401 || status == 403 ? -EACCES : -EIO;
 }
 
-int webhdfs_refusal(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error)
+int webhdfs_error(const struct http_answer *answer, const char *path, const char *who, struct fst_error *error)
 {
         json_t *root = json_loadb(buf_text(&answer->body), answer->body.len, 0, NULL);
         json_t *exception = json_object_get(root, "RemoteException");
@@ -190,7 +190,7 @@ static int webhdfs_deliver(void *context, const char *data, size_t n)
         return d->sink(d->context, data, n);
 }
 
-int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_question *q, struct fst_error *error)
+int webhdfs_send(struct remote_call *c, const char *path, const struct webhdfs_request *q, struct fst_error *error)
 {
         struct webhdfs_delivery delivery = {.sink = q->sink, .context = q->context};
         _cleanup_(url_list_deinit) struct url_list urls = {0};
@@ -223,7 +223,7 @@ int webhdfs_ask(struct remote_call *c, const char *path, const struct webhdfs_qu
                 if (got < 0)
                         return error_wrap(error, got, "%s", path);
                 if (c->answer.status != (q->expected ? q->expected : 200))
-                        return webhdfs_refusal(&c->answer, path, "the namenode", error);
+                        return webhdfs_error(&c->answer, path, "the namenode", error);
                 error_deinit(error);
                 return 0;
         }
@@ -252,7 +252,7 @@ static int webhdfs_bad_answer(const char *path, struct fst_error *error)
 int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *status, struct fst_error *error)
 {
         struct file_status got = {0};
-        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "GETFILESTATUS"}, error);
+        int result = webhdfs_send(c, path, &(struct webhdfs_request){.operation = "GETFILESTATUS"}, error);
         if (result < 0)
                 return result;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
@@ -267,7 +267,7 @@ int webhdfs_stat(struct remote_call *c, const char *path, struct file_status *st
 
 int webhdfs_list(struct remote_call *c, const char *path, struct file_list *list, struct fst_error *error)
 {
-        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "LISTSTATUS"}, error);
+        int result = webhdfs_send(c, path, &(struct webhdfs_request){.operation = "LISTSTATUS"}, error);
         if (result < 0)
                 return result;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
@@ -311,7 +311,7 @@ static bool webhdfs_put_block(json_t *block, struct block_list *list)
 
 int webhdfs_hosts(struct remote_call *c, const char *path, struct block_list *list, struct fst_error *error)
 {
-        int result = webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "GETFILEBLOCKLOCATIONS"}, NULL);
+        int result = webhdfs_send(c, path, &(struct webhdfs_request){.operation = "GETFILEBLOCKLOCATIONS"}, NULL);
         if (result == -EIO || result == -EINVAL) /* the namenode does not support this request */
                 return 0;
         if (result < 0)
@@ -331,14 +331,14 @@ ssize_t webhdfs_read(struct remote_call *c, const char *path, void *data, size_t
 {
         _cleanup_free_ char *operation = mem_printf("OPEN&offset=%" PRIu64 "&length=%zu", offset, size);
         struct remote_range range = {.data = data, .size = size};
-        int result = webhdfs_ask(
-                c, path,
-                &(struct webhdfs_question){.operation = operation, .sink = remote_range_put, .context = &range}, error);
+        int result = webhdfs_send(
+                c, path, &(struct webhdfs_request){.operation = operation, .sink = remote_range_put, .context = &range},
+                error);
         return result < 0 ? result : (ssize_t)range.filled;
 }
 
 int webhdfs_fetch(struct remote_call *c, const char *path, remote_sink sink, void *context, struct fst_error *error)
 {
-        return webhdfs_ask(c, path, &(struct webhdfs_question){.operation = "OPEN", .sink = sink, .context = context},
-                           error);
+        return webhdfs_send(c, path, &(struct webhdfs_request){.operation = "OPEN", .sink = sink, .context = context},
+                            error);
 }

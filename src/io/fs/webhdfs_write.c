@@ -54,9 +54,9 @@ static void webhdfs_write_file_free(struct hdfs_file *f)
 
 int webhdfs_create(struct remote_call *c, const char *path, struct open_file *file, struct fst_error *error)
 {
-        int r = webhdfs_ask(
+        int r = webhdfs_send(
                 c, path,
-                &(struct webhdfs_question){.method = "PUT", .operation = "CREATE&overwrite=true", .expected = 307},
+                &(struct webhdfs_request){.method = "PUT", .operation = "CREATE&overwrite=true", .expected = 307},
                 error);
         if (r < 0)
                 return r;
@@ -99,7 +99,7 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
         else if (keep && r < 0)
                 r = webhdfs_not_sent(f, path, r, error);
         else if (keep && c->answer.status != 201)
-                r = webhdfs_refusal(&c->answer, path, "the datanode", error);
+                r = webhdfs_error(&c->answer, path, "the datanode", error);
         webhdfs_write_file_free(f);
         return keep ? r : 0;
 }
@@ -108,23 +108,23 @@ int webhdfs_close(struct open_file *file, bool keep, struct fst_error *error)
  * Sends a request that is answered with {"boolean": …}. Returns 0 or 1, or negative.
  *
  */
-static int webhdfs_ask_boolean(struct remote_call *c, const char *path, const char *method, const char *operation,
-                               struct fst_error *error)
+static int webhdfs_send_boolean(struct remote_call *c, const char *path, const char *method, const char *operation,
+                                struct fst_error *error)
 {
-        int r = webhdfs_ask(c, path, &(struct webhdfs_question){.method = method, .operation = operation}, error);
+        int r = webhdfs_send(c, path, &(struct webhdfs_request){.method = method, .operation = operation}, error);
         if (r < 0)
                 return r;
         json_t *root = json_loadb(buf_text(&c->answer.body), c->answer.body.len, 0, NULL);
-        json_t *said = json_object_get(root, "boolean");
-        r = json_is_boolean(said) ? json_is_true(said)
-                                  : error_set(error, -EPROTO, "%s: cannot parse the namenode's answer", path);
+        json_t *value = json_object_get(root, "boolean");
+        r = json_is_boolean(value) ? json_is_true(value)
+                                   : error_set(error, -EPROTO, "%s: cannot parse the namenode's answer", path);
         json_decref(root);
         return r;
 }
 
 int webhdfs_mkdirs(struct remote_call *c, const char *path, struct fst_error *error)
 {
-        int r = webhdfs_ask_boolean(c, path, "PUT", "MKDIRS", error);
+        int r = webhdfs_send_boolean(c, path, "PUT", "MKDIRS", error);
         if (r == -EEXIST || r == -ENOTDIR)
                 return error_set(error, -ENOTDIR, "Parent path is not a directory: %s", path);
         return r == 0 ? error_set(error, -EIO, "%s: the namenode did not create this directory", path) : MIN(r, 0);
@@ -135,12 +135,12 @@ int webhdfs_rename(struct remote_call *c, const char *from, const char *to, stru
         _cleanup_(buf_deinit) struct buf operation = BUF_INIT;
         buf_puts(&operation, "RENAME&renameoptions=OVERWRITE&destination=");
         uri_put_quoted(&operation, path_local(to), "/");
-        int r = webhdfs_ask(c, from, &(struct webhdfs_question){.method = "PUT", .operation = buf_text(&operation)},
-                            error);
+        int r = webhdfs_send(c, from, &(struct webhdfs_request){.method = "PUT", .operation = buf_text(&operation)},
+                             error);
         return r < 0 ? error_wrap(error, r, "renaming %s to %s", from, to) : 0;
 }
 
 int webhdfs_remove(struct remote_call *c, const char *path, struct fst_error *error)
 {
-        return MIN(webhdfs_ask_boolean(c, path, "DELETE", "DELETE&recursive=true", error), 0);
+        return MIN(webhdfs_send_boolean(c, path, "DELETE", "DELETE&recursive=true", error), 0);
 }

@@ -70,7 +70,7 @@ static fst_rdd *cogroup_rdd_new(enum cogroup_mode mode, fst_rdd *const *rdds, in
         if (cogroup_calls(mode))
                 rdd_set_fn(rdd, f);
         rdd_depend_narrowly(rdd, !cogroup_calls(mode));
-        return rdd_made_since(rdd, first);
+        return rdd_release_intermediates(rdd, first);
 }
 
 FST_API fst_rdd *fst_join_at(fst_rdd *left, fst_rdd *right, fst_fn f, fst_type type, int partitions, fst_site site)
@@ -155,7 +155,7 @@ FST_API fst_rdd *fst_group_by_at(fst_rdd *rows, fst_fn key, fst_type key_type, i
         fst_rdd *keyed = rdd_key_by(rows, &key, key_type, site);
         fst_rdd *groups = cogroup_rdd_new(rows->type.value ? COGROUP_ELEMENTS : COGROUP_LISTS, &keyed, 1, NULL,
                                           fst_type_pair(key_type, FST_BYTES), p ? p->partitions : partitions, site);
-        return rdd_made_since(groups, first);
+        return rdd_release_intermediates(groups, first);
 }
 
 /* ------------------------------------------------------------------------------------------------ whole rows */
@@ -176,7 +176,7 @@ static fst_rdd *whole_rows_rdd_new(enum cogroup_mode mode, fst_rdd *a, fst_rdd *
         sides[1] = sides[1] ? sides[1] : sides[0];
         fst_rdd *kept = cogroup_rdd_new(mode, sides, 2, NULL, sides[0]->type, partitions, site);
         kept->partitioner = NULL; /* as in Spark: only pairs have a partitioner */
-        return rdd_made_since(rdd_unpacked(kept, a->type, site), first);
+        return rdd_release_intermediates(rdd_unpacked(kept, a->type, site), first);
 }
 
 /* Spark uses whole rows as keys without values: the partitioner of pairs only gives the number of partitions. */

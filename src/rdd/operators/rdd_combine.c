@@ -170,7 +170,7 @@ FST_API fst_rdd *fst_distinct_at(fst_rdd *rows, int partitions, fst_site site)
         rdd = rdd_unpacked(rdd, rows->type, site);
         if (in_place)
                 rdd->partitioner = rows->partitioner;
-        return rdd_made_since(rdd, first);
+        return rdd_release_intermediates(rdd, first);
 }
 
 /* ---------------------------------------------------------------------------------------- values on the wire */

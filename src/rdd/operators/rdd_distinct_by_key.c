@@ -130,5 +130,5 @@ FST_API fst_rdd *fst_count_approx_distinct_by_key_at(fst_rdd *pairs, double devi
                 fst_fn_with(builtin_sketches[COMBINE], &sketched, sizeof(sketched)), partitions, site);
         fst_rdd *counts = fst_map_values_at(
                 sketches, fst_fn_with(builtin_sketches[ESTIMATE], &sketched, sizeof(sketched)), FST_I64, site);
-        return rdd_made_since(counts, first);
+        return rdd_release_intermediates(counts, first);
 }

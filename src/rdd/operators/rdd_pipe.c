@@ -111,9 +111,9 @@ struct pipe_op {
         struct op op;
         const fst_rdd *rdd;
         struct piped_command command;
-        struct buf lines; /* input for the program */
-        struct buf said;  /* output not yet pushed: its last line may be incomplete */
-        size_t searched;  /* leading bytes of it that contain no line end */
+        struct buf lines;  /* input for the program */
+        struct buf output; /* output not yet pushed: its last line may be incomplete */
+        size_t searched;   /* leading bytes of it that contain no line end */
         fst_bytes views[FST_BATCH_ROWS];
 };
 
@@ -132,21 +132,21 @@ static int pipe_failed(struct pipe_op *self, int r, const char *doing)
 static int pipe_begin(struct op *op)
 {
         struct pipe_op *self = pipe_of(op);
-        buf_reset(&self->said);
+        buf_reset(&self->output);
         self->searched = 0;
         int r = piped_command_start(&self->command, self->rdd->pipe.words, self->rdd->pipe.environment);
         return r ? task_run_fail(op->run, r, "Cannot run program \"%s\": %s", self->rdd->pipe.words[0], strerror(-r))
                  : 0;
 }
 
-/* Pushes the complete lines in `said`; with @at_end also an unterminated last line. */
+/* Pushes the complete lines in `output`; with @at_end also an unterminated last line. */
 static int pipe_push_lines(struct pipe_op *self, bool at_end)
 {
-        char *at = self->said.data, *end = at + self->said.len;
+        char *at = self->output.data, *end = at + self->output.len;
         struct rows rows = {.batch = {.type = FST_BYTES, .key.bytes = self->views}};
         char *search = at + self->searched; /* does not search a long line again from its start */
         int r = self->op.status;
-        rows.stable[0] = (struct fst_stable){(uintptr_t)at, self->said.len};
+        rows.stable[0] = (struct fst_stable){(uintptr_t)at, self->output.len};
         while (r == 0 && at < end) {
                 char *newline = memchr(search, '\n', (size_t)(end - search));
                 if (!newline && !at_end)
@@ -166,9 +166,9 @@ static int pipe_push_lines(struct pipe_op *self, bool at_end)
         size_t left = (size_t)(end - at);
         self->searched = left;
         if (left)
-                memmove(self->said.data, at, left);
-        if (self->said.data)
-                buf_truncate(&self->said, left);
+                memmove(self->output.data, at, left);
+        if (self->output.data)
+                buf_truncate(&self->output, left);
         return r;
 }
 
@@ -186,7 +186,7 @@ static int pipe_consume(struct op *op, const struct rows *in)
         size_t len = lines->len;
         int r;
         do {
-                r = piped_command_feed(&self->command, &data, &len, &self->said, op->run->task.stopped);
+                r = piped_command_feed(&self->command, &data, &len, &self->output, op->run->task.stopped);
                 if (r < 0)
                         return pipe_failed(self, r, "Writing to");
                 int pushed = pipe_push_lines(self, false);
@@ -202,7 +202,7 @@ static int pipe_end(struct op *op)
         int wait_status = 0;
         int r = PIPED_COMMAND_E_SAID;
         while (r == PIPED_COMMAND_E_SAID && !op->status) {
-                r = piped_command_end(&self->command, &self->said, op->run->task.stopped, &wait_status);
+                r = piped_command_end(&self->command, &self->output, op->run->task.stopped, &wait_status);
                 if (r == PIPED_COMMAND_E_SAID)
                         pipe_push_lines(self, false);
         }
@@ -228,7 +228,7 @@ static void pipe_abandon(struct op *op)
 {
         struct pipe_op *self = pipe_of(op);
         piped_command_kill(&self->command);
-        buf_reset(&self->said);
+        buf_reset(&self->output);
 }
 
 static void pipe_op_free(struct op *op)
@@ -236,7 +236,7 @@ static void pipe_op_free(struct op *op)
         struct pipe_op *self = pipe_of(op);
         piped_command_kill(&self->command);
         buf_deinit(&self->lines);
-        buf_deinit(&self->said);
+        buf_deinit(&self->output);
         op_deinit(op);
         free(self);
 }

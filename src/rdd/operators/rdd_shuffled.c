@@ -140,7 +140,7 @@ FST_API fst_rdd *fst_sort_by_at(fst_rdd *parent, fst_fn key, fst_type key_type, 
         }
         int first = rdd_registry_next_id(parent->sc);
         fst_rdd *rows = sorted_rdd_new(rdd_key_by(parent, &key, key_type, site), order, partitions, site);
-        return rdd_made_since(rdd_rows_of(rows, parent->type, site), first);
+        return rdd_release_intermediates(rdd_rows_of(rows, parent->type, site), first);
 }
 
 /* ------------------------------------------------------------------------------------------------- SHUFFLED */

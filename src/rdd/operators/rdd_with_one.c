@@ -40,7 +40,7 @@ static fst_type counted_type(fst_type row)
         return (fst_type){.key = row.key, .key_size = row.key_size, .value = FST_KIND_I64, .value_size = 8};
 }
 
-fst_rdd *rdd_counted(fst_rdd *parent, fst_site site)
+fst_rdd *rdd_with_one(fst_rdd *parent, fst_site site)
 {
         fst_rdd *rdd = rdd_new(parent->sc, RDD_COUNTED, counted_type(parent->type), parent, site);
         rdd_depend_narrowly(rdd, parent->type.value != FST_KIND_NONE);

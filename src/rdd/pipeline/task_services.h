@@ -23,9 +23,9 @@ struct task_services {
         /* The local path of the application's file @name, which lives as long as the application. */
         int (*file)(void *owner, const char *name, const int *stopped, const char **path, struct fst_error *error);
 
-        /* Waits for the other tasks of a barrier stage. @question is a packed BarrierSync, *@answer (the caller frees
+        /* Waits for the other tasks of a barrier stage. @request is a packed BarrierSync, *@reply (the caller frees
          * it) a BarrierReply (rpc/control.proto). NULL: barrier stages are not supported. */
-        int (*barrier)(void *owner, const uint8_t *question, size_t len, const int *stopped, uint8_t **answer,
+        int (*barrier)(void *owner, const uint8_t *request, size_t len, const int *stopped, uint8_t **reply,
                        size_t *answer_len, struct fst_error *error);
 
         void *owner;
