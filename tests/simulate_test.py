@@ -101,7 +101,7 @@ def test_a_trace_that_was_changed_does_not_replay(traced, tmp_path):
     changed = tmp_path / "changed"
     changed.write_text("".join(lines[:at] + lines[at + 1:]))
     done = simulate("--replay", changed, status=1)
-    assert f"line {at + 1}: then " in done.stderr and f'now "{lines[at].strip()}"' in done.stderr
+    assert f"line {at + 1}: the trace has " in done.stderr and f'the replay "{lines[at].strip()}"' in done.stderr
     (tmp_path / "none").write_text("hello\n")
     assert "not a scheduler trace" in simulate("--replay", tmp_path / "none", status=1).stderr
     assert "cannot read" in simulate("--replay", tmp_path / "missing", status=1).stderr

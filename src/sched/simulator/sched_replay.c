@@ -56,8 +56,9 @@ static void sched_replay_diverge(struct replay *r, const char *now, size_t len)
         if (r->diverged)
                 return;
         r->diverged = true;
-        error_set(r->error, FST_REPLAY_E_DIVERGED, "line %zu: then \"%.*s\", now \"%.*s\", after \"%.*s\"", r->line,
-                  then ? (int)MIN(then, (size_t)400) : 18, then ? r->compared : "(the trace is over)",
+        error_set(r->error, FST_REPLAY_E_DIVERGED,
+                  "line %zu: the trace has \"%.*s\", the replay \"%.*s\", after \"%.*s\"", r->line,
+                  then ? (int)MIN(then, (size_t)400) : 18, then ? r->compared : "(end of the trace)",
                   (int)MIN(len, (size_t)400), now, (int)MIN(line_len(r, r->at), (size_t)400), r->at);
 }
 
@@ -226,7 +227,7 @@ static const struct sched_ops replay_ops = {
         .rack = sched_replay_rack,
 };
 
-/* -------------------------------------------------------------------------------- what it is told: a line each */
+/* ----------------------------------------------------------------------------------------- events, a line each */
 
 static int64_t take_time(struct replay *r, struct trace_words *w)
 {
@@ -731,7 +732,7 @@ static int sched_replay_feed(struct replay *r)
         char word[24];
 
         if (r->at + len == r->end)
-                return bad_line(r, "the line does not end");
+                return bad_line(r, "the last line is incomplete");
         if (len > 2 && memcmp(r->at, "= ", 2) == 0) {
                 sched_replay_diverge(r, "(nothing)", 9);
                 return 0;
@@ -746,7 +747,7 @@ static int sched_replay_feed(struct replay *r)
                 sched_replay_begin(r);
         record->take(r, &w);
         if (w.bad || trace_words_left(&w))
-                return bad_line(r, "cannot be read");
+                return bad_line(r, "invalid record");
         if (record->prepares) {
                 r->parsed = r->at + len + 1;
                 return 0;
@@ -766,7 +767,7 @@ static int sched_replay_run(struct replay *r)
 
         if (len < strlen(first) || memcmp(r->at, first, strlen(first)) != 0)
                 return error_set(r->error, -EINVAL,
-                                 "this is not a scheduler trace that this version reads: its first line is not \"%s\"",
+                                 "the file is not a scheduler trace of this version: its first line is not \"%s\"",
                                  SCHED_TRACE_FIRST_LINE);
         r->parsed = r->at + strlen(first);
         while (r->parsed < r->end && !r->diverged && !r->ended) {
@@ -778,7 +779,7 @@ static int sched_replay_run(struct replay *r)
         }
         if (r->ended && !r->diverged && r->compared < r->end) {
                 r->at = r->compared;
-                return bad_line(r, "lines follow the end");
+                return bad_line(r, "unexpected line after the end record");
         }
         return r->diverged ? FST_REPLAY_E_DIVERGED : 0;
 }

@@ -542,7 +542,7 @@ static void simulate(uint64_t seed)
 
 static uint64_t first_seed = 1, seed_count = 2000;
 
-static void whatever_happens_the_invariants_hold(void **state)
+static void random_simulations_keep_invariants(void **state)
 {
         for (uint64_t i = 0; i < seed_count; i++)
                 simulate(first_seed + i);
@@ -580,7 +580,7 @@ static void whatever_happens_the_invariants_hold(void **state)
 int main(int argc, char **argv)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(whatever_happens_the_invariants_hold),
+                cmocka_unit_test(random_simulations_keep_invariants),
         };
 
         if (argc > 1)

@@ -206,7 +206,7 @@ static void on_add(struct sim *sim, int host, int cores)
         int got = sched_add_executor(sim->s, id, name, cores, sim->now);
 
         simulator_decided(sim, since);
-        sim_check(sim, got == index, "executor %d was given the index %d", index, got);
+        sim_check(sim, got == index, "executor %d got the index %d", index, got);
         if (sim->life_ns > 0 && sim->now < sim->calm_at)
                 sim_at(sim, (int64_t)(-natural_log(1 - simulator_unit(simulator_draw(sim))) * (double)sim->life_ns),
                        SIM_DIE, index, 1);
@@ -411,8 +411,7 @@ static void receive_status(struct sim *sim, int64_t id)
                 sim_places_failed(run->set, info.index, run->executor);
         if (status->state == TASK_SUCCEEDED && run && !run->set->result) {
                 if (!sim_check(sim, sched_task(sim->s, id, &info) && info.executor == run->executor,
-                               "task %lld is not on executor %d any more, where it ended", (long long)id,
-                               run->executor))
+                               "task %lld ended on executor %d, where it no longer runs", (long long)id, run->executor))
                         return;
                 vec_push(&sim->outputs, (struct sim_output){.executor = run->executor,
                                                             .shuffle = info.set->stage->shuffle->shuffle_id,
@@ -601,7 +600,7 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
                                 break;
                 }
                 sim_check(sim, sim->now < sim->end_at,
-                          "no end in sight with %d of %zu jobs ended: a job is stuck, or so much goes wrong that no "
+                          "too many events with %d of %zu jobs ended: a job is stuck, or so many faults occur that no "
                           "stage can be completed",
                           sim->ended, sim->jobs.len);
         }
@@ -611,7 +610,8 @@ int simulator_run(const struct simulator_options *options, struct simulator_repo
         sim->last = true;
         sched_free(sim->s);
         sim_check_freed(sim);
-        sim_check(sim, !sim->commits || commit_coordinator_is_empty(sim->commits), "a stage may be committed for ever");
+        sim_check(sim, !sim->commits || commit_coordinator_is_empty(sim->commits),
+                  "the commit coordinator still has stages");
         event_queue_deinit(&sim->queue);
         sim_free_work(sim);
         vec_deinit(&sim->executors);

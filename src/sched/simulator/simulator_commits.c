@@ -24,7 +24,7 @@ void sim_commits_begin(struct sim *sim, struct sim_set *s, const struct stage *s
         if (stage->barrier || stage->indeterminate)
                 commit_coordinator_stage_end(sim->commits, stage->id);
         sim_check(sim, commit_coordinator_stage_start(sim->commits, stage->id, stage->lineage->partitions),
-                  "stage %d had another number of partitions before", stage->id);
+                  "stage %d had a different number of partitions before", stage->id);
 }
 
 void sim_commits_stage_removed(struct sim *sim, const struct stage *stage)
@@ -45,11 +45,10 @@ static void simulator_commits_commit(struct sim *sim, const struct sim_set *s, i
 
         sim->report->commits++;
         sim->tasks.data[task_id].commit = SIM_COMMIT_DONE;
-        if (!sim_check(sim, sched_task(sim->s, task_id, &info), "task %lld commits, which is not there",
-                       (long long)task_id))
+        if (!sim_check(sim, sched_task(sim->s, task_id, &info), "unknown task %lld commits", (long long)task_id))
                 return;
         sim_check(sim, j->committed[info.partition] < 0 || j->commit_attempts[info.partition] < starts_over(info.set),
-                  "task %lld commits partition %d of job %d, which task %lld has committed", (long long)task_id,
+                  "task %lld commits partition %d of job %d, which task %lld has committed already", (long long)task_id,
                   info.partition, s->save, (long long)j->committed[info.partition]);
         j->committed[info.partition] = task_id;
         j->commit_attempts[info.partition] = info.set->attempt;

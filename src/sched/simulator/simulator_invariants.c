@@ -48,7 +48,7 @@ static void simulator_invariants_job_started(void *owner, struct job *job)
         struct sim *sim = owner;
         struct sim_job *j = job_at(sim, job);
 
-        if (!sim_check(sim, j && !j->started, "job %d started, which was not submitted or had started", job->id))
+        if (!sim_check(sim, j && !j->started, "job %d started twice or was never submitted", job->id))
                 return;
         j->started = true;
         j->n = job->n;
@@ -66,7 +66,7 @@ static void simulator_invariants_job_ended(void *owner, struct job *job, enum jo
         struct sim_job *j = job_at(sim, job);
         int missing = 0;
 
-        if (!sim_check(sim, j && j->started && !j->ended, "job %d ended, which had not begun or had ended", job->id))
+        if (!sim_check(sim, j && j->started && !j->ended, "job %d ended twice or never started", job->id))
                 return;
         j->ended = true;
         sim->ended++;
@@ -139,13 +139,13 @@ static void read_inputs(struct sim *sim, struct sim_set *set, const struct stage
                 struct sim_output *output = output_at(sim, at->handle);
 
                 input->executors[m] = at->executor;
-                if (!sim_check(sim, output, "output %d of shuffle %d is not there, but a stage that reads it begins", m,
+                if (!sim_check(sim, output, "a stage begins that reads the missing output %d of shuffle %d", m,
                                from->shuffle_id))
                         return;
                 sim_check(sim,
                           output->state == OUTPUT_COUNTED && output->executor == at->executor && output->map == m &&
                                   output->shuffle == from->shuffle_id,
-                          "output %d of shuffle %d on executor %d is in truth output %d of shuffle %d on executor %d%s",
+                          "output %d of shuffle %d on executor %d is really output %d of shuffle %d on executor %d%s",
                           m, from->shuffle_id, at->executor, output->map, output->shuffle, output->executor,
                           output->state == OUTPUT_COUNTED ? "" : ", released");
                 if (set->dead_input < 0 && !sim->executors.data[output->executor].works) {
@@ -181,7 +181,7 @@ static void simulator_invariants_stage_submitted(void *owner, struct stage *stag
                         read_inputs(sim, s, stage->parents[i]);
         for (int i = 0; i < set->n && !s->result; i++)
                 sim_check(sim, !map_outputs_has(stage->outputs, task_set_output(set, i)),
-                          "stage %s computes output %d, which is there", set->id, task_set_output(set, i));
+                          "stage %s computes the existing output %d", set->id, task_set_output(set, i));
 }
 
 static void simulator_invariants_stage_completed(void *owner, struct stage *stage, const char *failure)
@@ -236,15 +236,15 @@ static void check_launch(struct sim *sim, int executor, struct task_set *set, co
         sim_check(sim, e->enabled, "stage %s runs on executor %d, which is disabled", set->id, executor);
         sim_check(sim, !set->zombie, "stage %s is a zombie and launches task %d", set->id, run[0].index);
         sim_check(sim, e->used + sim->o.config.task_cpus <= e->cores,
-                  "executor %d has %d cores, %d of them taken, and a task that takes %d", executor, e->cores, e->used,
-                  sim->o.config.task_cpus);
+                  "executor %d has %d cores, %d of them in use, and gets a task that needs %d", executor, e->cores,
+                  e->used, sim->o.config.task_cpus);
         for (int i = 0; i < n; i++) {
                 const struct task_slot *slot = &set->slots[run[i].index];
                 const struct stage *stage = set->stage;
 
                 sim_check(sim, run[i].task_id == (int64_t)sim->tasks.len + i, "task id %lld comes after %zu",
                           (long long)run[i].task_id, sim->tasks.len + (size_t)i);
-                sim_check(sim, n == 1 || run[i].attempt == 0, "task %d of stage %s runs again behind others",
+                sim_check(sim, n == 1 || run[i].attempt == 0, "a retry of task %d of stage %s is launched in a batch",
                           run[i].index, set->id);
                 sim_check(sim, !slot->done && slot->copies == 1 + run[i].speculative,
                           "task %d of stage %s is launched, but is %s", run[i].index, set->id,
@@ -262,7 +262,7 @@ static void simulator_invariants_launch(void *owner, int executor, struct task_s
         struct sim *sim = owner;
 
         if (!sim_check(sim, executor >= 0 && (size_t)executor < sim->executors.len && n > 0 && n <= SCHED_MAX_RUN,
-                       "stage %s launches %d tasks on executor %d, which is none", set->id, n, executor))
+                       "stage %s launches %d tasks on the unknown executor %d", set->id, n, executor))
                 return;
         check_launch(sim, executor, set, run, n);
         sim_places_check(sim, executor, set, run, n);
@@ -320,7 +320,7 @@ static void simulator_invariants_kill_task(void *owner, int executor, int64_t ta
                 return;
         }
         if (!sim_check(sim, task && task->run >= 0 && !task->killed && sim->runs.data[task->run].executor == executor,
-                       "task %lld is killed on executor %d, where it does not run, or twice", (long long)task_id,
+                       "task %lld is killed twice or on executor %d, where it does not run", (long long)task_id,
                        executor))
                 return;
         task->killed = true;
@@ -356,20 +356,20 @@ static void simulator_invariants_task_accepted(void *owner, const struct task_at
                 struct sim_output *output = output_at(sim, status->output);
 
                 if (!sim_check(sim, output && output->state == OUTPUT_WRITTEN,
-                               "task %lld brings a map output that is none, or was counted",
+                               "task %lld reports a map output that is unknown or was counted before",
                                (long long)status->task_id))
                         return;
                 output->state = OUTPUT_COUNTED;
                 sim->executors.data[output->executor].outputs++;
                 sim_check(sim, sim->executors.data[output->executor].known,
-                          "an output of shuffle %d is counted on executor %d, which is lost", output->shuffle,
+                          "an output of shuffle %d is counted on the lost executor %d", output->shuffle,
                           output->executor);
                 return;
         }
         struct sim_job *j = job_at(sim, stage->job);
 
         if (!sim_check(sim, j && j->started && !j->ended && info->output >= 0 && info->output < j->n,
-                       "output %d of job %d is accepted, which does not run", info->output, stage->job->id))
+                       "output %d of job %d is accepted, but the job does not run", info->output, stage->job->id))
                 return;
         sim_check(sim, !j->accepted[info->output], "output %d of job %d is accepted twice", info->output,
                   stage->job->id);
@@ -384,8 +384,7 @@ static void simulator_invariants_map_output_removed(void *owner, int shuffle_id,
         struct sim_output *output = output_at(sim, handle);
 
         if (!sim_check(sim, output && output->state != OUTPUT_RELEASED,
-                       "output %d of shuffle %d is released, which was never written, or twice", map_partition,
-                       shuffle_id))
+                       "output %d of shuffle %d is released twice or was never written", map_partition, shuffle_id))
                 return;
         if (output->state == OUTPUT_COUNTED)
                 sim->executors.data[output->executor].outputs--;
@@ -399,7 +398,7 @@ static void simulator_invariants_outputs_reset(void *owner, struct job *job)
         struct sim_job *j = job_at(owner, job);
 
         if (!sim_check((struct sim *)owner, j && j->started && !j->ended,
-                       "outputs of job %d are reset, which does not run", job->id))
+                       "outputs of job %d are reset, but the job does not run", job->id))
                 return;
         memset(j->accepted, 0, (size_t)j->n);
         ((struct sim *)owner)->report->resets++;
@@ -439,7 +438,7 @@ void sim_check_lost(struct sim *sim, int executor)
 {
         const struct sim_executor *e = &sim->executors.data[executor];
 
-        sim_check(sim, e->first < 0, "executor %d is lost, but a task on it is not", executor);
+        sim_check(sim, e->first < 0, "executor %d is lost, but one of its tasks is not", executor);
         sim_check(sim, e->outputs == 0 || sim->o.config.outputs_outlive_executors,
                   "executor %d is lost, but %d of its map outputs are still counted", executor, e->outputs);
 }
@@ -449,16 +448,16 @@ void sim_check_end(struct sim *sim)
         for (int i = 0; i < sim->submitted; i++) {
                 const struct sim_job *j = &sim->jobs.data[i];
 
-                sim_check(sim, j->ended, "job %d has not ended, and nothing is left that could end it", i);
+                sim_check(sim, j->ended, "job %d has not ended, and no event is left that could end it", i);
                 sim_check(sim, j->removed, "job %d has ended but was not removed", i);
         }
-        sim_check(sim, sim->s->waiting.len == 0 && sim->s->failed.len == 0, "stages wait for ever");
+        sim_check(sim, sim->s->waiting.len == 0 && sim->s->failed.len == 0, "some stages wait for ever");
         for (size_t i = 0; i < sim->executors.len; i++) {
                 const struct executor *e = &sim->s->tasks.executors.at.data[i];
 
-                sim_check(sim, sim->executors.data[i].first < 0, "a run on executor %zu has no end", i);
+                sim_check(sim, sim->executors.data[i].first < 0, "a batch on executor %zu never ends", i);
                 sim_check(sim, !e->alive || e->free == sim->executors.data[i].cores,
-                          "executor %zu has %d of its %d cores free when nothing runs", i, e->free,
+                          "executor %zu has only %d of its %d cores free although no task runs", i, e->free,
                           sim->executors.data[i].cores);
         }
 }

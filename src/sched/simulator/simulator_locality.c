@@ -187,8 +187,8 @@ static void check_locality(struct sim *sim, const struct sim_set *s, int executo
         if (best <= LOCALITY_RACK_LOCAL && level > LOCALITY_RACK_LOCAL && sim->o.racks > 0)
                 wait += config->wait_rack;
         sim_check(sim, sim->now - s->submitted >= wait,
-                  "task %d of stage %d.%d is launched on executor %d, which is %s to it, after %.6f s, but %s could be "
-                  "had, for which it waits %.6f s",
+                  "task %d of stage %d.%d is launched on executor %d at level %s after %.6f s, but %s is available, "
+                  "for which it waits %.6f s",
                   task->index, s->stage, s->attempt, executor, locality_name(level),
                   (double)(sim->now - s->submitted) / 1e9, locality_name(best), (double)wait / 1e9);
 }
@@ -209,10 +209,10 @@ static void excluded_from_all(struct sim *sim, const struct exclusion *what, int
         bool *flag = e ? &e->excluded : &sim->hosts.data[host].excluded;
         int64_t *at = e ? &e->excluded_at : &sim->hosts.data[host].excluded_at;
 
-        sim_check(sim, *flag == what->lifted, "%s %d is excluded twice, or let in again twice", e ? "executor" : "host",
-                  e ? what->executor : host);
+        sim_check(sim, *flag == what->lifted, "%s %d is excluded twice or included again twice",
+                  e ? "executor" : "host", e ? what->executor : host);
         sim_check(sim, !what->lifted || sim->now - *at >= sim->o.config.exclusion.timeout,
-                  "%s %d is let in again after %.6f s", e ? "executor" : "host", e ? what->executor : host,
+                  "%s %d is included again after %.6f s", e ? "executor" : "host", e ? what->executor : host,
                   (double)(sim->now - *at) / 1e9);
         *flag = !what->lifted;
         *at = sim->now;
@@ -229,7 +229,7 @@ void sim_excluded(void *owner, const struct exclusion *what)
 
         sim->report->excluded += !what->lifted;
         if (!sim_check(sim, what->executor < (int)sim->executors.len && host < (int)sim->hosts.len,
-                       "executor %d or host %d is excluded, which is none", what->executor, host))
+                       "the unknown executor %d or host %d is excluded", what->executor, host))
                 return;
         if (!what->set)
                 excluded_from_all(sim, what, host);
@@ -265,14 +265,13 @@ static void simulator_locality_check_exclusion(struct sim *sim, const struct sim
         const struct sim_executor *e = &sim->executors.data[executor];
 
         sim_check(sim, !e->excluded && !sim->hosts.data[e->host].excluded,
-                  "stage %d.%d runs on executor %d on host%d, which is excluded", s->stage, s->attempt, executor,
-                  e->host);
+                  "stage %d.%d runs on excluded executor %d or host%d", s->stage, s->attempt, executor, e->host);
         if (!config->stage)
                 return;
         sim_check(sim,
                   !simulator_locality_contains(&s->excluded, executor) &&
                           !simulator_locality_contains(&s->excluded_hosts, e->host),
-                  "stage %d.%d runs on executor %d on host%d, which is excluded for it", s->stage, s->attempt, executor,
+                  "stage %d.%d runs on executor %d or host%d, excluded for this stage", s->stage, s->attempt, executor,
                   e->host);
         int failed = failed_on(s, executor), excluded = 0;
 
@@ -282,7 +281,7 @@ static void simulator_locality_check_exclusion(struct sim *sim, const struct sim
         for (size_t i = 0; i < s->excluded.len; i++)
                 excluded += sim->executors.data[s->excluded.data[i]].host == e->host;
         sim_check(sim, excluded < config->stage_max_failed_executors_per_node,
-                  "stage %d.%d runs on host%d, of which %d executors are excluded for it", s->stage, s->attempt,
+                  "stage %d.%d runs on host%d, which has %d executors excluded for this stage", s->stage, s->attempt,
                   e->host, excluded);
 }
 
@@ -315,7 +314,7 @@ void sim_barrier_launching(void *owner, struct task_set *set, const int *executo
 
         sim->report->gangs++;
         sim_check(sim, s->barrier && n == s->n && !sim->gang && set->n_running == 0,
-                  "%d of the %d tasks of barrier stage %s are about to be launched", n, s->n, set->id);
+                  "%d of the %d tasks of barrier stage %s are being launched", n, s->n, set->id);
         sim->gang = s;
         sim->gang_next = 0;
         sim->gang_on.len = 0;
@@ -325,17 +324,19 @@ void sim_barrier_launching(void *owner, struct task_set *set, const int *executo
 
 static void check_gang(struct sim *sim, const struct sim_set *s, int executor, const struct task_launch *task, int n)
 {
-        if (!sim_check(sim, !sim->gang || sim->gang == s, "stage %d.%d launches among the tasks of barrier stage %d.%d",
-                       s->stage, s->attempt, sim->gang->stage, sim->gang->attempt) ||
+        if (!sim_check(sim, !sim->gang || sim->gang == s,
+                       "stage %d.%d launches a task between those of barrier stage %d.%d", s->stage, s->attempt,
+                       sim->gang->stage, sim->gang->attempt) ||
             !s->barrier)
                 return;
         if (!sim_check(sim, sim->gang == s && n == 1 && sim->gang_next < (int)sim->gang_on.len,
                        "task %d of barrier stage %d.%d is launched without the others", task->index, s->stage,
                        s->attempt))
                 return;
-        sim_check(sim, task->index == sim->gang_next && executor == sim->gang_on.data[sim->gang_next],
-                  "task %d of barrier stage %d.%d is launched on executor %d, not task %d on executor %d as was said",
-                  task->index, s->stage, s->attempt, executor, sim->gang_next, sim->gang_on.data[sim->gang_next]);
+        sim_check(
+                sim, task->index == sim->gang_next && executor == sim->gang_on.data[sim->gang_next],
+                "task %d of barrier stage %d.%d is launched on executor %d instead of the announced task %d on executor %d",
+                task->index, s->stage, s->attempt, executor, sim->gang_next, sim->gang_on.data[sim->gang_next]);
         if (++sim->gang_next == s->n)
                 sim->gang = NULL;
 }

@@ -29,7 +29,7 @@ static struct simulator_options world(uint64_t seed)
         return options;
 }
 
-static void whatever_happens_the_invariants_hold(void **state)
+static void random_simulations_keep_invariants(void **state)
 {
         struct simulator_report sum = {0};
 
@@ -112,7 +112,7 @@ static void trace_of(uint64_t seed, struct buf *trace)
         assert_int_equal(simulator_run(&options, &report, NULL), 0);
 }
 
-static void a_seed_is_a_run(void **state)
+static void equal_seeds_give_equal_runs(void **state)
 {
         _cleanup_(buf_deinit) struct buf one = BUF_INIT, two = BUF_INIT, other = BUF_INIT;
 
@@ -123,7 +123,7 @@ static void a_seed_is_a_run(void **state)
         assert_string_not_equal(buf_text(&one), buf_text(&other));
 }
 
-static void what_was_recorded_replays_to_the_same_decisions(void **state)
+static void replays_recorded_trace(void **state)
 {
         int64_t tasks = 0;
 
@@ -149,7 +149,7 @@ static char *find_line(char *from, const char *word)
         return NULL;
 }
 
-static void a_decision_that_changed_is_named(void **state)
+static void reports_changed_decision(void **state)
 {
         _cleanup_(buf_deinit) struct buf trace = BUF_INIT;
         struct sched_replay_report report;
@@ -161,12 +161,12 @@ static void a_decision_that_changed_is_named(void **state)
         assert_non_null(launch);
         launch[9] = launch[9] == '9' ? '8' : (char)(launch[9] + 1); /* on another executor */
         assert_int_equal(sched_replay(trace.data, trace.len, 1 << 20, &report, &error), FST_REPLAY_E_DIVERGED);
-        assert_non_null(strstr(error_message(&error), "now \"= launch "));
+        assert_non_null(strstr(error_message(&error), "the replay \"= launch "));
         assert_non_null(strstr(error_message(&error), "after \"revive "));
         error_deinit(&error);
 }
 
-static void a_status_that_is_missing_shows(void **state)
+static void detects_missing_status(void **state)
 {
         int diverged = 0;
 
@@ -189,23 +189,23 @@ static void a_status_that_is_missing_shows(void **state)
         assert_true(diverged > 10);
 }
 
-static void what_is_no_trace_is_refused(void **state)
+static void rejects_invalid_traces(void **state)
 {
         static const struct {
                 const char *lines, *expected;
         } cases[] = {
                 {"", "first line"},
                 {"firesteel-scheduler-trace 2\n", "first line"},
-                {"firesteel-scheduler-trace 1\nconfig mode LIFO\n", "line 2: cannot be read: \"config mode LIFO\""},
-                {"firesteel-scheduler-trace 1\nconfig max_failure 1\n", "line 2: cannot be read"},
-                {"firesteel-scheduler-trace 1\nconfig task_cpus 1", "the line does not end"},
+                {"firesteel-scheduler-trace 1\nconfig mode LIFO\n", "line 2: invalid record: \"config mode LIFO\""},
+                {"firesteel-scheduler-trace 1\nconfig max_failure 1\n", "line 2: invalid record"},
+                {"firesteel-scheduler-trace 1\nconfig task_cpus 1", "the last line is incomplete"},
                 {"firesteel-scheduler-trace 1\nhello 1\n", "line 2: unknown record: \"hello 1\""},
-                {"firesteel-scheduler-trace 1\nrdd 0 2 - - s 0 0\n", "cannot be read"},  /* its own parent */
-                {"firesteel-scheduler-trace 1\nrdd 0 9999999 - -\n", "cannot be read"},  /* too many partitions */
-                {"firesteel-scheduler-trace 1\nsubmit 5 0 - -1\n", "cannot be read"},    /* unknown RDD */
-                {"firesteel-scheduler-trace 1\nstatus 5 0 8 0 0 -\n", "cannot be read"}, /* unknown state */
-                {"firesteel-scheduler-trace 1\nadd_executor 1 a h\n", "cannot be read"}, /* no cores */
-                {"firesteel-scheduler-trace 1\nadd_executor 1 a%0 h 1\n", "cannot be read"},
+                {"firesteel-scheduler-trace 1\nrdd 0 2 - - s 0 0\n", "invalid record"},  /* its own parent */
+                {"firesteel-scheduler-trace 1\nrdd 0 9999999 - -\n", "invalid record"},  /* too many partitions */
+                {"firesteel-scheduler-trace 1\nsubmit 5 0 - -1\n", "invalid record"},    /* unknown RDD */
+                {"firesteel-scheduler-trace 1\nstatus 5 0 8 0 0 -\n", "invalid record"}, /* unknown state */
+                {"firesteel-scheduler-trace 1\nadd_executor 1 a h\n", "invalid record"}, /* no cores */
+                {"firesteel-scheduler-trace 1\nadd_executor 1 a%0 h 1\n", "invalid record"},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -399,7 +399,7 @@ static const struct {
 };
 
 /* A fault may come too late to matter, so a share of the injected faults must be detected. */
-static void a_scheduler_with_a_fault_is_found_out(void **state)
+static void detects_injected_faults(void **state)
 {
         for (size_t f = 0; f < ARRAY_SIZE(faults); f++) {
                 int done = 0, found = 0;
@@ -425,14 +425,14 @@ static void a_scheduler_with_a_fault_is_found_out(void **state)
 int main(int argc, char **argv)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(whatever_happens_the_invariants_hold),
+                cmocka_unit_test(random_simulations_keep_invariants),
                 cmocka_unit_test(a_large_world_ends_with_faults_of_every_kind),
-                cmocka_unit_test(a_seed_is_a_run),
-                cmocka_unit_test(what_was_recorded_replays_to_the_same_decisions),
-                cmocka_unit_test(a_decision_that_changed_is_named),
-                cmocka_unit_test(a_status_that_is_missing_shows),
-                cmocka_unit_test(what_is_no_trace_is_refused),
-                cmocka_unit_test(a_scheduler_with_a_fault_is_found_out),
+                cmocka_unit_test(equal_seeds_give_equal_runs),
+                cmocka_unit_test(replays_recorded_trace),
+                cmocka_unit_test(reports_changed_decision),
+                cmocka_unit_test(detects_missing_status),
+                cmocka_unit_test(rejects_invalid_traces),
+                cmocka_unit_test(detects_injected_faults),
         };
 
         if (argc > 1)

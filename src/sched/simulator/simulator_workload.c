@@ -242,7 +242,7 @@ void sim_submit(struct sim *sim)
         job->submitted = true;
         int id = sched_submit_job(sim->s, &spec, sim->now, NULL);
 
-        sim_check(sim, id == index, "job %d was given the id %d", index, id);
+        sim_check(sim, id == index, "job %d got the id %d", index, id);
         if (sim_chance(sim, sim->o.cancels))
                 plan_cancel(sim, index);
 }
