@@ -67,7 +67,7 @@ static void dispatch_hello(struct rpc_peer *peer, const struct frame *f)
 
 static void no_endpoint(struct rpc_peer *peer, const struct frame_header *h)
 {
-        static const char text[] = "there is no such endpoint";
+        static const char text[] = "unknown endpoint";
         log_debug("Dispatcher", "%s dropped a message of type %u from %s to an unknown endpoint", peer->env->name,
                   h->type, rpc_peer_name(peer));
         if (h->kind != FRAME_ASK)

@@ -222,7 +222,7 @@ struct rpc_answer {
 
 enum {
         FST_RPC_E_FAILED = 1,      /* the endpoint called rpc_fail */
-        FST_RPC_E_NO_ENDPOINT = 2, /* there is no such endpoint */
+        FST_RPC_E_NO_ENDPOINT = 2, /* unknown endpoint */
 };
 
 typedef void (*rpc_answer_fn)(void *owner, struct rpc_answer *answer);

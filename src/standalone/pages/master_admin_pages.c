@@ -103,7 +103,7 @@ void master_serve_decommission(struct master_pages *p, struct web_request *q)
         int workers = n ? p->options.ops->decommission(p->options.master, hosts, n) : 0;
         log_info(MASTER_PAGES_LOG, "Decommissioning of %d hosts decommissioned %d workers", n, workers);
         if (workers == 0)
-                return web_refuse(q, 404, "There is no worker on these hosts.");
+                return web_refuse(q, 404, "No worker runs on these hosts.");
         struct buf text = BUF_INIT;
         buf_printf(&text, "%d workers are decommissioned.\n", workers);
         web_answer_text(q, 200, &text);

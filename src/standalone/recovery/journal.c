@@ -211,7 +211,7 @@ static int journal_parse_entry(const unsigned char *at, const struct header *h, 
                 return error_set(error, -EBADMSG, "it exceeds the size limit of records");
         _cleanup_free_ void *unpacked = malloc(h->unpacked ? h->unpacked : 1);
         if (!unpacked)
-                return error_set(error, -EBADMSG, "there is no memory for its %u bytes", h->unpacked);
+                return error_set(error, -EBADMSG, "no memory for its %u bytes", h->unpacked);
         int r = codec_decompress(codec_kind == CODEC_LZ4 ? &unpackers->lz4 : &unpackers->zstd, data, h->data_size,
                                  unpacked, h->unpacked, error);
         if (r < 0)
