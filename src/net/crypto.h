@@ -39,7 +39,7 @@ struct tls_options {
         const char *chain_file;                  /* PEM: own certificate first */
         const char *store_file, *store_password; /* PKCS#12 instead of the two above */
         const char *store_key_password;          /* of the key in it; NULL: the same */
-        const char *trust_file, *trust_password; /* certificates of whom to trust, PEM or PKCS#12 */
+        const char *trust_file, *trust_password; /* trusted certificates, PEM or PKCS#12 */
         bool need_client;                        /* server: clients must have a certificate, too */
         const char *suites;                      /* TLS 1.3 cipher suites, separated by colons; NULL: OpenSSL's */
 };
@@ -65,7 +65,7 @@ struct crypto_ops {
         int (*tls_wants)(const struct tls *tls);
         const char *(*tls_message)(const struct tls *tls);
 
-        /* Of one piece, or of many. NULL or negative: OpenSSL failed (out of memory). */
+        /* Hashes one piece or many. NULL or negative: OpenSSL failed (out of memory). */
         int (*sha256)(const void *data, size_t len, uint8_t out[SHA256_SIZE]);
         struct sha256 *(*sha256_new)(void);
         int (*sha256_add)(struct sha256 *s, const void *data, size_t len);

@@ -243,7 +243,6 @@ void peer_mark_dirty(struct rpc_peer *peer);
 void peer_read(struct rpc_peer *peer);
 void peer_update_events(struct rpc_peer *peer);
 void peer_sweep(struct rpc_peer *peer, int64_t now);
-/* Queues a frame that is not a message. */
 /* Limit of queued bytes. */
 static inline size_t peer_queue_limit(const struct rpc_peer *peer)
 {
@@ -251,6 +250,7 @@ static inline size_t peer_queue_limit(const struct rpc_peer *peer)
         return rpc_peer_is_unauthorized(peer) && o->max_guest_bytes ? o->max_guest_bytes : o->max_queued_bytes;
 }
 
+/* Queues a frame that is not a message. */
 void peer_put_frame(struct rpc_peer *peer, const struct frame_header *h, const void *body);
 
 /* ---- dispatch.c */

@@ -1,15 +1,15 @@
 /*
- * For tests: just enough of a server of HTTP/2 without TLS (net/tls_fixture.h goes before it) to see requests side by
- * side on one connection. It does not read headers (they are compressed); what it does with a request stands in its
- * body, which the answer repeats:
+ * A minimal HTTP/2 server without TLS (behind net/tls_fixture.h) for tests of concurrent requests on one connection. It
+ * ignores the compressed headers. The body of a request selects the reply, which repeats the body:
  *
- *      "…"            answered at once; a request without a body is answered "ok"
- *      "together N"   answered when N of these are there at the same time
- *      "reset"        the stream is reset;  "refused": and the request was not looked at
- *      "away"         the connection says that it goes, and goes
- *      "never"        not answered
+ *      "…"            replies at once, with "ok" to a request without a body
+ *      "together N"   replies when N of these requests are pending
+ *      "reset"        resets the stream
+ *      "refused"      resets the stream, and reports the request as unprocessed
+ *      "away"         sends GOAWAY and closes the connection
+ *      "never"        does not reply
  *
- * One connection after another, at most 64, each on its thread.
+ * Serves at most 64 connections in all, each on its own thread.
  */
 #pragma once
 
@@ -25,13 +25,13 @@
 #define HTTP2_FIXTURE_STREAMS 4096
 
 struct http2_fixture {
-        int port, listening, connections, requests, most; /* requests that were there at the same time */
+        int port, listening, connections, requests, most; /* requests pending at the same time */
         pthread_t thread;
         struct http2_connection {
                 struct http2_fixture *server;
                 int fd;
                 pthread_t thread;
-                struct buf in, body[HTTP2_FIXTURE_STREAMS]; /* by half of the stream's number */
+                struct buf in, body[HTTP2_FIXTURE_STREAMS]; /* by half of the stream id */
                 unsigned waiting[HTTP2_FIXTURE_STREAMS], n_waiting;
         } * connection[64];
 };
@@ -95,7 +95,7 @@ static inline bool http2_frame(struct http2_connection *c, unsigned type, unsign
                 return http2_send(c->fd, 4, 1, 0, NULL, 0);
         if (type == 6 && !(flags & 1))
                 return http2_send(c->fd, 6, 1, 0, data, n);
-        if (type == 0 && n > 0) { /* make room for as much again */
+        if (type == 0 && n > 0) { /* send a window update for these bytes */
                 unsigned char more[4] = {0, (unsigned char)(n >> 16), (unsigned char)(n >> 8), (unsigned char)n};
                 buf_append(&c->body[stream / 2 % HTTP2_FIXTURE_STREAMS], data, n);
                 http2_send(c->fd, 8, 0, 0, more, 4);
@@ -107,7 +107,7 @@ static inline bool http2_frame(struct http2_connection *c, unsigned type, unsign
 static inline void *http2_connection_main(void *argument)
 {
         struct http2_connection *c = argument;
-        size_t at = 24; /* behind the preface */
+        size_t at = 24; /* after the preface */
         char piece[16384];
         http2_send(c->fd, 4, 0, 0, NULL, 0);
         for (bool on = true; on;) {

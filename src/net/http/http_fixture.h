@@ -1,13 +1,13 @@
 /*
- * For tests: a server on loopback that answers HTTP/1.1 as the test's own function says, on a thread of its own.
+ * An HTTP/1.1 server on loopback for tests. The test's function replies to requests, on the server's threads.
  *
  *      static void serve(struct fixture_exchange *x) { fixture_answer(x, 200, "X-A: b\r\n", "hello"); }
  *      struct http_fixture server;
  *      http_fixture_start(&server, serve);      // its address is server.url, "http://127.0.0.1:PORT"
  *      http_fixture_stop(&server);
  *
- * Each connection, of at most HTTP_FIXTURE_CONNECTIONS, has its thread, so the function may be called from several at
- * once if the test has several clients.
+ * Each of at most HTTP_FIXTURE_CONNECTIONS connections has its own thread, so several threads may call the function at
+ * once.
  */
 #pragma once
 
@@ -31,10 +31,10 @@ struct fixture_exchange {
         struct http_fixture *server;
         char method[16], target[2048]; /* "GET", "/path?query" */
         const char *head;              /* request line and headers */
-        const char *body;              /* ends with a NUL that is not counted */
+        const char *body;              /* with an uncounted final NUL */
         size_t body_len;
-        struct buf out; /* what is sent */
-        bool close;     /* the connection, after this answer */
+        struct buf out; /* the reply */
+        bool close;     /* closes the connection after this reply */
 };
 
 typedef void (*fixture_fn)(struct fixture_exchange *x);
@@ -52,7 +52,7 @@ struct http_fixture {
         } connection[HTTP_FIXTURE_CONNECTIONS];
 };
 
-/* @headers: lines that end in "\r\n", or "". */
+/* Replies. @headers has lines that end in "\r\n", or is "". */
 static inline void fixture_answer_bytes(struct fixture_exchange *x, int status, const char *headers, const void *body,
                                         size_t len)
 {
@@ -66,7 +66,7 @@ static inline void fixture_answer(struct fixture_exchange *x, int status, const 
         fixture_answer_bytes(x, status, headers, body, strlen(body));
 }
 
-/* The value of a request's header into @value, or false. */
+/* Copies the value of a request's header to @value. Returns false if it is missing. */
 static inline bool fixture_header(const struct fixture_exchange *x, const char *name, char *value, size_t size)
 {
         size_t n = strlen(name);
@@ -80,7 +80,7 @@ static inline bool fixture_header(const struct fixture_exchange *x, const char *
         return false;
 }
 
-/* Read until @in holds @need bytes, or, @need 0, the end of a head: its length; 0 when the other end is gone. */
+/* Reads until @in has @need bytes, or a complete head if @need is 0. Returns the length, or 0 at the end of stream. */
 static inline size_t fixture_read(int fd, struct buf *in, size_t need)
 {
         char piece[4096];
@@ -96,8 +96,7 @@ static inline size_t fixture_read(int fd, struct buf *in, size_t need)
 }
 
 /*
- * Read the chunks of a body from @at on: *@body gets what they hold. Where they end in @in, or 0 when the other end is
- * gone.
+ * Reads the chunks of a body from @at into *@body. Returns the position of their end in @in, or 0 at the end of stream.
  */
 static inline size_t fixture_read_chunks(int fd, struct buf *in, size_t at, struct buf *body)
 {
@@ -171,7 +170,7 @@ static inline void *fixture_main(void *argument)
                (fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
                 struct fixture_connection *c = &server->connection[server->connections];
                 *c = (struct fixture_connection){.server = server, .fd = fd};
-                /* First: whoever has an answer may count. */
+                /* Count first, because a client with a reply may read the count. */
                 __atomic_add_fetch(&server->connections, 1, __ATOMIC_SEQ_CST);
                 if (pthread_create(&c->thread, NULL, fixture_connection_main, c) != 0)
                         abort();

@@ -154,7 +154,7 @@ static int64_t fetch(struct transfer_client *client, int port, const char *reque
         return n;
 }
 
-/* ------------------------------------------------------------------------------------------------ what works */
+/* -------------------------------------------------------------------------------------- successful transfers */
 
 static void test_streams(void **state)
 {
@@ -258,7 +258,7 @@ static void test_many_threads(void **state)
         transfer_server_free(server);
 }
 
-/* ------------------------------------------------------------------------------------------------ what does not */
+/* ----------------------------------------------------------------------------------------------------- failures */
 
 /* A client that does not read: other clients are served, and its stream ends after the timeout. */
 static void test_slow_reader(void **state)

@@ -103,7 +103,7 @@ static void timed_out(uv_timer_t *timer)
                 die(c, "All masters are unresponsive! Giving up.");
 }
 
-/* ------------------------------------------------------------------------------------------ what masters say */
+/* ------------------------------------------------------------------------------------- messages from masters */
 
 static bool leads(const struct master_link *l)
 {

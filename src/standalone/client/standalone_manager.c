@@ -60,7 +60,7 @@ static struct standalone_manager *manager_of(struct executor_manager *manager)
         return container_of(manager, struct standalone_manager, manager);
 }
 
-/* ---------------------------------------------------------------------------------- what the application asks for */
+/* ------------------------------------------------------------------------------------ requests of the application */
 
 static void push_need(struct standalone_manager *m, char *name, int64_t amount)
 {
@@ -233,7 +233,7 @@ static Firesteel__Standalone__ExecutorProfile default_profile(struct standalone_
         return profile;
 }
 
-/* --------------------------------------------------------------------------------------------- what masters tell */
+/* ------------------------------------------------------------------------------------------- events from masters */
 
 static void on_registered(void *owner, const char *app_id)
 {

@@ -340,8 +340,8 @@ void master_worker_state(struct master *m, uint64_t peer, const char *worker_id,
                          const struct executor_report *executors, int n_executors, const struct driver_report *drivers,
                          int n_drivers, int64_t now);
 
-/* The worker keeps files of a live application. With only_own the worker wants to hear only of the ends of
- * applications that ran on it (until it says so, it hears of all).
+/* The worker keeps files of a live application. With only_own the worker is notified only of the ends of applications
+ * that ran on it. Until the worker reports this, it is notified of all.
  */
 void master_worker_keeps(struct master *m, const char *worker_id, const char *app_id);
 void master_worker_only_own(struct master *m, const char *worker_id, bool only_own);

@@ -58,7 +58,7 @@ struct master_worker {
         struct master_driver *drivers;
         int n_executors, n_drivers;
         unsigned bit;  /* index of its id in had_by of applications */
-        bool only_own; /* it wants to hear only of the ends of applications that ran on it */
+        bool only_own; /* it gets only the ends of applications that ran on it */
         struct index_node node;
         size_t alive_at; /* its index in master.alive */
         uint64_t gained; /* master.supply when capacity last became free on it */
@@ -249,7 +249,7 @@ struct master_executor *app_add_executor(struct master *m, struct master_app *ap
                                          enum executor_state state);
 /* Records that the worker holds, or held, files of the application. */
 void app_had_by(struct master_app *app, const struct master_worker *w);
-/* Returns true if the worker may hold files of the application and must hear of its end. */
+/* Returns true if the worker may hold files of the application and must be notified of its end. */
 bool app_concerns(const struct master_app *app, const struct master_worker *w);
 /* Remove the executor from the application, or from its worker. The latter may free the executor. */
 void executor_leave_app(struct master *m, struct master_executor *e);

@@ -315,7 +315,7 @@ static void unregister_app(struct master_request *w)
                 master_unregister_app(w->s->core, b->id, master_server_now());
 }
 
-/* The peer answers this leader after it was given up: nothing else would tell it. */
+/* The peer replies to this leader after it was given up, so only this message informs it. */
 static void send_late_app_removed(struct master_request *w, const char *app_id)
 {
         Firesteel__Standalone__ApplicationRemoved message = FIRESTEEL__STANDALONE__APPLICATION_REMOVED__INIT;

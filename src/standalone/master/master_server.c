@@ -264,7 +264,7 @@ int master_server_new(uv_loop_t *loop, const struct master_conf *conf, void (*en
         return r;
 }
 
-/* ------------------------------------------------------------------------------------------------ for who looks */
+/* ------------------------------------------------------------------------------------------------------ queries */
 
 const struct master *master_server_state(const struct master_server *s)
 {
@@ -276,7 +276,7 @@ const char *master_server_url(const struct master_server *s)
         return s->url;
 }
 
-/* ------------------------------------------------------------------------------------- for who wants something */
+/* ---------------------------------------------------------------------------------------------------- requests */
 
 static void reply(struct master_server *s, struct master_reply *reply, master_replied *replied, void *owner)
 {

@@ -42,7 +42,7 @@ void sessions_deinit(struct sessions *t);
 
 /* Adds an unregistered session. rpc_peer_data of @peer is the session until sessions_remove. */
 struct session *sessions_add(struct sessions *t, struct rpc_peer *peer, int64_t now);
-struct session *sessions_find(const struct sessions *t, uint64_t number); /* NULL: gone */
+struct session *sessions_find(const struct sessions *t, uint64_t number); /* NULL if disconnected */
 
 /* The session of worker @key, or of the application whose driver is at @key; NULL if not connected. */
 struct session *sessions_find_key(const struct sessions *t, enum session_role role, const char *key);

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "standalone/core/master_core.h"
 
-/* What the pages show besides the core's state. */
+/* Data of the pages besides the core's state. */
 struct master_info {
         const char *url; /* "spark://host:7077" */
         int64_t now;     /* the core's time */

@@ -242,7 +242,7 @@ static void rolled_files_are_one_log(void **state)
         gzclose(gz);
         assert_log("appId=app-1&executorId=3&logType=stdout", "0-26 of 26", "zipped,first,0123456789<i>");
         assert_log("appId=app-1&executorId=3&logType=stdout&offset=3&byteLength=6", "3-9 of 26", "ped,fi");
-        /* A file whose name wrongly says that it is compressed yields nothing. */
+        /* A file with the name of a compressed one but other contents yields no text. */
         write_file("work/app-1/3/stdout--2026-11-20--00-00.gz", "this is not what gzip has written at all");
         get("/log/?appId=app-1&executorId=3&logType=stdout&offset=0");
         assert_int_equal(t.f.status, 200);

@@ -89,7 +89,7 @@ static void send_batch(struct zookeeper_mode *m);
 static void read_status(struct zookeeper_mode *m);
 static void persistence_zookeeper_finish(struct zookeeper_mode *m);
 
-/* ------------------------------------------------------------------------------------------------- what is there */
+/* ------------------------------------------------------------------------------------------------ existing nodes */
 
 static bool has_path(const void *object, const void *path)
 {

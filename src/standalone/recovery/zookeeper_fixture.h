@@ -38,7 +38,7 @@ static struct {
         struct zookeeper_handle *sessions[FAKE_SESSIONS];
         int n_sessions;
         int requests;
-        bool no_names; /* sessions cannot even begin: names do not resolve */
+        bool no_names; /* sessions cannot begin, because names do not resolve */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int fake_find(const char *path)
@@ -120,7 +120,7 @@ static void fake_reconnect(struct zookeeper_handle *h)
         h->receiver->session(h->receiver->context, ZOOKEEPER_CONNECTED, fake_agreed);
 }
 
-/* Expires the session; the client learns it when it is connected (again). */
+/* Expires the session. The client learns this when it is connected (again). */
 static void fake_expire(struct zookeeper_handle *h)
 {
         if (h->expired)

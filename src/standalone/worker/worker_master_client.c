@@ -215,7 +215,7 @@ void worker_masters_close(struct worker_masters *m)
         uv_close((uv_handle_t *)&m->timer, worker_master_client_timer_closed);
 }
 
-/* -------------------------------------------------------------------------------------------- what masters say */
+/* --------------------------------------------------------------------------------------- messages from masters */
 
 static struct worker_master_link *worker_master_client_link_of(struct worker_masters *m, const struct rpc_peer *peer)
 {
@@ -405,7 +405,7 @@ const char *worker_masters_web_ui(const struct worker_masters *m)
         return m->web_ui;
 }
 
-/* ------------------------------------------------------------------------------------------- what we say to it */
+/* ----------------------------------------------------------------------------------------- messages to masters */
 
 static struct rpc_ref *worker_master_client_leader(const struct worker_masters *m)
 {

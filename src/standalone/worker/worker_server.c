@@ -410,7 +410,7 @@ void worker_server_free(struct worker_server *s)
         free(s);
 }
 
-/* ------------------------------------------------------------------------------------------------- for who looks */
+/* ------------------------------------------------------------------------------------------------------- queries */
 
 const struct worker_view *worker_server_view(struct worker_server *s)
 {
