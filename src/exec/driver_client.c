@@ -36,7 +36,7 @@ struct driver_client {
 };
 
 /* Lock held. */
-static void question_unref(struct driver_request *q)
+static void driver_request_unref(struct driver_request *q)
 {
         if (--q->refs > 0)
                 return;
@@ -58,7 +58,7 @@ static void request_finish(struct driver_client *a, struct driver_request *q, in
                 q->answered = true;
                 pthread_cond_broadcast(&a->answered);
         }
-        question_unref(q);
+        driver_request_unref(q);
 }
 
 static void on_driver_reply(void *owner, struct rpc_answer *answer)
@@ -145,7 +145,7 @@ void driver_client_free(struct driver_client *a)
         while (a->sent) {
                 struct driver_request *q = a->sent;
                 a->sent = q->next;
-                question_unref(q);
+                driver_request_unref(q);
         }
         rpc_ref_unref(a->driver);
         pthread_mutex_destroy(&a->lock);
@@ -187,7 +187,7 @@ static int driver_client_wait(struct driver_client *a, uint16_t type, uint8_t *p
         } else {
                 error_set(error, r, "%s", q->message ? q->message : strerror(-r));
         }
-        question_unref(q);
+        driver_request_unref(q);
         pthread_mutex_unlock(&a->lock);
         return r;
 }

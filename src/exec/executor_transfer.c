@@ -61,18 +61,18 @@ static int ask_locations(struct executor_transfer *d, uint16_t type, const Proto
         int r = driver_client_ask(d->options.asks, type, question, stopped, &body, &len, error);
         if (r)
                 return r;
-        Firesteel__BlockLocations *places = firesteel__block_locations__unpack(NULL, len, body);
+        Firesteel__BlockLocations *found = firesteel__block_locations__unpack(NULL, len, body);
         free(body);
-        if (!places)
+        if (!found)
                 return error_set(error, -EBADMSG, "the driver's reply about blocks is malformed");
         int n = 0;
-        for (size_t i = 0; i < places->n_locations && n < max; i++) {
-                const Firesteel__BlockLocation *p = places->locations[i];
+        for (size_t i = 0; i < found->n_locations && n < max; i++) {
+                const Firesteel__BlockLocation *p = found->locations[i];
                 struct block_location *to = &out[n++];
                 *to = (struct block_location){.executor = p->executor, .port = p->port};
                 snprintf(to->host, sizeof(to->host), "%s", p->host);
         }
-        firesteel__block_locations__free_unpacked(places, NULL);
+        firesteel__block_locations__free_unpacked(found, NULL);
         return n;
 }
 

@@ -33,8 +33,8 @@ struct slot {
         struct task_batch *running; /* under lock */
         bool stopping;              /* under lock */
         bool isolated;              /* a task process runs the batch; under lock */
-        int64_t doomed;             /* id of a task whose end counts as a failure, under lock; -1: none */
-        char *doom;                 /* its message */
+        int64_t failing_task;       /* id of a task whose end counts as a failure, under lock; -1: none */
+        char *failure_message;      /* its message */
         int tid;
 
         struct task_runner runner; /* the thread's own */
@@ -47,15 +47,15 @@ static void apply_pending_failure(struct slot *s, struct task_batch *run)
 {
         for (int i = 0; i < run->n; i++) {
                 struct slot_task *t = &run->tasks[i];
-                if (t->info.id != s->doomed || t->state != TASK_KILLED)
+                if (t->info.id != s->failing_task || t->state != TASK_KILLED)
                         continue;
                 t->state = TASK_FAILED;
                 t->status = -ENOMEM;
                 free(t->message);
-                t->message = steal(s->doom);
+                t->message = steal(s->failure_message);
         }
-        s->doomed = -1;
-        free(steal(s->doom));
+        s->failing_task = -1;
+        free(steal(s->failure_message));
 }
 
 static void run_batch(struct slot *s, struct task_batch *run)
@@ -113,7 +113,7 @@ static void slot_deinit(struct slot *s)
 {
         task_runner_deinit(&s->runner);
         process_slot_free(s->workers);
-        free(s->doom);
+        free(s->failure_message);
         pthread_mutex_destroy(&s->lock);
         pthread_cond_destroy(&s->wake);
         free(s);
@@ -127,7 +127,7 @@ int slot_new(int index, const struct exec_env *env, slot_done_fn done, void *own
         s->env = env;
         s->done = done;
         s->owner = owner;
-        s->doomed = -1;
+        s->failing_task = -1;
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->wake, NULL);
         task_runner_init(&s->runner, env);
@@ -162,13 +162,13 @@ static struct slot_task *find_slot_task(struct slot *s, int64_t task_id)
         return NULL;
 }
 
-static void kill_slot_task(struct slot *s, int64_t task_id, bool interrupt, const char *doom)
+static void kill_slot_task(struct slot *s, int64_t task_id, bool interrupt, const char *failure)
 {
         pthread_mutex_lock(&s->lock);
         struct slot_task *t = find_slot_task(s, task_id);
-        if (t && doom && s->doomed < 0) {
-                s->doomed = task_id;
-                s->doom = mem_strdup(doom);
+        if (t && failure && s->failing_task < 0) {
+                s->failing_task = task_id;
+                s->failure_message = mem_strdup(failure);
         }
         if (t)
                 __atomic_store_n(&t->killed, 1, __ATOMIC_RELAXED);

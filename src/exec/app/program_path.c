@@ -25,10 +25,11 @@ char *program_find(void)
                 return mem_strdup(self);
         Dl_info info;
         if (dladdr((void *)program_find, &info) && info.dli_fname) {
-                static const char *const places[] = {"firesteel", "../bin/firesteel", "../src/firesteel"};
+                static const char *const candidates[] = {"firesteel", "../bin/firesteel", "../src/firesteel"};
                 const char *slash = strrchr(info.dli_fname, '/');
-                for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
-                        char *path = mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, places[i]);
+                for (size_t i = 0; slash && i < ARRAY_SIZE(candidates); i++) {
+                        char *path =
+                                mem_printf("%.*s%s", (int)(slash + 1 - info.dli_fname), info.dli_fname, candidates[i]);
                         if (program_path_is_program(path))
                                 return path;
                         free(path);

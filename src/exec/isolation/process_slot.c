@@ -55,7 +55,7 @@ struct process_slot {
         size_t modules; /* number of modules sent */
         char crash[1024];
         struct task_process_received in;
-        struct task_process_requests *asks;
+        struct task_process_requests *requests;
 
         pthread_mutex_t lock;           /* protects all fields below */
         pid_t pid;                      /* 0: no task process */
@@ -75,7 +75,7 @@ struct process_slot *process_slot_new(int index, const struct exec_env *env, str
         s->isolation = isolation;
         s->page_fd = s->wake = s->work = s->status = -1;
         s->kill_task = -1;
-        s->asks = task_process_requests_new(env);
+        s->requests = task_process_requests_new(env);
         pthread_mutex_init(&s->lock, NULL);
         return s;
 }
@@ -224,7 +224,7 @@ static bool end_task_process(struct process_slot *s, struct zygote_report *repor
         s->pid = 0;
         pthread_mutex_unlock(&s->lock);
         stage_context_unref(steal(s->stage));
-        task_process_requests_reset(s->asks);
+        task_process_requests_reset(s->requests);
         return told;
 }
 
@@ -243,7 +243,7 @@ void process_slot_free(struct process_slot *s)
                 return;
         if (s->work >= 0)
                 end_task_process(s, &report);
-        task_process_requests_free(s->asks);
+        task_process_requests_free(s->requests);
         stage_context_unref(s->stage);
         if (s->shared) {
                 munmap(s->shared, sizeof(*s->shared));
@@ -436,7 +436,7 @@ static bool take_request(struct process_slot *s, struct task_batch *run)
 {
         int32_t at = __atomic_load_n(&s->shared->running, __ATOMIC_ACQUIRE);
         struct slot_task *t = at >= 0 && (uint32_t)at < s->n ? &run->tasks[s->given[at]] : NULL;
-        return task_process_requests_reply(s->asks, s->work, s->shared, run, t, &s->in);
+        return task_process_requests_reply(s->requests, s->work, s->shared, run, t, &s->in);
 }
 
 /* Fails all tasks without an outcome for one reason. */
@@ -696,7 +696,7 @@ void process_slot_run(struct process_slot *s, struct task_batch *run)
                 if (futile == MAX_FUTILE)
                         fail_rest(s, run, -ECHILD, "task processes end before they begin this task");
         }
-        task_process_requests_reset(s->asks); /* it points to flags of the batch */
+        task_process_requests_reset(s->requests); /* it points to flags of the batch */
         pthread_mutex_lock(&s->lock);
         s->run = NULL;
         pthread_mutex_unlock(&s->lock);
