@@ -56,9 +56,14 @@ static bool has_leader(const struct app_client *c)
 
 static void on_tick(uv_timer_t *timer);
 
-/* Restarts the timer for the next deadline; call it after each change. */
+static void app_client_do(struct app_client *c, const struct registration_action *action);
+
+/* Does what the registration wants and restarts the timer for its next deadline; call it after each change. */
 static void arm(struct app_client *c)
 {
+        for (const struct registration_action *action; (action = registration_next_action(c->registration));)
+                app_client_do(c, action);
+
         int64_t deadline = registration_deadline(c->registration);
         if (c->dead || c->stopping || deadline == INT64_MAX) {
                 uv_timer_stop(&c->tick);
@@ -353,29 +358,30 @@ static void reached(void *owner, struct rpc_answer *answer)
         arm(c);
 }
 
-static void reach(void *owner, int master)
+static void reach(struct app_client *c, int master)
 {
-        struct app_client *c = owner;
         struct master_link *l = &c->links[master];
         if (!l->said)
                 log_info(LOG, "Connecting to master %s...", l->url);
         rpc_ask(l->ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__STANDALONE_NONE, NULL, 0, NULL, 0, reached, l);
 }
 
-static void retrying(void *owner, int attempt)
+static void app_client_do(struct app_client *c, const struct registration_action *action)
 {
-        log_debug(LOG, "Retrying to register with the masters, attempt %d", attempt);
+        switch (action->kind) {
+        case REGISTRATION_REACH:
+                reach(c, action->number);
+                break;
+        case REGISTRATION_INTRODUCE:
+                app_requests_introduce(c, action->number);
+                break;
+        case REGISTRATION_RETRYING:
+                log_debug(LOG, "Retrying to register with the masters, attempt %d", action->number);
+                break;
+        case REGISTRATION_GIVE_UP: /* never, because the timeout ends the first one, and later ones do not give up */
+                break;
+        }
 }
-
-static void app_client_ignore_give_up(void *owner)
-{
-        /* never called, because the timeout ends the first registration, and later ones never give up */
-}
-
-static const struct registration_ops registration_ops = {.reach = reach,
-                                                         .introduce = app_requests_introduce,
-                                                         .retrying = retrying,
-                                                         .give_up = app_client_ignore_give_up};
 
 /* --------------------------------------------------------------------------------------------- start and end */
 
@@ -407,7 +413,7 @@ static void start(struct app_client *c, int64_t timeout_ms)
                                                    .short_pause = pause,
                                                    .long_pause = pause,
                                                    .stretch = 0.5 + (double)random() / RAND_MAX};
-        c->registration = registration_new(&config, &registration_ops, c);
+        c->registration = registration_new(&config);
         uv_timer_init(c->loop, &c->tick);
         uv_timer_init(c->loop, &c->timeout);
         c->tick.data = c->timeout.data = c;

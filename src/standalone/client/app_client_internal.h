@@ -54,8 +54,8 @@ struct app_client {
 
 /* ---------------------------------------------------------------------------------------- app_client_requests.c */
 
-/* Sends the registration to this master; also registration_ops.introduce, with the client as its owner. */
-void app_requests_introduce(void *client, int master);
+/* Sends the registration to this master. */
+void app_requests_introduce(struct app_client *c, int master);
 
 /* Sends the leader, which must exist, the targets, or a request to end an executor. */
 void app_requests_executors(struct app_client *c);

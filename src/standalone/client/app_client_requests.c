@@ -8,9 +8,8 @@
 
 #define LOG APP_CLIENT_LOG
 
-void app_requests_introduce(void *owner, int master)
+void app_requests_introduce(struct app_client *c, int master)
 {
-        struct app_client *c = owner;
         Firesteel__Standalone__RegisterApplication more = FIRESTEEL__STANDALONE__REGISTER_APPLICATION__INIT;
         more.app_id = c->app_id;
         standalone_send_joined(c->links[master].ref, FIRESTEEL__STANDALONE__STANDALONE_TYPE__REGISTER_APPLICATION,

@@ -1,7 +1,8 @@
-/* Registration with masters. After give_up it calls no more operations. */
+/* Registration with masters. REGISTRATION_GIVE_UP is the last action. */
 #include "standalone/wire/master_registration.h"
 
 #include "base/mem.h"
+#include "base/queue.h"
 
 enum connection_stage { AWAY, REACHING, REACHED };
 
@@ -15,8 +16,8 @@ struct registered_master {
 
 struct registration {
         struct registration_config config;
-        const struct registration_ops *ops;
-        void *owner;
+        QUEUE(struct registration_action) actions;
+        struct registration_action current; /* taken out last */
         struct registered_master *masters;
         int leader;
         int attempts;       /* since there is no leader */
@@ -24,13 +25,20 @@ struct registration {
         bool over;
 };
 
-struct registration *registration_new(const struct registration_config *config, const struct registration_ops *ops,
-                                      void *owner)
+static void registration_emit(struct registration *r, enum registration_action_kind kind, int number)
+{
+        queue_push(&r->actions, (struct registration_action){kind, number});
+}
+
+const struct registration_action *registration_next_action(struct registration *r)
+{
+        return queue_pop(&r->actions, &r->current) ? &r->current : NULL;
+}
+
+struct registration *registration_new(const struct registration_config *config)
 {
         struct registration *r = new0(struct registration);
         r->config = *config;
-        r->ops = ops;
-        r->owner = owner;
         r->masters = new_array(struct registered_master, (size_t)config->masters);
         r->leader = -1;
         r->next_round = INT64_MAX;
@@ -43,6 +51,7 @@ void registration_free(struct registration *r)
 {
         if (!r)
                 return;
+        queue_deinit(&r->actions);
         free(r->masters);
         free(r);
 }
@@ -58,7 +67,7 @@ static void master_registration_reach(struct registration *r, int master)
 {
         r->masters[master].stage = REACHING;
         r->masters[master].next = INT64_MAX;
-        r->ops->reach(r->owner, master);
+        registration_emit(r, REGISTRATION_REACH, master);
 }
 
 static void begin_rounds(struct registration *r, int64_t now)
@@ -75,7 +84,7 @@ static void master_registration_ask_all(struct registration *r)
                 if (r->masters[i].stage == AWAY)
                         master_registration_reach(r, i);
                 else if (r->masters[i].stage == REACHED)
-                        r->ops->introduce(r->owner, i);
+                        registration_emit(r, REGISTRATION_INTRODUCE, i);
         }
 }
 
@@ -92,7 +101,7 @@ void registration_reached(struct registration *r, int master, int64_t now)
         if (r->over)
                 return;
         *m = (struct registered_master){.stage = REACHED, .next = INT64_MAX};
-        r->ops->introduce(r->owner, master);
+        registration_emit(r, REGISTRATION_INTRODUCE, master);
 }
 
 void registration_unreachable(struct registration *r, int master, int64_t now)
@@ -112,7 +121,7 @@ void registration_unreachable(struct registration *r, int master, int64_t now)
         begin_rounds(r, now);
         for (int i = 0; i < r->config.masters; i++)
                 if (r->masters[i].stage == REACHED)
-                        r->ops->introduce(r->owner, i);
+                        registration_emit(r, REGISTRATION_INTRODUCE, i);
 }
 
 void registration_taken(struct registration *r, int master)
@@ -150,12 +159,12 @@ void registration_tick(struct registration *r, int64_t now)
         if (!r->over && now >= r->next_round) {
                 if (r->attempts >= r->config.most) {
                         r->over = true;
-                        r->ops->give_up(r->owner);
+                        registration_emit(r, REGISTRATION_GIVE_UP, 0);
                         return;
                 }
                 r->attempts++;
                 r->next_round = now + pause_after(r, r->attempts);
-                r->ops->retrying(r->owner, r->attempts);
+                registration_emit(r, REGISTRATION_RETRYING, r->attempts);
                 master_registration_ask_all(r);
         }
         for (int i = 0; i < r->config.masters && !r->over; i++)

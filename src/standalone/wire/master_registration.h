@@ -1,5 +1,5 @@
 /* Registration of a worker or application with its masters: which master to connect to when, which one leads, and
- * when to give up. Pure, as the master's core: events and the time come in, operations come out.
+ * when to give up. Pure (docs/pure-cores.md): events and the time come in, actions come out.
  *
  *      away        not connected; tried again after a growing pause
  *      reaching    connecting
@@ -27,17 +27,26 @@ struct registration_config {
         double stretch;                  /* 0.5 … 1.5 */
 };
 
-struct registration_ops {
-        void (*reach)(void *owner, int master);     /* connect → registration_reached, _unreachable or _lost */
-        void (*introduce)(void *owner, int master); /* send the registration over the existing connection */
-        void (*retrying)(void *owner, int attempt); /* for the log */
-        void (*give_up)(void *owner);
+enum registration_action_kind {
+        REGISTRATION_REACH,     /* number: connect to this master → registration_reached or _unreachable */
+        REGISTRATION_INTRODUCE, /* number: send the registration to this master over the existing connection */
+        REGISTRATION_RETRYING,  /* number: of the attempt, for the log */
+        REGISTRATION_GIVE_UP,
 };
 
-/* @ops and @owner are borrowed. No operation is called before registration_start. */
-struct registration *registration_new(const struct registration_config *config, const struct registration_ops *ops,
-                                      void *owner);
+struct registration_action {
+        enum registration_action_kind kind;
+        int number;
+};
+
+/* There are no actions before registration_start, and none after REGISTRATION_GIVE_UP. */
+struct registration *registration_new(const struct registration_config *config);
+
+/* Drops actions that are still queued. NULL is allowed. */
 void registration_free(struct registration *r);
+
+/* Takes the oldest action out; NULL: the queue is empty. Borrowed until the next call. */
+const struct registration_action *registration_next_action(struct registration *r);
 
 /* Connects to all masters. */
 void registration_start(struct registration *r, int64_t now);

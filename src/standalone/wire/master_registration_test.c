@@ -11,33 +11,25 @@
 
 #define MS(n) ((n)*NS_PER_MS)
 
-/* Operations since the last check: "reach 0 introduce 1 ". */
+/* Actions since the last check: "reach 0 introduce 1 ". */
 static struct buf said;
 
-static void on_reach(void *owner, int master)
+static void run(struct registration *r)
 {
-        buf_printf(owner, "reach %d ", master);
+        static const char *const names[] = {[REGISTRATION_REACH] = "reach",
+                                            [REGISTRATION_INTRODUCE] = "introduce",
+                                            [REGISTRATION_RETRYING] = "attempt"};
+
+        for (const struct registration_action *action; (action = registration_next_action(r));)
+                if (action->kind == REGISTRATION_GIVE_UP)
+                        buf_puts(&said, "give up ");
+                else
+                        buf_printf(&said, "%s %d ", names[action->kind], action->number);
 }
 
-static void on_introduce(void *owner, int master)
+static void expect(struct registration *r, const char *what)
 {
-        buf_printf(owner, "introduce %d ", master);
-}
-
-static void on_retrying(void *owner, int attempt)
-{
-        buf_printf(owner, "attempt %d ", attempt);
-}
-
-static void on_give_up(void *owner)
-{
-        buf_puts(owner, "give up ");
-}
-
-static const struct registration_ops ops = {on_reach, on_introduce, on_retrying, on_give_up};
-
-static void expect(const char *what)
-{
+        run(r);
         assert_string_equal(buf_text(&said), what);
         buf_reset(&said);
 }
@@ -51,7 +43,7 @@ static struct registration *make(int masters)
                                              .long_pause = MS(60000),
                                              .stretch = 1};
         buf_reset(&said);
-        return registration_new(&config, &ops, &said);
+        return registration_new(&config);
 }
 
 static int tear_down(void **state)
@@ -66,9 +58,9 @@ static void test_one_master(void **state)
         (void)state;
         struct registration *r = make(1);
         registration_start(r, 0);
-        expect("reach 0 ");
+        expect(r, "reach 0 ");
         registration_reached(r, 0, 5);
-        expect("introduce 0 ");
+        expect(r, "introduce 0 ");
         assert_int_equal(registration_leader(r), -1);
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
@@ -78,9 +70,9 @@ static void test_one_master(void **state)
         assert_int_equal(registration_leader(r), -1);
         assert_int_equal(registration_deadline(r), MS(1100));
         registration_tick(r, MS(1100));
-        expect("reach 0 ");
+        expect(r, "reach 0 ");
         registration_reached(r, 0, MS(1101));
-        expect("introduce 0 ");
+        expect(r, "introduce 0 ");
         registration_free(r);
 }
 
@@ -97,7 +89,7 @@ static void test_pauses_grow(void **state)
                 now += pause;
                 registration_tick(r, now);
         }
-        expect("reach 0 reach 0 reach 0 reach 0 reach 0 reach 0 reach 0 ");
+        expect(r, "reach 0 reach 0 reach 0 reach 0 reach 0 reach 0 reach 0 ");
         registration_free(r);
 }
 
@@ -109,6 +101,7 @@ static void test_gives_up(void **state)
         int reached = 0;
         registration_start(r, now);
         while (registration_deadline(r) < INT64_MAX) {
+                run(r);
                 if (strstr(buf_text(&said), "reach")) {
                         reached++;
                         registration_unreachable(r, 0, now);
@@ -118,13 +111,13 @@ static void test_gives_up(void **state)
                 registration_tick(r, now);
                 gave_up = now;
         }
-        expect("give up ");
+        expect(r, "give up ");
         /* Two short pauses, then long ones: attempts at 10, 20, 80 and 140 s, and the end one pause later. */
         assert_int_equal(gave_up, MS(200000));
         assert_true(reached > 8);
         registration_reached(r, 0, now);
         registration_again(r, now);
-        expect("");
+        expect(r, "");
         registration_free(r);
 }
 
@@ -135,15 +128,15 @@ static void test_silent_master(void **state)
         struct registration *r = make(1);
         registration_start(r, 0);
         registration_reached(r, 0, 1);
-        expect("reach 0 introduce 0 ");
+        expect(r, "reach 0 introduce 0 ");
         registration_tick(r, MS(10000));
-        expect("attempt 1 introduce 0 ");
+        expect(r, "attempt 1 introduce 0 ");
         registration_tick(r, MS(20000));
         registration_tick(r, MS(80000));
         registration_tick(r, MS(140000));
-        expect("attempt 2 introduce 0 attempt 3 introduce 0 attempt 4 introduce 0 ");
+        expect(r, "attempt 2 introduce 0 attempt 3 introduce 0 attempt 4 introduce 0 ");
         registration_tick(r, MS(200000));
-        expect("give up ");
+        expect(r, "give up ");
         registration_free(r);
 }
 
@@ -155,11 +148,11 @@ static void test_standby_takes_over(void **state)
         registration_reached(r, 0, 1);
         registration_reached(r, 1, 1);
         registration_taken(r, 1);
-        expect("reach 0 reach 1 introduce 0 introduce 1 ");
+        expect(r, "reach 0 reach 1 introduce 0 introduce 1 ");
         /* The leader dies: the client registers again with the other master, which may lead by now, or announce itself.
          */
         registration_unreachable(r, 1, 50);
-        expect("introduce 0 ");
+        expect(r, "introduce 0 ");
         registration_taken(r, 0);
         assert_int_equal(registration_leader(r), 0);
         /* A dead master is tried for ever, in the end once a minute. */
@@ -167,14 +160,14 @@ static void test_standby_takes_over(void **state)
         for (int i = 0; i < 100; i++) {
                 now = registration_deadline(r);
                 registration_tick(r, now);
-                expect("reach 1 ");
+                expect(r, "reach 1 ");
                 registration_unreachable(r, 1, now);
         }
         assert_int_equal(registration_deadline(r), now + MS(60000));
         /* It comes back as a standby. */
         registration_tick(r, now + MS(60000));
         registration_reached(r, 1, now + MS(60001));
-        expect("reach 1 introduce 1 ");
+        expect(r, "reach 1 introduce 1 ");
         assert_int_equal(registration_leader(r), 0);
         assert_int_equal(registration_deadline(r), INT64_MAX);
         registration_free(r);
@@ -187,9 +180,9 @@ static void test_asked_to_come_again(void **state)
         registration_start(r, 0);
         registration_reached(r, 0, 1);
         registration_taken(r, 0);
-        expect("reach 0 introduce 0 ");
+        expect(r, "reach 0 introduce 0 ");
         registration_again(r, MS(100));
-        expect("introduce 0 ");
+        expect(r, "introduce 0 ");
         assert_int_equal(registration_leader(r), -1);
         assert_int_equal(registration_deadline(r), MS(10100));
         registration_free(r);

@@ -63,9 +63,14 @@ struct worker_masters {
 /* ------------------------------------------------------------------------------------------------- the clock */
 
 static void worker_master_client_on_timer(uv_timer_t *timer);
+static void worker_master_client_do(struct worker_masters *m, const struct registration_action *action);
 
-static void worker_master_client_set_timer(struct worker_masters *m)
+/* After each event: does what the registration wants and sets the timer for its next deadline. */
+static void worker_master_client_run(struct worker_masters *m)
 {
+        for (const struct registration_action *action; (action = registration_next_action(m->registration));)
+                worker_master_client_do(m, action);
+
         int64_t deadline = registration_deadline(m->registration), now = now_ns();
         if (m->closed || deadline == INT64_MAX)
                 uv_timer_stop(&m->timer);
@@ -78,7 +83,7 @@ static void worker_master_client_on_timer(uv_timer_t *timer)
         struct worker_masters *m = timer->data;
         uv_update_time(m->loop);
         registration_tick(m->registration, now_ns());
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
 }
 
 /* ------------------------------------------------------------------------------------------------- reaching */
@@ -109,12 +114,11 @@ static void worker_master_client_reached(void *owner, struct rpc_answer *answer)
                 l->told = true;
                 registration_unreachable(m->registration, l->number, now_ns());
         }
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
 }
 
-static void worker_master_client_reach(void *owner, int number)
+static void worker_master_client_reach(struct worker_masters *m, int number)
 {
-        struct worker_masters *m = owner;
         struct worker_master_link *l = &m->links[number];
         log_at(l->told ? LOG_DEBUG : LOG_INFO, "Worker", "Connecting to master %s...", l->address);
         int r = rpc_ask(l->ref, MASTER(STANDALONE_NONE), NULL, 0, NULL, 0, worker_master_client_reached, l);
@@ -124,30 +128,32 @@ static void worker_master_client_reach(void *owner, int number)
         }
 }
 
-static void worker_master_client_introduce(void *owner, int number)
+static void worker_master_client_introduce(struct worker_masters *m, int number)
 {
-        struct worker_masters *m = owner;
         Firesteel__Standalone__RegisterWorker more = FIRESTEEL__STANDALONE__REGISTER_WORKER__INIT;
         more.nonce = m->nonce;
         standalone_send_joined(m->links[number].master, MASTER(REGISTER_WORKER), m->introduction, m->introduction_len,
                                &more.base);
 }
 
-static void worker_master_client_retrying(void *owner, int attempt)
+static void worker_master_client_do(struct worker_masters *m, const struct registration_action *action)
 {
-        (void)owner;
-        log_info("Worker", "Retrying connection to master (attempt # %d)", attempt);
+        switch (action->kind) {
+        case REGISTRATION_REACH:
+                worker_master_client_reach(m, action->number);
+                break;
+        case REGISTRATION_INTRODUCE:
+                worker_master_client_introduce(m, action->number);
+                break;
+        case REGISTRATION_RETRYING:
+                log_info("Worker", "Retrying connection to master (attempt # %d)", action->number);
+                break;
+        case REGISTRATION_GIVE_UP:
+                log_error("Worker", "All masters are unresponsive! Giving up.");
+                m->ops->refused(m->owner);
+                break;
+        }
 }
-
-static void worker_master_client_give_up(void *owner)
-{
-        struct worker_masters *m = owner;
-        log_error("Worker", "All masters are unresponsive! Giving up.");
-        m->ops->refused(m->owner);
-}
-
-static const struct registration_ops registration_ops = {worker_master_client_reach, worker_master_client_introduce,
-                                                         worker_master_client_retrying, worker_master_client_give_up};
 
 struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, const struct worker_conf *conf,
                                           const struct worker_masters_ops *ops, void *owner)
@@ -158,7 +164,7 @@ struct worker_masters *worker_masters_new(uv_loop_t *loop, struct rpc_env *env, 
         m->conf = conf;
         m->ops = ops;
         m->owner = owner;
-        m->registration = registration_new(&conf->registration, &registration_ops, m);
+        m->registration = registration_new(&conf->registration);
         m->url = mem_strdup("");
         m->web_ui = mem_strdup("");
         m->nonce = mem_strdup("");
@@ -184,7 +190,7 @@ void worker_masters_start(struct worker_masters *m, const void *introduction, si
         memcpy(m->introduction, introduction, len);
         m->introduction_len = len;
         registration_start(m->registration, now_ns());
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
 }
 
 static void worker_master_client_timer_closed(uv_handle_t *handle)
@@ -237,7 +243,7 @@ static void worker_master_client_taken(struct worker_masters *m, struct worker_m
                                        const char *web_ui)
 {
         registration_taken(m->registration, l->number);
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
         set_text(&m->url, url);
         set_text(&m->web_ui, web_ui);
         m->was_taken = true;
@@ -287,7 +293,7 @@ static void handle_master_in_standby(struct worker_masters *m, struct worker_mas
         log_debug("Worker", "The master at %s is in standby", l->address);
         if (worker_masters_leads(m, l->peer)) {
                 registration_again(m->registration, now_ns());
-                worker_master_client_set_timer(m);
+                worker_master_client_run(m);
         }
 }
 
@@ -297,7 +303,7 @@ static void ask_master(struct worker_masters *m, const char *url)
         log_info("Worker", "Master has changed, new master is said to be at %s", url);
         if (registration_leader(m->registration) < 0) {
                 registration_again(m->registration, now_ns());
-                worker_master_client_set_timer(m);
+                worker_master_client_run(m);
         }
 }
 
@@ -337,7 +343,7 @@ static void handle_reconnect(struct worker_masters *m, const struct worker_maste
                 return;
         log_info("Worker", "Master with url %s requested this worker to reconnect.", *m->url ? m->url : l->address);
         registration_again(m->registration, now_ns());
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
 }
 
 bool worker_masters_receive(struct worker_masters *m, struct rpc_message *message)
@@ -381,7 +387,7 @@ void worker_masters_disconnected(struct worker_masters *m, struct rpc_peer *peer
                 if (m->reports.data[i]->asked == l->number)
                         m->reports.data[i]->asked = -1;
         registration_unreachable(m->registration, l->number, now_ns());
-        worker_master_client_set_timer(m);
+        worker_master_client_run(m);
 }
 
 bool worker_masters_leads(const struct worker_masters *m, const struct rpc_peer *peer)
