@@ -486,7 +486,7 @@ static void context_stop_listeners(struct fst_context *sc)
  */
 static struct {
         pthread_mutex_t lock;
-        struct kept_result *first;
+        struct context_result *first;
 } ended_iterators = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool context_ended_refill(fst_iter *iter)
@@ -496,26 +496,26 @@ static bool context_ended_refill(fst_iter *iter)
         return false;
 }
 
-static void context_free_kept(struct fst_context *sc)
+static void context_free_results(struct fst_context *sc)
 {
-        struct kept_result *ended = NULL, *old;
-        for (struct kept_result *next; sc->kept; sc->kept = next) {
-                fst_iter *iter = sc->kept->iter;
-                struct kept_result *kept = sc->kept;
-                next = kept->next;
-                kept->free(kept);
+        struct context_result *ended = NULL, *old;
+        for (struct context_result *next; sc->results; sc->results = next) {
+                fst_iter *iter = sc->results->iter;
+                struct context_result *owned = sc->results;
+                next = owned->next;
+                owned->free(owned);
                 if (!iter)
                         continue;
                 *iter = (fst_iter){.tag = iter->tag, .refill = context_ended_refill};
-                kept->next = ended;
-                ended = kept;
+                owned->next = ended;
+                ended = owned;
         }
         pthread_mutex_lock(&ended_iterators.lock);
         old = ended_iterators.first;
         ended_iterators.first = ended;
         pthread_mutex_unlock(&ended_iterators.lock);
         while (old) {
-                struct kept_result *next = old->next;
+                struct context_result *next = old->next;
                 free(old->memory);
                 old = next;
         }
@@ -542,7 +542,7 @@ FST_API int fst_context_stop(fst_context *sc)
         launcher_backend_close(sc->launcher);
         isolation_free(sc->env.isolation);
         context_stop_listeners(sc);
-        context_free_kept(sc);
+        context_free_results(sc);
         application_files_free(sc->files);
         accumulators_free(sc->accumulators);
         broadcast_variables_free(sc->broadcasts, sc->env.broadcasts);
@@ -578,11 +578,11 @@ FST_API int fst_context_stop(fst_context *sc)
 
 /* ---------------------------------------------------------------------------------------------------- in use */
 
-void context_keep(struct fst_context *sc, struct kept_result *result)
+void context_own(struct fst_context *sc, struct context_result *result)
 {
         pthread_mutex_lock(&sc->lock);
-        result->next = sc->kept;
-        sc->kept = result;
+        result->next = sc->results;
+        sc->results = result;
         pthread_mutex_unlock(&sc->lock);
 }
 

@@ -62,21 +62,21 @@ struct fst_context {
         struct progress_bar *progress;
         struct launcher_backend *launcher; /* NULL: not started by a launcher */
 
-        bool stopping;            /* fst_context_stop has begun; atomic */
-        pthread_mutex_t lock;     /* guards the fields below */
-        int first_failure;        /* of any action; 0: none failed */
-        bool clean;               /* RDDs were released (driver/cleaner.c) */
-        int acting;               /* threads inside an action; fst_context_stop waits for them */
-        pthread_cond_t acted;     /* signalled when one leaves */
-        struct kept_result *kept; /* results handed to the application; freed at the end */
-        pthread_mutex_t prepare;  /* guards fst_rdd.preparing (driver/actions/single_flight.h) */
-        pthread_cond_t prepared;  /* signalled when a thread has computed bounds, or failed to */
+        bool stopping;                  /* fst_context_stop has begun; atomic */
+        pthread_mutex_t lock;           /* guards the fields below */
+        int first_failure;              /* of any action; 0: none failed */
+        bool clean;                     /* RDDs were released (driver/cleaner.c) */
+        int acting;                     /* threads inside an action; fst_context_stop waits for them */
+        pthread_cond_t acted;           /* signalled when one leaves */
+        struct context_result *results; /* results handed to the application; freed at the end */
+        pthread_mutex_t prepare;        /* guards fst_rdd.preparing (driver/actions/single_flight.h) */
+        pthread_cond_t prepared;        /* signalled when a thread has computed bounds, or failed to */
 };
 
 /* Memory handed to the application, which lives until the context stops. */
-struct kept_result {
-        struct kept_result *next;
-        void (*free)(struct kept_result *self);
+struct context_result {
+        struct context_result *next;
+        void (*free)(struct context_result *self);
         /*
          * For rows that the application reads: the iterator, and the allocation that contains it. `free` then keeps
          * that allocation, so that fst_next can report the stopped context. NULL: `free` frees everything.
@@ -84,7 +84,7 @@ struct kept_result {
         fst_iter *iter;
         void *memory;
 };
-void context_keep(struct fst_context *sc, struct kept_result *result);
+void context_own(struct fst_context *sc, struct context_result *result);
 
 /* Log a failed action, remember its status, and return it. Takes @error's message. */
 int context_action_failed(struct fst_context *sc, const char *action, int status, struct fst_error *error);

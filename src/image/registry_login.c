@@ -48,7 +48,7 @@ static int registry_login_run_helper(const char *helper, const char *host, char 
         static const char script[] = "printf %s \"$2\" | \"docker-credential-$1\" get";
         const char *asked = strcmp(host, "docker.io") == 0 ? DOCKER_HUB : host;
         char *words[] = {"sh", "-c", (char *)script, "sh", (char *)helper, (char *)asked, NULL};
-        int status, r = command_run(&(struct command){.words = words, .said = &said, .no_input = true}, &status);
+        int status, r = command_run(&(struct command){.words = words, .captured = &said, .no_input = true}, &status);
         if (r == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 1 && strstr(buf_text(&said), "not found"))
                 return 0;
         json_t *answer = r == 0 && status == 0 ? json_loadb(buf_text(&said), said.len, 0, NULL) : NULL;

@@ -89,17 +89,17 @@ int command_run(const struct command *c, int *wait_status)
 {
         int ends[2] = {-1, -1};
         pid_t child;
-        if (c->said && pipe2(ends, O_CLOEXEC) < 0)
+        if (c->captured && pipe2(ends, O_CLOEXEC) < 0)
                 return -errno;
-        int r = command_start(c, c->said ? ends[1] : c->output, &child);
-        if (c->said)
+        int r = command_start(c, c->captured ? ends[1] : c->output, &child);
+        if (c->captured)
                 close(ends[1]);
         if (r == 0) {
-                int heard = c->said ? command_read_all(ends[0], c->said) : 0;
+                int heard = c->captured ? command_read_all(ends[0], c->captured) : 0;
                 r = command_wait_for(c, child, wait_status);
                 r = r < 0 ? r : heard;
         }
-        if (c->said)
+        if (c->captured)
                 close(ends[0]);
         return r;
 }

@@ -34,7 +34,8 @@ static void captures_output(void **state)
         char *words[4], *environment[] = {(char *)"WHERE=here", (char *)"PATH=/usr/bin:/bin", NULL};
         int status;
         shell("pwd; echo $WHERE >&2; cat; exit 7", words);
-        struct command c = {.words = words, .environment = environment, .folder = "/", .said = &said, .no_input = true};
+        struct command c = {
+                .words = words, .environment = environment, .folder = "/", .captured = &said, .no_input = true};
         assert_int_equal(command_run(&c, &status), 0);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 7);
@@ -48,7 +49,7 @@ static void captures_more_than_a_pipe_holds(void **state)
         char *words[4];
         int status;
         shell("head -c 300000 /dev/zero", words);
-        assert_int_equal(command_run(&(struct command){.words = words, .said = &said}, &status), 0);
+        assert_int_equal(command_run(&(struct command){.words = words, .captured = &said}, &status), 0);
         assert_int_equal(status, 0);
         assert_int_equal(said.len, 300000);
 }

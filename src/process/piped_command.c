@@ -118,24 +118,24 @@ int piped_command_start(struct piped_command *p, char *const *words, char *const
         return 0;
 }
 
-/* Reads available output until @said has @most bytes. Closes the descriptor at the end. */
-static int piped_command_read(struct piped_command *p, struct buf *said, size_t most)
+/* Reads available output until @output has @most bytes. Closes the descriptor at the end. */
+static int piped_command_read(struct piped_command *p, struct buf *output, size_t most)
 {
-        while (said->len < most) {
-                buf_reserve(said, READ_SIZE);
-                ssize_t n = read(p->out, said->data + said->len, READ_SIZE);
+        while (output->len < most) {
+                buf_reserve(output, READ_SIZE);
+                ssize_t n = read(p->out, output->data + output->len, READ_SIZE);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
                         return errno == EAGAIN ? 0 : -errno;
-                said->len += (size_t)n;
-                said->data[said->len] = '\0';
+                output->len += (size_t)n;
+                output->data[output->len] = '\0';
                 if (n == 0)
                         piped_command_close_end(&p->out);
                 if ((size_t)n < READ_SIZE)
                         return 0;
         }
-        return PIPED_COMMAND_E_SAID;
+        return PIPED_COMMAND_E_OUTPUT;
 }
 
 static int piped_command_is_stopped(const int *stop)
@@ -169,9 +169,9 @@ static ssize_t piped_command_write(int fd, const char *data, size_t len)
         return r ? r : n;
 }
 
-int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop)
+int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *output, const int *stop)
 {
-        size_t most = said->len + PIPED_COMMAND_SAID;
+        size_t most = output->len + PIPED_COMMAND_OUTPUT_SIZE;
         int r = piped_command_is_stopped(stop);
         while (r == 0 && *len > 0 && p->in >= 0) {
                 ssize_t n = piped_command_write(p->in, *data, *len);
@@ -185,10 +185,10 @@ int piped_command_feed(struct piped_command *p, const char **data, size_t *len, 
                 } else {
                         r = piped_command_wait_ready(p, true, stop);
                         if (r == 0 && p->out >= 0)
-                                r = piped_command_read(p, said, most);
+                                r = piped_command_read(p, output, most);
                 }
         }
-        return r == 0 && p->out >= 0 ? piped_command_read(p, said, most) : r;
+        return r == 0 && p->out >= 0 ? piped_command_read(p, output, most) : r;
 }
 
 /* Its output has ended, so it will end too. The group is unregistered before its number can be reused. */
@@ -214,15 +214,15 @@ static int piped_command_wait_for(struct piped_command *p, const int *stop, int 
         return 0;
 }
 
-int piped_command_end(struct piped_command *p, struct buf *said, const int *stop, int *wait_status)
+int piped_command_end(struct piped_command *p, struct buf *output, const int *stop, int *wait_status)
 {
-        size_t most = said->len + PIPED_COMMAND_SAID;
+        size_t most = output->len + PIPED_COMMAND_OUTPUT_SIZE;
         int r = 0;
         piped_command_close_end(&p->in);
         while (r == 0 && p->out >= 0) {
                 r = piped_command_wait_ready(p, false, stop);
                 if (r == 0)
-                        r = piped_command_read(p, said, most);
+                        r = piped_command_read(p, output, most);
         }
         return r ? r : piped_command_wait_for(p, stop, wait_status);
 }

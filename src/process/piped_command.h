@@ -3,8 +3,8 @@
  *
  *      struct piped_command p;
  *      r = piped_command_start(&p, words, environment);
- *      while ((r = piped_command_feed(&p, &data, &len, &said, &stop)) == PIPED_COMMAND_E_SAID) … take from said
- *      while ((r = piped_command_end(&p, &said, &stop, &wait_status)) == PIPED_COMMAND_E_SAID) … take from said
+ *      while ((r = piped_command_feed(&p, &data, &len, &output, &stop)) == PIPED_COMMAND_E_OUTPUT) … take from output
+ *      while ((r = piped_command_end(&p, &output, &stop, &wait_status)) == PIPED_COMMAND_E_OUTPUT) … take from output
  *
  * or piped_command_kill after any of them. The program has its own process group, which ends with it, and which a
  * signal that ends this process kills (process/exit_cleanup.h). It writes to this process's standard error.
@@ -29,22 +29,22 @@ struct piped_command {
  */
 int piped_command_start(struct piped_command *p, char *const *words, char *const *more);
 
-#define PIPED_COMMAND_E_SAID 1
-#define PIPED_COMMAND_SAID ((size_t)1 << 20)
+#define PIPED_COMMAND_E_OUTPUT 1
+#define PIPED_COMMAND_OUTPUT_SIZE ((size_t)1 << 20)
 
 /*
- * Write *@len bytes at *@data, and append the program's output to @said meanwhile. Returns 0 when all is written, or
- * the program has closed its input, which drops the rest. Returns PIPED_COMMAND_E_SAID after PIPED_COMMAND_SAID bytes
- * or more were appended: consume @said and call again with the remaining *@data and *@len. Returns -ECANCELED if *@stop
- * (atomic, checked several times a second) is not 0, or -errno.
+ * Write *@len bytes at *@data, and append the program's output to @output meanwhile. Returns 0 when all is written, or
+ * the program has closed its input, which drops the rest. Returns PIPED_COMMAND_E_OUTPUT after
+ * PIPED_COMMAND_OUTPUT_SIZE bytes or more were appended: consume @output and call again with the remaining *@data and
+ * *@len. Returns -ECANCELED if *@stop (atomic, checked several times a second) is not 0, or -errno.
  */
-int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *said, const int *stop);
+int piped_command_feed(struct piped_command *p, const char **data, size_t *len, struct buf *output, const int *stop);
 
 /*
  * Close its input, read its output to the end, and wait for it. Returns as piped_command_feed, with *@wait_status as
  * from waitpid.
  */
-int piped_command_end(struct piped_command *p, struct buf *said, const int *stop, int *wait_status);
+int piped_command_end(struct piped_command *p, struct buf *output, const int *stop, int *wait_status);
 
 /* Kill the program and its process group, if it is running. */
 void piped_command_kill(struct piped_command *p);

@@ -182,9 +182,9 @@ static void frees_rows_of_failed_take(void **state)
         fst_rdd *rdd = fst_map(fst_range_n(sc, 0, 4000, 4), broken, FST_I64);
         assert_true(fst_take(rdd, 3500, &rows) < 0);
         assert_null(rows);
-        assert_null(sc->kept);
+        assert_null(sc->results);
         assert_int_equal(fst_take(rdd, 1500, &rows), 0);
-        assert_non_null(sc->kept);
+        assert_non_null(sc->results);
         fst_context_stop(sc);
 }
 

@@ -87,7 +87,7 @@ FST_API int fst_run_job_at(fst_rdd *rdd, fst_fn f, fst_type type, const int *par
 
 struct local_rows {
         fst_iter iter;
-        struct kept_result kept;
+        struct context_result owned;
         fst_rdd *rdd;
         fst_site site;
         int next;           /* partition */
@@ -133,9 +133,9 @@ static bool local_rows_refill(fst_iter *iter)
         }
 }
 
-static void local_rows_free(struct kept_result *kept)
+static void local_rows_free(struct context_result *owned)
 {
-        struct local_rows *self = container_of(kept, struct local_rows, kept);
+        struct local_rows *self = container_of(owned, struct local_rows, owned);
         page_list_free(NULL, self->pages);
         page_cursor_deinit(&self->cursor);
 }
@@ -154,13 +154,13 @@ FST_API int fst_to_local_iterator_at(fst_rdd *rdd, fst_iter **rows, fst_site sit
         self->iter.tag = fst_type_tag(rdd->type);
         self->iter.batch.type = rdd->type;
         self->iter.refill = local_rows_refill;
-        self->kept.free = local_rows_free;
-        self->kept.iter = &self->iter;
-        self->kept.memory = self;
+        self->owned.free = local_rows_free;
+        self->owned.iter = &self->iter;
+        self->owned.memory = self;
         self->rdd = rdd;
         self->site = site;
         page_cursor_init(&self->cursor, rdd->type);
-        context_keep(rdd->sc, &self->kept);
+        context_own(rdd->sc, &self->owned);
         *rows = &self->iter;
         return 0;
 }

@@ -72,25 +72,25 @@ int action_check_place(fst_rdd *rdd, const void *place, const char *what, fst_si
 
 /* -------------------------------------------------------------------------------------- results for variables */
 
-struct kept_bytes {
-        struct kept_result kept;
+struct owned_bytes {
+        struct context_result owned;
         char data[];
 };
 
-static void kept_bytes_free(struct kept_result *kept)
+static void owned_bytes_free(struct context_result *owned)
 {
-        free(container_of(kept, struct kept_bytes, kept));
+        free(container_of(owned, struct owned_bytes, owned));
 }
 
 fst_bytes action_keep_bytes(fst_context *sc, fst_bytes bytes)
 {
-        struct kept_bytes *kept = mem_alloc(sizeof(*kept) + bytes.len + 1);
-        kept->kept = (struct kept_result){.free = kept_bytes_free};
+        struct owned_bytes *owned = mem_alloc(sizeof(*owned) + bytes.len + 1);
+        owned->owned = (struct context_result){.free = owned_bytes_free};
         if (bytes.len)
-                memcpy(kept->data, bytes.data, bytes.len);
-        kept->data[bytes.len] = 0;
-        context_keep(sc, &kept->kept);
-        return (fst_bytes){kept->data, bytes.len};
+                memcpy(owned->data, bytes.data, bytes.len);
+        owned->data[bytes.len] = 0;
+        context_own(sc, &owned->owned);
+        return (fst_bytes){owned->data, bytes.len};
 }
 
 int action_check_variable(fst_type type, fst_variable v, const char *what, struct fst_error *error)

@@ -28,7 +28,7 @@ struct future_completion {
 };
 
 struct fst_future {
-        struct kept_result kept;
+        struct context_result owned;
         fst_rdd *rdd;
         fst_site site;
         char *call_site;
@@ -55,9 +55,9 @@ struct fst_future {
         VEC(struct future_completion) completions; /* called at the end */
 };
 
-static void future_free(struct kept_result *kept)
+static void future_free(struct context_result *owned)
 {
-        fst_future *f = container_of(kept, fst_future, kept);
+        fst_future *f = container_of(owned, fst_future, owned);
         live_handle_remove(HANDLE_FUTURE, f);
         rows_job_deinit(&f->rows);
         page_list_free(NULL, f->pages);
@@ -83,10 +83,10 @@ static fst_future *future_new(fst_rdd *rdd, fst_site site)
         f->site = site;
         f->job = -1;
         f->tail = &f->pages;
-        f->kept.free = future_free;
+        f->owned.free = future_free;
         pthread_mutex_init(&f->lock, NULL);
         pthread_cond_init(&f->changed, NULL);
-        context_keep(rdd->sc, &f->kept);
+        context_own(rdd->sc, &f->owned);
         live_handle_add(HANDLE_FUTURE, f);
         return f;
 }

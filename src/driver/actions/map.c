@@ -15,7 +15,7 @@
 #include "rdd/aggregate/op_lookup.h"
 
 struct fst_map {
-        struct kept_result kept;
+        struct context_result owned;
         fst_context *sc;
         struct sorted_rows rows;
         size_t n;        /* number of keys */
@@ -23,9 +23,9 @@ struct fst_map {
         size_t mask;
 };
 
-static void map_free(struct kept_result *kept)
+static void map_free(struct context_result *owned)
 {
-        fst_map *map = container_of(kept, fst_map, kept);
+        fst_map *map = container_of(owned, fst_map, owned);
         live_handle_remove(HANDLE_MAP, map);
         sorted_rows_deinit(&map->rows);
         free(map->slots);
@@ -73,10 +73,10 @@ fst_map *map_new(fst_context *sc, fst_type type, struct page *pages)
         map->sc = sc;
         map->mask = slots - 1;
         map->slots = new_array(uint32_t, slots);
-        map->kept.free = map_free;
+        map->owned.free = map_free;
         for (size_t at = 0; at < map->rows.n; at += FST_BATCH_ROWS)
                 map_add_rows(map, at, (uint32_t)MIN(map->rows.n - at, (size_t)FST_BATCH_ROWS));
-        context_keep(sc, &map->kept);
+        context_own(sc, &map->owned);
         live_handle_add(HANDLE_MAP, map);
         return map;
 }
@@ -131,7 +131,7 @@ FST_API bool fst_map_get_at(const fst_map *map, fst_key key, fst_variable value)
 
 struct map_rows {
         fst_iter iter;
-        struct kept_result kept;
+        struct context_result owned;
         const fst_map *map;
         size_t next;
 };
@@ -146,7 +146,7 @@ static bool map_rows_refill(fst_iter *iter)
         return n > 0;
 }
 
-static void map_rows_free(struct kept_result *kept)
+static void map_rows_free(struct context_result *owned)
 {
 }
 
@@ -159,10 +159,10 @@ FST_API fst_iter *fst_map_rows(fst_map *map)
         self->iter.tag = fst_type_tag(map->rows.type);
         self->iter.batch.type = map->rows.type;
         self->iter.refill = map_rows_refill;
-        self->kept.free = map_rows_free;
-        self->kept.iter = &self->iter;
-        self->kept.memory = self;
+        self->owned.free = map_rows_free;
+        self->owned.iter = &self->iter;
+        self->owned.memory = self;
         self->map = map;
-        context_keep(map->sc, &self->kept);
+        context_own(map->sc, &self->owned);
         return &self->iter;
 }

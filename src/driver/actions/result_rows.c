@@ -89,44 +89,44 @@ void rows_job_deinit(struct rows_job *job)
  * pages. The cursor copies the structs of pairs into memory that stays. If nothing is a view, a page is freed once it
  * was read.
  */
-struct kept_column {
-        struct kept_column *next;
+struct owned_column {
+        struct owned_column *next;
         char data[] __attribute__((aligned(16)));
 };
 
-struct kept_rows {
+struct owned_rows {
         fst_iter iter;
-        struct kept_result kept;
+        struct context_result owned;
         struct page *first, *next; /* first: freed at the end */
         struct page_cursor cursor;
-        struct kept_column *columns;
+        struct owned_column *columns;
         bool reading;
         int64_t left; /* rows still to return */
 };
 
 /* Gives the current batch's @column memory that stays, if the cursor would overwrite it. */
-static void kept_rows_keep_column(struct kept_rows *rows, fst_column *column, fst_column cursors, uint8_t kind,
-                                  uint32_t size)
+static void owned_rows_keep_column(struct owned_rows *rows, fst_column *column, fst_column cursors, uint8_t kind,
+                                   uint32_t size)
 {
         if (kind != FST_KIND_FIXED || column->fixed != cursors.fixed)
                 return;
         size_t bytes = (size_t)rows->iter.batch.rows * size;
-        struct kept_column *kept = mem_alloc(sizeof(*kept) + bytes);
-        memcpy(kept->data, column->fixed, bytes);
-        kept->next = rows->columns;
-        rows->columns = kept;
-        column->fixed = kept->data;
+        struct owned_column *owned = mem_alloc(sizeof(*owned) + bytes);
+        memcpy(owned->data, column->fixed, bytes);
+        owned->next = rows->columns;
+        rows->columns = owned;
+        column->fixed = owned->data;
 }
 
-static void kept_rows_keep_columns(struct kept_rows *rows)
+static void owned_rows_keep_columns(struct owned_rows *rows)
 {
         fst_batch *batch = &rows->iter.batch;
-        kept_rows_keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
-        kept_rows_keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
+        owned_rows_keep_column(rows, &batch->key, rows->cursor.key, batch->type.key, batch->type.key_size);
+        owned_rows_keep_column(rows, &batch->value, rows->cursor.value, batch->type.value, batch->type.value_size);
 }
 
 /* Frees the page that was read. */
-static void kept_rows_drop_page(struct kept_rows *rows)
+static void owned_rows_drop_page(struct owned_rows *rows)
 {
         if (!rows->reading || !rows->columns || fst_type_has_bytes(rows->iter.batch.type))
                 return;
@@ -134,9 +134,9 @@ static void kept_rows_drop_page(struct kept_rows *rows)
         page_free(NULL, (struct page *)rows->cursor.page);
 }
 
-static bool kept_rows_refill(fst_iter *iter)
+static bool owned_rows_refill(fst_iter *iter)
 {
-        struct kept_rows *rows = container_of(iter, struct kept_rows, iter);
+        struct owned_rows *rows = container_of(iter, struct owned_rows, iter);
         iter->at = 0;
         for (;;) {
                 if (rows->reading && page_cursor_next(&rows->cursor, &iter->batch)) {
@@ -144,11 +144,11 @@ static bool kept_rows_refill(fst_iter *iter)
                         rows->left -= iter->batch.rows;
                         if (iter->batch.rows == 0)
                                 return false;
-                        kept_rows_keep_columns(rows);
+                        owned_rows_keep_columns(rows);
                         return true;
                 }
                 iter->batch.rows = 0;
-                kept_rows_drop_page(rows);
+                owned_rows_drop_page(rows);
                 rows->reading = rows->next != NULL;
                 if (!rows->next)
                         return false;
@@ -157,13 +157,13 @@ static bool kept_rows_refill(fst_iter *iter)
         }
 }
 
-static void kept_rows_free(struct kept_result *kept)
+static void owned_rows_free(struct context_result *owned)
 {
-        struct kept_rows *rows = container_of(kept, struct kept_rows, kept);
+        struct owned_rows *rows = container_of(owned, struct owned_rows, owned);
         page_list_free(NULL, rows->first);
         page_cursor_deinit(&rows->cursor);
         while (rows->columns) {
-                struct kept_column *next = rows->columns->next;
+                struct owned_column *next = rows->columns->next;
                 free(rows->columns);
                 rows->columns = next;
         }
@@ -171,16 +171,16 @@ static void kept_rows_free(struct kept_result *kept)
 
 fst_iter *result_rows_new(fst_context *sc, fst_type type, struct page *pages, int64_t limit)
 {
-        struct kept_rows *rows = new0(struct kept_rows);
+        struct owned_rows *rows = new0(struct owned_rows);
         rows->iter.tag = fst_type_tag(type);
         rows->iter.batch.type = type;
-        rows->iter.refill = kept_rows_refill;
-        rows->kept.free = kept_rows_free;
-        rows->kept.iter = &rows->iter;
-        rows->kept.memory = rows;
+        rows->iter.refill = owned_rows_refill;
+        rows->owned.free = owned_rows_free;
+        rows->owned.iter = &rows->iter;
+        rows->owned.memory = rows;
         rows->left = limit;
         rows->first = rows->next = pages;
         page_cursor_init(&rows->cursor, type);
-        context_keep(sc, &rows->kept);
+        context_own(sc, &rows->owned);
         return &rows->iter;
 }

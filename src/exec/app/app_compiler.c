@@ -148,7 +148,7 @@ int app_compiler_find_file(const char *name, char **out, struct fst_error *error
                 return r;
         vec_push(&command, mem_printf("-print-file-name=%s", name));
         vec_push(&command, NULL);
-        r = command_run(&(struct command){.words = command.data, .said = &said, .no_input = true}, &status);
+        r = command_run(&(struct command){.words = command.data, .captured = &said, .no_input = true}, &status);
         if (r < 0)
                 return error_set(error, r, "running the compiler %s: %s", command.data[0], strerror(-r));
         _cleanup_free_ char *printed = mem_strndup(buf_text(&said), strcspn(buf_text(&said), "\n"));
@@ -200,7 +200,8 @@ static int run_command(words *command, const char *folder, const char *what, str
                        struct fst_error *error)
 {
         vec_push(command, NULL);
-        int status, r = command_run(&(struct command){.words = command->data, .folder = folder, .said = said}, &status);
+        int status,
+                r = command_run(&(struct command){.words = command->data, .folder = folder, .captured = said}, &status);
         if (r < 0)
                 return error_set(error, r, "running the compiler %s: %s", command->data[0], strerror(-r));
         if (WIFSIGNALED(status))

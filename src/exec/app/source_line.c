@@ -28,7 +28,7 @@ static char *source_line_find(const char *path, unsigned long long offset)
         _cleanup_free_ char *file = mem_strdup(path), *address = mem_printf("0x%llx", offset);
         char *words[] = {"addr2line", "-e", file, address, NULL};
         int status;
-        if (command_run(&(struct command){.words = words, .said = &said, .no_input = true}, &status) < 0 ||
+        if (command_run(&(struct command){.words = words, .captured = &said, .no_input = true}, &status) < 0 ||
             !WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return NULL;
         const char *line = buf_text(&said);

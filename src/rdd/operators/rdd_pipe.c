@@ -192,7 +192,7 @@ static int pipe_consume(struct op *op, const struct rows *in)
                 int pushed = pipe_push_lines(self, false);
                 if (pushed)
                         return pushed;
-        } while (r == PIPED_COMMAND_E_SAID);
+        } while (r == PIPED_COMMAND_E_OUTPUT);
         return 0;
 }
 
@@ -200,10 +200,10 @@ static int pipe_end(struct op *op)
 {
         struct pipe_op *self = pipe_of(op);
         int wait_status = 0;
-        int r = PIPED_COMMAND_E_SAID;
-        while (r == PIPED_COMMAND_E_SAID && !op->status) {
+        int r = PIPED_COMMAND_E_OUTPUT;
+        while (r == PIPED_COMMAND_E_OUTPUT && !op->status) {
                 r = piped_command_end(&self->command, &self->output, op->run->task.stopped, &wait_status);
-                if (r == PIPED_COMMAND_E_SAID)
+                if (r == PIPED_COMMAND_E_OUTPUT)
                         pipe_push_lines(self, false);
         }
         if (op->status) { /* downstream has enough */
