@@ -6,8 +6,8 @@
  * three regions:
  *
  *      scan < limit    every terminator ends a line of this split: the block scanner takes whole 64-byte blocks,
- *                      scan_lines the rest
- *      scan >= limit   one more line may belong to it, if it begins at or before the limit: finish_last
+ *                      text_reader_scan_lines the rest
+ *      scan >= limit   one more line may belong to it, if it begins at or before the limit: text_reader_finish_last
  *      then            done
  *
  * A "\r" ends its line at once. `after_cr` records that a "\n" directly after it belongs to it, also across a refill. A

@@ -166,7 +166,7 @@ static int lists_begin_row(struct cogroup_op *self, const struct cogroup_side *s
         }
 }
 
-/* Ends the row: its list is everything added since begin_row. */
+/* Ends the row: its list is everything added since lists_begin_row. */
 static void lists_end_row(struct cogroup_op *self)
 {
         fst_out *out = &self->op.out;
