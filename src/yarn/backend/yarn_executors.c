@@ -1,0 +1,668 @@
+/* See yarn_executors.h. */
+#include "yarn/backend/yarn_executors.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "hadoop/rpc_client.h"
+#include "yarn/backend/node_managers.h"
+
+#include <inttypes.h>
+
+#define YARN_LOG "YarnAllocator"
+#define FINISH_RETRY_MS 200
+#define PROGRESS 0.1f /* as Spark: the driver does not report any */
+#define RESYNC 1
+#define SHUTDOWN 2
+
+enum executors_phase {
+        EXECUTORS_NEW,
+        EXECUTORS_REGISTERING,
+        EXECUTORS_REGISTERED,
+        EXECUTORS_FINISHING,
+        EXECUTORS_OVER
+};
+
+/* A granted container: what its start needs. */
+struct granted {
+        struct yarn_container_id id;
+        Firesteel__Yarn__Container *message; /* a copy */
+};
+
+struct resources {
+        int32_t profile;
+        Firesteel__Yarn__Resource message;
+};
+
+struct yarn_executors {
+        uv_loop_t *loop;
+        const struct yarn_conf *conf;
+        const struct yarn_executors_ops *ops;
+        void *owner;
+        enum executors_phase phase;
+        char *host, *tracking_url, *node_label;
+        int rpc_port;
+        int64_t heartbeat_ms, initial_ms;
+        int64_t interval_ms; /* until the next heartbeat */
+        int64_t pending_ms;  /* the same while containers are pending */
+        int max_failures, failures;
+        struct hadoop_rpc_client *scheduler;
+        struct node_managers nodes;
+        struct yarn_allocator allocator;
+        VEC(struct resources *) resources;
+        VEC(struct granted) granted;
+        /* Of the next heartbeat. */
+        VEC(Firesteel__Yarn__ResourceRequest *) asks;
+        VEC(Firesteel__Yarn__ContainerId *) releases;
+        struct string_list excluded, included;
+        int32_t response_id;
+        bool calling; /* a call to the scheduler is under way */
+        bool failed;
+        enum yarn_final_status final_status;
+        char *diagnostics, *history_url;
+        uv_timer_t *timer; /* the next heartbeat; freed when it is closed */
+        bool freed;
+};
+
+static void executors_turn(struct yarn_executors *x);
+
+static void on_executors_timer(uv_timer_t *timer)
+{
+        executors_turn(timer->data);
+}
+
+static void executors_wake(struct yarn_executors *x, int64_t in_ms)
+{
+        uv_timer_start(x->timer, on_executors_timer, (uint64_t)in_ms, 0);
+}
+
+static void executors_fail(struct yarn_executors *x, int exit_code, const char *message)
+{
+        if (x->failed)
+                return;
+        x->failed = true;
+        yarn_allocator_stop(&x->allocator);
+        x->ops->failed(x->owner, exit_code, message);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- messages
+ */
+
+static struct yarn_container_id container_id_read(const Firesteel__Yarn__ContainerId *m)
+{
+        const Firesteel__Yarn__ApplicationAttemptId *attempt = m ? m->attempt_id : NULL;
+        const Firesteel__Yarn__ApplicationId *app = attempt ? attempt->application_id : NULL;
+        return (struct yarn_container_id){
+                .application = {.cluster_timestamp = app ? app->cluster_timestamp : 0, .id = app ? app->id : 0},
+                .attempt = attempt ? attempt->attempt_id : 0,
+                .id = m ? m->id : 0};
+}
+
+/* The caller frees it with container_id__free_unpacked. */
+static Firesteel__Yarn__ContainerId *container_id_message(struct yarn_container_id id)
+{
+        Firesteel__Yarn__ApplicationId app = FIRESTEEL__YARN__APPLICATION_ID__INIT;
+        Firesteel__Yarn__ApplicationAttemptId attempt = FIRESTEEL__YARN__APPLICATION_ATTEMPT_ID__INIT;
+        Firesteel__Yarn__ContainerId m = FIRESTEEL__YARN__CONTAINER_ID__INIT;
+        uint8_t bytes[128];
+        app.has_id = app.has_cluster_timestamp = attempt.has_attempt_id = m.has_id = true;
+        app.id = id.application.id;
+        app.cluster_timestamp = id.application.cluster_timestamp;
+        attempt.application_id = &app;
+        attempt.attempt_id = id.attempt;
+        m.attempt_id = &attempt;
+        m.id = id.id;
+        const size_t len = firesteel__yarn__container_id__pack(&m, bytes);
+        return firesteel__yarn__container_id__unpack(NULL, len, bytes);
+}
+
+static Firesteel__Yarn__Container *container_message_copy(const Firesteel__Yarn__Container *m)
+{
+        const size_t len = firesteel__yarn__container__get_packed_size(m);
+        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
+        firesteel__yarn__container__pack(m, bytes);
+        return firesteel__yarn__container__unpack(NULL, len, bytes);
+}
+
+static bool container_ids_are_equal(struct yarn_container_id a, struct yarn_container_id b)
+{
+        return a.id == b.id && a.attempt == b.attempt && a.application.id == b.application.id &&
+               a.application.cluster_timestamp == b.application.cluster_timestamp;
+}
+
+static Firesteel__Yarn__Container *executors_find_granted(const struct yarn_executors *x, struct yarn_container_id id)
+{
+        for (size_t i = x->granted.len; i-- > 0;)
+                if (container_ids_are_equal(x->granted.data[i].id, id))
+                        return x->granted.data[i].message;
+        return NULL;
+}
+
+/* What was kept to start it is not needed any more. */
+static void executors_forget_granted(struct yarn_executors *x, struct yarn_container_id id)
+{
+        for (size_t i = x->granted.len; i-- > 0;) {
+                if (!container_ids_are_equal(x->granted.data[i].id, id))
+                        continue;
+                firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
+                x->granted.data[i] = x->granted.data[--x->granted.len];
+        }
+}
+
+static Firesteel__Yarn__Resource *executors_resource(const struct yarn_executors *x, int32_t profile)
+{
+        for (size_t i = 0; i < x->resources.len; i++)
+                if (x->resources.data[i]->profile == profile)
+                        return &x->resources.data[i]->message;
+        return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ actions
+ */
+
+static void executors_add_ask(struct yarn_executors *x, int32_t profile, const char *location, int32_t count)
+{
+        Firesteel__Yarn__ResourceRequest *ask = new0(Firesteel__Yarn__ResourceRequest);
+        firesteel__yarn__resource_request__init(ask);
+        ask->priority = new0(Firesteel__Yarn__Priority);
+        firesteel__yarn__priority__init(ask->priority);
+        ask->priority->has_priority = ask->has_num_containers = ask->has_relax_locality = true;
+        ask->priority->priority = profile;
+        ask->resource_name = mem_strdup(location);
+        ask->capability = executors_resource(x, profile);
+        ask->num_containers = count;
+        ask->relax_locality = true;
+        ask->node_label_expression = x->node_label;
+        vec_push(&x->asks, ask);
+}
+
+static void executors_clear_heartbeat(struct yarn_executors *x)
+{
+        for (size_t i = 0; i < x->asks.len; i++) {
+                free(x->asks.data[i]->priority);
+                free(x->asks.data[i]->resource_name);
+                free(x->asks.data[i]);
+        }
+        for (size_t i = 0; i < x->releases.len; i++)
+                firesteel__yarn__container_id__free_unpacked(x->releases.data[i], NULL);
+        x->asks.len = x->releases.len = 0;
+        string_list_deinit(&x->excluded);
+        string_list_deinit(&x->included);
+        x->excluded = x->included = (struct string_list){0};
+}
+
+static void executors_launch(struct yarn_executors *x, const struct yarn_action *action)
+{
+        _cleanup_(error_deinit) struct fst_error error = FST_ERROR_INIT;
+        const Firesteel__Yarn__Container *container = executors_find_granted(x, action->launch.container);
+        const struct yarn_launch launch = {.container = action->launch.container,
+                                           .executor = action->launch.executor,
+                                           .profile = action->launch.profile,
+                                           .host = container->node->host,
+                                           .node_http_address = container->node_http_address};
+        const Firesteel__Yarn__ContainerLaunchContext *context = x->ops->launch_context(x->owner, &launch);
+        if (node_managers_start(&x->nodes, container, context, &error) < 0)
+                yarn_allocator_launch_failed(&x->allocator, launch.container, error_message(&error));
+}
+
+static void executors_do(struct yarn_executors *x, const struct yarn_action *action)
+{
+        switch (action->kind) {
+        case YARN_ACTION_ASK:
+                executors_add_ask(x, action->ask.profile, action->ask.location, action->ask.count);
+                break;
+        case YARN_ACTION_RELEASE:
+                vec_push(&x->releases, container_id_message(action->container));
+                executors_forget_granted(x, action->container);
+                break;
+        case YARN_ACTION_EXCLUDE:
+                string_list_add(&x->excluded, action->host);
+                break;
+        case YARN_ACTION_INCLUDE:
+                string_list_add(&x->included, action->host);
+                break;
+        case YARN_ACTION_LAUNCH:
+                executors_launch(x, action);
+                break;
+        case YARN_ACTION_EXECUTOR_EXITED:
+                x->ops->exited(x->owner, action->exited.executor, action->exited.exit_status,
+                               action->exited.caused_by_app, action->exited.reason);
+                break;
+        case YARN_ACTION_DECOMMISSION:
+                x->ops->decommission(x->owner, action->decommission.executor, action->decommission.host);
+                break;
+        case YARN_ACTION_LOG:
+                log_at(action->log.level, YARN_LOG, "%s", action->log.line);
+                break;
+        }
+}
+
+static void executors_drain(struct yarn_executors *x)
+{
+        for (const struct yarn_action *action; !x->freed && (action = yarn_allocator_next_action(&x->allocator));)
+                executors_do(x, action);
+}
+
+/* --------------------------------------------------------------------------------------------------- the scheduler's
+ * answers */
+
+static void executors_take_granted(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
+{
+        struct yarn_granted *all = new_array(struct yarn_granted, answer->n_allocated_containers + 1);
+        size_t n = 0;
+        for (size_t i = 0; i < answer->n_allocated_containers; i++) {
+                const Firesteel__Yarn__Container *m = answer->allocated_containers[i];
+                if (!m->id || !m->node || !m->node->host || !m->container_token)
+                        continue; /* damaged: it cannot be started, nor given back */
+                const struct yarn_container_id id = container_id_read(m->id);
+                all[n++] = (struct yarn_granted){.id = id,
+                                                 .host = m->node->host,
+                                                 .priority = m->priority ? m->priority->priority : 0,
+                                                 .memory_mb = m->resource ? m->resource->memory : 0};
+                if (!executors_find_granted(x, id))
+                        vec_push(&x->granted, (struct granted){.id = id, .message = container_message_copy(m)});
+        }
+        yarn_allocator_allocated(&x->allocator, all, n);
+        free(all);
+}
+
+static void executors_take_completed(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
+{
+        if (answer->n_completed_containers) /* others are asked for soon */
+                x->interval_ms = x->initial_ms;
+        for (size_t i = 0; i < answer->n_completed_containers; i++) {
+                const Firesteel__Yarn__ContainerStatus *m = answer->completed_containers[i];
+                const struct yarn_completed completed = {.id = container_id_read(m->container_id),
+                                                         .exit_status = m->exit_status,
+                                                         .state = "COMPLETE",
+                                                         .diagnostics = m->diagnostics};
+                executors_forget_granted(x, completed.id);
+                yarn_allocator_completed(&x->allocator, &completed, now_ns());
+        }
+}
+
+static void executors_take_nodes(struct yarn_executors *x, const Firesteel__Yarn__AllocateResponse *answer)
+{
+        for (size_t i = 0; i < answer->n_nm_tokens; i++)
+                node_managers_set_token(&x->nodes, answer->nm_tokens[i]);
+        for (size_t i = 0; i < answer->n_updated_nodes; i++) {
+                const Firesteel__Yarn__NodeReport *m = answer->updated_nodes[i];
+                if (m->state == 7 && m->node && m->node->host) /* DECOMMISSIONING */
+                        yarn_allocator_decommissioning(&x->allocator, m->node->host);
+        }
+        if (answer->has_num_cluster_nodes)
+                yarn_allocator_set_cluster_nodes(&x->allocator, answer->num_cluster_nodes);
+}
+
+/* The ResourceManager has a new master key: connections from now on need this token. */
+static void executors_take_token(struct yarn_executors *x, const Firesteel__Yarn__Token *m)
+{
+        struct hadoop_token token = {.alias = "", .kind = m->kind, .service = m->service};
+        buf_append(&token.identifier, m->identifier.data, m->identifier.len);
+        buf_append(&token.password, m->password.data, m->password.len);
+        hadoop_rpc_client_set_token(x->scheduler, &token);
+        buf_deinit(&token.identifier);
+        buf_deinit(&token.password);
+}
+
+/* The application's registration is lost: registers again, and the table is sent anew. */
+static void executors_register_again(struct yarn_executors *x)
+{
+        log_info(YARN_LOG, "The ResourceManager does not know the application any more: registering again");
+        executors_clear_heartbeat(x);
+        x->response_id = 0;
+        yarn_allocator_resend(&x->allocator, now_ns());
+        executors_drain(x);
+        x->phase = EXECUTORS_NEW;
+        executors_wake(x, 0);
+}
+
+static bool exception_has_name(const char *exception, const char *name)
+{
+        const char *dot = strrchr(exception, '.');
+        return strcmp(dot ? dot + 1 : exception, name) == 0;
+}
+
+static void executors_take_failure(struct yarn_executors *x, const struct hadoop_rpc_result *result)
+{
+        if (x->phase != EXECUTORS_REGISTERED) { /* the application ends: unregister */
+                executors_wake(x, 0);
+                return;
+        }
+        if (exception_has_name(result->exception, "ApplicationMasterNotRegisteredException")) {
+                executors_register_again(x);
+                return;
+        }
+        log_warn("ApplicationMaster", "Reporter thread fails %d time(s) in a row: %s%s%s", ++x->failures,
+                 result->exception, result->exception[0] ? ": " : "", result->message);
+        if (exception_has_name(result->exception, "ApplicationAttemptNotFoundException") ||
+            exception_has_name(result->exception, "InvalidApplicationMasterRequestException") ||
+            exception_has_name(result->exception, "InvalidToken")) {
+                _cleanup_free_ char *message =
+                        mem_printf("Exception was thrown from Reporter thread: %s", result->message);
+                executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
+        } else if (x->failures >= x->max_failures) {
+                _cleanup_free_ char *message =
+                        mem_printf("Exception was thrown %d time(s) from Reporter thread.", x->failures);
+                executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
+        } else {
+                executors_wake(x, x->interval_ms);
+        }
+}
+
+static void on_executors_allocated(void *owner, struct hadoop_rpc_result *result)
+{
+        struct yarn_executors *x = owner;
+        const Firesteel__Yarn__AllocateResponse *answer = (Firesteel__Yarn__AllocateResponse *)result->answer;
+        struct yarn_failure failure = {0};
+        x->calling = false;
+        if (result->status < 0) {
+                executors_take_failure(x, result);
+                return;
+        }
+        x->failures = 0;
+        x->response_id = answer->response_id;
+        if (answer->am_rm_token)
+                executors_take_token(x, answer->am_rm_token);
+        executors_take_nodes(x, answer);
+        executors_take_granted(x, answer);
+        executors_drain(x);
+        executors_take_completed(x, answer);
+        executors_drain(x);
+        const int command = answer->command;
+        protobuf_c_message_free_unpacked(result->answer, NULL);
+        if (x->freed)
+                return;
+        if (yarn_allocator_failure(&x->allocator, now_ns(), &failure)) {
+                executors_fail(x, failure.exit_code, failure.message);
+                free(failure.message);
+        }
+        if (command == RESYNC && x->phase == EXECUTORS_REGISTERED)
+                executors_register_again(x);
+        else if (command == SHUTDOWN)
+                executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, "the ResourceManager told the application to stop");
+        else if (x->phase == EXECUTORS_REGISTERED)
+                executors_wake(x, x->interval_ms);
+        else
+                executors_wake(x, 0);
+}
+
+static void on_executors_registered(void *owner, struct hadoop_rpc_result *result)
+{
+        struct yarn_executors *x = owner;
+        Firesteel__Yarn__RegisterApplicationMasterResponse *answer =
+                (Firesteel__Yarn__RegisterApplicationMasterResponse *)result->answer;
+        x->calling = false;
+        if (result->status < 0) {
+                _cleanup_free_ char *message =
+                        mem_printf("Failed to register with the ResourceManager: %s%s%s", result->exception,
+                                   result->exception[0] ? ": " : "", result->message);
+                executors_fail(x, YARN_AM_EXIT_REPORTER_FAILURE, message);
+                return;
+        }
+        for (size_t i = 0; i < answer->n_nm_tokens_from_previous_attempts; i++)
+                node_managers_set_token(&x->nodes, answer->nm_tokens_from_previous_attempts[i]);
+        const Firesteel__Yarn__Resource *most = answer->maximum_capability;
+        const int64_t memory = most ? most->memory : 0;
+        const int cores = most ? most->virtual_cores : 0;
+        protobuf_c_message_free_unpacked(result->answer, NULL);
+        if (x->phase == EXECUTORS_REGISTERING)
+                x->phase = EXECUTORS_REGISTERED;
+        executors_wake(x, 0);
+        x->ops->registered(x->owner, memory, cores);
+}
+
+static void on_executors_finished(void *owner, struct hadoop_rpc_result *result)
+{
+        struct yarn_executors *x = owner;
+        x->calling = false;
+        const bool over = result->status < 0 ||
+                          ((Firesteel__Yarn__FinishApplicationMasterResponse *)result->answer)->is_unregistered;
+        if (result->status < 0)
+                log_warn("ApplicationMaster", "Failed to unregister: %s%s%s", result->exception,
+                         result->exception[0] ? ": " : "", result->message);
+        protobuf_c_message_free_unpacked(result->answer, NULL);
+        if (over) {
+                x->phase = EXECUTORS_OVER;
+                x->ops->finished(x->owner);
+        } else {
+                executors_wake(x, FINISH_RETRY_MS);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- calls
+ */
+
+static void executors_call(struct yarn_executors *x, const char *method, const ProtobufCMessageDescriptor *answer,
+                           hadoop_rpc_done done, const ProtobufCMessage *request)
+{
+        const struct hadoop_rpc_call call = {.method = method, .answer = answer, .done = done, .owner = x};
+        x->calling = true;
+        hadoop_rpc_client_call(x->scheduler, &call, request);
+}
+
+static void executors_send_registration(struct yarn_executors *x)
+{
+        Firesteel__Yarn__RegisterApplicationMasterRequest m =
+                FIRESTEEL__YARN__REGISTER_APPLICATION_MASTER_REQUEST__INIT;
+        m.host = x->host;
+        m.has_rpc_port = true;
+        m.rpc_port = x->rpc_port ? x->rpc_port : -1;
+        m.tracking_url = x->tracking_url;
+        x->phase = EXECUTORS_REGISTERING;
+        executors_call(x, "registerApplicationMaster",
+                       &firesteel__yarn__register_application_master_response__descriptor, on_executors_registered,
+                       &m.base);
+}
+
+static void executors_send_heartbeat(struct yarn_executors *x)
+{
+        Firesteel__Yarn__AllocateRequest m = FIRESTEEL__YARN__ALLOCATE_REQUEST__INIT;
+        Firesteel__Yarn__BlacklistRequest hosts = FIRESTEEL__YARN__BLACKLIST_REQUEST__INIT;
+        yarn_allocator_update(&x->allocator);
+        executors_drain(x);
+        hosts.n_additions = x->excluded.len;
+        hosts.additions = x->excluded.data;
+        hosts.n_removals = x->included.len;
+        hosts.removals = x->included.data;
+        m.n_ask = x->asks.len;
+        m.ask = x->asks.data;
+        m.n_release = x->releases.len;
+        m.release = x->releases.data;
+        if (hosts.n_additions || hosts.n_removals)
+                m.blacklist_request = &hosts;
+        m.has_response_id = m.has_progress = true;
+        m.response_id = x->response_id;
+        m.progress = PROGRESS;
+        executors_call(x, "allocate", &firesteel__yarn__allocate_response__descriptor, on_executors_allocated, &m.base);
+        executors_clear_heartbeat(x);
+        /* Pending containers are looked for soon, then ever more rarely. */
+        if (yarn_allocator_count_pending(&x->allocator) > 0) {
+                x->interval_ms = MIN(x->pending_ms, x->heartbeat_ms);
+                x->pending_ms = x->interval_ms * 2;
+        } else {
+                x->interval_ms = x->heartbeat_ms;
+                x->pending_ms = x->initial_ms;
+        }
+}
+
+static void executors_send_finish(struct yarn_executors *x)
+{
+        Firesteel__Yarn__FinishApplicationMasterRequest m = FIRESTEEL__YARN__FINISH_APPLICATION_MASTER_REQUEST__INIT;
+        m.diagnostics = x->diagnostics;
+        m.tracking_url = x->history_url;
+        m.has_final_status = true;
+        m.final_status = x->final_status;
+        executors_call(x, "finishApplicationMaster", &firesteel__yarn__finish_application_master_response__descriptor,
+                       on_executors_finished, &m.base);
+}
+
+static void executors_turn(struct yarn_executors *x)
+{
+        if (x->calling || x->freed)
+                return; /* the answer wakes it */
+        switch (x->phase) {
+        case EXECUTORS_NEW:
+                executors_send_registration(x);
+                break;
+        case EXECUTORS_REGISTERED:
+                if (!x->failed)
+                        executors_send_heartbeat(x);
+                break;
+        case EXECUTORS_FINISHING:
+                executors_send_finish(x);
+                break;
+        case EXECUTORS_REGISTERING:
+        case EXECUTORS_OVER:
+                break;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------- for the owner
+ */
+
+static void on_container_started(void *owner, const Firesteel__Yarn__ContainerId *container, const char *error)
+{
+        struct yarn_executors *x = owner;
+        const struct yarn_container_id id = container_id_read(container);
+        executors_forget_granted(x, id);
+        if (error)
+                yarn_allocator_launch_failed(&x->allocator, id, error);
+        else
+                yarn_allocator_launched(&x->allocator, id);
+        executors_drain(x);
+}
+
+void yarn_executors_register(struct yarn_executors *x)
+{
+        executors_wake(x, 0);
+}
+
+/* Sends a heartbeat soon. */
+static void executors_hurry(struct yarn_executors *x)
+{
+        x->pending_ms = x->initial_ms;
+        if (x->phase == EXECUTORS_REGISTERED)
+                executors_wake(x, 0);
+}
+
+void yarn_executors_set_targets(struct yarn_executors *x, const struct yarn_target *targets, size_t n,
+                                const char *const *excluded, size_t n_excluded)
+{
+        yarn_allocator_set_targets(&x->allocator, targets, n, excluded, n_excluded, now_ns());
+        executors_hurry(x);
+}
+
+void yarn_executors_kill(struct yarn_executors *x, int32_t executor)
+{
+        yarn_allocator_kill(&x->allocator, executor);
+        executors_hurry(x);
+}
+
+void yarn_executors_add_profile(struct yarn_executors *x, const struct yarn_profile *profile,
+                                Firesteel__Yarn__ResourceValue *const *values, size_t n_values)
+{
+        if (executors_resource(x, profile->id))
+                return;
+        yarn_allocator_add_profile(&x->allocator, profile);
+        Firesteel__Yarn__Resource m = FIRESTEEL__YARN__RESOURCE__INIT;
+        m.has_memory = m.has_virtual_cores = true;
+        m.memory = profile->memory_mb;
+        m.virtual_cores = profile->cores;
+        m.n_values = n_values;
+        m.values = (Firesteel__Yarn__ResourceValue **)values;
+        const size_t len = firesteel__yarn__resource__get_packed_size(&m);
+        _cleanup_free_ uint8_t *bytes = mem_alloc(len + 1);
+        firesteel__yarn__resource__pack(&m, bytes);
+        Firesteel__Yarn__Resource *copy = firesteel__yarn__resource__unpack(NULL, len, bytes);
+        struct resources *r = new0(struct resources);
+        r->profile = profile->id;
+        r->message = *copy;
+        free(copy); /* what it points to is now r's */
+        vec_push(&x->resources, r);
+}
+
+void yarn_executors_finish(struct yarn_executors *x, enum yarn_final_status status, const char *diagnostics,
+                           const char *history_url)
+{
+        yarn_allocator_stop(&x->allocator);
+        free(x->diagnostics);
+        free(x->history_url);
+        x->final_status = status;
+        x->diagnostics = mem_strdup(diagnostics ? diagnostics : "");
+        x->history_url = mem_strdup(history_url ? history_url : "");
+        if (x->phase != EXECUTORS_OVER)
+                x->phase = EXECUTORS_FINISHING;
+        executors_wake(x, 0);
+}
+
+int yarn_executors_count_running(const struct yarn_executors *x)
+{
+        return yarn_allocator_count_running(&x->allocator);
+}
+
+int yarn_executors_new(uv_loop_t *loop, const struct yarn_executors_options *options,
+                       const struct yarn_executors_ops *ops, void *owner, struct yarn_executors **out,
+                       struct fst_error *error)
+{
+        struct hadoop_rpc_client *scheduler;
+        const int r = yarn_conf_client(options->conf, YARN_RM_SCHEDULER, options->token, NULL, loop, &scheduler, error);
+        if (r < 0)
+                return r;
+        struct yarn_executors *x = new0(struct yarn_executors);
+        x->loop = loop;
+        x->conf = options->conf;
+        x->ops = ops;
+        x->owner = owner;
+        x->scheduler = scheduler;
+        x->host = mem_strdup(options->host ? options->host : "");
+        x->tracking_url = mem_strdup(options->tracking_url ? options->tracking_url : "");
+        x->node_label = options->node_label ? mem_strdup(options->node_label) : NULL;
+        x->rpc_port = options->rpc_port;
+        x->heartbeat_ms = options->heartbeat_ms;
+        x->initial_ms = x->pending_ms = x->interval_ms = options->initial_ms;
+        x->max_failures = options->max_failures;
+        yarn_allocator_init(&x->allocator, &options->allocator);
+        node_managers_init(&x->nodes, loop, on_container_started, x);
+        x->timer = new0(uv_timer_t);
+        uv_timer_init(loop, x->timer);
+        x->timer->data = x;
+        *out = x;
+        return 0;
+}
+
+static void on_executors_closed(uv_handle_t *handle)
+{
+        struct yarn_executors *x = handle->data;
+        executors_clear_heartbeat(x);
+        for (size_t i = 0; i < x->granted.len; i++)
+                firesteel__yarn__container__free_unpacked(x->granted.data[i].message, NULL);
+        for (size_t i = 0; i < x->resources.len; i++) {
+                for (size_t k = 0; k < x->resources.data[i]->message.n_values; k++)
+                        firesteel__yarn__resource_value__free_unpacked(x->resources.data[i]->message.values[k], NULL);
+                free(x->resources.data[i]->message.values);
+                free(x->resources.data[i]);
+        }
+        vec_deinit(&x->granted);
+        vec_deinit(&x->resources);
+        vec_deinit(&x->asks);
+        vec_deinit(&x->releases);
+        yarn_allocator_deinit(&x->allocator);
+        free(x->host);
+        free(x->tracking_url);
+        free(x->node_label);
+        free(x->diagnostics);
+        free(x->history_url);
+        free(x->timer);
+        free(x);
+}
+
+void yarn_executors_free(struct yarn_executors *x)
+{
+        if (!x || x->freed)
+                return;
+        x->freed = true;
+        hadoop_rpc_client_free(x->scheduler);
+        node_managers_deinit(&x->nodes);
+        uv_close((uv_handle_t *)x->timer, on_executors_closed);
+}
