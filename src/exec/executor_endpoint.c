@@ -34,7 +34,7 @@ static void launch_tasks(struct executor *x, const struct rpc_message *m)
                 free(run);
         }
         if (!launch)
-                refuse_launch(x, "it is no message");
+                refuse_launch(x, "it cannot be decoded");
         firesteel__launch_tasks__free_unpacked(launch, NULL);
 }
 
