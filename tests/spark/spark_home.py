@@ -1,4 +1,4 @@
-"""Where genuine Spark is, for `make check-spark`."""
+"""Finds genuine Spark for `make check-spark`."""
 import glob
 import os
 import subprocess
@@ -8,7 +8,7 @@ PYSPARK = "pyspark>=4.0"
 
 
 def spark_home(build):
-    """SPARK_HOME, or pyspark in a virtual environment of ours."""
+    """Returns SPARK_HOME, or pyspark in our virtual environment."""
     if os.environ.get("SPARK_HOME"):
         return os.environ["SPARK_HOME"]
     venv = os.path.join(build, "spark-venv")

@@ -8,7 +8,7 @@ UNIQUE = "0123456789abcdef"
 
 
 def plain(kind, name):
-    """A line with as little in it as there can be."""
+    """A line with the fewest possible members."""
     line = {"id": name, "kind": kind, "conf": {}, "environment": {"SPARK_USER": "spark-user"}, "files": {},
             "unique": UNIQUE}
     if kind in ("arguments", "operation"):
@@ -32,7 +32,7 @@ def fill(value, role):
 
 
 def extended(line, variant):
-    """The line with a variant in it; a value of None takes an entry away."""
+    """The line with a variant added. A value of None removes an entry."""
     role = "executor" if line["kind"] == "executor" else "driver"
     for key, value in variant.items():
         key, value = fill(key, role), fill(value, role)
@@ -46,15 +46,15 @@ def extended(line, variant):
 
 
 def own_keys(variant, kind):
-    """The entries of SparkConf that a variant brings."""
+    """The entries of SparkConf that a variant adds."""
     role = "executor" if kind == "executor" else "driver"
     return [fill(key, role) for key in variant if key.startswith("spark.")]
 
 
 class Case:
-    """A line, and what it is for: the keys that it alone brings to a plain line, or the message that is expected.
+    """A line and its purpose: the keys that it adds to a plain line, or the expected message.
 
-    `excused` says why ours does otherwise, if it does so on purpose.
+    `excused` is the reason of an intended difference.
     """
 
     def __init__(self, line, keys=(), message=None, excused=None):
@@ -128,9 +128,9 @@ def all_cases(mixtures, seed):
 
 
 def server_cases(mixtures, seed):
-    """Those of which an API server keeps something. What is wrong before anything is sent is asked without one.
+    """The cases that leave objects on an API server. Cases that fail before a request run without one.
 
-    Of an executor's pod the client does no more than what is compared without a server: half of the mixtures do.
+    For an executor's pod a server adds little to the comparison without one, so half of the mixtures are enough.
     """
     for case in all_cases(mixtures, seed):
         line = case.line
@@ -148,7 +148,7 @@ RUNNING = {"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark
 
 
 def running_cases():
-    """Executors' pods as a whole driver makes them: the first variant of each group, on a driver that runs here."""
+    """Executors' pods of a whole driver: the first variant of each group, with a running driver."""
     for group, choices in variants.groups("executor").items():
         if group in NOT_RUNNING:
             continue

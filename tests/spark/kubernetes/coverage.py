@@ -1,4 +1,4 @@
-"""What the lines have visited, against what there is in genuine Spark: its keys, feature steps and messages."""
+"""Compares the lines' coverage with genuine Spark's keys, feature steps and messages."""
 import json
 import re
 
@@ -55,7 +55,7 @@ SUFFIXES = {"driver": ("caCertFile", "clientKeyFile", "clientCertFile", "oauthTo
 
 
 def traces(answer, keys):
-    """An answer without what merely repeats these entries of SparkConf."""
+    """A reply without the parts that only repeat these entries of SparkConf."""
     def kept(value):
         if isinstance(value, dict):
             return {name: kept(member) for name, member in value.items() if name not in keys}
@@ -95,7 +95,7 @@ class Coverage:
         self.steps.update(step for step, trace in STEPS.items() if trace in text)
 
     def wanted(self):
-        """(kind of thing, its name, whether it was visited)."""
+        """(kind, name, whether it was covered)."""
         for key in sorted(self.catalogue["keys"]):
             if key not in ELSEWHERE:
                 yield "keys", key, key in self.effective
@@ -113,7 +113,7 @@ class Coverage:
                 yield "feature steps", step, step in self.steps
 
     def report(self):
-        """Prints it; answers what is unvisited."""
+        """Prints the coverage, and returns the uncovered items."""
         for (kind, state), count in sorted(self.counts.items()):
             print(f"  {kind} lines {state}: {count}")
         wanted = list(self.wanted())

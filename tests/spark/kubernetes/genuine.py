@@ -1,4 +1,4 @@
-"""PodsDriver.java running with the jars of genuine Spark."""
+"""Runs PodsDriver.java with the jars of genuine Spark."""
 import contextlib
 import glob
 import hashlib
@@ -26,7 +26,7 @@ STORED = ("normal.py", "server.py", "sides.py", "stored.py", "../../cluster/kube
 
 
 def kept_answers(lines, name="pods"):
-    """Where the answers to these lines are kept: by the programs, the jars and what is asked. "stored": those of a server."""
+    """The cache of replies to these lines, by programs, jars and lines. "stored" is for those of a server."""
     asked = hashlib.sha256()
     for source in ("PodsDriver.java", *(STORED if name == "stored" else ())):
         with open(os.path.join(HERE, source), "rb") as file:
@@ -38,7 +38,7 @@ def kept_answers(lines, name="pods"):
 
 
 class Machine:
-    """PodsDriver in a virtual machine of its own below the directory, asked line by line. `api`: its scripted server."""
+    """PodsDriver in its own virtual machine below the directory, with one reply a line. `api` is its fake server."""
 
     def __init__(self, directory):
         directory = tempfile.mkdtemp(dir=directory)
@@ -82,6 +82,6 @@ class Machine:
 
 
 def ask(lines, directory):
-    """(address of the scripted API server, world, [answer])."""
+    """Returns (address of the fake API server, directory, [reply])."""
     with Machine(directory) as machine:
         return machine.api, machine.world, [machine.answer(line) for line in lines]

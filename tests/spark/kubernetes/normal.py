@@ -1,4 +1,4 @@
-"""One form for both sides' answers: what is random, of the clock, or in no order that means anything is taken out.
+"""Normalizes both sides' replies: removes random values, times and meaningless orders.
 
 The rules are those of lines.md, by number.
 """
@@ -20,7 +20,7 @@ LOCAL_DIR = re.compile(r"spark-local-dir-[0-9]+")
 
 
 def escaped(address):
-    """As java.util.Properties writes it."""
+    """Escapes as java.util.Properties does."""
     return address.replace(":", "\\:")
 
 
@@ -40,7 +40,7 @@ def properties(value):
 
 
 def pruned(value, name=None):
-    """Rule 3. What is empty is None."""
+    """Rule 3. Empty values become None."""
     if isinstance(value, dict):
         kept = {key: pruned(member, key) for key, member in value.items()}
         kept = {key: member for key, member in kept.items() if member is not None}
@@ -134,7 +134,7 @@ def with_properties(value):
 
 
 def answer(raw, line, world, address):
-    """The answer to a line, to be compared."""
+    """The normalized reply to a line."""
     app_id = line.get("appId") if line["kind"] == "submit" else None
     if "error" in raw:
         return {"error": text(raw["error"] or "", world, address, None)}
@@ -160,7 +160,7 @@ def same_refusal(theirs, ours):
 
 
 def differences(theirs, ours, path=""):
-    """[(path, theirs, ours)] of two answers."""
+    """[(path, theirs, ours)] of two replies."""
     if not path and "error" in theirs and "error" in ours:
         return [] if same_refusal(theirs["error"], ours["error"]) else [("error", theirs["error"], ours["error"])]
     if isinstance(theirs, dict) and isinstance(ours, dict):

@@ -1,7 +1,7 @@
-"""Configurations that Spark refuses, and what it says: each row is to be seen from genuine Spark.
+"""Configurations that Spark refuses, and its messages. Genuine Spark must show each row.
 
-A row: the kinds of lines, what to add to a plain one (as in variants.py), a regular expression for the whole message, and,
-where ours does otherwise on purpose, why.
+A row: the kinds of lines, additions to a plain line (as in variants.py), a regular expression for the whole message, and
+the reason of an intended difference.
 """
 import re
 

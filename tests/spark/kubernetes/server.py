@@ -1,4 +1,4 @@
-"""A real API server on which submissions leave their objects: what the lines of cases.py take for granted is there.
+"""A real API server for the objects of submissions, with the objects that the lines of cases.py require.
 
     with Server(folder) as server:
         …                       (somebody creates something)
@@ -53,7 +53,7 @@ class Server:
         self.cluster.stop()
 
     def ask(self, path, method="GET", body=None, content_type="application/json"):
-        """(status, object), over one connection."""
+        """Returns (status, object), over one connection."""
         for last in (False, True):
             if not self.connection:
                 self.connection = http.client.HTTPSConnection(self.cluster.host, self.cluster.port, timeout=120,
@@ -112,7 +112,7 @@ class Server:
                 yield {**one, "kind": kind, "apiVersion": listed["apiVersion"]}
 
     def objects(self):
-        """What has been created and is not being deleted."""
+        """The objects that exist and are not being deleted."""
         return [one for one in self.everything() if one["metadata"]["uid"] not in self.ours and
                 "deletionTimestamp" not in one["metadata"]]
 
@@ -122,7 +122,7 @@ class Server:
         return base if collection else f"{base}/{metadata['name']}"
 
     def create(self, one, namespace="default"):
-        """The object as it is kept; or what was wrong with it."""
+        """Returns the stored object, or the error."""
         one.setdefault("metadata", {}).setdefault("namespace", namespace)
         status, answer = self.ask(self.path(one, True), "POST", one)
         return (answer, None) if status < 300 else (None, answer["message"])

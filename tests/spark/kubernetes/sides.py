@@ -1,7 +1,7 @@
-"""Genuine Spark and ours, each asked to leave its objects on a real API server (server.py).
+"""Runs genuine Spark and Firesteel so that each leaves its objects on a real API server (server.py).
 
-A driver's line becomes the command line of spark-submit that says the same; an executor's is built as ever, and created
-as the running driver would.
+A driver's line becomes an equivalent command line of spark-submit. An executor's pod is built as without a server, and
+created as by the running driver.
 """
 import base64
 import contextlib
@@ -31,7 +31,7 @@ DRIVERS = ("pods-driver", "named-driver")
 
 
 def words(line, master):
-    """The command line. What begins with spark-internal has no application of its own."""
+    """The command line. A resource that begins with spark-internal has no application."""
     if line["kind"] == "operation":
         found = ["--master", f"k8s://{master}", "--" + line["operation"], line["submissionId"]]
     else:
@@ -50,14 +50,14 @@ def words(line, master):
 
 
 class Side:
-    """What both have: the line's objects, looked up, brought into one form, and taken away again."""
+    """The common part: reads, normalizes and removes the line's objects."""
 
     def __init__(self, server, directory):
         self.server = server
         self.kubeconfig = server.kubeconfig(os.path.join(directory, type(self).__name__ + ".conf"))
 
     def filled(self, line):
-        """The line as it meets this server; {w} is left to whoever knows the world."""
+        """The line with this server's values. The caller replaces {w}."""
         # Spark looks for names that match in file systems that it can list: in web servers it does not.
         line = json.loads(json.dumps(line).replace("{api}", self.server.url).replace("hdfs://n/", "https://n/"))
         if line["kind"] != "executor":
@@ -68,7 +68,7 @@ class Side:
         return normal.answer(answer, {**line, "kind": "driver"}, self.world, self.server.url)
 
     def answer(self, line):
-        """{"objects": […]}, {"refused": what the server said} or {"error": …}; of operations what is printed, too."""
+        """{"objects": […]}, {"refused": the server's message} or {"error": …}. For operations also the output."""
         ways = {"executor": self.executor, "operation": self.operation, "running": self.running}
         raw = ways.get(line["kind"], self.submission)(self.filled(line))
         self.server.clear()
@@ -82,7 +82,7 @@ class Side:
         return {"error": error} if said is None else {"refused": said}
 
     def driver_pods(self, namespace):
-        """Whom executors belong to: of nobody's they would be collected at once."""
+        """The owners of executors, because pods of a missing owner would be collected at once."""
         return [self.server.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace},
                                     "spec": {"containers": [{"name": "c", "image": "i"}]}})[0] for name in DRIVERS]
 
@@ -106,7 +106,7 @@ class Side:
         return {"objects": stored.objects(found, drivers)}
 
     def running(self, line):
-        """What a driver that runs here has for its executors as soon as they are all there."""
+        """The executors' objects of a running driver, when all executors exist."""
         conf = line["conf"]
         drivers = self.driver_pods(conf.get("spark.kubernetes.namespace", "default"))
         uids = {driver["metadata"]["uid"] for driver in drivers}
@@ -143,7 +143,7 @@ class Side:
 
 
 class Genuine(Side):
-    """Its spark-submit is called in one virtual machine, again and again."""
+    """Calls its spark-submit repeatedly in one virtual machine."""
 
     def __init__(self, server, directory, machine):
         super().__init__(server, directory)
@@ -153,7 +153,7 @@ class Genuine(Side):
         return self.machine.answer(line)
 
     def run(self, line, command):
-        """(what it printed, what went wrong or None)"""
+        """(output, error or None)"""
         answer = self.machine.answer({**line, "kind": "command", "command": command})
         return answer.get("printed"), (answer["error"] or answer["exception"]) if "error" in answer else None
 
@@ -167,7 +167,7 @@ class Genuine(Side):
 
 
 class Ours(Side):
-    """Each submission is a process; executors are built by tests/pods_from_conf."""
+    """Each submission is a process. tests/pods_from_conf builds executors."""
 
     def __init__(self, server, directory, build):
         super().__init__(server, directory)

@@ -1,4 +1,4 @@
-"""The form in which objects of an API server are compared: without what the server makes up, or its clock."""
+"""Normalizes objects of an API server: removes the server's own values and times."""
 import re
 
 from . import normal
@@ -30,12 +30,12 @@ def one(found, owners):
 
 
 def printed(text):
-    """What --status prints of such objects."""
+    """The output of --status for such objects."""
     return STAMP.sub("{time}", TOKEN_VOLUME.sub("kube-api-access-{token}", text))
 
 
 def objects(found, owners=()):
-    """Owner references name what is there: those of `owners` too, which are not compared."""
+    """Resolves owner references, also to `owners`, which are not compared."""
     names = {each["metadata"]["uid"]: f"uid-of-{each['kind'].lower()}-{each['metadata']['name']}"
              for each in list(found) + list(owners)}
     kept = [one(each, names) for each in found]
@@ -43,13 +43,13 @@ def objects(found, owners=()):
 
 
 def parts(words):
-    """What the server has said, without numbers of volumes, which come in any order, and sorted."""
+    """The server's message, sorted, without the random numbers of volumes."""
     words = re.sub(r"\[[0-9]+\]", "[]", words.strip())
     return sorted(part.strip("[]") for part in re.split(r", (?=(?:spec|metadata)\b)", words))
 
 
 def of_running(found):
-    """Executors' pods of a driver that runs here, less what only its JVM makes."""
+    """Executors' pods of a running driver, without the parts that only its JVM makes."""
     for pod in found:
         for container in pod.get("spec", {}).get("containers", []):
             options, others = [], []
@@ -63,6 +63,6 @@ def of_running(found):
 
 
 def refusal(message):
-    """The server's words, of a client's message; None: it was not the server."""
+    """The server's words in a client's message, or None if the server did not refuse."""
     found = next(filter(None, (pattern.search(message) for pattern in REFUSED)), None)
     return parts(found.group(1)) if found else None

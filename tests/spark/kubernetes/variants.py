@@ -1,8 +1,8 @@
-"""What may be configured of a pod, one variant after the other.
+"""Variants of a pod's configuration.
 
 A variant is a dictionary: "spark.…" an entry of SparkConf, "$NAME" an environment variable, "@path" a file below the
-world, everything else a member of the line (lines.md). {role} stands for driver or executor. A group's variants exclude
-each other; variants of different groups go together, which is what the random lines are made of.
+directory W, everything else a member of the line (lines.md). {role} stands for driver or executor. A group's variants
+exclude each other. The random lines combine variants of different groups.
 """
 
 FULL_TEMPLATE = """apiVersion: v1

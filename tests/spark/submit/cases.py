@@ -116,7 +116,7 @@ class Case:
     cell: tuple = None          # of the grid: manager, mode, language
 
     def changes_directory(self):
-        """A driver's pod localizes files: the working directory is to be restored."""
+        """Returns whether a driver's pod localizes files, so that the working directory must be restored."""
         return any("submitInDriver" in word or "k8s.conf" in word for word in self.words)
 
     def __str__(self):
@@ -139,7 +139,7 @@ def languages(version):
 
 
 class Generator:
-    """Draws cases for one version; `options` and `switches` are those its Spark knows, as its driver says."""
+    """Draws cases for one version. `options` and `switches` are those of its Spark, reported by its driver."""
 
     def __init__(self, version, options, seed):
         self.version = version
@@ -254,7 +254,7 @@ MERGED = ["--conf", "spark.yarn.dist.jars=two.jar", "--conf", "spark.yarn.dist.f
 
 
 def listed(version):
-    """The cases that are written out."""
+    """The explicit cases."""
     new, old = version == "4.3", version == "2.4"
 
     def case(*words, **more):

@@ -1,4 +1,4 @@
-"""What genuine Spark and Firesteel answer to a case, made comparable, and where they differ.
+"""Normalizes and compares the results of genuine Spark and of Firesteel for a case.
 
 Only two things are normalised, on both sides: names of temporary files (the element below {w}/tmp or {w}/tmp-ours, or
 spark-UUID in the working directory) and the time of submission (spark.app.submitTime). Warnings and the report of
@@ -26,7 +26,7 @@ def environment(case, world):
 
 
 def sourced(env):
-    """What bin/load-spark-env.sh makes of spark-env.sh."""
+    """The variables that bin/load-spark-env.sh sets from spark-env.sh."""
     script = os.path.join(env.get("SPARK_CONF_DIR", ""), "spark-env.sh")
     if not env.get("SPARK_CONF_DIR") or not os.path.exists(script):
         return env
@@ -53,7 +53,7 @@ def command(case, world, program, output="json"):
 
 
 def all_ours(all_cases, world, program, pool):
-    """The answers to all cases; those that change the working directory come last, one at a time."""
+    """The results of all cases. Those that change the working directory run last, one at a time."""
     answers = dict(zip(map(id, all_cases), pool.map(
         lambda case: None if case.changes_directory() else ours(case, world, program), all_cases)))
     for case in all_cases:
@@ -118,7 +118,7 @@ EXCUSED = [
 
 
 def excused_subjects():
-    """Those of EXCUSED that docs/differences.md has a row for."""
+    """The subjects of EXCUSED that have a row in docs/differences.md."""
     with open(os.path.join(os.path.dirname(__file__), "../../../docs/differences.md")) as file:
         rows = [line.split("|")[1].strip() for line in file if line.startswith("| ")]
     return {subject for subject, *_ in EXCUSED if subject in rows}
@@ -131,7 +131,7 @@ def is_excused(case, error, mine, subjects=excused_subjects()):
 
 
 def in_order(case, name, value):
-    """The files of a pattern come in 2.4 as the disk has them (docs/differences.md): there any order is as good."""
+    """In 2.4 the files of a pattern have the order on disk (docs/differences.md), so any order is right."""
     patterns = case.version == "2.4" and any(re.search(r"[*?]", word) for word in case.words)
     if not patterns or name not in ("classpath", "conf") or value is None:
         return value
@@ -139,7 +139,7 @@ def in_order(case, name, value):
 
 
 def help_options(text):
-    """What a usage text lists: options with their groups. Its sentences are each program's own."""
+    """The options of a usage text, with their groups. Its sentences may differ."""
     found = []
     for line in text.splitlines():
         option = re.match(r" +(--[a-z-]+)", line)
@@ -155,7 +155,7 @@ def lines(answer):
 
 
 def differences(case, spark, mine):
-    """[(what, genuine, ours)] of two normalised answers, empty when they agree."""
+    """[(item, genuine, ours)] of two normalised results, empty if they agree."""
     found = []
     if "arguments" in spark and "error" not in spark:
         for what in ("arguments", "classpath", "mainClass"):

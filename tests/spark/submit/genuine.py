@@ -1,4 +1,4 @@
-"""Genuine Spark of one version: its jars from PyPI, and SubmitDriver.java running with them."""
+"""Runs SubmitDriver.java with the jars of one version of genuine Spark from PyPI."""
 import glob
 import json
 import os
@@ -92,7 +92,7 @@ def compile_driver(jars, directory):
 
 
 class Genuine:
-    """One virtual machine. ask() runs a command line; `options` and `switches` are those of this Spark."""
+    """One virtual machine. ask() runs a command line. `options` and `switches` are those of this Spark."""
 
     def __init__(self, version, world, classes):
         self.version, self.world = version, world

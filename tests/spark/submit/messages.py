@@ -1,6 +1,6 @@
-"""What spark-submit says when it refuses or warns: each is to be seen from genuine Spark at least once.
+"""Errors and warnings of spark-submit. Genuine Spark must show each at least once.
 
-A row: the versions that say it, and a regular expression for all of an error, or for a line that is printed. Sentences
+A row: the versions with the message, and a regular expression for a whole error or a printed line. Sentences
 of Spark's classes that are not here cannot be reached from a command line: the launcher library refuses the same words
 first in its own way ("Unrecognized option '%s'.", "Unexpected argument", "Properties file %s does not exist", "Must
 specify a primary resource", "Spark config without '='"), they speak of an incomplete installation ("Could not load YARN
@@ -81,7 +81,7 @@ PRINTED = [
 
 
 def unseen(version, errors, lines):
-    """The rows that neither the errors nor the printed lines of this version have shown."""
+    """The rows that match neither an error nor a printed line of this version."""
     missing = []
     for table, texts in ((ERRORS, errors), (PRINTED, lines)):
         for versions, pattern in table:
@@ -92,6 +92,6 @@ def unseen(version, errors, lines):
 
 
 def unknown(version, errors):
-    """Errors that no row describes: of Java, Hadoop or Ivy."""
+    """Errors that match no row: those of Java, Hadoop or Ivy."""
     expressions = [re.compile(pattern, re.DOTALL) for versions, pattern in ERRORS if version in versions]
     return sorted({error for error in errors if not any(expression.fullmatch(error) for expression in expressions)})

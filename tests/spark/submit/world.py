@@ -1,4 +1,4 @@
-"""The files, homes, servers and directories that the command lines of cases.py speak of.
+"""The files, homes, servers and directories for the command lines of cases.py.
 
 Everything lies below one temporary directory and has fixed names there, so that a case reads the same in every run:
 paths are written {w}/… in the cases and filled in when they run. Both sides run in {w}/cwd. Downloads and other files
@@ -127,7 +127,7 @@ class World:
         self.server = Server(os.path.join(directory, "http"))
 
     def restore(self):
-        """The working directory as it was: a driver's pod copies files into it and unpacks archives there."""
+        """Restores the working directory, into which a driver's pod copies files and unpacks archives."""
         for name in os.listdir(self.path("cwd")):
             path = self.path("cwd", name)
             shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
