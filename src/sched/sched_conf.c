@@ -5,6 +5,7 @@
  */
 #include "sched/sched_conf.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "conf/conf.h"
@@ -101,7 +102,7 @@ static int sched_conf_read_time(const struct fst_conf *conf, const struct member
         if (ms < m->least)
                 return error_set(error, -EINVAL, "%s is %lld ms, but must be at least %d ms", m->key, (long long)ms,
                                  m->least);
-        *out = ms > INT64_MAX / 2000000 ? INT64_MAX / 2 : ms * 1000000;
+        *out = ms_to_ns(ms);
         return 0;
 }
 

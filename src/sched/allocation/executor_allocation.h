@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "sched/allocation/executor_monitor.h"
 #include "sched/sched.h"
 
@@ -157,7 +158,7 @@ void executor_allocation_tick(struct executor_allocation *a, int64_t now);
  * EXECUTOR_ALLOCATION_INTERVAL after the last tick, so that many of them cost one tick.
  */
 int64_t executor_allocation_deadline(const struct executor_allocation *a);
-#define EXECUTOR_ALLOCATION_INTERVAL INT64_C(100000000)
+#define EXECUTOR_ALLOCATION_INTERVAL (100 * NS_PER_MS)
 
 /* Lowers targets above the need, and raises others when due. Changes nothing before the first stage or the first idle
  * timeout. Repeats a request that did not reach the cluster manager.

@@ -5,6 +5,7 @@
  */
 #include "sched/allocation/executor_allocation_conf.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,8 +16,6 @@
 
 #define LOG "ExecutorAllocationManager"
 #define PREFIX "spark.dynamicAllocation."
-
-#define SECOND INT64_C(1000000000)
 
 static int executor_allocation_conf_read_int(const struct fst_conf *conf, const char *key, int *out,
                                              struct fst_error *error)
@@ -49,7 +48,7 @@ static int read_seconds(const struct fst_conf *conf, const char *key, int64_t *o
         int r = conf_get_ms(conf, key, &ms, error);
 
         if (r == 0)
-                *out = executor_allocation_conf_scaled(ms / 1000, SECOND);
+                *out = executor_allocation_conf_scaled(ms / 1000, NS_PER_SECOND);
         return r;
 }
 
@@ -61,7 +60,7 @@ static int read_idle_time(const struct fst_conf *conf, const char *key, int64_t 
         if (r == 0 && ms < 0)
                 r = error_set(error, -EINVAL, "%s is %lld ms: Timeout must be >= 0.", key, (long long)ms);
         if (r == 0)
-                *out = executor_allocation_conf_scaled(ms, SECOND / 1000);
+                *out = executor_allocation_conf_scaled(ms, NS_PER_MS);
         return r;
 }
 
@@ -135,8 +134,8 @@ static int read_idle_times(const struct fst_conf *conf, struct executor_monitor_
                 r = read_idle_time(conf, PREFIX "cachedExecutorIdleTimeout", &m->cached, error);
         if (r)
                 return r;
-        m->idle -= m->idle % SECOND;
-        m->cached -= m->cached % SECOND;
+        m->idle -= m->idle % NS_PER_SECOND;
+        m->cached -= m->cached % NS_PER_SECOND;
         return read_idle_time(conf, PREFIX "shuffleTracking.timeout", &m->shuffle, error);
 }
 

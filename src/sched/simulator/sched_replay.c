@@ -440,67 +440,6 @@ static void on_submit(struct replay *r, struct trace_words *w)
         vec_deinit(&partitions);
 }
 
-static void on_cancel_job(struct replay *r, struct trace_words *w)
-{
-        int64_t now = take_time(r, w);
-        int id = take_int(w, -1, INT32_MAX);
-        _cleanup_free_ char *reason = trace_take_text(w);
-
-        if (!w->bad)
-                sched_cancel_job(r->s, id, reason, now);
-}
-
-static void on_cancel_stage(struct replay *r, struct trace_words *w)
-{
-        int64_t now = take_time(r, w);
-        int id = take_int(w, -1, INT32_MAX);
-        _cleanup_free_ char *reason = trace_take_text(w);
-
-        if (!w->bad)
-                sched_cancel_stage(r->s, id, reason, now);
-}
-
-static void cancel_named(struct replay *r, struct trace_words *w,
-                         int cancel(struct sched *, const char *, const char *, int64_t))
-{
-        int64_t now = take_time(r, w);
-        _cleanup_free_ char *name = trace_take_text(w), *reason = trace_take_text(w);
-
-        w->bad |= !name;
-        if (!w->bad)
-                cancel(r->s, name, reason, now);
-}
-
-static void on_cancel_group(struct replay *r, struct trace_words *w)
-{
-        cancel_named(r, w, sched_cancel_group);
-}
-
-static void on_cancel_tag(struct replay *r, struct trace_words *w)
-{
-        cancel_named(r, w, sched_cancel_tag);
-}
-
-static void on_cancel_all(struct replay *r, struct trace_words *w)
-{
-        sched_cancel_all(r->s, take_time(r, w));
-}
-
-static void on_unregister_shuffle(struct replay *r, struct trace_words *w)
-{
-        sched_unregister_shuffle(r->s, take_int(w, -1, MAX_ID));
-}
-
-static void on_move_output(struct replay *r, struct trace_words *w)
-{
-        int shuffle = take_int(w, -1, MAX_ID), map = take_int(w, -1, MAX_ID);
-        uint64_t handle = (uint64_t)trace_take_number(w, INT64_MIN, INT64_MAX);
-        int from = take_int(w, -1, MAX_ID), to = take_int(w, -1, MAX_ID);
-
-        if (!w->bad)
-                sched_move_output(r->s, shuffle, map, handle, from, to);
-}
-
 struct taken_resource {
         char *name;
         VEC(char *) addresses;
@@ -546,70 +485,6 @@ static void on_add_executor(struct replay *r, struct trace_words *w)
         }
 }
 
-static void on_lose_executor(struct replay *r, struct trace_words *w)
-{
-        int64_t now = take_time(r, w);
-        int executor = take_int(w, -1, MAX_ID);
-        bool by_app = take_int(w, 0, 1);
-        _cleanup_free_ char *message = trace_take_text(w);
-
-        if (!w->bad)
-                sched_executor_lost(r->s, executor, by_app, message, now);
-}
-
-static void on_disable_executor(struct replay *r, struct trace_words *w)
-{
-        sched_disable_executor(r->s, take_int(w, -1, MAX_ID));
-}
-
-static void on_enable_executor(struct replay *r, struct trace_words *w)
-{
-        sched_enable_executor(r->s, take_int(w, -1, MAX_ID));
-}
-
-static void on_decommission_executor(struct replay *r, struct trace_words *w)
-{
-        int executor = take_int(w, -1, MAX_ID);
-        bool host_too = take_int(w, 0, 1);
-
-        if (!w->bad)
-                sched_decommission_executor(r->s, executor, host_too);
-}
-
-static void on_lose_host(struct replay *r, struct trace_words *w)
-{
-        int64_t now = take_time(r, w);
-        _cleanup_free_ char *host = trace_take_text(w), *message = trace_take_text(w);
-
-        w->bad |= !host;
-        if (!w->bad)
-                sched_host_lost(r->s, host, message, now);
-}
-
-static void on_suspect_task(struct replay *r, struct trace_words *w)
-{
-        sched_suspect_task(r->s, trace_take_number(w, -1, INT64_MAX));
-}
-
-static void on_kill_attempt(struct replay *r, struct trace_words *w)
-{
-        int64_t task_id = trace_take_number(w, -1, INT64_MAX);
-        bool interrupt = take_int(w, 0, 1);
-        _cleanup_free_ char *reason = trace_take_text(w);
-
-        if (!w->bad)
-                sched_kill_task(r->s, task_id, interrupt, reason);
-}
-
-static void on_result_fits(struct replay *r, struct trace_words *w)
-{
-        int64_t now = take_time(r, w), task_id = trace_take_number(w, -1, INT64_MAX);
-        int64_t bytes = trace_take_number(w, 0, MAX_TIME);
-
-        if (!w->bad)
-                sched_result_fits(r->s, task_id, bytes, now);
-}
-
 static void sched_replay_take_status(struct trace_words *w, struct task_status *status, struct task_fetch *fetch)
 {
         status->task_id = trace_take_number(w, -1, INT64_MAX);
@@ -653,53 +528,119 @@ static void on_status(struct replay *r, struct trace_words *w)
         vec_deinit(&fetches);
 }
 
-static void on_revive(struct replay *r, struct trace_words *w)
-{
-        sched_revive(r->s, take_time(r, w));
-}
-
-static void sched_replay_on_tick(struct replay *r, struct trace_words *w)
-{
-        sched_tick(r->s, take_time(r, w));
-}
-
 static void sched_replay_on_end(struct replay *r, struct trace_words *w)
 {
         r->ended = true;
         sched_free(steal(r->s));
 }
 
+/* ------------------------------------------------------------------------------------------------ simple records */
+
+/* The words of a record that has only numbers and texts. */
+struct arguments {
+        int64_t now;
+        int64_t n[5];
+        char *text[2];
+};
+
+/*
+ * @format has a letter for each word: T time, e index, b boolean, i 32-bit and k 64-bit id, z size, h any number, s
+ * text, S text that is not NULL.
+ */
+static void sched_replay_take_arguments(struct replay *r, struct trace_words *w, const char *format,
+                                        struct arguments *a)
+{
+        static const struct range {
+                int64_t low, high;
+        } ranges[] = {['e'] = {-1, MAX_ID},    ['b'] = {0, 1},        ['i'] = {-1, INT32_MAX},
+                      ['k'] = {-1, INT64_MAX}, ['z'] = {0, MAX_TIME}, ['h'] = {INT64_MIN, INT64_MAX}};
+        int numbers = 0, texts = 0;
+
+        for (; *format; format++) {
+                const struct range *range = &ranges[(unsigned char)*format];
+
+                if (*format == 'T')
+                        a->now = take_time(r, w);
+                else if (*format != 's' && *format != 'S')
+                        a->n[numbers++] = trace_take_number(w, range->low, range->high);
+                else if (!(a->text[texts++] = trace_take_text(w)) && *format == 'S')
+                        w->bad = true;
+        }
+}
+
+#define CALL(name, call)                                                                                               \
+        static void name(struct sched *s, const struct arguments *a)                                                   \
+        {                                                                                                              \
+                call;                                                                                                  \
+        }
+CALL(call_revive, sched_revive(s, a->now))
+CALL(call_tick, sched_tick(s, a->now))
+CALL(call_lose_executor, sched_executor_lost(s, (int)a->n[0], a->n[1], a->text[0], a->now))
+CALL(call_disable_executor, sched_disable_executor(s, (int)a->n[0]))
+CALL(call_enable_executor, sched_enable_executor(s, (int)a->n[0]))
+CALL(call_decommission_executor, sched_decommission_executor(s, (int)a->n[0], a->n[1]))
+CALL(call_lose_host, sched_host_lost(s, a->text[0], a->text[1], a->now))
+CALL(call_suspect_task, sched_suspect_task(s, a->n[0]))
+CALL(call_kill_attempt, sched_kill_task(s, a->n[0], a->n[1], a->text[0]))
+CALL(call_result_fits, sched_result_fits(s, a->n[0], a->n[1], a->now))
+CALL(call_cancel_job, sched_cancel_job(s, (int)a->n[0], a->text[0], a->now))
+CALL(call_cancel_group, sched_cancel_group(s, a->text[0], a->text[1], a->now))
+CALL(call_cancel_tag, sched_cancel_tag(s, a->text[0], a->text[1], a->now))
+CALL(call_cancel_stage, sched_cancel_stage(s, (int)a->n[0], a->text[0], a->now))
+CALL(call_cancel_all, sched_cancel_all(s, a->now))
+CALL(call_unregister_shuffle, sched_unregister_shuffle(s, (int)a->n[0]))
+CALL(call_move_output, sched_move_output(s, (int)a->n[0], (int)a->n[1], (uint64_t)a->n[2], (int)a->n[3], (int)a->n[4]))
+#undef CALL
+
+/* A record has a function that takes its words, or a format and a call. */
 static const struct record {
         const char *word;
         void (*take)(struct replay *r, struct trace_words *w);
         bool prepares; /* not a call of the scheduler */
+        const char *format;
+        void (*call)(struct sched *s, const struct arguments *a);
 } records[] = {
         {"status", on_status},
-        {"revive", on_revive},
-        {"tick", sched_replay_on_tick},
+        {"revive", .format = "T", .call = call_revive},
+        {"tick", .format = "T", .call = call_tick},
         {"submit", on_submit},
         {"rdd", on_rdd, true},
         {"config", on_config, true},
         {"pool", on_pool, true},
         {"resource", on_resource, true},
         {"add_executor", on_add_executor},
-        {"lose_executor", on_lose_executor},
-        {"disable_executor", on_disable_executor},
-        {"enable_executor", on_enable_executor},
-        {"decommission_executor", on_decommission_executor},
-        {"lose_host", on_lose_host},
-        {"suspect_task", on_suspect_task},
-        {"kill_attempt", on_kill_attempt},
-        {"result_fits", on_result_fits},
-        {"cancel_job", on_cancel_job},
-        {"cancel_group", on_cancel_group},
-        {"cancel_tag", on_cancel_tag},
-        {"cancel_stage", on_cancel_stage},
-        {"cancel_all", on_cancel_all},
-        {"unregister_shuffle", on_unregister_shuffle},
-        {"move_output", on_move_output},
+        {"lose_executor", .format = "Tebs", .call = call_lose_executor},
+        {"disable_executor", .format = "e", .call = call_disable_executor},
+        {"enable_executor", .format = "e", .call = call_enable_executor},
+        {"decommission_executor", .format = "eb", .call = call_decommission_executor},
+        {"lose_host", .format = "TSs", .call = call_lose_host},
+        {"suspect_task", .format = "k", .call = call_suspect_task},
+        {"kill_attempt", .format = "kbs", .call = call_kill_attempt},
+        {"result_fits", .format = "Tkz", .call = call_result_fits},
+        {"cancel_job", .format = "Tis", .call = call_cancel_job},
+        {"cancel_group", .format = "TSs", .call = call_cancel_group},
+        {"cancel_tag", .format = "TSs", .call = call_cancel_tag},
+        {"cancel_stage", .format = "Tis", .call = call_cancel_stage},
+        {"cancel_all", .format = "T", .call = call_cancel_all},
+        {"unregister_shuffle", .format = "e", .call = call_unregister_shuffle},
+        {"move_output", .format = "eehee", .call = call_move_output},
         {"end", sched_replay_on_end},
 };
+
+static void record_take(struct replay *r, const struct record *record, struct trace_words *w)
+{
+        struct arguments a = {0};
+
+        if (record->take) {
+                record->take(r, w);
+                return;
+        }
+        sched_replay_take_arguments(r, w, record->format, &a);
+        if (!w->bad)
+                record->call(r->s, &a);
+        free(a.text[0]);
+        free(a.text[1]);
+}
 
 /* ------------------------------------------------------------------------------------------------ the loop */
 
@@ -745,7 +686,7 @@ static int sched_replay_feed(struct replay *r)
                 return bad_line(r, "unknown record");
         if (record->take != on_config && record->take != on_pool && record->take != on_resource && !r->s)
                 sched_replay_begin(r);
-        record->take(r, &w);
+        record_take(r, record, &w);
         if (w.bad || trace_words_left(&w))
                 return bad_line(r, "invalid record");
         if (record->prepares) {
