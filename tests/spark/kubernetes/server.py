@@ -1,8 +1,8 @@
 """A real API server for the objects of submissions, with the objects that the lines of cases.py require.
 
     with Server(folder) as server:
-        …                       (somebody creates something)
-        server.objects()        what is there now
+        …                       a client creates objects
+        server.objects()        the existing objects
         server.clear()
 """
 import http.client
